@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports unit browser conformance fuzz bench focus papers lock clean
+.PHONY: help setup demo test test-busy lint types imports unit browser conformance fuzz bench focus papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ imports: setup  ## import-linter: the layers of docs/architecture.md
 
 unit: setup browser
 	$(BIN)/python -m pytest -q -n 2
+
+test-busy: setup browser  ## every test, three times in a row, beside two busy loops
+	$(BIN)/python -m tools.busy --loops 2 --times 3 -- $(BIN)/python -m pytest -q -n 2
 
 browser:  ## Chromium for the tests of the pages, where it is missing and can be installed; without it they are skipped
 	@command -v chromium chromium-browser google-chrome >/dev/null || { \

@@ -1,13 +1,13 @@
-"""Shards on Ray: pages a second with one and two, what they send each other, and what Ray's calls cost.
+"""Shards on Ray: pages per second with one and two shards, messages between them, and the cost of Ray calls.
 
     python bench/cluster.py [--pages 6000] [--rounds 2]
 
-The pages are those of a synthetic web, recorded and read in the shards' own processes, so no server shares the cores.
-A shard stands for a machine of one core: it and its readers are pinned to a core of their own, and two shards have both
-cores. The last row is what two shards bring on a machine whose cores one shard would use alone. Every crawl has
-a budget of two thirds of the pages, so that both shards are busy to the end. Each round runs all of them, and the best
-round of each counts, from its first tenth to near its end. CPU is that of the shards and their readers: where others
-use the machine, too, it tells more than the clock. What shards send each other is measured on real pages, those of
+The pages of a synthetic web are recorded and read in the shards' own processes, so no server shares the cores. A shard
+represents a machine with one core: it and its parser processes are pinned to one core, and two shards have both cores.
+The last row shows the gain of two shards on a machine whose cores one shard would use alone. Every crawl has a budget
+of two thirds of the pages, so that both shards are busy to the end. Each round runs all crawls, and the best round of
+each counts, from its first tenth to near its end. CPU is that of the shards and their parser processes; on a busy
+machine it is more reliable than wall-clock time. Messages between shards are measured on the real pages of
 ../shared/corpus.
 """
 
@@ -35,7 +35,7 @@ from motherlode.cluster.outbox import pack, page_links
 from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.fetch.warc.writer import WarcFile
-from motherlode.model import Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 from motherlode.www.urls import host_of
@@ -45,16 +45,16 @@ CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 BATCHES = (1, 10, 100, 1000, 5000)
 WANTED = 1.7
 BUSY = (
-    "**The machine was busy with other work during this run.** Ratios of the clock are not to be trusted then (one "
-    "above 2 cannot be right), and those of CPU only roughly: run it again on an idle machine."
+    "**The machine was busy with other work during this run.** Ratios of wall-clock times are not reliable then (a "
+    "ratio above 2 cannot be right), and ratios of CPU times only roughly: run it again on an idle machine."
 )
 POLICIES = ("bandit:success-rate", "ldcoc", "motherlode")
-"""Those that share what they learn."""
+"""Policies that share their statistics."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A crawl to measure: how many shards, and the cores of each."""
+    """A crawl to measure: the number of shards, and the cores of each."""
 
     name: str
     shards: int
@@ -70,7 +70,7 @@ SETUPS = (
 
 
 def recorded(path: Path, pages: int) -> list[str]:
-    """The finite part of a synthetic web as a WARC file; the home pages of its hosts."""
+    """Write the finite part of a synthetic web as a WARC file; return the home pages of its hosts."""
     web = SyntheticWeb(pages, 5)
     hosts = [host for host in web.hosts() if web.habit(host).trap is None]
     file = WarcFile(path)
@@ -84,7 +84,7 @@ def recorded(path: Path, pages: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Moment:
-    """How far a crawl has come, and what it has cost."""
+    """Progress and CPU time of a crawl at one moment."""
 
     fetched: int
     at: float
@@ -92,7 +92,7 @@ class Moment:
 
 
 def cpu_of(processes: Iterable[int]) -> float:
-    """Seconds of CPU of processes and of those that they started."""
+    """Return the CPU seconds of processes and their children."""
     total, tick = 0.0, os.sysconf("SC_CLK_TCK")
     for number in processes:
         place = Path(f"/proc/{number}")
@@ -110,7 +110,7 @@ async def crawl(job: Job, folder: CrawlFolder, setup: Setup) -> dict[str, Any]:
     async for _ in sharded.visits():
         if not moments or sharded.totals.fetched > moments[-1].fetched:
             processes = processes or await sharded.processes()
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a reader that has just ended
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a parser process that has just ended
                 moments.append(Moment(sharded.totals.fetched, time.perf_counter(), cpu_of(processes)))
     pages = sharded.totals.fetched
     first = next(moment for moment in moments if moment.fetched >= 0.1 * pages)
@@ -139,7 +139,7 @@ def measure(setup: Setup, job: Job, path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Loss:
-    """What the death of a shard cost."""
+    """The cost of a killed shard."""
 
     name: str
     again: int
@@ -147,16 +147,16 @@ class Loss:
 
 
 def losses(job: Job, path: Path) -> list[Loss]:
-    """Kill one of two shards in the middle: with its folder left, and without it but for its checkpoints."""
-    found = [uvloop.run(_lose("its folder is left", replace(job, shards=2), path / "left"))]
+    """Kill one of two shards during a crawl: once its folder remains, once only its checkpoints remain."""
+    found = [uvloop.run(_lose("its folder remains", replace(job, shards=2), path / "left"))]
     for seconds in (2.0,):
         saved = replace(job, shards=2, state=f"file://{path}/state-{seconds}", checkpoint=seconds)
-        found.append(uvloop.run(_lose(f"a checkpoint every {seconds:.0f} s is left", saved, path / f"saved-{seconds}")))
+        found.append(uvloop.run(_lose(f"a checkpoint every {seconds:.0f} s remains", saved, path / f"saved-{seconds}")))
     return found
 
 
 def _forget(path: Path) -> None:
-    """Remove what the first shard has on its own disk, before it is back."""
+    """Remove the local folder of the first shard before it restarts."""
     for place in path.glob("nodes/*/0000"):
         shutil.rmtree(place, ignore_errors=True)
 
@@ -178,7 +178,7 @@ async def _lose(name: str, job: Job, path: Path) -> Loss:
 
 
 def calls() -> list[tuple[int, float, float, float]]:
-    """For each size of a batch: bytes a link, µs a link for the call, µs a link for packing."""
+    """Return for each batch size: bytes, µs of the call and µs of packing, all per link."""
     import ray
 
     class Receiver:
@@ -189,7 +189,7 @@ def calls() -> list[tuple[int, float, float, float]]:
     ray.get(receiver.deliver.remote(b"x"))
     rows = []
     for size in BATCHES:
-        parcels = [page_links(page, _parent(n), None) for n, page in enumerate(_pages_of_links(size))]
+        parcels = [page_links(page, _parent(n)) for n, page in enumerate(_pages_of_links(size))]
         began = time.process_time()
         for _ in range(20):
             batch = pack(parcels)
@@ -203,13 +203,13 @@ def calls() -> list[tuple[int, float, float, float]]:
     return rows
 
 
-def _parent(number: int) -> Parent:
+def _parent(number: int) -> Outcome:
     host = f"www.site-{number}.example"
-    return Parent(url=f"https://{host}/a/page", host=host, depth=3, relevant=True)
+    return Outcome(url=f"https://{host}/a/page", host=host, depth=3, relevant=True)
 
 
 def _pages_of_links(count: int) -> Iterable[list[Link]]:
-    """Links as one shard has them for another: five a page, on a few hosts."""
+    """Return links from one shard to another: five per page, on a few hosts."""
     links = [
         Link(
             url=f"https://data.river-{n % 50}.example/catalogue/open-data-{n}.html",
@@ -224,14 +224,14 @@ def _pages_of_links(count: int) -> Iterable[list[Link]]:
 
 
 def merges() -> list[tuple[str, float, float, float]]:
-    """What a policy that has learned from 450 pages, three seconds' worth, costs to share: bytes, ms, ms."""
+    """Return the cost of sharing what was learned from 450 pages (three seconds): bytes, ms to send, ms to receive."""
     rows = []
     for name in POLICIES:
         teller: Any = policy_from(name)
         taker: Any = policy_from(name)
         for number, links in enumerate(_pages_of_links(450 * 5)):
             for link, rating in zip(links, teller.rate(links, _parent(number)), strict=True):
-                teller.learn(_feedback(link, rating, relevant=number % 3 == 0))
+                teller.learn(_outcome(link, rating, relevant=number % 3 == 0))
         began = time.process_time()
         delta = teller.delta()
         telling = time.process_time() - began
@@ -241,7 +241,7 @@ def merges() -> list[tuple[str, float, float, float]]:
     return rows
 
 
-def _feedback(link: Link, rating: Rating, *, relevant: bool) -> Outcome:
+def _outcome(link: Link, rating: Rating, *, relevant: bool) -> Outcome:
     host = host_of(link.url)
     return Outcome(
         url=link.url,
@@ -255,7 +255,7 @@ def _feedback(link: Link, rating: Rating, *, relevant: bool) -> Outcome:
 
 
 def real_job(job: Job) -> Job:
-    """Real pages, for what they link to."""
+    """Return the job with real pages, whose links are realistic."""
     seeds = (CORPUS / "seeds.txt").read_text().split()
     return replace(job, seeds=tuple(seeds), web=str(CORPUS / "sites.warc.gz"), pages=2000)
 
@@ -304,22 +304,22 @@ def print_and_record(
     fetched, traffic = real["fetched"], real["traffic"]
     load = os.getloadavg()[0]
     crawls = table(
-        ("crawl", "pages", "pages/s", "CPU ms a page", "merge of the folders, s"),
+        ("crawl", "pages", "pages/s", "CPU ms per page", "merge of the folders, s"),
         [
             (n, f"{f['fetched']:,}", f"{rates[n]:.0f}", f"{cpu[n]:.2f}", f"{f['merge_seconds']:.1f}")
             for n, f in best.items()
         ],
     )
     sizes = table(
-        ("links in a batch", "bytes a link", "Ray's call, µs a link", "packing, µs a link"),
+        ("links per batch", "bytes per link", "Ray call, µs per link", "packing, µs per link"),
         [(f"{size:,}", f"{length:.0f}", f"{call:.1f}", f"{packing:.1f}") for size, length, call, packing in costs],
     )
     merging = table(
-        ("what was learned in 3 s by", "bytes", "to tell, ms", "to take up, ms"),
+        ("statistics learned in 3 s by", "bytes", "sending, ms", "receiving, ms"),
         [(what, f"{size:,}", f"{make:.2f}", f"{absorb:.2f}") for what, size, make, absorb in deltas],
     )
     deaths = table(
-        ("one of two shards is killed, and", "pages fetched again"),
+        ("one of two shards is killed", "pages fetched again"),
         [(one.name, f"{one.again:,}") for one in lost],
     )
     doubt = f"\n{BUSY}\n" if load > 2.5 or two > 2 * one else ""
@@ -329,12 +329,12 @@ def print_and_record(
 
 {crawls}
 
-- two shards with a core each against one: **{two / one:.2f} times** the pages a second (at least {WANTED}); by the CPU
-  that a page takes it is {by_cpu:.2f} times, which is what idle cores would give
-- two shards against one where both may use both cores: {shared / both:.2f} times
+- two shards with a core each against one: **{two / one:.2f} times** the pages per second (at least {WANTED}); by CPU
+  per page {by_cpu:.2f} times, which is what idle cores would give
+- two shards against one, both with two cores: {shared / both:.2f} times
 - load of the machine at the end of the run: {load:.1f} (2 cores)
-{doubt}- between two shards, a page: {traffic.letters / fetched:.4f} messages, {traffic.links / fetched:.2f} links, \
-{traffic.bytes / fetched:.0f} bytes; {traffic.suppressed / fetched:.2f} links were not sent because they had been lately
+{doubt}- between two shards, per page: {traffic.letters / fetched:.4f} messages, {traffic.links / fetched:.2f} links, \
+{traffic.bytes / fetched:.0f} bytes; {traffic.suppressed / fetched:.2f} links had been sent recently and were skipped
 
 {sizes}
 

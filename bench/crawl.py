@@ -2,15 +2,15 @@
 
     python bench/crawl.py [--pages 5000]
 
-The pages are drawn from ../shared/corpus and served by nginx on 24 loopback addresses. The seeds are 24 lists, one an
-address, that link to all its pages; both crawlers follow the links that lead to these pages, so both have to look for
-links on every page. There is no delay, and 64 requests at a time. The peer appends lines of N-Quads to a file. So do we
-in the row that is compared with it (`--index later`), beside a durable frontier and provenance; in the others we fill
-a store that can be asked, and an index of words, on the way.
+The pages are a random sample of ../shared/corpus, served by nginx on 24 loopback addresses. The seeds are 24 list
+pages, one per address, which link to all its pages. Both crawlers follow the links to these pages, so both have to
+collect the links of every page. There is no delay, and 64 requests run at a time. The peer appends N-Quads to a file.
+Motherlode does the same in the row that is compared with it (`--index later`), with a durable frontier and provenance;
+in the other rows it fills a store and a word index while it crawls.
 
-nginx has one core, and most rows give the crawlers the other, to themselves. In one row we have both cores, with the
-server on one of them; Scrapy has no use for a second. A row of the peer that is given all pages as seeds, and looks for
-no links, shows what it costs without. Nobody can leave: the whole runs in a network of its own (`isolation`).
+nginx has one core, and in most rows the crawler has the other. In one row Motherlode has both cores, one of them shared
+with the server; Scrapy cannot use a second core. In one row the peer gets all pages as seeds and collects no links. The
+benchmark runs in a network namespace with loopback only (`isolation`).
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from motherlode.crawler.parsing.messages import PageBody, ParseOptions
 from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions
-from motherlode.frontier import Frontier, LmdbStorage, Politeness
-from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
+from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.links import collect_links as extract_links
 from motherlode.model import Link, LinkSource, Page, Request
 from motherlode.policies import policy_from
 from motherlode.sim.trace.recorder import Responses
 from motherlode.transform import transform
-from motherlode.transform.timeouts import alarm_ready
+from motherlode.transform.timeouts import shared_timer
 from motherlode.www.document import Document
 from results import record, table
 
@@ -59,17 +59,17 @@ EXTENSIONS = {
 PORT = 18080
 SCOPE = rf"http://127\.0\.1\.\d+:{PORT}/drawn-(list|\d+)\.({'|'.join(EXTENSIONS.values())})$"
 SPIDER = Path(__file__).parent / "peers" / "scrapy_extruct.py"
-FETCHING = Path(__file__).parent / "fetching.py"
-PEER, PEER_FETCHING = "Scrapy + extruct + PyLD", "Scrapy, fetching alone"
+FETCH_ONLY = Path(__file__).parent / "fetch_only.py"
+PEER, PEER_FETCHING = "Scrapy + extruct + PyLD", "Scrapy, fetching only"
 PEER_LINKLESS = "Scrapy + extruct + PyLD, no links"
-OURS, OURS_FETCHING = "Motherlode, to N-Quads (index = later)", "Motherlode, fetching alone"
-OURS_INDEXED = "Motherlode, indexed on the way, quads and words"
-OURS_WORDLESS = "Motherlode, indexed on the way, quads alone"
-OURS_ON_BOTH = "Motherlode, indexed on the way, with the server's core as well"
+OURS, OURS_FETCHING = "Motherlode, to N-Quads (index = later)", "Motherlode, fetching only"
+OURS_INDEXED = "Motherlode, indexed while crawling, quads and words"
+OURS_WORDLESS = "Motherlode, indexed while crawling, quads only"
+OURS_ON_BOTH = "Motherlode, indexed while crawling, with the server's core as well"
 
 
 def draw(pages: int) -> list[Page]:
-    """As many pages of the corpus, drawn at random, HTML and RDF."""
+    """Return a random sample of the HTML and RDF pages of the corpus."""
     found = [
         page
         for page in Responses(CORPUS)
@@ -80,7 +80,7 @@ def draw(pages: int) -> list[Page]:
 
 
 class Nginx:
-    """The pages on loopback, served by nginx on a core of its own."""
+    """nginx on a core of its own that serves the pages on loopback."""
 
     def __init__(self, folder: Path, pages: list[Page]) -> None:
         self._folder = folder
@@ -97,7 +97,7 @@ class Nginx:
         (folder / "nginx.conf").write_text(self._configuration(root))
 
     def _list(self, root: Path, address: str) -> str:
-        """A page that links to all other pages of an address."""
+        """Write a page that links to all other pages of an address, and return its URL."""
         links = "\n".join(f'<li><a href="{file.name}">{file.stem}</a>' for file in sorted((root / address).iterdir()))
         (root / address / "drawn-list.html").write_text(f"<!DOCTYPE html><title>{address}</title><ul>{links}</ul>")
         return f"http://{address}:{PORT}/drawn-list.html"
@@ -133,7 +133,7 @@ class Nginx:
 
 
 def run(command: list[str], *, cores: str = str(CRAWLER_CORE)) -> tuple[float, float]:
-    """Seconds on the clock and seconds of CPU of a command on these cores."""
+    """Run a command on these cores; return its wall-clock and CPU seconds."""
     before = os.times()
     began = time.perf_counter()
     subprocess.run(["taskset", "-c", cores, *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -161,7 +161,7 @@ def ours(
 
 
 def ours_fetching(seeds: Path) -> tuple[float, float, int]:
-    return *run([sys.executable, str(FETCHING), str(seeds)]), 0
+    return *run([sys.executable, str(FETCH_ONLY), str(seeds)]), 0
 
 
 def scrapy(seeds: Path, out: Path, mode: str) -> tuple[float, float, int]:
@@ -170,7 +170,7 @@ def scrapy(seeds: Path, out: Path, mode: str) -> tuple[float, float, int]:
 
 
 def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, float]]:
-    """CPU of each phase, in µs a page, in this process."""
+    """Return the CPU of each phase in µs per page, measured in this process."""
     spent: list[tuple[str, float]] = []
 
     def measure(name: str, work: object) -> None:
@@ -179,11 +179,13 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
         spent.append((name, 1e6 * (time.process_time() - began) / len(pages)))
 
     measure("fetch", lambda: asyncio.run(_fetch_all(urls)))
-    reading: dict[str, float] = dict.fromkeys(("detect", "transform", "extract", "quads as lines"), 0.0)
+    reading: dict[str, float] = dict.fromkeys(("detect", "transform", "links", "quads as lines"), 0.0)
     links: list[list[Link]] = []
     records = []
-    with alarm_ready():
-        for page, url in zip(pages, urls, strict=True):  # page by page: who keeps every tree pays for new memory
+    with shared_timer():
+        for page, url in zip(
+            pages, urls, strict=True
+        ):  # page by page, because keeping every tree would add the cost of new memory
             moments = [time.process_time()]
             kind = detect(page.body, url=url, content_type=page.content_type)
             moments.append(time.process_time())
@@ -192,18 +194,28 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
             moments.append(time.process_time())
             links.append(extract_links(document, facts))
             moments.append(time.process_time())
-            lines, quads, graphs = page_lines(url, facts)
+            graph_quads, union_quads, quads, graphs = serialize_page(url, facts)
             moments.append(time.process_time())
             for name, (began, ended) in zip(reading, pairwise(moments), strict=True):
                 reading[name] += 1e6 * (ended - began) / len(pages)
-            records.append(PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs))
+            records.append(
+                PageRecord(
+                    url=url,
+                    fetched_at=0.0,
+                    status=200,
+                    graph_quads=graph_quads,
+                    union_quads=union_quads,
+                    quads=quads,
+                    graphs=graphs,
+                )
+            )
     spent.extend(reading.items())
     store = QuadStore(folder / "phases-store")
     measure("index", lambda: [store.write(records[start : start + 250]) for start in range(0, len(records), 250)])
     measure("frontier", lambda: _frontier(links, folder / "phases-frontier"))
     reader = PageParser(ParseOptions(target="any"))
     measure(
-        "a whole reading",
+        "parsing in total",
         lambda: [
             reader.read(PageBody(url=u, content_type=p.content_type, body=p.body))
             for p, u in zip(pages, urls, strict=True)
@@ -230,13 +242,13 @@ def _frontier(links: list[list[Link]], path: Path) -> None:
     frontier = Frontier(
         storage=storage, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
     )
-    frontier.add_links([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None, entry=None)
+    frontier.add_links([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None)
     for number, found in enumerate(links):
-        frontier.add_links(found, parent=None, entry=None)
-        lease = frontier.next(float(number))
+        frontier.add_links(found, parent=None)
+        lease = frontier.lease(float(number))
         if lease is not None:
             frontier.response_received(lease, float(number))
-            frontier.done(lease)
+            frontier.end(lease, End.FETCHED, 0.0)
         if number % 500 == 0:
             frontier.commit()
     frontier.commit()
@@ -252,7 +264,7 @@ def main() -> None:
     if shutil.which("nginx") is None:
         sys.exit("this benchmark needs nginx: apt-get install nginx")
     run_alone()
-    compileall.compile_dir(SOURCES, quiet=1)  # as it is for every installed package, the peers' too
+    compileall.compile_dir(SOURCES, quiet=1)  # installed packages, including the peers, are compiled too
     pages = draw(options.pages)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -279,21 +291,21 @@ def main() -> None:
 def print_and_record(pages: int, rows: list[tuple[str, float, float, int]], spent: list[tuple[str, float]]) -> None:
     rates = {name: pages / wall for name, wall, _, _ in rows}
     crawlers = table(
-        ("crawler", "pages/s", "CPU ms a page", "quads"),
+        ("crawler", "pages/s", "CPU ms per page", "quads"),
         [(name, f"{rates[name]:.0f}", f"{1000 * cpu / pages:.2f}", f"{quads:,}") for name, _, cpu, quads in rows],
     )
-    by_phase = table(("phase", "CPU µs a page"), [(name, f"{microseconds:.0f}") for name, microseconds in spent])
+    by_phase = table(("phase", "CPU µs per page"), [(name, f"{microseconds:.0f}") for name, microseconds in spent])
     text = f"""## A crawl, from seeds to quads on disk (`bench/crawl.py`, {pages:,} pages)
 
 {crawlers}
 
-- from seeds to N-Quads on disk, on one core: **{rates[OURS] / rates[PEER]:.1f} times** the pages a second of Scrapy +
-  extruct (at least 20); {rates[OURS] / rates[PEER_LINKLESS]:.1f} times those of a peer that looks for no links
-- to a store that can be asked, with words, on one core: {rates[OURS_INDEXED] / rates[PEER]:.1f} times; without words
-  {rates[OURS_WORDLESS] / rates[PEER]:.1f} times; where we may use the server's core as well
+- from seeds to N-Quads on disk, on one core: **{rates[OURS] / rates[PEER]:.1f} times** the pages per second of Scrapy +
+  extruct (at least 20); {rates[OURS] / rates[PEER_LINKLESS]:.1f} times those of the peer without links
+- to a queryable store with words, on one core: {rates[OURS_INDEXED] / rates[PEER]:.1f} times; without words
+  {rates[OURS_WORDLESS] / rates[PEER]:.1f} times; with the server's core in addition
   **{rates[OURS_ON_BOTH] / rates[PEER]:.1f} times**
-- fetching alone on both sides: **{rates[OURS_FETCHING] / rates[PEER_FETCHING]:.1f} times** Scrapy (at least 8)
-- our whole crawl to N-Quads against Scrapy fetching alone: {rates[OURS] / rates[PEER_FETCHING]:.2f} times
+- fetching only on both sides: **{rates[OURS_FETCHING] / rates[PEER_FETCHING]:.1f} times** Scrapy (at least 8)
+- our whole crawl to N-Quads against Scrapy fetching only: {rates[OURS] / rates[PEER_FETCHING]:.2f} times
 
 {by_phase}
 """

@@ -1,11 +1,11 @@
-"""All syntaxes of real pages to quads: ours against extruct, and against the bare cost of parsing the same pages.
+"""Extraction of all syntaxes from real pages, compared with extruct and with parsing the same pages.
 
     python bench/extract.py [--pages 500] [--rounds 3] [--seed 1] [--skip-peers]
 
-Pages are drawn at random from the recorded web. Everything runs on one core, in one process; the contenders take turns
-on every batch of pages, so that whatever else the machine does strikes all of them. Times are CPU times. Parsing and
-ours take turns with each other first, and ours with extruct afterwards: a second of extruct between two batches leaves
-the processor's caches to whoever comes next, and that is not what either costs in a crawl.
+The pages are a random sample of the recorded web. Everything runs on one core in one process. The programs take turns
+on every batch of pages, so that other load of the machine affects all of them. Times are CPU times. Parsing and our
+extraction take turns first, and our extraction and extruct afterwards, because a second of extruct between two batches
+evicts the processor's caches, which would not happen in a crawl.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from selectolax.lexbor import LexborHTMLParser
 from motherlode.detect import detect
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Syntax
 from motherlode.transform import TransformOptions, transform
-from motherlode.transform.timeouts import alarm_ready
+from motherlode.transform.timeouts import shared_timer
 from motherlode.www.document import Document
 from motherlode.www.urls import resolve
 from results import record, table
@@ -38,9 +38,9 @@ CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "sites.warc
 BATCH = 25
 LINKS = "a[href], area[href], link[href]"
 BARE, RESOLVED = "parse + collect links", "parse + collect + resolve links"
-ALL, BESIDE, THEIRS = "ours, all syntaxes", "ours, all syntaxes, beside extruct", "extruct, all syntaxes"
-LEAST_TIMES_EXTRUCT = 30.0
-MOST_TIMES_PARSING = 3.0
+ALL, BESIDE, THEIRS = "ours, all syntaxes", "ours, all syntaxes, in turns with extruct", "extruct, all syntaxes"
+MIN_TIMES_EXTRUCT = 30.0
+MAX_TIMES_PARSING = 3.0
 SYNTAXES = {
     Syntax.JSON_LD: "json-ld",
     Syntax.MICRODATA: "microdata",
@@ -48,7 +48,7 @@ SYNTAXES = {
     Syntax.MICROFORMATS: "microformat",
     Syntax.PAGE: "dublincore",
 }
-"""Ours, and extruct's name for the same. Its OpenGraph is part of our RDFa."""
+"""Our syntaxes with the names in extruct. Its OpenGraph is part of our RDFa."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +61,11 @@ class Sample:
 
 
 Contender = Callable[[Sample], int]
-"""Works on one page; gives how much it found."""
+"""A function that extracts data from one page and returns the number of items."""
 
 
 def draw(pages: int, seed: int) -> list[Sample]:
-    """HTML pages of the recorded web, at random."""
+    """Return a random sample of the HTML pages of the recorded web."""
     found = []
     with CORPUS.open("rb") as stream:
         for entry in ArchiveIterator(stream, parse_http=True):
@@ -78,13 +78,13 @@ def draw(pages: int, seed: int) -> list[Sample]:
 
 
 def parse_and_collect(sample: Sample) -> int:
-    """The yardstick: the same parser, and every link as it is written on the page."""
+    """Baseline: parse with the same parser and collect every link as written on the page."""
     tree = LexborHTMLParser(sample.body)
     return len([node.attributes.get("href") for node in tree.css(LINKS)])
 
 
 def parse_and_resolve(sample: Sample) -> int:
-    """For comparison: the same with the addresses that the links lead to."""
+    """For comparison: the same with resolved links."""
     tree = LexborHTMLParser(sample.body)
     references = [node.attributes.get("href") or "" for node in tree.css(LINKS)]
     return len({resolve(sample.url, reference) for reference in references})
@@ -102,7 +102,7 @@ def ours(syntaxes: frozenset[Syntax] | None) -> Contender:
 
 
 def extruct_with(syntaxes: Sequence[str] | None) -> Contender:
-    import extruct  # heavy, and not wanted with --skip-peers
+    import extruct  # slow import, not needed with --skip-peers
 
     chosen = list(syntaxes or extruct.SYNTAXES)
 
@@ -114,7 +114,7 @@ def extruct_with(syntaxes: Sequence[str] | None) -> Contender:
 
 
 def measure(samples: Sequence[Sample], contenders: dict[str, Contender], rounds: int) -> dict[str, float]:
-    """CPU seconds of each contender for all pages: of every batch, the best of the rounds."""
+    """Return the CPU seconds of each program for all pages: the sum over batches of the best round."""
     batches = [samples[start : start + BATCH] for start in range(0, len(samples), BATCH)]
     best = {name: [float("inf")] * len(batches) for name in contenders}
     for number in range(rounds):
@@ -134,10 +134,10 @@ def pages_section(samples: Sequence[Sample], rounds: int, *, peers: bool) -> tup
         contenders[f"ours, {syntax.value}"] = ours(frozenset({syntax}))
     taken = measure(samples, contenders, rounds)
     ratio = taken[ALL] / taken[BARE]
-    good = ratio <= MOST_TIMES_PARSING
+    good = ratio <= MAX_TIMES_PARSING
     told = [
         f"- CPU of all syntaxes against parsing and collecting links: **{ratio:.2f} times** (at most "
-        f"{MOST_TIMES_PARSING:g}); where the links are resolved to addresses, too: {taken[ALL] / taken[RESOLVED]:.2f}"
+        f"{MAX_TIMES_PARSING:g}); against parsing with resolved links: {taken[ALL] / taken[RESOLVED]:.2f}"
     ]
     if peers:
         theirs: dict[str, Contender] = {BESIDE: ours(None), THEIRS: extruct_with(None)}
@@ -145,8 +145,8 @@ def pages_section(samples: Sequence[Sample], rounds: int, *, peers: bool) -> tup
             theirs[f"extruct, {name}"] = extruct_with([name])
         taken |= measure(samples, theirs, rounds)
         ratio = taken[THEIRS] / taken[BESIDE]
-        told.append(f"- pages per second against extruct: **{ratio:.1f} times** (at least {LEAST_TIMES_EXTRUCT:g})")
-        good = good and ratio >= LEAST_TIMES_EXTRUCT
+        told.append(f"- pages per second against extruct: **{ratio:.1f} times** (at least {MIN_TIMES_EXTRUCT:g})")
+        good = good and ratio >= MIN_TIMES_EXTRUCT
     rows = [
         (name, f"{len(samples) / seconds:,.0f}", f"{seconds / len(samples) * 1e6:,.0f}", f"{seconds / taken[BARE]:.2f}")
         for name, seconds in taken.items()
@@ -154,10 +154,10 @@ def pages_section(samples: Sequence[Sample], rounds: int, *, peers: bool) -> tup
     size = sum(len(sample.body) for sample in samples) / len(samples) / 1000
     quads = sum(map(contenders[ALL], samples))
     lines = [
-        f"{len(samples)} pages of {size:.1f} KB on average, drawn at random, in which we find {quads:,} quads.",
-        f"CPU time on one core, {rounds} interleaved rounds; of each batch of {BATCH} pages the best round counts.",
+        f"{len(samples)} random pages of {size:.1f} KB on average, from which we extract {quads:,} quads.",
+        f"CPU time on one core, {rounds} interleaved rounds; the best round of each batch of {BATCH} pages counts.",
         "",
-        table(("contender", "pages/s", "µs/page", "times parsing"), rows),
+        table(("program", "pages/s", "µs/page", "times parsing"), rows),
         "",
         *told,
     ]
@@ -165,7 +165,7 @@ def pages_section(samples: Sequence[Sample], rounds: int, *, peers: bool) -> tup
 
 
 def documents(triples: int) -> Iterable[tuple[str, ContentKind, bytes]]:
-    """The same synthetic data in every RDF syntax: name for rdflib, kind for us, body."""
+    """Yield the same generated data in every RDF syntax: name in rdflib, our content kind, body."""
     import pyoxigraph as ox
 
     lines = []
@@ -191,7 +191,7 @@ def documents(triples: int) -> Iterable[tuple[str, ContentKind, bytes]]:
 
 
 def documents_section(triples: int, rounds: int) -> str:
-    """Quads per second for each RDF syntax, ours against rdflib, whose graph is indexed where ours is a list."""
+    """Return quads per second for each RDF syntax, ours and rdflib; rdflib indexes its graph, ours is a list."""
     import rdflib
 
     rows = []
@@ -222,14 +222,14 @@ def main() -> int:
     arguments.add_argument("--skip-peers", action="store_true", help="leave extruct and rdflib out")
     given = arguments.parse_args()
     if not CORPUS.exists():
-        print(f"the recorded web is not there: {CORPUS}", file=sys.stderr)
+        print(f"the recorded web is missing: {CORPUS}", file=sys.stderr)
         return 2
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     samples = draw(given.pages, given.seed)
     gc.freeze()
-    with alarm_ready():  # as the readers of a crawl have it
+    with shared_timer():  # as in the parser processes of a crawl
         section, good = pages_section(samples, given.rounds, peers=not given.skip_peers)
     markdown = f"## Extraction\n\n{section}"
     if not given.skip_peers:

@@ -1,15 +1,15 @@
-"""How much of what full knowledge could gain each policy makes good: policy × target × budget, on webs apart.
+"""Focus of every policy for each target and budget: the share of the oracle's gain over breadth-first.
 
 python bench/focus.py [--repeat 10] [--policies NAME,NAME…] [--web corpus|synthetic|all] [--seeds FILE] [--missing]
 
-The recorded web of ../shared/corpus is taken as a whole and in parts: for each repetition another half of its hosts is
-drawn, with only the links between them, so that no figure stands on one lucky web. Synthetic webs have seeds that
-development did not use. Every policy starts from the home pages with a seed of its own, knows nothing at the start,
-and is measured at 5, 12 and 25 % of the pages: harvest rate, and focus, the share of the oracle's gain over
-breadth-first. Mean and spread over the repetitions. The last column says who is first.
+The recorded web of ../shared/corpus is used as a whole and in parts: each repetition draws another half of its hosts,
+with only the links between them, so that no figure depends on one web. Synthetic webs have seeds that were not used in
+development. Every policy starts from the home pages with a seed of its own and without knowledge. Harvest rate and
+focus are measured at 5, 12 and 25 % of the pages, with mean and standard deviation over the repetitions. The last
+column names the best policy.
 
-With --seeds, crawls of recorded sites start from the URLs of a file; with --missing, links to what was not recorded are
-kept, and fail. Both are harder, and their tables are kept apart.
+With --seeds, crawls of recorded sites start from the URLs of a file; with --missing, links to pages that were not
+recorded are kept and fail. Both are harder, and their results have separate files.
 """
 
 from __future__ import annotations
@@ -59,31 +59,31 @@ RECORDED_TARGETS = (
 )
 SYNTHETIC_TARGETS = ("any", "microdata", "jsonld", "rdf", "rdfa", "microformats", "type:schema:Recipe")
 COMMON, RARE = 0.90, 0.70
-"""The goals of issue 7 at 12 %, for targets that more than one page in ten meets, and for the others."""
+"""Goals at 12 % for targets that more than one page in ten matches, and for rarer targets."""
 RARE_SHARE = 0.1
-"""Relevant pages up to which a target is rare."""
+"""Maximum share of relevant pages of a rare target."""
 TIE = 0.005
-"""Policies that are closer to each other share their place: the table shows two decimals."""
+"""Policies with a smaller difference share their rank, because the table shows two decimals."""
 SYNTHETIC_PAGES = 6000
 SYNTHETIC_SEED = 9001
-"""The first of the webs' seeds; development used those below 100."""
-LEAST = 20
-"""Webs on which the oracle gains fewer finds over breadth-first than this are left out: chance decides there."""
+"""Seed of the first synthetic web; development used seeds below 100."""
+MIN_ORACLE_GAIN = 20
+"""Minimum number of relevant pages by which the oracle must beat breadth-first; other webs are left out as noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Web:
-    """One web under one target, by what it takes to open it in another process."""
+    """One web with one target, described so that another process can open it."""
 
     name: str
     target: str
     trace: str = ""
     part: int = -1
-    """The draw of hosts; -1 for the web as a whole."""
+    """Number of the random half of the hosts; -1 for the whole web."""
     seeds: tuple[str, ...] = ()
-    """Where to start; nothing means the home page of every host."""
+    """Start URLs; if empty, the home page of every host."""
     missing: bool = False
-    """Whether links to what was not recorded are kept."""
+    """Whether links to pages that were not recorded are kept."""
     seed: int = 0
 
 
@@ -96,7 +96,7 @@ class Setting:
 
     @property
     def words(self) -> list[str]:
-        """What is not as usual."""
+        """Names of the options that differ from the default."""
         return ["seeds"] * bool(self.seeds) + ["missing"] * self.missing
 
     def web(self, target: str, trace: str, *, part: int) -> Web:
@@ -105,13 +105,13 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """One policy on one web, or nothing where there is too little to gain."""
+class PolicyResult:
+    """Result of one policy on one web."""
 
     web: Web
     policy: str
     share: float
-    """Of pages that are relevant."""
+    """Share of relevant pages."""
     harvest: dict[float, float]
     focus: dict[float, float]
     seconds: float
@@ -124,7 +124,7 @@ def _trace_web(trace: str, target: str, *, missing: bool) -> TraceWeb:
 
 @lru_cache(maxsize=1)
 def opened(web: Web) -> SimulatedWeb:
-    """The web, kept by the process that opened it."""
+    """Open the web, or return the one that this process has opened before."""
     if not web.trace:
         return SyntheticSimWeb(pages=SYNTHETIC_PAGES, seed=web.seed, target=target_from(web.target))
     whole = _trace_web(web.trace, web.target, missing=web.missing)
@@ -135,7 +135,7 @@ def opened(web: Web) -> SimulatedWeb:
 
 
 def curve(web: Web, policy: Policy) -> list[tuple[int, int]]:
-    """How many finds a policy has after how many requests, to the largest budget."""
+    """Return the relevant pages by requests of a policy, up to the largest budget."""
     known = opened(web)
     spelled = dict.fromkeys(map(known.spelling, canonical_seeds(web.seeds)))
     starts = [url for url in spelled if known.page(url).failure is not FailureKind.NOT_FOUND] or known.home_pages()
@@ -144,17 +144,17 @@ def curve(web: Web, policy: Policy) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=1)
-def yardsticks(web: Web) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The curves of breadth-first and of the oracle."""
+def baselines(web: Web) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the curves of breadth-first and of the oracle."""
     return curve(web, policy_from("bfs")), curve(web, OraclePolicy(LinkGraph(opened(web))))
 
 
-def measure(web: Web, policies: Sequence[str], seed: int) -> list[Outcome]:
-    """Every policy on one web."""
+def measure(web: Web, policies: Sequence[str], seed: int) -> list[PolicyResult]:
+    """Return the results of every policy on one web; empty if the oracle gains too little."""
     known = opened(web)
-    bfs, oracle = yardsticks(web)
+    bfs, oracle = baselines(web)
     main = MAIN * known.page_count
-    if relevant_at(oracle, main) - relevant_at(bfs, main) < LEAST:
+    if relevant_at(oracle, main) - relevant_at(bfs, main) < MIN_ORACLE_GAIN:
         return []
     share = sum(relevant for _, relevant in known.labels()) / known.page_count
     outcomes = []
@@ -170,7 +170,7 @@ def measure(web: Web, policies: Sequence[str], seed: int) -> list[Outcome]:
             if value is not None:
                 gained[budget] = value
         outcomes.append(
-            Outcome(
+            PolicyResult(
                 web=web, policy=name, share=share, harvest=harvest, focus=gained, seconds=time.process_time() - began
             )
         )
@@ -178,7 +178,7 @@ def measure(web: Web, policies: Sequence[str], seed: int) -> list[Outcome]:
 
 
 def jobs(trace: str, repeat: int, which: str, setting: Setting) -> Iterator[tuple[Web, int]]:
-    """Webs and seeds; the recorded web as a whole in the first repetition, another half of it in each of the others."""
+    """Yield webs and seeds: the whole recorded web in the first repetition, a new half of its hosts in each other."""
     if which != "synthetic" and trace:
         for target in RECORDED_TARGETS:
             for turn in range(repeat):
@@ -189,13 +189,13 @@ def jobs(trace: str, repeat: int, which: str, setting: Setting) -> Iterator[tupl
                 yield Web(name="synthetic", target=target, seed=SYNTHETIC_SEED + turn), turn
 
 
-def told(values: Sequence[float]) -> str:
+def format_mean(values: Sequence[float]) -> str:
     return f"{mean(values):.2f} ±{pstdev(values):.2f}" if values else "–"
 
 
-def written(outcomes: Sequence[Outcome], policies: Sequence[str]) -> tuple[str, bool]:
-    """The whole table as Markdown, and whether ours is first and reaches the goals wherever it should."""
-    groups: dict[tuple[str, str], list[Outcome]] = {}
+def report(outcomes: Sequence[PolicyResult], policies: Sequence[str]) -> tuple[str, bool]:
+    """Return the table as Markdown, and whether our policy is first and reaches all goals."""
+    groups: dict[tuple[str, str], list[PolicyResult]] = {}
     for outcome in outcomes:
         groups.setdefault((outcome.web.name, outcome.web.target), []).append(outcome)
     summary, details, good = [], [], True
@@ -226,8 +226,8 @@ def written(outcomes: Sequence[Outcome], policies: Sequence[str]) -> tuple[str, 
                     f"{share:.0%}",
                     webs,
                     f"{budget:.0%}",
-                    told(harvests),
-                    told(by_policy.get(OURS, [])),
+                    format_mean(harvests),
+                    format_mean(by_policy.get(OURS, [])),
                     second,
                     verdict,
                 )
@@ -238,11 +238,11 @@ def written(outcomes: Sequence[Outcome], policies: Sequence[str]) -> tuple[str, 
                 (
                     f"{name}: `{target}`",
                     policy,
-                    *(told([one.harvest[budget] for one in own]) for budget in BUDGETS),
-                    *(told([one.focus[budget] for one in own if budget in one.focus]) for budget in BUDGETS),
+                    *(format_mean([one.harvest[budget] for one in own]) for budget in BUDGETS),
+                    *(format_mean([one.focus[budget] for one in own if budget in one.focus]) for budget in BUDGETS),
                 )
             )
-    heads = ("web and target", "relevant", "webs", "budget", "harvest", "focus", "best of the others", "")
+    heads = ("web and target", "relevant", "webs", "budget", "harvest", "focus", "best other policy", "")
     columns = [f"{what} {budget:.0%}" for what in ("harvest", "focus") for budget in BUDGETS]
     first = table(heads, summary)
     return f"{first}\n\n{table(('web and target', 'policy', *columns), details)}", good
@@ -251,11 +251,11 @@ def written(outcomes: Sequence[Outcome], policies: Sequence[str]) -> tuple[str, 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=10)
-    parser.add_argument("--policies", default=",".join(POLICIES), help="names with commas between; all by default")
+    parser.add_argument("--policies", default=",".join(POLICIES), help="names separated by commas; all by default")
     parser.add_argument("--web", choices=("corpus", "synthetic", "all"), default="all")
-    parser.add_argument("--trace", help="a trace of the recorded web, where one was made already")
+    parser.add_argument("--trace", help="an existing trace of the recorded web")
     parser.add_argument("--seeds", type=Path, help="a file of URLs where crawls of recorded sites start")
-    parser.add_argument("--missing", action="store_true", help="keep links to what was not recorded")
+    parser.add_argument("--missing", action="store_true", help="keep links to pages that were not recorded")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     setting = Setting(seeds=read_seeds(options.seeds) if options.seeds else (), missing=options.missing)
@@ -266,25 +266,25 @@ def main() -> int:
             trace = str(Path(folder) / "trace")
             record_trace([CORPUS], Path(trace), progress=lambda done, of: None)
         wanted = list(jobs(trace, options.repeat, options.web, setting))
-        outcomes: list[Outcome] = []
+        outcomes: list[PolicyResult] = []
         with ProcessPoolExecutor(options.processes, mp_context=get_context("forkserver")) as pool:
             futures = [pool.submit(measure, web, policies, seed) for web, seed in wanted]
             for number, future in enumerate(futures, 1):
                 outcomes += future.result()
                 print(f"\r{number} of {len(futures)} webs", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    text, good = written(outcomes, policies)
+    text, good = report(outcomes, policies)
     print(record("-".join(["focus", *setting.words]), f"## Focus\n\n{_intro(options.repeat)}\n\n{text}").read_text())
     return 0 if good else 1
 
 
 def _intro(repeat: int) -> str:
     return (
-        f"Mean ± standard deviation over {repeat} webs, as far as they have enough to find. Recorded sites: the whole "
-        "of ../shared/corpus once, then halves of its hosts. No weights are trained beforehand, but the settings of "
-        "`motherlode` and some of its parts were chosen while looking at other draws of these same hosts: the rows of "
-        "recorded sites are no test on unseen hosts. Synthetic webs have seeds that settings were not chosen on. "
-        "Focus: 0 is breadth-first, 1 the oracle. First is also who is less than 0.005 behind."
+        f"Mean ± standard deviation over {repeat} webs; webs with too few relevant pages are left out. Recorded sites: "
+        "the whole of ../shared/corpus once, then halves of its hosts. No weights are trained beforehand, but the "
+        "settings of `motherlode` and some of its parts were chosen on other halves of the same hosts, so the rows of "
+        "recorded sites are not a test on unseen hosts. No settings were chosen on the seeds of the synthetic webs. "
+        "Focus: 0 is breadth-first, 1 the oracle. A policy that is less than 0.005 behind counts as first."
     )
 
 

@@ -1,15 +1,15 @@
-"""The frontier at size: offers, picks, memory and reopening with ten million known URLs.
+"""The frontier with ten million known URLs: inserts, picks, memory and restart.
 
     python bench/frontier.py [--urls 10000000] [--hosts 10000 --hosts 100000 --hosts 1000000] [--picks 100000]
 
-A page of the invented web has 20 links: 14 new ones on its own host, 4 new ones on other hosts, 2 that are known.
-URLs are 60 to 100 bytes long, links carry an anchor and a tag path, breadth-first rates them, which costs next to
-nothing; the last row has the default policy instead, rating and picking included. Every second of offers
-ends with a commit, as in a crawl; commits count, making the links does not. Then the process ends without a word, as in
-a crash; another one opens the folder and picks, each pick answered at once. The first pick is what `next` does until it
-hands out a page. Every step has a process of its own.
-Anonymous memory is what the process itself holds (RssAnon, looked at after every commit); the resident peak also counts
-the pages of LMDB's file that are mapped, of which the frontier lets go when they are many. It has to stay below 2 GB.
+A page of the generated web has 20 links: 14 new ones on its own host, 4 new ones on other hosts, 2 known ones. URLs are
+60 to 100 bytes long, and links have an anchor and a tag path. Breadth-first rates them, which costs next to nothing;
+the last row has the default policy instead, including rating and picking. After every second of inserts there is a
+commit, as in a crawl; commits are measured, generating the links is not. Then the process ends without closing, as in a
+crash. Another process opens the folder and picks; each picked page is done at once. The first pick is the time until
+the first lease. Every step has a process of its own. Anonymous memory is the memory of the process itself (RssAnon,
+read after every commit). The resident peak includes the mapped pages of LMDB's file, which the frontier releases when
+there are many. It must stay below 2 GB.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from motherlode.frontier import Frontier, LmdbStorage, Politeness
+from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
 from motherlode.model import Link, LinkSource
 from motherlode.policies import DEFAULT_POLICY, policy_from
 from results import record, table
@@ -33,7 +33,7 @@ OWN, ELSEWHERE, KNOWN = 14, 4, 2
 PLAIN = "bfs"
 COMMIT_SECONDS = 1.0
 BATCH = 500
-"""Pages whose links are made at a time, so that making them can be left out of the figures."""
+"""Pages whose links are generated at a time, outside of the measured time."""
 SECTIONS = ("catalogue", "publications", "events", "people", "dataset", "recipes", "products/overview", "archive/2024")
 WORDS = ("open", "data", "annual", "report", "water", "quality", "station", "museum", "history", "garden", "river")
 
@@ -47,8 +47,8 @@ def url_of(host: int, number: int) -> str:
     return f"https://{host_name(host)}/{SECTIONS[(host + number) % 8]}/{slug}-{number}.html"
 
 
-class InventedWeb:
-    """Links page by page; every host gets its share of URLs."""
+class GeneratedWeb:
+    """Generates links page by page; every host gets its share of URLs."""
 
     def __init__(self, hosts: int) -> None:
         self._hosts = hosts
@@ -79,7 +79,7 @@ class InventedWeb:
 
 
 def memory() -> dict[str, float]:
-    """Megabytes of this process: anonymous memory now, and the most resident at any time."""
+    """Return megabytes of this process: anonymous memory now, and the resident peak."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line)
     return {
         "anonymous": int(status["RssAnon"].split()[0]) / 1024,
@@ -99,15 +99,15 @@ def frontier_at(folder: Path, policy: str) -> Frontier:
 
 
 def offer(folder: Path, policy: str, *, urls: int, hosts: int) -> dict[str, float]:
-    """Offer until so many are known; commits are part of the time, making the links is not."""
-    web = InventedWeb(hosts)
+    """Add links until `urls` URLs are known; commits are measured, generating the links is not."""
+    web = GeneratedWeb(hosts)
     frontier = frontier_at(folder, policy)
     spent, offered, committed, slowest, anonymous, worked = 0.0, 0, 0.0, 0.0, 0.0, 0.0
     while frontier.known_urls < urls:
         pages = [web.page() for _ in range(BATCH)]
         began, worked_before = time.perf_counter(), time.process_time()
         for page in pages:
-            frontier.add_links(page, parent=None, entry=None)
+            frontier.add_links(page, parent=None)
         offered += sum(map(len, pages))
         spent += time.perf_counter() - began
         if spent - committed >= COMMIT_SECONDS:
@@ -124,8 +124,8 @@ def offer(folder: Path, policy: str, *, urls: int, hosts: int) -> dict[str, floa
     spent += time.perf_counter() - began
     found = memory()
     return {
-        "offers_a_second": offered / spent,
-        "offers_a_cpu_second": offered / worked,
+        "inserts_per_second": offered / spent,
+        "inserts_per_cpu_second": offered / worked,
         "slowest_commit": slowest,
         "anonymous": max(anonymous, found["anonymous"]),
         "resident_peak": found["resident_peak"],
@@ -133,7 +133,7 @@ def offer(folder: Path, policy: str, *, urls: int, hosts: int) -> dict[str, floa
 
 
 def pick(folder: Path, policy: str, *, picks: int) -> dict[str, float]:
-    """Open what the other process left, and pick: each pick is answered at once, its host rests, time goes on."""
+    """Open the folder of the other process and pick; each page is done at once, and its host is snoozed."""
     began = time.perf_counter()
     frontier = frontier_at(folder, policy)
     opened = time.perf_counter() - began
@@ -143,7 +143,7 @@ def pick(folder: Path, policy: str, *, picks: int) -> dict[str, float]:
     committed = time.perf_counter()
     while len(times) < picks:
         began = time.perf_counter()
-        lease = frontier.next(now)
+        lease = frontier.lease(now)
         took = time.perf_counter() - began
         if lease is None:
             now = max(now, frontier.idle_until() or now)
@@ -153,7 +153,7 @@ def pick(folder: Path, policy: str, *, picks: int) -> dict[str, float]:
         first = first or sum(times)
         now += 1e-4
         frontier.response_received(lease, now)
-        frontier.done(lease)
+        frontier.end(lease, End.FETCHED, 0.0)
         if time.perf_counter() - committed > COMMIT_SECONDS:
             frontier.commit()
             committed = time.perf_counter()
@@ -185,8 +185,8 @@ def measure(urls: int, hosts: int, picks: int, policy: str = PLAIN) -> list[obje
         shutil.rmtree(folder)
     return [
         f"{hosts:,}" if policy == PLAIN else f"{hosts:,}, `{policy}`",
-        f"{offers['offers_a_second']:,.0f}",
-        f"{offers['offers_a_cpu_second']:,.0f}",
+        f"{offers['inserts_per_second']:,.0f}",
+        f"{offers['inserts_per_cpu_second']:,.0f}",
         f"{offers['slowest_commit']:.2f}",
         f"{picked['open_seconds']:.1f}",
         f"{picked['first_pick_ms']:.0f}",
@@ -202,10 +202,10 @@ def measure(urls: int, hosts: int, picks: int, policy: str = PLAIN) -> list[obje
 HEAD = (
     *(
         "hosts",
-        "offers/s",
-        "offers/s of CPU",
+        "inserts/s",
+        "inserts per CPU second",
         "slowest commit, s",
-        "reopen, s",
+        "restart, s",
         "first pick, ms",
         "pick median, µs",
         "pick p99, µs",
@@ -216,7 +216,7 @@ HEAD = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure the frontier at size.")
+    parser = argparse.ArgumentParser(description="Measure the frontier with many URLs.")
     parser.add_argument("--urls", type=int, default=10_000_000)
     parser.add_argument("--hosts", type=int, action="append")
     parser.add_argument("--picks", type=int, default=100_000)
@@ -237,7 +237,8 @@ def main() -> None:
         if options.urls == parser.get_default("urls"):
             story = __doc__.partition("\n\n    python")[0] + __doc__.partition("--picks 100000]")[2]
             record(
-                "frontier", f"## The frontier at size\n\n{story}\n{table(HEAD, rows)}\n\n{options.urls:,} URLs each."
+                "frontier",
+                f"## The frontier with ten million URLs\n\n{story}\n{table(HEAD, rows)}\n\n{options.urls:,} URLs each.",
             )
 
 

@@ -1,14 +1,14 @@
-"""The quad store at size: five million quads, asked while they are written and afterwards; and beside its peers.
+"""The quad store with five million quads: speed of writing, of queries during and after writing, and of its peers.
 
     python bench/index.py [--quads 5000000] [--peers 200000] [--asked 300]
 
-An invented web has pages of 5 to 200 quads: things with a type, a name, a description, a price, a brand and a link;
-four in ten have no name of their own. Pages go in as a crawl gives them, 20,000 quads at a time, each page with its
-provenance, and the words of its literals beside them. Making the pages does not count. Another process opens the store
-again and again meanwhile and asks: a point query (all about one thing), a star join (name and price of all things of a
-brand), a search for two words. Every step has a process of its own; memory is the resident peak of the writing one.
-The peers get the same quads at a size where they still finish: rdflib's Dataset in memory, and SQLite with one table
-and three orders, whose quads come ready split.
+A generated web has pages of 5 to 200 quads: things with a type, a name, a description, a price, a brand and a link;
+four in ten are blank nodes. Pages are written as in a crawl, 20,000 quads at a time, each page with its provenance, and
+with the words of its literals. Generating the pages is not measured. During writing, another process repeatedly opens
+the store and runs a point query (all statements about one thing), a star join (name and price of all things of a brand)
+and a search for two words. Every step has a process of its own; memory is the resident peak of the writer. The peers
+get fewer of the same quads: rdflib's Dataset in memory, and SQLite with one table and three indexes, whose quads are
+already split into terms.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from motherlode.index import PageRecord, QuadStore, page_lines, store_bytes
+from motherlode.index import PageRecord, QuadStore, serialize_page, store_bytes
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE, XSD
 from results import record, table
@@ -57,7 +57,7 @@ def brand(number: int, which: int) -> str:
 
 
 def statements(number: int, dice: random.Random) -> list[Statement]:
-    """What a page says: 5 to 200 statements, most pages few."""
+    """Return the statements of a page: 5 to 200, few on most pages."""
     size = dice.randint(5, 200) if dice.random() < 0.25 else dice.randint(5, 40)
     found: list[Statement] = []
     for thing in range(size // 6 + 1):
@@ -74,27 +74,28 @@ def statements(number: int, dice: random.Random) -> list[Statement]:
 
 
 def pages(quads: int) -> Iterator[PageRecord]:
-    """Pages until they hold that many quads."""
+    """Yield pages with this many quads in total."""
     dice, made, number = random.Random(8), 0, 0
     while made < quads:
         number += 1
         said = TransformResult(
             extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(statements(number, dice))),)
         )
-        lines, count, graphs = page_lines(url(number), said)
+        graph_quads, union_quads, count, graphs = serialize_page(url(number), said)
         made += count
         yield PageRecord(
             url=url(number),
             fetched_at=1.7e9 + number,
             status=200,
-            lines=lines,
+            graph_quads=graph_quads,
+            union_quads=union_quads,
             quads=count,
             graphs=graphs,
             media_type="text/html; charset=utf-8",
             kind="html",
             syntaxes=("jsonld",),
             content_hash=f"sha256:{number:064x}",
-            size=20 * len(lines),
+            size=20 * (len(graph_quads) + len(union_quads)),
             referrer=url(number // 2 + 1),
         )
 
@@ -116,7 +117,7 @@ def batches(quads: int) -> Iterator[list[PageRecord]]:
 
 
 def insert(folder: Path, quads: int) -> dict[str, float]:
-    """Write pages and their words; the seconds of each, and what they took."""
+    """Write pages and their words; return times, memory and disk usage."""
     from motherlode.index.fulltext import WordIndex
 
     store, words = QuadStore(folder / "store"), WordIndex(folder / "words")
@@ -138,7 +139,7 @@ def insert(folder: Path, quads: int) -> dict[str, float]:
         count += len(batch)
         (folder / "written").write_text(str(count))
         if written // 500_000 > (written - sum(page.quads for page in batch)) // 500_000:
-            print(f"   {written:,} quads, {written / spent['quads']:,.0f} a second", file=sys.stderr, flush=True)
+            print(f"   {written:,} quads, {written / spent['quads']:,.0f} per second", file=sys.stderr, flush=True)
         lap = time.thread_time()
     at = time.perf_counter()
     store.flush()
@@ -158,7 +159,7 @@ def insert(folder: Path, quads: int) -> dict[str, float]:
 
 
 def ask(folder: Path, asked: int, most: int, until: Callable[[], bool]) -> tuple[Latencies, list[float]]:
-    """Open, ask, close, again and again; seconds of each answer and of each opening."""
+    """Open, query and close the store repeatedly; return the seconds of each query and of each opening."""
     from motherlode.index.fulltext import Search, WordSearcher
 
     dice = random.Random(80)
@@ -186,7 +187,7 @@ def ask(folder: Path, asked: int, most: int, until: Callable[[], bool]) -> tuple
 
 
 def compare(folder: Path, quads: int, asked: int) -> dict[str, dict[str, float]]:
-    """Ours, SQLite and rdflib with the same quads, one after the other: insert, point query, star join."""
+    """Measure inserts, point queries and star joins of our store, SQLite and rdflib with the same quads."""
     made = list(batches(quads))
     count = sum(page.quads for batch in made for page in batch)
     dice = random.Random(80)
@@ -207,12 +208,12 @@ def compare(folder: Path, quads: int, asked: int) -> dict[str, dict[str, float]]
             "rows": sum(rows for part in answers for _, rows in part),
         }
     if len({found["rows"] for found in outcome.values()}) != 1:
-        raise SystemExit(f"the stores do not agree: {outcome}")
+        raise SystemExit(f"the stores returned different numbers of rows: {outcome}")
     return outcome
 
 
 def _timed(work: Callable[[Any], int], asked: object) -> tuple[float, int]:
-    """Seconds that an answer took, and how many rows it had."""
+    """Return the seconds and the number of rows of a query."""
     at = time.perf_counter()
     rows = work(asked)
     return time.perf_counter() - at, rows
@@ -263,8 +264,7 @@ def _rdflib(folder: Path, made: list[list[PageRecord]]) -> Peer:
     import rdflib
 
     data = rdflib.Dataset(default_union=True)
-    lines = [b"".join(page.lines for page in batch) for batch in made]
-    named = ["".join(line + "\n" for line in text.decode().split("\n")[::2] if line) for text in lines]
+    named = [b"".join(page.graph_quads for page in batch).decode() for batch in made]
 
     def load() -> None:
         for text in named:
@@ -273,7 +273,7 @@ def _rdflib(folder: Path, made: list[list[PageRecord]]) -> Peer:
     return load, lambda name: len(list(data.query(POINT % name))), lambda name: len(list(data.query(STAR % name)))
 
 
-# ── all of it ────────────────────────────────────────────────────────────────────────────────────────
+# ── main program ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def middle(values: list[float], share: float = 0.5) -> float:
@@ -343,16 +343,16 @@ def report(inserted: dict, during: dict, after: dict, others: dict, peers: int) 
         table(
             ("writing", "figure"),
             [
-                ("quads a second, in the store's own time", f"{count / inserted['seconds']:,.0f}"),
-                ("CPU a quad, union, provenance and merging included", f"{1e6 * inserted['cpu'] / count:.1f} µs"),
-                ("peak memory of the writer, words included", f"{inserted['peak'] / 1e6:,.0f} MB"),
-                ("disk, quads", f"{inserted['disk'] / 1e6:,.0f} MB ({inserted['disk'] / count:.0f} bytes a quad)"),
-                ("words beside it", f"{inserted['word_seconds']:,.0f} s, {inserted['word_disk'] / 1e6:,.0f} MB"),
+                ("quads per second, time in the store only", f"{count / inserted['seconds']:,.0f}"),
+                ("CPU per quad, including union, provenance and merging", f"{1e6 * inserted['cpu'] / count:.1f} µs"),
+                ("peak memory of the writer, including words", f"{inserted['peak'] / 1e6:,.0f} MB"),
+                ("disk, quads", f"{inserted['disk'] / 1e6:,.0f} MB ({inserted['disk'] / count:.0f} bytes per quad)"),
+                ("words", f"{inserted['word_seconds']:,.0f} s, {inserted['word_disk'] / 1e6:,.0f} MB"),
             ],
         ),
         "",
         table(
-            ("asking, ms", "p50 while writing", "p95", "p50 after", "p95"),
+            ("query, ms", "p50 while writing", "p95", "p50 after", "p95"),
             [
                 (
                     name,
@@ -370,12 +370,13 @@ def report(inserted: dict, during: dict, after: dict, others: dict, peers: int) 
         f"{1e3 * middle(during['opened']):.0f} ms (p95 {1e3 * middle(during['opened'], 0.95):.0f}), and took at most "
         f"{during['peak'] / 1e6:,.0f} MB.\n",
         table(
-            (f"{peers:,} quads", "quads a CPU second", "ratio", "point query, µs", "ratio", "star join, µs", "ratio"),
+            (f"{peers:,} quads", "quads per CPU second", "ratio", "point query, µs", "ratio", "star join, µs", "ratio"),
             [_row(name, found, others["ours"]) for name, found in others.items()],
         ),
         "",
-        "Ratios say how many times as good ours is; all three gave the same number of rows. SQLite stores no union, no "
-        "provenance, its quads come split and its two queries are prepared; rdflib keeps all in memory.",
+        "A ratio above 1 means that our store is better by this factor. All three returned the same number of rows. "
+        "SQLite stores neither union nor provenance, gets split quads and prepared queries; rdflib keeps everything in "
+        "memory.",
     ]
     return "\n".join(lines)
 

@@ -1,6 +1,6 @@
-"""No way out: a benchmark that runs crawlers over real pages does so in a network that has nothing but loopback.
+"""Run a benchmark in a network namespace that has only loopback.
 
-A page's own links, redirects and `<meta refresh>` point to the real web, and a peer may follow any of them.
+Links, redirects and `<meta refresh>` of real pages point to the real web, and a peer may follow any of them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _UP = 0x1 | 0x40
 
 
 def run_alone() -> None:
-    """Start this program anew in a network namespace of its own, unless it is in one already."""
+    """Restart this program in a network namespace of its own, unless it already runs in one."""
     if os.environ.get(_MARK):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
             fcntl.ioctl(one, _SET_FLAGS, struct.pack("16sh", b"lo", _UP))
         return
     if shutil.which("unshare") is None:
-        sys.exit("this benchmark needs unshare (util-linux): it runs crawlers in a network without a way out")
+        sys.exit("this benchmark needs unshare (util-linux): it runs crawlers in a network with loopback only")
     user = [] if os.getuid() == 0 else ["--user", "--map-root-user"]
     os.environ[_MARK] = "1"
     os.execvp("unshare", ["unshare", "--net", *user, sys.executable, *sys.argv])

@@ -1,11 +1,12 @@
-"""One store out of many, or a question to each: what a merge of shards costs, and what asking all of them does.
+"""Cost of merging the stores of shards, compared with querying each shard separately.
 
     python bench/merge.py [--quads 200000] [--shards 4]
 
-The pages are those of bench/index.py, spread over shards by their hosts; the brands that they name are told of by pages
-of other hosts. Fan-out is asked in two ways: every shard answers the whole question, and rows are put together; or
-every shard gives the statements that fit a pattern of it, and the question is asked of those. The first is fast and
-misses every answer whose parts lie in two shards. Best of three; answers are compared with those of the merged store.
+The pages are those of bench/index.py, distributed over shards by host; pages of other hosts describe the brands that
+they mention. Separate stores are queried in two ways: every shard runs the whole query, and the rows are joined; or
+every shard returns the statements that match a pattern of the query, and the query runs on those. The first way is fast
+and misses every row whose statements are in two shards. The best of three runs counts, and results are compared with
+those of the merged store.
 """
 
 from __future__ import annotations
@@ -20,33 +21,43 @@ import pyoxigraph as ox
 
 from index import BRANDS, POINT, SCHEMA, STAR, brand, host, pages
 from motherlode.cluster.partitioner import owner_of_host
-from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.index.quad_store import merge
 from motherlode.model import Extraction, Syntax, TransformResult
 from motherlode.www.urls import host_of
 from results import record, table
 
 ROUNDS = 3
-TOLD_BRANDS = 40
+DESCRIBED_BRANDS = 40
 _NAME, _BRAND = f"<{SCHEMA}legalName>", f"<{SCHEMA}brand>"
 ACROSS = f"SELECT ?s ?n {{ ?s {_BRAND} ?b . ?b {_NAME} ?n }}"
 Answer = frozenset[str]
 
 
 def brand_pages() -> list[PageRecord]:
-    """Pages that tell what brands are called, each on another host than the brand's."""
+    """Return pages with the names of brands, each on another host than the brand."""
     made = []
-    for number in range(TOLD_BRANDS):
+    for number in range(DESCRIBED_BRANDS):
         said = [(f"<{brand(number, which)}>", _NAME, f'"brand {which}"', "") for which in range(1, BRANDS + 1)]
         facts = TransformResult(extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(said)),))
         url = f"{host(number + 500)}/brands"
-        lines, quads, graphs = page_lines(url, facts)
-        made.append(PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs))
+        graph_quads, union_quads, quads, graphs = serialize_page(url, facts)
+        made.append(
+            PageRecord(
+                url=url,
+                fetched_at=0.0,
+                status=200,
+                graph_quads=graph_quads,
+                union_quads=union_quads,
+                quads=quads,
+                graphs=graphs,
+            )
+        )
     return made
 
 
-def written(folder: Path, quads: int, shards: int) -> list[Path]:
-    """A store for each shard, with the pages of its hosts."""
+def write_shards(folder: Path, quads: int, shards: int) -> list[Path]:
+    """Write a store for each shard with the pages of its hosts, and return their paths."""
     parts: list[list[PageRecord]] = [[] for _ in range(shards)]
     for page in [*brand_pages(), *pages(quads)]:
         parts[owner_of_host(host_of(page.url), shards)].append(page)
@@ -60,8 +71,8 @@ def written(folder: Path, quads: int, shards: int) -> list[Path]:
     return paths
 
 
-def asked(stores: Sequence[QuadStore], sparql: str) -> Answer:
-    """The rows of every store together."""
+def query_each(stores: Sequence[QuadStore], sparql: str) -> Answer:
+    """Return the rows of all stores together."""
     rows: set[str] = set()
     for store in stores:
         found = store.query(sparql)
@@ -70,8 +81,8 @@ def asked(stores: Sequence[QuadStore], sparql: str) -> Answer:
     return frozenset(rows)
 
 
-def gathered(stores: Sequence[QuadStore], patterns: Sequence[tuple[str | None, ...]], sparql: str) -> Answer:
-    """The rows of a store of all statements that fit a pattern of the question."""
+def query_collected(stores: Sequence[QuadStore], patterns: Sequence[tuple[str | None, ...]], sparql: str) -> Answer:
+    """Return the rows of a store that contains all statements that match a pattern of the query."""
     together = ox.Store()
     for store in stores:
         for subject, predicate, object_ in patterns:
@@ -91,8 +102,8 @@ def timed(ask: Callable[[], Answer]) -> tuple[float, Answer]:
     return 1000 * best, rows
 
 
-def questions() -> list[tuple[str, str, list[tuple[str | None, ...]]]]:
-    """What is asked, in SPARQL, and the patterns of it."""
+def queries() -> list[tuple[str, str, list[tuple[str | None, ...]]]]:
+    """Return the queries: name, SPARQL text and patterns."""
     thing = f"{host(3)}/brand/1"
     star = [(None, f"<{SCHEMA}{name}>", None) for name in ("name", "price")]
     return [
@@ -108,27 +119,27 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=4)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        paths = written(Path(name), options.quads, options.shards)
+        paths = write_shards(Path(name), options.quads, options.shards)
         began = time.process_time()
         merge(paths, Path(name) / "merged")
         merging = time.process_time() - began
         stores = [QuadStore(path, read_only=True) for path in paths]
         whole = [QuadStore(Path(name) / "merged", read_only=True)]
         rows = []
-        for what, sparql, patterns in questions():
-            one, right = timed(lambda sparql=sparql: asked(whole, sparql))
-            each, together = timed(lambda sparql=sparql: asked(stores, sparql))
-            gather, same = timed(lambda sparql=sparql, patterns=patterns: gathered(stores, patterns, sparql))
+        for what, sparql, patterns in queries():
+            one, right = timed(lambda sparql=sparql: query_each(whole, sparql))
+            each, together = timed(lambda sparql=sparql: query_each(stores, sparql))
+            gather, same = timed(lambda sparql=sparql, patterns=patterns: query_collected(stores, patterns, sparql))
             assert same == right
             missed = 100 * (1 - len(together & right) / max(1, len(right)))
             rows.append((what, f"{len(right):,}", f"{one:.1f}", f"{each:.1f}", f"{missed:.0f} %", f"{gather:.1f}"))
         for store in (*stores, *whole):
             store.close()
-    head = ("question", "rows", "merged, ms", "each shard asked, ms", "rows missed", "patterns gathered, ms")
+    head = ("query", "rows", "merged, ms", "each shard queried, ms", "rows missed", "patterns collected, ms")
     text = f"""## Shards: one store or many (`bench/merge.py`)
 
 {options.quads:,} quads in {options.shards} shards. Merging them took {merging:.1f} s of CPU, once:
-{1e6 * merging / options.quads:.0f} µs a quad.
+{1e6 * merging / options.quads:.0f} µs per quad.
 
 {table(head, rows)}
 """

@@ -1,4 +1,4 @@
-"""Where benchmarks leave what they measured: one section of Markdown each, joined into bench/RESULTS.md later."""
+"""Write the results of benchmarks: one Markdown section each, which bench/run.py joins to bench/RESULTS.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent / "results"
 
 
 def record(name: str, markdown: str) -> Path:
-    """Writes bench/results/NAME.md, with the day and the machine at its end."""
+    """Write bench/results/NAME.md with date and machine at its end."""
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / f"{name}.md"
     path.write_text(f"{markdown.rstrip()}\n\n*Measured on {today()}, {machine()}.*\n")
@@ -20,7 +20,7 @@ def record(name: str, markdown: str) -> Path:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table; the first column is text, the others are numbers.
+    """Return a Markdown table; the first column is text, the others are numbers.
 
     >>> print(table(("what", "pages/s"), [("ours", 12)]))
     | what | pages/s |

@@ -1,6 +1,6 @@
-"""Every benchmark, one after the other, joined into bench/RESULTS.md with the date and the machine.
+"""Run all benchmarks one after the other, and join their results to bench/RESULTS.md with date and machine.
 
-python bench/run.py [NAME...]    only these; the sections of the others are kept as they were
+python bench/run.py [NAME...]    run only these; the sections of the others stay as they are
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from results import machine, today
 
 FOLDER = Path(__file__).parent
 ORDER = ("extract", "simulate", "frontier", "select", "index", "crawl", "cluster", "merge")
-"""The order of the sections; a benchmark is bench/NAME.py and leaves bench/results/NAME.md."""
+"""The order of the sections; a benchmark is bench/NAME.py and writes bench/results/NAME.md."""
 
 
 def main(names: list[str]) -> int:
@@ -42,7 +42,10 @@ def write() -> None:
     head = (
         f"# Benchmarks\n\nWritten by `make bench` on {today()}, {machine()}. Each section says when it was measured.\n"
     )
-    note = "Both sides of every ratio ran in one run. Trust ratios; the machine is shared.\n"
+    note = (
+        "Both sides of every ratio were measured in the same run. The machine is shared, so ratios are more reliable "
+        "than times.\n"
+    )
     (FOLDER / "RESULTS.md").write_text("\n".join([head, note, *sections]))
 
 

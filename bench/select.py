@@ -1,9 +1,9 @@
-"""What choosing costs: see selecting.py, which this starts.
+"""Start policy_cost.py, the benchmark of picking and rating.
 
     python bench/select.py [--policy NAME]... [--hosts N]...
 
-The file has the name of a module of the standard library, which every script in this folder would find here in its
-place. So where it is imported and not run, it hands out that module.
+This file has the same name as a module of the standard library and would hide it for all scripts in this folder. So if
+it is imported and not run, it loads that module instead.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 if __name__ == "__main__":
-    from selecting import main
+    from policy_cost import main
 
     main()
 else:

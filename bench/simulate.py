@@ -1,9 +1,9 @@
-"""How fast a simulation is, how much memory it takes, and how long the recorded web of ../shared/corpus takes in all.
+"""Speed and memory of simulations, and the total time for the recorded web of ../shared/corpus.
 
     .venv/bin/python bench/simulate.py [--requests N]
 
-Each measurement runs in a process of its own, on one core. Pages a second are requests by CPU time: on a busy machine
-the clock on the wall measures the neighbours, and both are given.
+Each measurement runs in a process of its own, on one core. Pages per second are given by CPU time and by wall-clock
+time, because other programs on a busy machine change the latter.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from results import record, table
 WEB = "synthetic:1000000"
 REQUESTS = 300_000
 FLOORS = {"bfs": 10_000, "bandit:success-rate": 3_000}
-"""Pages a second that the issue asks for."""
-MOST_MEGABYTES = 4096
+"""Required pages per second."""
+MAX_MEGABYTES = 4096
 POLICIES = ("bfs", "dfs", "random", "bandit:success-rate")
-"""Orders and one bandit: what is measured is the simulator, not the learners."""
-MOST_SECONDS = 300
+"""Simple orders and one bandit, because the simulator is measured and not the learners."""
+MAX_SECONDS = 300
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 
 
 def measure(policy: str, requests: int) -> dict[str, float]:
-    """One policy in this process."""
+    """Measure one policy in this process."""
     spec = WebSpec(web=WEB)
     trial = Trial(policy=policy, seed=0, pages=requests, seeds=tuple(open_web(spec).home_pages()))
     began = time.process_time()
@@ -55,7 +55,7 @@ def synthetic(requests: int) -> tuple[str, bool]:
         command = [sys.executable, __file__, "--one", policy, "--requests", str(requests)]
         found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         speed = found["requests"] / found["cpu"]
-        good = good and speed >= floor and found["megabytes"] < MOST_MEGABYTES
+        good = good and speed >= floor and found["megabytes"] < MAX_MEGABYTES
         rows.append(
             (
                 policy,
@@ -74,7 +74,7 @@ def synthetic(requests: int) -> tuple[str, bool]:
 
 
 def recorded() -> tuple[str, bool]:
-    """`record`, and then every policy, by the command line."""
+    """Measure `record` and `simulate` with all policies on the command line."""
     with tempfile.TemporaryDirectory() as folder:
         trace, out = Path(folder) / "trace", Path(folder) / "out"
         began = time.perf_counter()
@@ -86,9 +86,9 @@ def recorded() -> tuple[str, bool]:
         ended = time.perf_counter()
     rows = [
         ("record", f"{after_record - began:.1f}", 60),
-        (f"simulate: {len(POLICIES) + 1} policies, 5 repetitions", f"{ended - after_record:.1f}", MOST_SECONDS),
+        (f"simulate: {len(POLICIES) + 1} policies, 5 repetitions", f"{ended - after_record:.1f}", MAX_SECONDS),
     ]
-    return table(("what", "seconds", "at most"), rows), ended - began < MOST_SECONDS
+    return table(("what", "seconds", "at most"), rows), ended - began < MAX_SECONDS
 
 
 def _run(*words: str) -> None:

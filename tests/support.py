@@ -1,4 +1,4 @@
-"""What several test rooms share: where ../shared lies, and small recorded webs."""
+"""Helpers for tests of several packages: the path of ../shared, and small recorded webs."""
 
 from __future__ import annotations
 

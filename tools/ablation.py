@@ -1,10 +1,10 @@
-"""What each part of our policy adds: focus at 12 % without it, as a Markdown table.
+"""Ablation of the default policy: print its focus at 12 % without each part, as a Markdown table.
 
 python tools/ablation.py TRACE [--webs 4] [--seeds FILE] [--missing]
 
-TRACE is made by `motherlode record ../shared/corpus/sites.warc.gz -o TRACE`. Halves of its hosts are webs of their own,
-and so are synthetic webs. With --seeds, crawls start from the URLs of a file; with --missing, links to what the
-recording lacks are kept, and fail. Neither is known of synthetic webs, which are left out then.
+TRACE is made by `motherlode record ../shared/corpus/sites.warc.gz -o TRACE`. Random halves of its hosts and synthetic
+webs are further webs. With --seeds, crawls start from the URLs of a file; with --missing, links to pages that were not
+recorded are kept and fail. Synthetic webs support neither option and are then left out.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from motherlode.sim.trace.trace_web import TraceWeb
 from motherlode.www.urls import host_of
 
 VARIANTS = {
-    "all": PolicyConfig(),
+    "all parts": PolicyConfig(),
     "without features": PolicyConfig(learns_features=False),
-    "without what lies behind": PolicyConfig(looks_behind=False),
-    "without the worth of a try": PolicyConfig(looks_ahead=False),
-    "without the place in the page": PolicyConfig(places=0),
-    "with one question, not two": PolicyConfig(asks_apart=False),
-    "without lists as arms": PolicyConfig(list_links=0),
-    "without records of hosts": PolicyConfig(host_pages=0.0),
-    "without rows of failures": PolicyConfig(keep_answers=PolicyConfig().keep),
-    "without a record of strangers": PolicyConfig(stranger_tries=0.0),
-    "without doubt about silent hosts": PolicyConfig(silent_tries=1e9),
-    "without what the family led to": PolicyConfig(borrowed_pages=0.0),
-    "without hunches": PolicyConfig(hunch=0.0),
-    "without forgetting": PolicyConfig(keep=1.0),
-    "without trust in doors": PolicyConfig(unseen=0, seeds_are_doors=False),
-    "with every host as a door": PolicyConfig(door_links=1 << 30),
+    "without pages behind a page": PolicyConfig(values_links=False),
+    "without exploration": PolicyConfig(values_information=False),
+    "without position in the page": PolicyConfig(tag_path_steps=0),
+    "with one question instead of two": PolicyConfig(separate_responses=False),
+    "without list arms": PolicyConfig(hub_min_links=0),
+    "without host lift": PolicyConfig(host_prior_pages=0.0),
+    "without fast decay at failures": PolicyConfig(response_retention=PolicyConfig().retention),
+    "without statistics of unseen hosts": PolicyConfig(unseen_host_prior_tries=0.0),
+    "without doubt about unresponsive hosts": PolicyConfig(silent_host_prior_tries=1e9),
+    "without links of the family": PolicyConfig(family_prior_pages=0.0),
+    "without target prior": PolicyConfig(target_prior=0.0),
+    "without decay": PolicyConfig(retention=1.0),
+    "without gateway hosts": PolicyConfig(gateway_max_tries=0, seeds_are_gateways=False),
+    "with every new host as gateway": PolicyConfig(gateway_links=1 << 30),
 }
 OTHER = "bandit:success-rate"
 TARGETS = ("any", "microdata", "jsonld", "rdf")
 SHARE = 0.12
-LEAST = 10
-"""Webs on which the oracle gains fewer finds over breadth-first than this are left out: chance decides there."""
+MIN_ORACLE_GAIN = 10
+"""Minimum number of relevant pages by which the oracle must beat breadth-first; other webs are left out as noise."""
 
 
-def finds(web: SimulatedWeb, policy: Policy, seeds: Sequence[str]) -> int:
-    """What a crawl finds; it starts from the home pages where none of the seeds is known."""
+def relevant_pages(web: SimulatedWeb, policy: Policy, seeds: Sequence[str]) -> int:
+    """Return the relevant pages that a crawl finds. It starts from the home pages if no seed is in the web."""
     pages = round(SHARE * web.page_count)
     spelled = dict.fromkeys(map(web.spelling, seeds))
     starts = [url for url in spelled if web.page(url).failure is not FailureKind.NOT_FOUND] or web.home_pages()
@@ -62,6 +62,7 @@ def finds(web: SimulatedWeb, policy: Policy, seeds: Sequence[str]) -> int:
 
 
 def webs(options: argparse.Namespace, target: str) -> list[SimulatedWeb]:
+    """Return the recorded web, halves of its hosts and, unless an option excludes them, synthetic webs."""
     whole = TraceWeb(options.trace, target_from(target), keep_missing=options.missing)
     hosts = sorted({host_of(url) for url in whole.home_pages()})
     halves = [HostSubset(whole, Random(f"half {n}").sample(hosts, len(hosts) // 2)) for n in range(options.webs - 1)]
@@ -72,23 +73,23 @@ def webs(options: argparse.Namespace, target: str) -> list[SimulatedWeb]:
 
 
 def scores(options: argparse.Namespace, target: str) -> dict[str, float]:
-    """The mean focus of every variant, and of a bandit to compare with."""
+    """Return the mean focus of every variant and of a bandit for comparison."""
     found: dict[str, list[float]] = {name: [] for name in (*VARIANTS, OTHER)}
     seeds = canonical_seeds(read_seeds(options.seeds)) if options.seeds else ()
     for web in webs(options, target):
-        plain = finds(web, policy_from("bfs"), seeds)
-        full = finds(web, OraclePolicy(LinkGraph(web)), seeds)
-        if full - plain < LEAST:
+        plain = relevant_pages(web, policy_from("bfs"), seeds)
+        full = relevant_pages(web, OraclePolicy(LinkGraph(web)), seeds)
+        if full - plain < MIN_ORACLE_GAIN:
             continue
         for name, own in found.items():
-            own.append(focus(finds(web, _policy(name, target), seeds), plain, full) or 0.0)
+            own.append(focus(relevant_pages(web, _policy(name, target), seeds), plain, full) or 0.0)
     return {name: mean(own) for name, own in found.items()}
 
 
 def _policy(name: str, target: str) -> Policy:
     if name not in VARIANTS:
         return policy_from(name, 1)
-    variant = Motherlode(settings=VARIANTS[name])
+    variant = Motherlode(config=VARIANTS[name])
     variant.aim(target_from(target))
     return variant
 
@@ -98,7 +99,7 @@ def main() -> None:
     parser.add_argument("trace", type=Path)
     parser.add_argument("--webs", type=int, default=4)
     parser.add_argument("--seeds", type=Path, help="a file of URLs where crawls of recorded sites start")
-    parser.add_argument("--missing", action="store_true", help="keep links to what was not recorded")
+    parser.add_argument("--missing", action="store_true", help="keep links to pages that were not recorded")
     options = parser.parse_args()
     columns = [scores(options, target) for target in TARGETS]
     print("| policy | " + " | ".join(f"`{target}`" for target in TARGETS) + " | mean |")

@@ -1,10 +1,10 @@
-"""Makes a compact table of a published JSON-LD context, for the contexts that are known without the network.
+"""Make a compact table of a published JSON-LD context, for use without the network.
 
     python tools/make_contexts.py PUBLISHED.jsonld --name schemaorg --title "schema.org 30.0" --url https://schema.org
 
-The table goes to src/motherlode/transform/jsonld/contexts/NAME.json, and its addresses into index.json beside it.
-Terms that are defined in one way are gathered under one definition with a star for the term; the rest is kept as
-published. Nothing is lost: putting the table together again gives the published context, and that is checked here.
+The table is written to src/motherlode/transform/jsonld/contexts/NAME.json, and its URLs to index.json beside it. Terms
+with the same form of definition are grouped under one definition with a star for the term; other entries are kept as
+published. The program checks that the table can be expanded to the published context again.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from motherlode.transform.jsonld.bundled_contexts import ContextGroup, Table, filled, normalised
+from motherlode.transform.jsonld.bundled_contexts import ContextGroup, ContextTable, fill_definition, normalize_url
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES
 
 CONTEXTS = Path(__file__).resolve().parents[1] / "src" / "motherlode" / "transform" / "jsonld" / "contexts"
-SMALLEST_GROUP = 8
-"""Fewer terms than this are shorter as they stand."""
-SMALLEST_LAZY = 400
-"""Contexts with fewer terms are quick to define as a whole."""
+MIN_GROUP_TERMS = 8
+"""Minimum number of terms of a group; smaller groups save nothing."""
+MIN_LAZY_TERMS = 400
+"""Minimum number of terms for lazy definition; smaller contexts are defined as a whole."""
 
 
 def main(arguments: list[str]) -> int:
@@ -31,20 +31,20 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("published", type=Path, help="the context document as published")
     parser.add_argument("--name", required=True, help="name of the table's file, without extension")
     parser.add_argument("--title", required=True, help="what the context is, and its version")
-    parser.add_argument("--url", required=True, action="append", help="an address of the context; may be repeated")
+    parser.add_argument("--url", required=True, action="append", help="a URL of the context; may be repeated")
     options = parser.parse_args(arguments)
     context = json.loads(options.published.read_bytes())["@context"]
     table = make_table(context, title=options.title, urls=options.url)
-    rebuilt = put_together(table)
+    rebuilt = expand_table(table)
     if rebuilt != context:
-        print("the table does not give the published context back", file=sys.stderr)
+        print("the expanded table differs from the published context", file=sys.stderr)
         return 1
     write(options.name, table)
     print(f"{options.name}: {len(context)} entries, {len(table.groups)} groups, lazy: {table.lazy}")
     return 0
 
 
-def make_table(context: dict[str, Any], *, title: str, urls: list[str]) -> Table:
+def make_table(context: dict[str, Any], *, title: str, urls: list[str]) -> ContextTable:
     shapes: dict[str, list[str]] = defaultdict(list)
     for term, definition in context.items():
         shape = shape_of(term, definition)
@@ -53,10 +53,10 @@ def make_table(context: dict[str, Any], *, title: str, urls: list[str]) -> Table
     groups = [
         ContextGroup(json.loads(shape), " ".join(sorted(terms)))
         for shape, terms in sorted(shapes.items())
-        if len(terms) >= SMALLEST_GROUP
+        if len(terms) >= MIN_GROUP_TERMS
     ]
     grouped = {term for group in groups for term in group.terms.split()}
-    return Table(
+    return ContextTable(
         title=title,
         urls=tuple(sorted(set(urls))),
         lazy=is_lazy(context),
@@ -66,35 +66,35 @@ def make_table(context: dict[str, Any], *, title: str, urls: list[str]) -> Table
 
 
 def shape_of(term: str, definition: Any) -> str | None:
-    """The definition with a star for the term, as text; None where the term is not the end of its own IRI."""
+    """Return the definition with a star for the term as JSON, or None if the IRI does not end with the term."""
     given = definition.get("@id") if isinstance(definition, dict) else definition
     if not isinstance(given, str) or not given.endswith(term) or " " in term or "*" in given or term in CONTEXT_ENTRIES:
         return None
     star = given.removesuffix(term) + "*"
     shape = {**definition, "@id": star} if isinstance(definition, dict) else star
-    return json.dumps(shape, sort_keys=True) if filled(shape, term) == definition else None
+    return json.dumps(shape, sort_keys=True) if fill_definition(shape, term) == definition else None
 
 
 def is_lazy(context: dict[str, Any]) -> bool:
-    """Large, and simple enough that a term means the same whenever it is defined."""
+    """Return whether the context is large and the order of its definitions does not matter."""
     head = CONTEXT_ENTRIES & context.keys()
     scoped = any(isinstance(d, dict) and d.keys() & {"@context", "@protected"} for d in context.values())
-    return len(context) >= SMALLEST_LAZY and head <= {"@vocab", "@language", "@version"} and not scoped
+    return len(context) >= MIN_LAZY_TERMS and head <= {"@vocab", "@language", "@version"} and not scoped
 
 
-def put_together(table: Table) -> dict[str, Any]:
-    terms = {term: filled(group.definition, term) for group in table.groups for term in group.terms.split()}
+def expand_table(table: ContextTable) -> dict[str, Any]:
+    terms = {term: fill_definition(group.definition, term) for group in table.groups for term in group.terms.split()}
     return {**table.entries, **terms}
 
 
-def write(name: str, table: Table) -> None:
+def write(name: str, table: ContextTable) -> None:
     fields = {"title": table.title, "urls": table.urls, "lazy": table.lazy, "entries": table.entries}
     groups = [{"definition": group.definition, "terms": group.terms} for group in table.groups]
     _dump(CONTEXTS / f"{name}.json", {**fields, "groups": groups})
     index_path = CONTEXTS / "index.json"
     index = json.loads(index_path.read_bytes()) if index_path.exists() else {}
     index = {url: file for url, file in index.items() if file != f"{name}.json"}
-    index.update({normalised(url): f"{name}.json" for url in table.urls})
+    index.update({normalize_url(url): f"{name}.json" for url in table.urls})
     _dump(index_path, dict(sorted(index.items())))
 
 

@@ -1,10 +1,10 @@
-"""Measure what a recorded web looks like, in the figures that the synthetic web is fitted to.
+"""Measure the figures of a recorded or synthetic web to which the synthetic web is fitted.
 
     python tools/measure_corpus.py FILE.warc.gz [--json]
     python tools/measure_corpus.py synthetic:5000
 
-Labels are by marker (`itemscope`, `application/ld+json` …), not by full extraction: the shape of the web is wanted
-here, and a marker is right for all but a few pages in a thousand.
+Labels come from markers (`itemscope`, `application/ld+json` …), not from full extraction, because only the statistics
+of the web matter here, and markers are wrong for only a few pages in a thousand.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ DIGITS = re.compile(r"\d+")
 
 
 @dataclass(slots=True, kw_only=True)
-class Seen:
-    """One recorded answer."""
+class MeasuredPage:
+    """One response."""
 
     url: str
     status: int
@@ -57,7 +57,7 @@ class Seen:
 
 
 def https(url: str) -> str:
-    """The recorded web treats http and https alike."""
+    """Return the URL with https, because the recorded web treats http and https alike."""
     return "https:" + url[5:] if url.startswith("http:") else url
 
 
@@ -70,7 +70,7 @@ def links_of(body: bytes, base: str) -> list[str]:
     return list(found)
 
 
-def read(path: Path) -> Iterator[Seen]:
+def read(path: Path) -> Iterator[MeasuredPage]:
     with path.open("rb") as stream:
         for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
             url = canonical(record.headers["WARC-Target-URI"])
@@ -82,21 +82,21 @@ def read(path: Path) -> Iterator[Seen]:
             rdf = status == 200 and any(name in media for name in RDF_TYPES)
             if status == 200 and "html" in media:
                 names = frozenset(name for name, marker in MARKERS.items() if marker.search(body))
-                yield Seen(
+                yield MeasuredPage(
                     url=https(url), status=status, rdf=False, size=len(body), syntaxes=names, links=links_of(body, url)
                 )
             elif rdf or 300 <= status < 400:
-                yield Seen(url=https(url), status=status, rdf=rdf, size=len(body))
+                yield MeasuredPage(url=https(url), status=status, rdf=rdf, size=len(body))
 
 
-def synthesised(pages: int) -> Iterator[Seen]:
-    """The same figures of a synthetic web, from its own models."""
+def synthesised(pages: int) -> Iterator[MeasuredPage]:
+    """Yield the pages of a synthetic web from its own models."""
     web = SyntheticWeb(pages=pages, seed=1)
     for host in web.hosts():
         for url in web.urls(host):
             page = web.facts(url, attempt=1)
             data = page.role is Role.DATA
-            yield Seen(
+            yield MeasuredPage(
                 url=url,
                 status=page.status,
                 rdf=data,
@@ -107,7 +107,7 @@ def synthesised(pages: int) -> Iterator[Seen]:
 
 
 def template_of(url: str) -> str:
-    """A page's host and folder: the best guess at its template that an address alone gives."""
+    """Return host and folder of a page: the best guess at its template from the URL alone."""
     return DIGITS.sub("0", url.partition("?")[0].rpartition("/")[0])
 
 
@@ -122,15 +122,15 @@ def lognormal(values: Iterable[float]) -> dict[str, float]:
     return {"median": round(exp(statistics.fmean(logs)), 1), "sigma": round(statistics.pstdev(logs), 3)}
 
 
-def grouped(pages: Sequence[Seen], key: str) -> dict[str, list[Seen]]:
-    groups: dict[str, list[Seen]] = defaultdict(list)
+def grouped(pages: Sequence[MeasuredPage], key: str) -> dict[str, list[MeasuredPage]]:
+    groups: dict[str, list[MeasuredPage]] = defaultdict(list)
     for page in pages:
         groups[host_of(page.url) if key == "host" else template_of(page.url)].append(page)
     return groups
 
 
-def adoption(groups: dict[str, list[Seen]], least: int) -> dict[str, float]:
-    """How many groups of at least `least` pages carry data on all, some or none of them, and how far that decides."""
+def adoption(groups: dict[str, list[MeasuredPage]], least: int) -> dict[str, float]:
+    """Return the shares of groups of at least `least` pages that have data on all, some or none of their pages."""
     shares = [sum(p.relevant for p in pages) / len(pages) for pages in groups.values() if len(pages) >= least]
     return {
         "groups": len(shares),
@@ -140,8 +140,8 @@ def adoption(groups: dict[str, list[Seen]], least: int) -> dict[str, float]:
     }
 
 
-def variance_explained(groups: dict[str, list[Seen]]) -> float:
-    """The share of the label's variance that lies between the groups (eta squared)."""
+def variance_explained(groups: dict[str, list[MeasuredPage]]) -> float:
+    """Return the share of the label's variance between the groups (eta squared)."""
     pages = [page for group in groups.values() for page in group]
     rate = sum(page.relevant for page in pages) / len(pages)
     within = 0.0
@@ -151,7 +151,7 @@ def variance_explained(groups: dict[str, list[Seen]]) -> float:
     return round(1 - within / (len(pages) * rate * (1 - rate)), 3)
 
 
-def link_figures(pages: Sequence[Seen], known: dict[str, Seen]) -> dict[str, object]:
+def link_figures(pages: Sequence[MeasuredPage], known: dict[str, MeasuredPage]) -> dict[str, object]:
     inside = outside = held = same_label = labelled = 0
     in_degree: Counter[str] = Counter()
     foreign: Counter[str] = Counter()
@@ -171,7 +171,7 @@ def link_figures(pages: Sequence[Seen], known: dict[str, Seen]) -> dict[str, obj
                     same_label += page.relevant == other.relevant
     total = inside + outside
     return {
-        "links_a_page": quantiles(len(page.links) for page in pages),
+        "links_per_page": quantiles(len(page.links) for page in pages),
         "links_lognormal": lognormal(len(page.links) for page in pages),
         "in_host_share": round(inside / total, 3),
         "held_by_the_web": round(held / total, 3),
@@ -184,10 +184,10 @@ def link_figures(pages: Sequence[Seen], known: dict[str, Seen]) -> dict[str, obj
     }
 
 
-def measure(answers: Sequence[Seen]) -> dict[str, object]:
-    known = {answer.url: answer for answer in answers}
-    documents = [answer for answer in known.values() if answer.status == 200]
-    html = [answer for answer in documents if not answer.rdf]
+def measure(responses: Sequence[MeasuredPage]) -> dict[str, object]:
+    known = {response.url: response for response in responses}
+    documents = [response for response in known.values() if response.status == 200]
+    html = [response for response in documents if not response.rdf]
     hosts = grouped(documents, "host")
     shares = {host: sum(page.relevant for page in pages) / len(pages) for host, pages in hosts.items()}
     templates = grouped(documents, "template")
@@ -204,8 +204,8 @@ def measure(answers: Sequence[Seen]) -> dict[str, object]:
         "syntaxes_on_relevant_html": dict(
             Counter("+".join(sorted(page.syntaxes)) for page in html if page.syntaxes).most_common(8)
         ),
-        "pages_a_host": quantiles(len(pages) for pages in hosts.values()),
-        "pages_a_host_lognormal": lognormal(len(pages) for pages in hosts.values()),
+        "pages_per_host": quantiles(len(pages) for pages in hosts.values()),
+        "pages_per_host_lognormal": lognormal(len(pages) for pages in hosts.values()),
         "html_bytes": quantiles(page.size for page in html),
         "html_bytes_lognormal": lognormal(page.size for page in html),
         "hosts": adoption(hosts, 3),
@@ -219,11 +219,11 @@ def measure(answers: Sequence[Seen]) -> dict[str, object]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", help="a WARC file, or synthetic:PAGES")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines for a person")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
     kind, _, pages = options.source.partition(":")
-    answers = synthesised(int(pages)) if kind == "synthetic" else read(Path(options.source))
-    figures = measure(list(answers))
+    responses = synthesised(int(pages)) if kind == "synthetic" else read(Path(options.source))
+    figures = measure(list(responses))
     if options.json:
         print(json.dumps(figures))
     else:

@@ -1,4 +1,7 @@
-"""The README's picture, drawn from the two crawls of a demo: python tools/picture.py DEMO_FOLDER docs/harvest.svg"""
+"""Draw the picture of the README from the two crawls of a demo.
+
+python tools/picture.py DEMO_FOLDER docs/harvest.svg
+"""
 
 from __future__ import annotations
 

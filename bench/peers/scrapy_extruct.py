@@ -1,12 +1,12 @@
-"""The peer of bench/crawl.py: Scrapy crawls, extruct extracts, PyLD and a small writer make N-Quads of what it gives.
+"""The peer of bench/crawl.py: Scrapy crawls, extruct extracts, and PyLD with a small writer produces N-Quads.
 
 python scrapy_extruct.py SEEDS OUT SCOPE crawl|list|fetch
 
-`crawl` starts from the seeds and follows the links that match the scope. `list` takes the seeds as the list of all
-pages and looks for no links. `fetch` does nothing with the pages.
+`crawl` starts from the seeds and follows the links that match the scope. `list` treats the seeds as the list of all
+pages and collects no links. `fetch` only fetches the pages.
 
-The writer is as lean as N-Quads allow. extruct gives JSON-LD and RDFa as JSON-LD, which is PyLD's to read; a schema.org
-context, which has 200 KB, is a vocabulary here. Everything else becomes statements in a few lines.
+extruct returns JSON-LD and RDFa as JSON-LD, which PyLD reads; the schema.org context of 200 KB is replaced by a
+vocabulary. A short writer converts all other data to statements.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Spider(scrapy.Spider):
                 data = extruct.extract(response.body, base_url=response.url, errors="ignore")
             except Exception:  # noqa: BLE001 - extruct raises what its parsers raise
                 return
-            self.out.writelines(quads(defaultdict(list, data), response.url))  # it leaves out what failed
+            self.out.writelines(quads(defaultdict(list, data), response.url))  # failed syntaxes are missing in the data
 
     def closed(self, reason: str) -> None:
         self.out.close()
@@ -66,7 +66,7 @@ class Spider(scrapy.Spider):
 
 
 def quads(data: dict[str, list[Any]], page: str) -> Iterator[str]:
-    """All that extruct found, one graph a page."""
+    """Yield everything that extruct found, with one graph per page."""
     for item in data["json-ld"]:
         yield linked(item, page)
     if data["rdfa"]:
@@ -77,23 +77,23 @@ def quads(data: dict[str, list[Any]], page: str) -> Iterator[str]:
 
 
 def linked(item: Any, page: str) -> str:
-    """JSON-LD by PyLD; what it cannot read is lost. Its blank nodes are numbered anew in every call."""
+    """Convert JSON-LD with PyLD; unreadable items are lost. Blank nodes get new numbers in every call."""
     options = {"format": "application/n-quads", "documentLoader": load}
     try:
         lines: str = jsonld.to_rdf({"@id": page, "@graph": item}, options)
-    except Exception:  # noqa: BLE001 - PyLD raises what the page made it
+    except Exception:  # noqa: BLE001 - PyLD raises many exception types
         return ""
     return re.sub("(^| )_:b", rf"\1{next(BLANK_NODES)}n", lines, flags=re.MULTILINE)
 
 
 def load(url: str, options: object) -> dict[str, Any]:
     if "schema.org" not in url:
-        raise ValueError(f"there is no way to {url}")
+        raise ValueError(f"no context is available for {url}")
     return {"document": SCHEMA, "documentUrl": url, "contextUrl": None}
 
 
 def plain(data: dict[str, list[Any]], page: str) -> Iterator[tuple[str, str, str]]:
-    """Microdata, microformats, OpenGraph and Dublin Core."""
+    """Yield statements of Microdata, microformats, OpenGraph and Dublin Core."""
     for item in data["microdata"]:
         yield from tree(item, next(BLANK_NODES), vocabulary="http://schema.org/")
     for item in data["microformat"]:
@@ -108,7 +108,7 @@ def plain(data: dict[str, list[Any]], page: str) -> Iterator[tuple[str, str, str
 
 
 def tree(item: dict[str, Any], name: str, *, vocabulary: str) -> Iterator[tuple[str, str, str]]:
-    """An item with those inside of it: both syntaxes have types and properties."""
+    """Yield the statements of an item and of its nested items; Microdata and microformats have the same structure."""
     types = item.get("type") or []
     for one in [types] if isinstance(types, str) else types:
         yield name, iri(TYPE), iri(one if ":" in one else vocabulary + one)

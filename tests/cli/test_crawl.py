@@ -11,7 +11,7 @@ from motherlode.cli.crawl import beginning, refresh_job
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
 from motherlode.crawler.stats.counters import Counters
-from motherlode.frontier import LmdbStorage, MemoryStorage, UrlState
+from motherlode.frontier import End, LmdbStorage, MemoryStorage, UrlState
 from motherlode.model import Link, LinkSource, Visit
 from motherlode.policies import policy_from
 from tests.frontier.fakes import frontier_on
@@ -72,11 +72,11 @@ def test_it_says_how_many_pages_wait_unless_it_should_be_quiet(
     frontier = frontier_on(storage, policy=policy, delay=0.0)
     for number in (1, 2):
         url = f"http://a.example/{number}"
-        frontier.add_links([Link(url=url, source=LinkSource.SEED)], parent=None, entry=None)
-        lease = frontier.next(0.0)
+        frontier.add_links([Link(url=url, source=LinkSource.SEED)], parent=None)
+        lease = frontier.lease(0.0)
         assert lease is not None
         frontier.answered(lease, 0.0)
-        frontier.done(lease)
+        frontier.end(lease, End.FETCHED, 0.0)
         visit = Visit(number=number, url=url, host="a.example", at=4e9)  # so late that nothing is due
         storage.append_visit(number, msgspec.msgpack.encode(visit))
     beginning(due_only=due_only, quiet=quiet)(Revisits(storage, frontier, policy), frontier)

@@ -61,7 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> RecordedSite:
         job = plain.job()
         alone.create(job)
         assembled = assemble(job, alone)
-        async for _ in assembled.crawl.visits(assembled.seeds):
+        async for _ in assembled.engine.visits(assembled.seeds):
             pass
         alone.unlock()
 

@@ -25,7 +25,7 @@ class State:
     def add(self, number: int) -> None:
         url = f"http://a.example/{number}"
         line = f'<{url}> <http://p.example/> "{number}" <{url}> .\n'.encode()
-        self.store.write([PageRecord(url=url, fetched_at=0.0, status=200, lines=line, quads=1)])
+        self.store.write([PageRecord(url=url, fetched_at=0.0, status=200, graph_quads=line, quads=1)])
         self.store.flush()
         self.storage.add(Entry(url=url, arm="a.example", score=0.0, sequence=number))
         self.storage.put_letter(number, b"letter")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from motherlode.cluster.grants import AddressGrant, GrantBook, GrantClient
-from motherlode.frontier import Frontier, Lease, MemoryStorage, Politeness
+from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import RequestKind
 from tests.frontier.fakes import BestOf, offer
 
@@ -14,7 +14,7 @@ DELAY, ADDRESS_DELAY = 4.0, 1.0
 
 
 def take(frontier: Frontier, now: float) -> Lease:
-    ticket = frontier.next(now)
+    ticket = frontier.lease(now)
     assert ticket is not None
     return ticket
 
@@ -26,22 +26,22 @@ def waiting(*urls: str) -> tuple[Frontier, GrantClient]:
         storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
     )
     offer(frontier, *urls)
-    while (ticket := frontier.next(0.0)) is not None:
+    while (ticket := frontier.lease(0.0)) is not None:
         assert ticket.kind is RequestKind.RESOLVE, "nothing goes to an address without its lease"
-        frontier.resolved(ticket, HERE)
+        frontier.end(ticket, End.RESOLVED, 0.0, address=HERE)
     return frontier, GrantClient(frontier)
 
 
 def end(frontier: Frontier, lease: Lease, now: float) -> None:
     frontier.response_received(lease, now, address=HERE)
-    frontier.done(lease)
+    frontier.end(lease, End.FETCHED, 0.0)
 
 
 def test_what_the_frontier_wants_is_asked_for_and_a_grant_lets_it_go_on() -> None:
     frontier, keeper = waiting("http://a.example/")
     assert keeper.wanted() == [HERE]
     keeper.granted([AddressGrant(HERE, 2.0, {"a.example": 3.0})], 10.0)
-    assert frontier.next(12.9) is None, "address and host rest as they were handed on"
+    assert frontier.lease(12.9) is None, "address and host rest as they were handed on"
     assert take(frontier, 13.0).host == "a.example"
 
 
@@ -62,11 +62,11 @@ def test_what_is_on_its_way_back_is_asked_for_only_when_it_is_back() -> None:
     keeper.granted([AddressGrant(HERE, 0.0)], 10.0)
     ticket = take(frontier, 10.0)
     keeper.recalled([HERE])
-    assert frontier.next(10.1) is None
+    assert frontier.lease(10.1) is None
     assert keeper.wanted() == []
     end(frontier, ticket, 11.0)
     assert len(keeper.returned(11.0)) == 1
-    assert frontier.next(20.0) is None
+    assert frontier.lease(20.0) is None
     assert keeper.wanted() == [HERE], "the other host still waits"
 
 
@@ -86,7 +86,7 @@ def test_two_shards_take_turns_at_one_address_and_never_ask_it_at_once() -> None
     for step in range(2_000):
         now = 100.0 + step * 0.1
         for number, (frontier, keeper) in enumerate(shards):
-            ticket = frontier.next(now)
+            ticket = frontier.lease(now)
             if ticket is not None:
                 asked.append((now, number))
                 end(frontier, ticket, now)

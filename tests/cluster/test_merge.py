@@ -17,8 +17,9 @@ def add_page(part: CrawlFolder, name: str, number: int, *, at: float) -> None:
     url = f"http://{name}.example/{number}"
     store = QuadStore(part.store)
     triple = f'<{url}> <http://p.example/> "text of {name}"'
-    line = f"{triple} <{url}> .\n{triple} .\n".encode()
-    store.write([PageRecord(url=url, fetched_at=at, status=200, lines=line, quads=1)])
+    graph_quads, union_quads = f"{triple} <{url}> .\n".encode(), f"{triple} .\n".encode()
+    record = PageRecord(url=url, fetched_at=at, status=200, graph_quads=graph_quads, union_quads=union_quads, quads=1)
+    store.write([record])
     store.flush()
     store.close()
     storage = LmdbStorage(part.frontier)

@@ -61,7 +61,7 @@ async def at_rest(exchange: Outbox) -> None:
 async def test_own_links_stay_and_others_reach_their_owners() -> None:
     ledger, others, found = MemoryStorage(), Others(), links(200)
     exchange = made(ledger)
-    kept = exchange.keep_own(found, None, None)
+    kept = exchange.keep_own(found, None)
     assert [link.url for link in kept] == own(found)
     assert not exchange.at_rest
     await send_all(exchange, others)
@@ -73,7 +73,7 @@ async def test_own_links_stay_and_others_reach_their_owners() -> None:
 async def test_a_letter_is_kept_until_it_is_acknowledged() -> None:
     ledger, found = MemoryStorage(), links(50)
     exchange = made(ledger)
-    exchange.keep_own(found, None, None)
+    exchange.keep_own(found, None)
     exchange.seal()
     assert len(list(ledger.letters())) == SHARDS - 1, "all that is on its way is in the ledger"
     others = Others(refusals=2)
@@ -85,13 +85,13 @@ async def test_a_letter_is_kept_until_it_is_acknowledged() -> None:
 async def test_after_a_crash_what_was_not_acknowledged_is_sent_again() -> None:
     ledger, found, others = MemoryStorage(), links(50), Others()
     before = made(ledger)
-    before.keep_own(found, None, None)
+    before.keep_own(found, None)
     before.seal()
     after = made(ledger)
     assert not after.at_rest
     await send_all(after, others)
     assert {url for _, url in others.arrived} == foreign(found)
-    after.keep_own([Link(url="http://late.example/", source=LinkSource.ANCHOR)], None, None)
+    after.keep_own([Link(url="http://late.example/", source=LinkSource.ANCHOR)], None)
     after.seal()
     assert len({number for number, _ in ledger.letters()}) <= 1, "numbers are not used twice"
 
@@ -100,7 +100,7 @@ def test_the_same_link_is_not_sent_again_and_again() -> None:
     ledger = MemoryStorage()
     exchange = made(ledger)
     for _ in range(10):
-        exchange.keep_own(links(20), None, None)
+        exchange.keep_own(links(20), None)
     exchange.seal()
     assert sorted(in_letters(ledger)) == sorted(foreign(links(20)))
     assert exchange.suppressed == 9 * len(foreign(links(20)))
@@ -116,7 +116,7 @@ async def test_an_open_letter_grows_from_commit_to_commit_and_is_sent_once() -> 
     ledger, others = MemoryStorage(), Others()
     exchange = made(ledger)
     for count in (50, 100, 150):
-        exchange.keep_own(links(count), None, None)
+        exchange.keep_own(links(count), None)
         exchange.seal()
         assert set(in_letters(ledger)) == foreign(links(count)), "each commit has all that was found"
         assert len(list(ledger.letters())) == SHARDS - 1
@@ -127,7 +127,7 @@ async def test_an_open_letter_grows_from_commit_to_commit_and_is_sent_once() -> 
 
 async def test_a_busy_shard_lets_letters_fill_and_an_idle_one_sends_them() -> None:
     exchange, others = Outbox(MemoryStorage(), own=OWN, shards=1000, reason=lambda url: ""), Others()
-    exchange.keep_own(links(20), None, None)
+    exchange.keep_own(links(20), None)
     idle = False
     task = asyncio.create_task(exchange.run(others.take, idle=lambda: idle))
     await asyncio.sleep(0.5)
@@ -141,9 +141,9 @@ async def test_a_busy_shard_lets_letters_fill_and_an_idle_one_sends_them() -> No
 
 def test_seeds_of_others_and_links_out_of_scope_are_not_sent() -> None:
     exchange = made(MemoryStorage(), refuse="site-")
-    assert list(exchange.keep_own(links(50), None, None)) == links(50), "the frontier refuses them, and counts them"
+    assert list(exchange.keep_own(links(50), None)) == links(50), "the frontier refuses them, and counts them"
     seeds = links(50, source=LinkSource.SEED)
-    assert [link.url for link in exchange.keep_own(seeds, None, None)] == own(seeds)
+    assert [link.url for link in exchange.keep_own(seeds, None)] == own(seeds)
     exchange.seal()
     assert exchange.at_rest
 
@@ -163,7 +163,7 @@ async def test_few_letters_are_under_way_at_a_time(monkeypatch: pytest.MonkeyPat
         return True
 
     for number in range(20):
-        exchange.keep_own(links(40 * (number + 1)), None, None)
+        exchange.keep_own(links(40 * (number + 1)), None)
     task = asyncio.create_task(exchange.run(slow))
     await asyncio.sleep(0.2)
     gate.set()
@@ -176,7 +176,7 @@ async def test_few_letters_are_under_way_at_a_time(monkeypatch: pytest.MonkeyPat
 async def test_a_ledger_that_is_closed_is_left_alone(tmp_path: Path) -> None:
     ledger, others = LmdbStorage(tmp_path / "frontier"), Others()
     exchange = Outbox(ledger, own=OWN, shards=SHARDS, reason=lambda url: "")
-    exchange.keep_own(links(50), None, None)
+    exchange.keep_own(links(50), None)
     exchange.seal()
     task = asyncio.create_task(exchange.run(others.take))
     exchange.close()
@@ -188,7 +188,7 @@ async def test_a_ledger_that_is_closed_is_left_alone(tmp_path: Path) -> None:
 
 async def test_an_error_while_sending_ends_the_exchange_and_is_not_silent() -> None:
     exchange = made(MemoryStorage())
-    exchange.keep_own(links(20), None, None)
+    exchange.keep_own(links(20), None)
 
     async def broken(to: int, batch: bytes) -> bool:
         raise ValueError("not a shard of ours")

@@ -69,7 +69,7 @@ async def test_what_is_learned_is_shared(site: RecordedSite, tmp_path: Path) -> 
 
 async def test_a_shard_that_has_not_begun_or_has_ended_takes_nothing(site: RecordedSite, tmp_path: Path) -> None:
     shard = Shard(ShardSpec(number=0, shards=2, job=site.job(shards=2), folder=tmp_path / "crawl"))
-    batch = pack([page_links([Link(url="http://a.example/", source=LinkSource.ANCHOR)], None, None)])
+    batch = pack([page_links([Link(url="http://a.example/", source=LinkSource.ANCHOR)], None)])
     assert not await shard.deliver(batch), "the sender keeps it, and tries again"
 
 

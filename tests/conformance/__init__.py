@@ -1,1 +1,1 @@
-"""Conformance suites, run on our own code. How a suite is added: see `runner`."""
+"""Conformance suites. The docstring of `runner` describes how to add one."""

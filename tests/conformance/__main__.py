@@ -1,4 +1,4 @@
-"""Prints the table of conformance suites and names the failures: `python -m tests.conformance [NAME]... [--brief]`."""
+"""Print the table of conformance suites and the failures: `python -m tests.conformance [NAME]... [--brief]`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def main(arguments: list[str]) -> int:
     names = [a for a in arguments if not a.startswith("--")]
     chosen = {name: suite for name, suite in suites().items() if not names or name in names}
     if not chosen:
-        print(f"no such suite; there are {', '.join(suites())}", file=sys.stderr)
+        print(f"no such suite; the suites are {', '.join(suites())}", file=sys.stderr)
         return 2
     floors = {row: floor for suite in chosen.values() for row, floor in floors_of(suite).items()}
     rows = [row for suite in chosen.values() for row in (*run_suite(suite), *run_suite_whole(suite))]

@@ -1,22 +1,22 @@
-"""Runs conformance suites and says how many cases pass.
+"""Runs conformance suites and counts the cases that pass.
 
 A suite is a module `suite_<name>.py` in this folder with three names:
 
 - `cases() -> Iterable[Case]`: every case, read from the shared suites (`shared("microdata-rdf")` gives the folder).
-  A case's `row` says under which line of the table it is counted; one module may fill several rows.
+  A case's `decode_row` says under which line of the table it is counted; one module may fill several rows.
 - `run(case) -> bool | str | float`: True passes; False fails; a string fails and says why; a number from 0 to 1 is a
   score, for suites that measure agreement. An exception fails its case and is shown by name.
 - `FLOORS: dict[str, float]`: the least share of passes (or mean score) for each row that is guarded. Rows without a
   floor are only reported.
 
-A suite whose cases can pass through the command `extract` has two more names:
+A suite that can be run through the command `extract` has two more names:
 
-- `run_whole(case) -> bool | str | float | None`: as `run`, by `whole_path.extract`; None if the case needs an option
-  that the command does not have, and then it is not counted.
-- `WHOLE_FLOORS: dict[str, float]`: the floors of these outcomes. Their rows have the suffix `WHOLE`.
+- `run_whole(case) -> bool | str | float | None`: like `run`, but by `whole_path.extract`; None if the case needs an
+  option that the command does not have. Such a case is not counted.
+- `WHOLE_FLOORS: dict[str, float]`: the floors of these rows, whose names get the suffix `WHOLE`.
 
-Nothing is registered: `suites()` finds the modules. `python -m tests.conformance [NAME]...` prints the table and the
-names of the failures; `test_floors.py` asserts the floors.
+`suites()` finds the modules without registration. `python -m tests.conformance [NAME]...` prints the table and the
+failures; `test_floors.py` asserts the floors.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ import pytest
 from motherlode.model import Statement
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-Outcome = bool | str | float
+CaseResult = bool | str | float
 WHOLE = " by extract"
-"""Suffix of the rows whose cases pass through the whole path: detection, prefilter, transform and command."""
+"""Suffix of the rows of the whole path: detection, prefilter, transform and command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,86 +48,86 @@ class Case:
 
     id: str
     row: str
-    """The line of the table in which the case counts."""
+    """The row of the table in which the case is counted."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """Whatever `run` needs: usually the case's object in the suite's own index."""
+    """The input of `run`, usually the case's object in the index of the suite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What a row of the table says."""
+    """A row of the table."""
 
     name: str
     cases: int
     passes: int
     score: float
-    """Mean of the outcomes: the share of passes, where every outcome is yes or no."""
+    """Mean of the results. It is the share of passes if all results are True or False."""
     failures: tuple[tuple[str, str], ...]
     """Id and reason of each case that did not pass."""
 
 
 def shared(*parts: str) -> Path:
-    """A folder or file of the shared suites; the test is skipped without them, and fails under CI."""
+    """Return a folder or file of the shared suites. If it is missing, skip the test, or fail under CI."""
     path = SHARED.joinpath("conformance", *parts)
     if not path.exists():
         if os.environ.get("CI") == "true":
-            pytest.fail(f"the shared conformance suite {path.name} is not there")
-        pytest.skip(f"the shared conformance suite {path.name} is not there")
+            pytest.fail(f"the shared conformance suite {path.name} is missing")
+        pytest.skip(f"the shared conformance suite {path.name} is missing")
     return path
 
 
 def load_cases(folder: str) -> list[dict[str, Any]]:
-    """The objects of a suite's cases.json."""
+    """Return the objects of a suite's cases.json."""
     found: list[dict[str, Any]] = json.loads((shared(folder) / "cases.json").read_bytes())
     return found
 
 
 def suites() -> dict[str, ModuleType]:
-    """The suite modules in this folder, by name."""
+    """Return the suite modules in this folder by name."""
     package = __name__.rpartition(".")[0]
     names = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name.startswith("suite_"))
     return {name.removeprefix("suite_"): importlib.import_module(f"{package}.{name}") for name in names}
 
 
 def run_suite(suite: ModuleType) -> list[Row]:
-    """Run each case on the suite's own extractor."""
-    return _rows((case.row, case.id, _outcome(suite.run, case)) for case in suite.cases())
+    """Run all cases on the extractor of the suite."""
+    return _build_rows((case.row, case.id, _run_case(suite.run, case)) for case in suite.cases())
 
 
 def run_suite_whole(suite: ModuleType) -> list[Row]:
-    """Run each case through the whole path, if the suite can be run so."""
+    """Run all cases through the command `extract`, if the suite supports it."""
     run = getattr(suite, "run_whole", None)
     if run is None:
         return []
-    return _rows((case.row + WHOLE, case.id, _outcome(run, case)) for case in suite.cases())
+    return _build_rows((case.row + WHOLE, case.id, _run_case(run, case)) for case in suite.cases())
 
 
 def floors_of(suite: ModuleType) -> dict[str, float]:
-    """All floors of a suite by the names of their rows."""
+    """Return all floors of a suite by the names of their rows."""
     whole = getattr(suite, "WHOLE_FLOORS", {})
     return {**suite.FLOORS, **{row + WHOLE: floor for row, floor in whole.items()}}
 
 
-def _rows(outcomes: Iterable[tuple[str, str, Outcome | None]]) -> list[Row]:
-    by_row: dict[str, list[tuple[str, Outcome]]] = {}
-    for row, case, outcome in outcomes:
-        if outcome is not None:
-            by_row.setdefault(row, []).append((case, outcome))
-    return [_row(name, found) for name, found in by_row.items()]
+def _build_rows(results: Iterable[tuple[str, str, CaseResult | None]]) -> list[Row]:
+    by_row: dict[str, list[tuple[str, CaseResult]]] = {}
+    for row, case, result in results:
+        if result is not None:
+            by_row.setdefault(row, []).append((case, result))
+    return [_build_row(name, found) for name, found in by_row.items()]
 
 
-def _outcome(run: Callable[[Case], Outcome | None], case: Case) -> Outcome | None:
+def _run_case(run: Callable[[Case], CaseResult | None], case: Case) -> CaseResult | None:
     try:
         return run(case)
-    except Exception as error:  # noqa: BLE001 - a crash is a failed case, whatever it was
+    except Exception as error:  # noqa: BLE001 - any exception is a failure of the case
         return f"{type(error).__name__}: {error}"
 
 
-def _row(name: str, found: list[tuple[str, Outcome]]) -> Row:
-    scores = [0.0 if isinstance(outcome, str) else float(outcome) for _, outcome in found]
+def _build_row(name: str, found: list[tuple[str, CaseResult]]) -> Row:
+    scores = [0.0 if isinstance(result, str) else float(result) for _, result in found]
     failures = [
-        (case, outcome if isinstance(outcome, str) else f"{score:.2f}" if score else "")
-        for (case, outcome), score in zip(found, scores, strict=True)
+        (case, result if isinstance(result, str) else f"{score:.2f}" if score else "")
+        for (case, result), score in zip(found, scores, strict=True)
         if score < 1.0
     ]
     return Row(
@@ -140,24 +140,25 @@ def _row(name: str, found: list[tuple[str, Outcome]]) -> Row:
 
 
 def table(rows: Iterable[Row], floors: Mapping[str, float]) -> Iterator[str]:
+    """Yield the lines of the table."""
     yield f"{'suite':44} {'cases':>6} {'passes':>7} {'score':>8} {'floor':>8}"
     for row in rows:
         floor = f"{floors[row.name]:8.1%}" if row.name in floors else " " * 8
         yield f"{row.name:44} {row.cases:6} {row.passes:7} {row.score:8.1%} {floor}"
 
 
-# Comparing graphs -----------------------------------------------------------------------------------------------------
+# Comparison of graphs
 
 
 def read_expected(path: Path, *, base: str, rdf_format: ox.RdfFormat | None = None) -> list[Statement]:
-    """The statements of a file of expected results, read without our code; the format goes by the extension."""
+    """Return the statements of a file of expected results, parsed by pyoxigraph in the format of its extension."""
     chosen = rdf_format or ox.RdfFormat.from_extension(path.suffix[1:])
     quads = ox.parse(path.read_bytes(), chosen, base_iri=base, lenient=True)
     return statements_of(quads)
 
 
 def statements_of(quads: Iterable[ox.Quad]) -> list[Statement]:
-    """Quads of pyoxigraph as our statements."""
+    """Convert quads of pyoxigraph to statements."""
     return [(_term(q.subject), _term(q.predicate), _term(q.object), _term(q.graph_name)) for q in quads]
 
 
@@ -170,7 +171,7 @@ def _term(term: Any) -> str:
 
 
 def isomorphic(left: Iterable[Statement], right: Iterable[Statement]) -> bool:
-    """Whether two datasets are the same but for the names of blank nodes (RDF 1.1 Concepts, section 3.6)."""
+    """Whether two datasets differ only in the names of blank nodes (RDF 1.1 Concepts, section 3.6)."""
     return _canonical(left) == _canonical(right)
 
 
@@ -184,7 +185,7 @@ def _canonical(statements: Iterable[Statement]) -> ox.Dataset:
 def _lines(number: int, statement: Statement) -> Iterator[str]:
     subject, predicate, obj, graph = statement
     if predicate.startswith("_:") or subject.startswith('"'):
-        # generalised RDF: N-Quads has no line for it, so the statement is spelled out as a node of its own
+        # generalized RDF cannot be written in N-Quads, so a node with three properties represents the statement
         node = f"_:generalised{number}"
         for part, term in (("s", subject), ("p", predicate), ("o", obj)):
             yield f"{node} <urn:generalised:{part}> {term} {graph} .\n"

@@ -1,4 +1,4 @@
-"""JSON-LD 1.1: the W3C toRdf cases, and those on JSON-LD inside HTML."""
+"""JSON-LD 1.1: the W3C toRdf cases and the cases with JSON-LD in HTML."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.errors import JsonLdError
-from motherlode.transform.jsonld.jsonld_blocks import load_scripts
 from motherlode.transform.jsonld.processor_options import Mode, ProcessorOptions, RdfDirection
 from motherlode.transform.jsonld.to_rdf import to_rdf
 from motherlode.www.document import Document
 
 from . import whole_path
-from .runner import Case, Outcome, isomorphic, load_cases, read_expected, shared
+from .jsonld_loader import load_scripts
+from .runner import Case, CaseResult, isomorphic, load_cases, read_expected, shared
 
 FOLDER = "json-ld-to-rdf"
 ROOT = "https://w3c.github.io/json-ld-api/tests/"
 FLOORS = {"json-ld toRdf": 0.985, "json-ld HTML": 1.0}
 WHOLE_FLOORS = dict.fromkeys(FLOORS, 1.0)
-_NEEDS = frozenset({"expandContext", "processingMode", "produceGeneralizedRdf", "rdfDirection"})
-"""Options of cases that the command does not have. It always reads all scripts of a page."""
+_UNSUPPORTED_OPTIONS = frozenset({"expandContext", "processingMode", "produceGeneralizedRdf", "rdfDirection"})
+"""Options of cases that the command lacks. The command always reads all scripts of a page."""
 
 
 def cases() -> Iterator[Case]:
@@ -34,7 +34,7 @@ def cases() -> Iterator[Case]:
             yield Case(id=data["id"], row=row, data=data)
 
 
-def run(case: Case) -> Outcome:
+def run(case: Case) -> CaseResult:
     folder, data = shared(FOLDER), case.data
     try:
         found = _statements(case, folder)
@@ -52,11 +52,11 @@ def run(case: Case) -> Outcome:
     return isomorphic(found, read_expected(expected, base=data["base"]))
 
 
-def run_whole(case: Case) -> Outcome | None:
-    """The command reports an error as a problem and keeps the rest of the document, so any problem passes for one."""
+def run_whole(case: Case) -> CaseResult | None:
+    """Run the command. It reports errors as problems, so a case that expects an error passes with any problem."""
     data = case.data
     options = data["options"]
-    if _NEEDS.intersection(options) or options.get("extractAllScripts") is False or data["fragment"]:
+    if _UNSUPPORTED_OPTIONS.intersection(options) or options.get("extractAllScripts") is False or data["fragment"]:
         return None
     folder = shared(FOLDER)
     found = whole_path.extract(
@@ -67,7 +67,7 @@ def run_whole(case: Case) -> Outcome | None:
     if data["expect"] is None:
         return not found.problems or found.problems[0]
     same = isomorphic(found.statements, read_expected(folder / data["expect"], base=data["base"]))
-    return same or "; ".join(("another graph than expected", *found.problems))
+    return same or "; ".join(("not the expected graph", *found.problems))
 
 
 def _statements(case: Case, folder: Path) -> tuple[Statement, ...]:
@@ -88,7 +88,7 @@ def _statements(case: Case, folder: Path) -> tuple[Statement, ...]:
 
 
 def _document(case: Case, body: bytes) -> tuple[Any, str]:
-    """The decoded document and its base."""
+    """Return the decoded document and its base."""
     data = case.data
     if not data["file"].endswith(".html"):
         return json.loads(body), data["base"]
@@ -99,12 +99,12 @@ def _document(case: Case, body: bytes) -> tuple[Any, str]:
 
 
 def _read_generalized(path: Path) -> list[Statement]:
-    """Like `read_expected`, for predicates that are blank nodes: one statement a line, terms apart by spaces."""
+    """Read expected results with blank nodes as predicates: one statement per line, terms separated by spaces."""
     lines = [line.rstrip(" .").split(" ", 2) for line in path.read_text().splitlines() if line.strip()]
     return [(subject, predicate, obj, "") for subject, predicate, obj in lines]
 
 
 @lru_cache(maxsize=1)
 def _contexts(folder: Path) -> dict[str, bytes]:
-    """The files of the suite under the addresses that they have on the web."""
+    """Return the files of the suite by their URLs on the web."""
     return {ROOT + str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.jsonld")}

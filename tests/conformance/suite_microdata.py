@@ -1,4 +1,4 @@
-"""Microdata to RDF: the test suite of the W3C note."""
+"""The test suite of the W3C note "Microdata to RDF"."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from motherlode.transform.microdata import DEFAULT_REGISTRY, Registry, extract
 from motherlode.www.document import Document
 
 from . import whole_path
-from .runner import Case, Outcome, isomorphic, load_cases, read_expected, shared
+from .runner import Case, CaseResult, isomorphic, load_cases, read_expected, shared
 
 FLOORS = {"microdata-rdf": 1.0}
 WHOLE_FLOORS = {"microdata-rdf": 62 / 63}
-"""Lacking: test0074, which needs an artificial vocabulary of the suite."""
+"""Failing case: test0074, which needs an artificial vocabulary of the suite."""
 _HTML = Detected(kind=ContentKind.HTML, evidence=DetectionEvidence.HEADER)
 _IMPLIED = ("subPropertyOf", "equivalentProperty")
 
@@ -25,26 +25,26 @@ def cases() -> Iterable[Case]:
         yield Case(id=data["id"], row="microdata-rdf", data=data)
 
 
-def run(case: Case) -> Outcome:
+def run(case: Case) -> CaseResult:
     folder = shared("microdata-rdf")
     document = Document(url=case.data["base"], body=(folder / case.data["input"]).read_bytes(), detected=_HTML)
     found = extract(document, BlankNames(document.url, Syntax.MICRODATA), registry=_registry())
     if not case.data["positive"]:
-        return True  # the processor came to an end
+        return True  # the processor terminated
     return isomorphic(found.statements, read_expected(folder / case.data["expect"], base=case.data["base"]))
 
 
-def run_whole(case: Case) -> Outcome:
-    """The command knows no vocabularies but its own."""
+def run_whole(case: Case) -> CaseResult:
+    """Run the command, which does not have the artificial vocabularies of the suite."""
     folder = shared("microdata-rdf")
     found = whole_path.extract(folder / case.data["input"], base=case.data["base"], syntax="microdata")
     if not case.data["positive"]:
-        return True  # the command came to an end
+        return True  # the command terminated
     return isomorphic(found.statements, read_expected(folder / case.data["expect"], base=case.data["base"]))
 
 
 def _registry() -> Registry:
-    """Ours and the suite's artificial vocabularies."""
+    """Return the default registry with the artificial vocabularies of the suite."""
     rows = json.loads(shared("microdata-rdf", "test-registry.json").read_bytes())
     artificial = {prefix: row["properties"] for prefix, row in rows.items() if isinstance(row, dict)}
     return {

@@ -1,6 +1,7 @@
-"""The microformats test suite: our canonical JSON against the expected one, relaxed as its index describes.
+"""The microformats test suite: canonical JSON compared with the expected JSON, strictly and relax.
 
-Relaxed means: white space collapsed; a space between date and time, no colon in time zones.
+The relax comparison, which the index of the suite describes, collapses white space, writes a space between date and
+time, and removes the colon of time zones.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FLOORS = {
     "microformats-v2-unit": 1.0,
 }
 WHOLE_FLOORS = {**FLOORS, "microformats-v2": 54 / 58, "microformats-v2-unit": 13 / 14}
-"""Lacking: cases of which no RDF is made. Four have only rel values, one has only artificial names."""
+"""Failing cases: those without statements. Four have only rel values, one has only artificial names."""
 
 _DATE = re.compile(r"^(\d{4}-\d{2}-\d{2}|\d{4}-\d{3})[T ](\d{2}:\d{2}(?::\d{2})?)(?:([zZ])|([+-]\d{2}):?(\d{2}))?$")
 
@@ -41,14 +42,14 @@ def run(case: Case) -> bool | str:
     found = parse(_document(case))
     expected = json.loads(shared(SUITE, case.data["expect"]).read_bytes())
     if not case.row.endswith("strict"):
-        found, expected = relaxed(found), relaxed(expected)
+        found, expected = relax(found), relax(expected)
     return found == expected or difference(found, expected)
 
 
 def run_whole(case: Case) -> bool | str | None:
-    """The command writes RDF, for which the suite has no expectation: it must be that of the extractor alone.
+    """Compare the statements of the command with those of the extractor, because the suite has no RDF.
 
-    The extractor's JSON, of which the RDF is made, must pass as well.
+    The JSON of the extractor must pass as well.
     """
     if case.row.endswith("strict"):
         return None
@@ -57,7 +58,7 @@ def run_whole(case: Case) -> bool | str | None:
     alone = extract(_document(case), BlankNames(data["base"], Syntax.MICROFORMATS)).statements
     if not alone:
         return "no statements"
-    return run(case) if isomorphic(found.statements, alone) else "other statements than the extractor alone gives"
+    return run(case) if isomorphic(found.statements, alone) else "not the statements of the extractor"
 
 
 def _document(case: Case) -> Document:
@@ -65,11 +66,11 @@ def _document(case: Case) -> Document:
     return Document(url=case.data["base"], body=shared(SUITE, case.data["input"]).read_bytes(), detected=detected)
 
 
-def relaxed(value: Any) -> Any:
+def relax(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: relaxed(inner) for key, inner in value.items()}
+        return {key: relax(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [relaxed(inner) for inner in value]
+        return [relax(inner) for inner in value]
     if not isinstance(value, str):
         return value
     text = " ".join(value.split())
@@ -81,7 +82,7 @@ def relaxed(value: Any) -> Any:
 
 
 def difference(found: Any, expected: Any, path: str = "") -> str:
-    """Where two values first differ."""
+    """Return the first difference of two values."""
     if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
         return next(
             difference(found[key], expected[key], f"{path}.{key}") for key in found if found[key] != expected[key]

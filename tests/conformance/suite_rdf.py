@@ -1,6 +1,6 @@
 """The W3C suites of Turtle, TriG, N-Triples, N-Quads and RDF/XML: RDF 1.1 and the additions of RDF 1.2.
 
-A negative case passes where our reader records any problem; a positive one must have none.
+A negative case passes if the reader records a problem. A positive case must have no problem.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdf_documents import read
 
 from . import whole_path
-from .runner import Case, Outcome, isomorphic, load_cases, read_expected, shared
+from .runner import Case, CaseResult, isomorphic, load_cases, read_expected, shared
 
 _SYNTAXES = {
     "rdf-turtle": Syntax.TURTLE,
@@ -45,26 +45,26 @@ def cases() -> Iterable[Case]:
             yield Case(id=data["id"], row=f"{folder} (RDF {data['rdf']})", data={**data, "folder": folder})
 
 
-def run(case: Case) -> Outcome:
+def run(case: Case) -> CaseResult:
     data = case.data
     syntax = _SYNTAXES[data["folder"]]
     body = shared(data["folder"], data["input"]).read_bytes()
     names = BlankNames(data["base"], syntax)
     found = list(read(body, syntax=syntax, base=data["base"], names=names))
     problems = [one.message for one in found if isinstance(one, Problem)]
-    return _judge(case, [one for one in found if not isinstance(one, Problem)], problems)
+    return _evaluate(case, [one for one in found if not isinstance(one, Problem)], problems)
 
 
-def run_whole(case: Case) -> Outcome:
-    """The file by its name alone: what it is, is detected."""
+def run_whole(case: Case) -> CaseResult:
+    """Run the command on the file without a media type, so that its kind is detected."""
     found = whole_path.extract(shared(case.data["folder"], case.data["input"]), base=case.data["base"])
-    return _judge(case, found.statements, found.problems)
+    return _evaluate(case, found.statements, found.problems)
 
 
-def _judge(case: Case, statements: Sequence[Statement], problems: Sequence[str]) -> Outcome:
+def _evaluate(case: Case, statements: Sequence[Statement], problems: Sequence[str]) -> CaseResult:
     data = case.data
     if not data["positive"]:
-        return bool(problems) or "bad input was accepted"
+        return bool(problems) or "invalid input was accepted"
     if problems:
         return problems[0]
     if data["expect"] is None:
@@ -74,11 +74,11 @@ def _judge(case: Case, statements: Sequence[Statement], problems: Sequence[str])
     if data["type"].endswith("C14N") and b"_:" not in expected:  # blank nodes get other names
         return _canonical(statements) == expected or "not in canonical form"
     same = isomorphic(statements, read_expected(path, base=data["base"]))
-    return same or "another graph than expected"
+    return same or "not the expected graph"
 
 
 def _canonical(statements: Iterable[Statement]) -> bytes:
-    """Statements as the store writes them."""
+    """Return the statements as canonical N-Quads."""
     lines = "".join(f"{' '.join(term for term in statement if term)} .\n" for statement in statements)
     quads = ox.parse(lines.encode(), ox.RdfFormat.N_QUADS)
     return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""

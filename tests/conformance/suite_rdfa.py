@@ -1,4 +1,4 @@
-"""RDFa 1.1: the community's test suite, for every host language."""
+"""The RDFa 1.1 test suite of the RDFa community, for every host language."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import pyoxigraph as ox
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa import expanded, extract, processor_graph
+from motherlode.transform.rdfa import extract, processor_graph
 from motherlode.www.document import Document
 
 from . import whole_path
-from .runner import Case, Outcome, load_cases, shared
+from .rdfa_vocabulary import expand_vocabulary
+from .runner import Case, CaseResult, load_cases, shared
 
 _HOSTS = ("html4", "html5", "html5-invalid", "svg", "xhtml1", "xhtml5", "xhtml5-invalid", "xml")
 _OPTIONAL = ("rdfa1.1-proc", "rdfa1.1-role", "rdfa1.1-vocab")
@@ -34,23 +35,23 @@ def cases() -> Iterable[Case]:
         yield Case(id=data["id"], row=row, data=data)
 
 
-def run(case: Case) -> Outcome:
-    """The answer of the case's own query on the extracted graph."""
+def run(case: Case) -> CaseResult:
+    """Run the case's own query on the extracted graph."""
     document = _document(case.data["base"], case.data["input"], _KINDS[case.data["media_type"]])
-    return _judge(case, _statements(document, case))
+    return _evaluate(case, _statements(document, case))
 
 
-def run_whole(case: Case) -> Outcome | None:
-    """The file as a server would declare it. The command has no option for what is optional in RDFa."""
+def run_whole(case: Case) -> CaseResult | None:
+    """Run the command with the case's media type; None for the optional parts of RDFa, which the command lacks."""
     data = case.data
     if data["version"] in _OPTIONAL:
         return None
     path = shared("rdfa", data["input"])
     found = whole_path.extract(path, base=data["base"], media_type=data["media_type"], syntax="rdfa")
-    return _judge(case, found.statements)
+    return _evaluate(case, found.statements)
 
 
-def _judge(case: Case, statements: Iterable[Statement]) -> bool:
+def _evaluate(case: Case, statements: Iterable[Statement]) -> bool:
     query = shared("rdfa", case.data["query"]).read_text()
     store = ox.Store()
     store.extend(_quads(statements, base=case.data["base"]))
@@ -65,7 +66,7 @@ def _statements(document: Document, case: Case) -> tuple[Statement, ...]:
     if case.data["options"] != "vocab_expansion=true":
         return found
     vocabulary = _document(*_VOCABULARY, ContentKind.HTML)
-    return expanded(found, extract(vocabulary, BlankNames(vocabulary.url, Syntax.RDFA)).statements)
+    return expand_vocabulary(found, extract(vocabulary, BlankNames(vocabulary.url, Syntax.RDFA)).statements)
 
 
 def _document(url: str, path: str, kind: ContentKind) -> Document:

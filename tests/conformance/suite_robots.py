@@ -1,7 +1,7 @@
 """robots.txt decisions: the cases of Google's parser and of crawler-commons.
 
-The rows "… RFC 9309" hold the cases that follow the standard: without those that Google names its own, and with the
-standard's answer where a note says that Google's differs.
+The rows "… RFC 9309" have only cases that follow the standard. Cases that Google marks as its own are left out. If a
+note says that Google differs from the standard, the standard's result is expected.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from motherlode.fetch.robots import RobotsRules, normalize_path, normalize_pattern
 
-from .runner import Case, Outcome, shared
+from .runner import Case, CaseResult, shared
 
 GOOGLE = "robots Google, all"
 GOOGLE_RFC = "robots Google, RFC 9309"
@@ -21,9 +21,12 @@ COMMONS_OTHER = "robots crawler-commons, whole User-Agents"
 DELAY = "robots crawler-commons, Crawl-delay"
 PATHS = "robots Google, paths and escapes"
 FLOORS = {GOOGLE: 141 / 145, GOOGLE_RFC: 1.0, COMMONS: 228 / 234, DELAY: 6 / 8, PATHS: 1.0}
-"""Lacking of Google's: three where RFC 9309 says otherwise, and one about index.html. Of crawler-commons': four
-that ask for agents that are no product tokens (as do two about Crawl-delay), one that wants a host with a long
-Crawl-delay dropped, and one that does not count a wildcard that matches nothing."""
+"""Failing cases of Google: three that contradict RFC 9309, and one about index.html.
+
+Failing cases of crawler-commons: four with agents that are not product tokens (and two about Crawl-delay with such
+agents), one that expects a host with a long Crawl-delay to be dropped, and one that does not count a wildcard that
+matches nothing.
+"""
 
 
 def cases() -> Iterator[Case]:
@@ -41,7 +44,7 @@ def cases() -> Iterator[Case]:
         yield Case(id=str(data.get("url", data.get("in"))), row=PATHS, data=data)
 
 
-def run(case: Case) -> Outcome:
+def run(case: Case) -> CaseResult:
     data = case.data
     if case.row == PATHS:
         if "url" in data:

@@ -1,7 +1,7 @@
-"""The schema.org examples: how far the Microdata, RDFa and JSON-LD of one example say the same.
+"""The schema.org examples: agreement between the Microdata, RDFa and JSON-LD of one example.
 
-There is no right answer, so this is agreement: statements are reduced to pairs of predicate and object text, and a
-case scores the Jaccard index of the two multisets of pairs.
+The suite has no expected results. Statements are reduced to pairs of predicate and object text, and the score of a case
+is the Jaccard index of two multisets of pairs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
 
 from . import whole_path
-from .runner import Case, Outcome, load_cases, shared
+from .runner import Case, CaseResult, load_cases, shared
 
 FOLDER = "schemaorg-examples"
 SYNTAXES = {"microdata": Syntax.MICRODATA, "rdfa": Syntax.RDFA, "jsonld": Syntax.JSON_LD}
@@ -32,16 +32,16 @@ FLOORS = {
     "schema.org microdata and jsonld": 0.785,
     "schema.org rdfa and jsonld": 0.841,
 }
-"""What the leading libraries reach on the whole suite."""
+"""The scores of the leading libraries on the whole suite."""
 WHOLE_FLOORS = {
     "schema.org microdata and rdfa": 0.93,
     "schema.org microdata and jsonld": 0.82,
     "schema.org rdfa and jsonld": 0.869,
 }
-"""What the command reaches."""
+"""The scores of the command."""
 
 _USES_VOCABULARY = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
-"""RDFa says this of the page itself; the other syntaxes have nothing like it."""
+"""A statement of RDFa about the page itself, which the other syntaxes do not have."""
 _SCHEMA = ("http://schema.org/", "https://schema.org/", "http://www.schema.org/", "https://www.schema.org/")
 
 
@@ -52,17 +52,17 @@ def cases() -> Iterator[Case]:
                 yield Case(id=data["id"], row=f"schema.org {left} and {right}", data={**data, "pair": (left, right)})
 
 
-def run(case: Case) -> Outcome:
+def run(case: Case) -> CaseResult:
     return _agreement(*(_pairs(_statements(case, name)) for name in case.data["pair"]))
 
 
-def run_whole(case: Case) -> Outcome:
+def run_whole(case: Case) -> CaseResult:
     return _agreement(*(_pairs(_statements_by_extract(case, name)) for name in case.data["pair"]))
 
 
-def _agreement(left: Counter[tuple[str, str]], right: Counter[tuple[str, str]]) -> Outcome:
+def _agreement(left: Counter[tuple[str, str]], right: Counter[tuple[str, str]]) -> CaseResult:
     if not left and not right:
-        return "nothing on either side"
+        return "no statements in both syntaxes"
     shared_pairs = sum((left & right).values())
     return shared_pairs / sum((left | right).values())
 
@@ -87,7 +87,7 @@ def _page(path: Path, url: str) -> Document:
 
 
 def _pair(statement: Statement) -> tuple[str, str]:
-    """Predicate and object without what the syntaxes cannot agree on: scheme of schema.org, datatype, language."""
+    """Return predicate and object without the scheme of schema.org, datatype and language, which always differ."""
     return _text(statement[1]), _text(statement[2])
 
 

@@ -1,4 +1,4 @@
-"""URLs: the cases of the WHATWG standard, and the normal forms of crawler-commons."""
+"""URLs: the cases of the WHATWG standard and the normal forms of crawler-commons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from motherlode.www.urls import canonical, parse, simplify
 
-from .runner import Case, Outcome, shared
+from .runner import Case, CaseResult, shared
 
 WHATWG = "url WHATWG, all"
 WHATWG_WEB = "url WHATWG, http(s)"
@@ -16,9 +16,10 @@ RESOLVE = "url crawler-commons, resolved"
 NORMAL = "url crawler-commons, simplified form"
 CANONICAL = "url crawler-commons, canonical form"
 FLOORS = {WHATWG: 1.0, WHATWG_WEB: 1.0, RESOLVE: 1.0, NORMAL: 126 / 136, CANONICAL: 107 / 136}
-"""What lacks of the normal forms: other schemes than http(s), which are nothing to us (six), addresses without a host
-or a scheme (three), and an IPv6 address that the WHATWG standard spells otherwise. The canonical form moreover leaves
-the order of parameters and doubled slashes alone."""
+"""Failing cases of the normal forms: schemes other than http(s), which are not crawled (six), URLs without a host or a
+scheme (three), and an IPv6 address that the WHATWG standard writes differently. The canonical form also keeps the order
+of parameters and double slashes.
+"""
 
 
 def cases() -> Iterator[Case]:
@@ -33,7 +34,7 @@ def cases() -> Iterator[Case]:
         yield Case(id=data["id"], row=CANONICAL, data=data)
 
 
-def run(case: Case) -> Outcome:
+def run(case: Case) -> CaseResult:
     data = case.data
     if case.row in (WHATWG, WHATWG_WEB, RESOLVE):
         found, wanted = parse(data["input"], data["base"] or None), data.get("href")

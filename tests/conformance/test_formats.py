@@ -1,4 +1,4 @@
-"""Every output format of `extract` holds the RDF 1.2 cases of the W3C suites; JSON-LD holds all but triple terms."""
+"""Output formats of `extract` with the RDF 1.2 cases of the W3C suites. JSON-LD cannot represent triple terms."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .runner import Case, isomorphic, shared
 
 
 @pytest.mark.parametrize("form", [FactsFormat.TRIG, FactsFormat.TURTLE, FactsFormat.JSONLD])
-def test_output_format_holds_the_positive_cases_of_rdf_1_2(form: FactsFormat) -> None:
+def test_output_format_represents_the_positive_cases_of_rdf_1_2(form: FactsFormat) -> None:
     cases = [case for case in suite_rdf.cases() if case.data["positive"] and case.data["rdf"] == "1.2"]
-    assert [case.id for case in cases if not _holds(case, form)] == []
+    assert [case.id for case in cases if not _represents(case, form)] == []
     assert len(cases) > 100
 
 
-def _holds(case: Case, form: FactsFormat) -> bool:
+def _represents(case: Case, form: FactsFormat) -> bool:
     path, base = shared(case.data["folder"], case.data["input"]), case.data["base"]
-    wanted = {_as_held(statement, form) for statement in whole_path.extract(path, base=base).statements}
+    wanted = {_as_represented(statement, form) for statement in whole_path.extract(path, base=base).statements}
     if form is FactsFormat.JSONLD:
         wanted = {statement for statement in wanted if not statement[2].startswith("<<(")}
     return isomorphic(set(whole_path.extract(path, base=base, form=form).statements), wanted)
 
 
-def _as_held(statement: Statement, form: FactsFormat) -> Statement:
-    """A statement as the format holds it: Turtle has no graphs."""
+def _as_represented(statement: Statement, form: FactsFormat) -> Statement:
+    """Return a statement as the format represents it. Turtle has no graphs."""
     subject, predicate, object_, graph = statement
     return subject, predicate, object_, "" if form is FactsFormat.TURTLE else graph

@@ -1,4 +1,4 @@
-"""The comparison of graphs is exact: checked against every renaming of the blank nodes of small graphs."""
+"""The runner of conformance suites, and the comparison of graphs against all renamings of blank nodes."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _statement = st.tuples(
 _graphs = st.lists(_statement, max_size=6)
 
 
-def _renamed(graph: list[Statement], names: tuple[str, ...]) -> set[Statement]:
+def _rename(graph: list[Statement], names: tuple[str, ...]) -> set[Statement]:
     table = dict(zip(NODES, names, strict=True))
     return {tuple(table.get(term, term) for term in statement) for statement in graph}  # type: ignore[misc]
 
 
 @given(left=_graphs, right=_graphs)
-def test_isomorphic_agrees_with_trying_every_renaming(left: list[Statement], right: list[Statement]) -> None:
-    expected = any(_renamed(left, names) == set(right) for names in permutations(NODES))
+def test_isomorphic_agrees_with_brute_force(left: list[Statement], right: list[Statement]) -> None:
+    expected = any(_rename(left, names) == set(right) for names in permutations(NODES))
     assert isomorphic(left, right) is expected
 
 
 @given(graph=_graphs, names=st.permutations(NODES))
-def test_a_renamed_graph_is_isomorphic(graph: list[Statement], names: list[str]) -> None:
-    assert isomorphic(graph, _renamed(graph, tuple(names)))
+def test_isomorphic_of_renamed_graph_is_true(graph: list[Statement], names: list[str]) -> None:
+    assert isomorphic(graph, _rename(graph, tuple(names)))
 
 
 def _cycles(*sizes: int) -> list[Statement]:
@@ -47,28 +47,28 @@ def _cycles(*sizes: int) -> list[Statement]:
     ]
 
 
-def test_two_small_cycles_are_not_one_large_one() -> None:
+def test_isomorphic_distinguishes_two_small_cycles_from_a_large_one() -> None:
     assert not isomorphic(_cycles(3, 3), _cycles(6))
     assert isomorphic(_cycles(3, 4), _cycles(4, 3))
 
 
-def test_generalised_statements_are_compared_too() -> None:
+def test_isomorphic_compares_generalized_statements() -> None:
     assert isomorphic([("_:a", "_:p", "_:a", "")], [("_:x", "_:y", "_:x", "")])
     assert not isomorphic([("_:a", "_:p", "_:a", "")], [("_:x", "_:x", "_:x", "")])
 
 
 @pytest.mark.parametrize(
-    ("outcome", "passes", "score"), [(True, 1, 1.0), (False, 0, 0.0), ("why", 0, 0.0), (0.25, 0, 0.25)]
+    ("result", "passes", "score"), [(True, 1, 1.0), (False, 0, 0.0), ("why", 0, 0.0), (0.25, 0, 0.25)]
 )
-def test_outcomes_are_counted(outcome: bool | str | float, passes: int, score: float) -> None:  # noqa: FBT001 - a case
+def test_run_suite_counts_passes_and_scores(result: bool | str | float, passes: int, score: float) -> None:  # noqa: FBT001 - a case
     suite = ModuleType("suite")
     suite.cases = lambda: [Case(id="one", row="row")]  # type: ignore[attr-defined]
-    suite.run = lambda case: outcome  # type: ignore[attr-defined]
+    suite.run = lambda case: result  # type: ignore[attr-defined]
     (row,) = run_suite(suite)
     assert (row.cases, row.passes, row.score) == (1, passes, score)
 
 
-def test_a_case_that_raises_has_failed() -> None:
+def test_run_suite_counts_an_exception_as_failure() -> None:
     suite = ModuleType("suite")
     suite.cases = lambda: [Case(id="one", row="row")]  # type: ignore[attr-defined]
     suite.run = lambda case: [][1]  # type: ignore[attr-defined]
@@ -77,7 +77,7 @@ def test_a_case_that_raises_has_failed() -> None:
     assert row.failures[0][1].startswith("IndexError")
 
 
-def test_run_suite_whole_leaves_out_cases_without_outcome() -> None:
+def test_run_suite_whole_omits_cases_without_result() -> None:
     suite = ModuleType("suite")
     suite.cases = lambda: [Case(id="one", row="row"), Case(id="two", row="row")]  # type: ignore[attr-defined]
     assert run_suite_whole(suite) == []
@@ -86,7 +86,7 @@ def test_run_suite_whole_leaves_out_cases_without_outcome() -> None:
     assert (row.name, row.cases, row.passes) == ("row by extract", 1, 1)
 
 
-def test_whole_path_gives_statements_problems_and_failure(tmp_path: Path) -> None:
+def test_whole_path_returns_statements_problems_and_failure(tmp_path: Path) -> None:
     path = tmp_path / "a.ttl"
     path.write_text("<> <urn:p> <b> . <> <urn:p> ?? .")
     found = whole_path.extract(path, base="http://e.example/a")
@@ -97,7 +97,7 @@ def test_whole_path_gives_statements_problems_and_failure(tmp_path: Path) -> Non
     assert whole_path.extract(path, base="http://e.example/a").failed
 
 
-def test_whole_path_reads_contexts_of_the_suite_in_place_of_the_network(tmp_path: Path) -> None:
+def test_whole_path_reads_contexts_of_the_suite_instead_of_the_network(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonld"
     path.write_text('{"@context": "http://c.example/", "@id": "http://e.example/", "p": "x"}')
     context = b'{"@context": {"p": "urn:p"}}'

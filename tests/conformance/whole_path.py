@@ -1,7 +1,7 @@
-"""A case through the whole path: the command `extract` with detection, prefilter, transform and output.
+"""Runs the command `extract` on a file, with detection, prefilter, transform and output.
 
-The command's own function runs in this process, because a process for each of some thousand cases would take an hour.
-Its stdout is read by pyoxigraph, and not by our code.
+The command's function runs in this process, because a process per case would take an hour for some thousand cases.
+Pyoxigraph parses its standard output.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """What the command wrote."""
+    """The output of the command."""
 
     statements: tuple[Statement, ...]
-    """Those of the page's own graph have no graph here."""
+    """Statements of the page's own graph have "" as graph."""
     problems: tuple[str, ...]
-    """Lines of stderr that tell of broken or repaired content."""
+    """Lines of stderr about invalid or repaired content."""
     failed: bool
     """The exit code was not 0."""
 
@@ -52,7 +52,7 @@ def extract(
     contexts: Mapping[str, bytes] | None = None,
     strict_jsonld: bool = False,
 ) -> Extracted:
-    """Run `motherlode extract PATH`; `contexts` stand for the remote JSON-LD contexts that `--contexts fetch` loads."""
+    """Run `motherlode extract PATH`; `contexts` replaces the remote JSON-LD contexts that `--contexts fetch` loads."""
     written = io.BytesIO()
     out = io.TextIOWrapper(written, encoding="utf-8", newline="")
     err = io.StringIO()
@@ -85,7 +85,7 @@ def _in_page(statement: Statement, page: str) -> Statement:
 
 
 def _without_network(contexts: Mapping[str, bytes] | None) -> type[extracting._Network]:
-    """The command's network with files of the suite in its place: tests ask no host but this machine."""
+    """Return a replacement of the command's network that reads contexts from the files of the suite."""
 
     class Network(extracting._Network):
         def contexts(self, urls: Sequence[str]) -> dict[str, bytes]:

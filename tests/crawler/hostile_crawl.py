@@ -42,7 +42,7 @@ async def run(job: Job, folder: CrawlFolder) -> dict[str, Any]:
     folder.create(job)
     assembled = assemble(job, folder)
     kinds: Counter[str] = Counter()
-    async for visit in assembled.crawl.visits(assembled.seeds):
+    async for visit in assembled.engine.visits(assembled.seeds):
         kinds[f"{visit.host.partition(':')[0]} {visit.failure.value if visit.failure else 'page'}"] += 1
     folder.unlock()
     return {
@@ -50,7 +50,7 @@ async def run(job: Job, folder: CrawlFolder) -> dict[str, Any]:
         "refused": assembled.frontier.refused,
         "crawl_mb": _peak_mb(),
         "reader_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
-        "replaced": assembled.crawl.totals.problems,
+        "replaced": assembled.engine.totals.problems,
     }
 
 

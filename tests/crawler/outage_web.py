@@ -114,9 +114,9 @@ async def run(script: Script, folder: CrawlFolder) -> dict[str, Any]:
         else:
             folder.create(job)
         assembled = assemble(job, folder)
-        events = asyncio.create_task(happen(script, assembled.crawl.stop))
+        events = asyncio.create_task(happen(script, assembled.engine.stop))
         began = time.time()
-        visits = [visit async for visit in assembled.crawl.visits(assembled.seeds)]
+        visits = [visit async for visit in assembled.engine.visits(assembled.seeds)]
         ended = time.time()
         await events
         assembled.store.close()

@@ -55,9 +55,9 @@ def crawled(folder: Path, web: Path, **job: Any) -> tuple[CrawlFolder, Counters]
         else:
             made.create(asked)
         assembled = assemble(asked, made)
-        async for _ in assembled.crawl.visits(assembled.seeds):
+        async for _ in assembled.engine.visits(assembled.seeds):
             pass
-        return assembled.crawl.totals
+        return assembled.engine.totals
 
     try:
         return made, asyncio.run(run())

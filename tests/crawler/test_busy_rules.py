@@ -62,7 +62,7 @@ async def crawled(servers: Servers, folder: CrawlFolder, *names: str, seconds: f
         )
         folder.create(job)
         assembled = assemble(job, folder)
-        visits = [visit async for visit in assembled.crawl.visits(assembled.seeds)]
+        visits = [visit async for visit in assembled.engine.visits(assembled.seeds)]
         assembled.store.close()
         folder.unlock()
     return {visit.host for visit in visits if visit.failure is None}

@@ -16,7 +16,7 @@ from motherlode.crawler.config.job import job_to_toml
 from motherlode.crawler.deferred_index import index_log
 from motherlode.index import QuadStore
 from motherlode.index.fulltext import Search, WordSearcher
-from motherlode.index.nquads_log import Unread
+from motherlode.index.nquads_log import UnindexedQuads
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
 from tests.crawler.logged_web import LoggedWeb, quads_of
 from tests.crawler.offspring import Offspring
@@ -106,7 +106,7 @@ def test_a_log_that_was_read_is_not_read_again_and_progress_ends_at_the_whole(tm
     steps: list[tuple[int, int]] = []
     assert index_log(folder, each=lambda done, of: steps.append((done, of))) == 5
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
-    assert not Unread(folder.quads)
+    assert not UnindexedQuads(folder.quads)
     assert index_log(folder) == 0
     folder.unlock()
     assert not folder.words.exists(), "the job wants no words"

@@ -67,7 +67,7 @@ async def crawl(folder: Path, seeds: list[str], **more: Any) -> list[Visit]:
     made.create(job)
     try:
         assembled = assemble(job, made)
-        return [visit async for visit in assembled.crawl.visits(assembled.seeds)]
+        return [visit async for visit in assembled.engine.visits(assembled.seeds)]
     finally:
         made.unlock()
 

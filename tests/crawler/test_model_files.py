@@ -8,7 +8,7 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job, JobError, read_visits
 from motherlode.crawler.model_files import check_model, read_model, write_model
-from motherlode.policies.model_io import ModelError, merged
+from motherlode.policies.model_io import ModelError, merge_models
 from tests.crawler.small_web import crawled, small_web
 
 
@@ -45,7 +45,7 @@ def test_a_resumed_crawl_takes_the_model_once(tmp_path: Path) -> None:
 def test_models_of_two_crawls_become_one(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     parts = [(str(size), read_model(crawled(tmp_path / str(size), web, pages=size)[0].path)) for size in (8, 16)]
-    whole = merged(parts, made_at="", version="")
+    whole = merge_models(parts, made_at="", version="")
     assert whole.requests == 24
     assert whole.crawls == 2
 

@@ -135,7 +135,7 @@ async def test_a_crawl_keeps_every_delay_and_wastes_no_time(tmp_path: Path) -> N
         folder = CrawlFolder(tmp_path / "crawl")
         folder.create(job)
         assembled = assemble(job, folder)
-        visits = [visit async for visit in assembled.crawl.visits(assembled.seeds)]
+        visits = [visit async for visit in assembled.engine.visits(assembled.seeds)]
         folder.unlock()
     assert len(visits) > 200
     servers.log.sort(key=lambda line: line.at)

@@ -142,7 +142,7 @@ async def test_a_filter_added_while_the_crawl_runs_stops_what_waits(tmp_path: Pa
     folder.create(job)
     try:
         assembled = assemble(job, folder)
-        async for visit in assembled.crawl.visits(assembled.seeds):
+        async for visit in assembled.engine.visits(assembled.seeds):
             if visit.number == 1:
                 add_filter(folder.filters, pattern, deny=True)
     finally:
@@ -172,7 +172,7 @@ async def test_the_links_table_reaches_the_readers(tmp_path: Path) -> None:
     assert folder.job().links == {"predicates": ["owl:sameAs"], "deny": ["/same/same/same/"]}
     try:
         assembled = assemble(job, folder)
-        asked = [visit.url.removeprefix(root) async for visit in assembled.crawl.visits(assembled.seeds)]
+        asked = [visit.url.removeprefix(root) async for visit in assembled.engine.visits(assembled.seeds)]
     finally:
         folder.unlock()
         await runner.cleanup()

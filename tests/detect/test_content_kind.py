@@ -1,3 +1,5 @@
+"""Sniffing of content kinds."""
+
 from __future__ import annotations
 
 import pytest
@@ -23,7 +25,7 @@ from motherlode.model import ContentKind
         b"<http://example.org/> is a page",
     ],
 )
-def test_what_is_not_turtle(text: bytes) -> None:
+def test_text_that_resembles_turtle_has_no_rdf_kind(text: bytes) -> None:
     assert sniff_rdf_text(text, None, None) is None
 
 
@@ -41,22 +43,22 @@ def test_what_is_not_turtle(text: bytes) -> None:
         b'VERSION "1.2"\nPREFIX x: <y#>',
     ],
 )
-def test_what_is_turtle(text: bytes) -> None:
+def test_turtle_without_declared_kind_is_turtle(text: bytes) -> None:
     assert sniff_rdf_text(text, None, None) is ContentKind.TURTLE
 
 
-def test_json_ld_far_into_the_body_is_found() -> None:
+def test_json_ld_context_far_into_the_body_is_found() -> None:
     body = b'{"a": "' + b"x" * 20_000 + b'", "@context": {}}'
     assert sniff(body[:4096], body, None, None) is ContentKind.JSON_LD
 
 
-def test_keys_that_only_look_like_json_ld() -> None:
+def test_json_with_keys_similar_to_json_ld_is_json() -> None:
     body = b'{"@type": "x", "@attributes": {"id": 1}}'
     assert sniff(body, body, None, None) is ContentKind.JSON
 
 
 @given(body=st.binary(max_size=300), url=st.text(max_size=30), content_type=st.text(max_size=30))
-def test_any_bytes_have_a_kind(body: bytes, url: str, content_type: str) -> None:
+def test_any_bytes_have_a_kind_and_a_codec(body: bytes, url: str, content_type: str) -> None:
     found = detect(body, url=url, content_type=content_type)
     body.decode(found.charset, "replace")
 
@@ -70,6 +72,6 @@ _TYPES = ("", "text/html; charset=utf-16", "text/turtle", "application/xml")
 
 
 @given(body=st.lists(st.sampled_from(_PIECES), max_size=60).map(b"".join), content_type=st.sampled_from(_TYPES))
-def test_fragments_of_markup_have_a_kind(body: bytes, content_type: str) -> None:
+def test_random_markup_has_a_kind_and_a_codec(body: bytes, content_type: str) -> None:
     found = detect(body, url="http://example.org/x.rdf", content_type=content_type)
     body.decode(found.charset, "replace")

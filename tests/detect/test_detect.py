@@ -1,4 +1,4 @@
-"""What detect makes of bodies, whatever their senders say of them."""
+"""Detection of whole bodies with right and wrong headers and extensions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ BODIES = {
 
 @pytest.mark.parametrize("content_type", ["", "text/plain", "text/html", "application/xml", "application/octet-stream"])
 @pytest.mark.parametrize(("kind", "body"), [(kind, body) for kind, bodies in BODIES.items() for body in bodies])
-def test_rdf_and_feeds_are_found_under_any_type(kind: ContentKind, body: bytes, content_type: str) -> None:
+def test_rdf_and_feeds_with_any_content_type_are_detected_by_content(
+    kind: ContentKind, body: bytes, content_type: str
+) -> None:
     found = detect(body, url="http://example.org/x", content_type=content_type)
     assert (found.kind, found.evidence) == (kind, DetectionEvidence.CONTENT)
 
@@ -81,7 +83,7 @@ def test_rdf_and_feeds_are_found_under_any_type(kind: ContentKind, body: bytes, 
     ],
 )
 @pytest.mark.parametrize("url", ["http://example.org/x.ttl", "http://example.org/x.rdf", "http://example.org/"])
-def test_html_is_found_under_any_type_and_name(body: bytes, content_type: str, url: str) -> None:
+def test_html_with_any_content_type_and_extension_is_html(body: bytes, content_type: str, url: str) -> None:
     assert detect(body, url=url, content_type=content_type).kind is ContentKind.HTML
 
 
@@ -100,21 +102,21 @@ def test_text_that_mentions_tags_is_text(body: bytes) -> None:
         ("", "http://example.org/x.xhtml", ContentKind.XHTML),
     ],
 )
-def test_xhtml_is_what_its_sender_means(content_type: str, url: str, kind: ContentKind) -> None:
+def test_xhtml_is_html_or_xhtml_by_media_type_and_extension(content_type: str, url: str, kind: ContentKind) -> None:
     assert detect(XHTML, url=url, content_type=content_type).kind is kind
 
 
-def test_owl_in_xml_is_not_rdf() -> None:
+def test_owl_xml_is_not_rdf_xml() -> None:
     assert detect(OWL_XML, url="http://example.org/o.owl", content_type="application/rdf+xml").kind is ContentKind.XML
 
 
-def test_a_single_node_is_rdf_where_it_is_said_to_be() -> None:
+def test_single_node_element_is_rdf_xml_only_if_declared() -> None:
     body = f'<e:A xmlns:e="urn:e:" xmlns:rdf="{RDF}" rdf:about=""/>'.encode()
     assert detect(body, url="http://example.org/x.rdf", content_type="").kind is ContentKind.RDF_XML
     assert detect(body, url="http://example.org/x", content_type="text/xml").kind is ContentKind.XML
 
 
-def test_node_without_the_namespace_of_rdf_is_rdf_if_declared() -> None:
+def test_node_element_without_rdf_namespace_is_rdf_xml_only_if_declared() -> None:
     body = b'<?xml version="1.0"?>\n<!-- a book -->\n<Book xmlns="http://example.org/terms#"><title>Dogs</title></Book>'
     url = "http://example.org/x"
     assert detect(body, url=url, content_type="application/rdf+xml").kind is ContentKind.RDF_XML
@@ -125,14 +127,14 @@ def test_node_without_the_namespace_of_rdf_is_rdf_if_declared() -> None:
     assert detect(no_namespace, url=url, content_type="application/rdf+xml").kind is ContentKind.XML
 
 
-def test_plain_xml_and_json() -> None:
+def test_plain_xml_and_json_are_detected_by_content() -> None:
     assert detect(XML, url="http://example.org/x", content_type="").kind is ContentKind.XML
     assert detect(JSON, url="http://example.org/x", content_type="text/html").kind is ContentKind.JSON
     assert detect(JSON, url="http://example.org/x", content_type="application/ld+json").kind is ContentKind.JSON_LD
     assert detect(b"[1, 2]", url="http://example.org/x", content_type="").kind is ContentKind.JSON
 
 
-def test_a_relative_of_turtle_is_what_its_sender_calls_it_if_it_can_be() -> None:
+def test_turtle_like_text_has_the_declared_kind_if_its_syntax_allows() -> None:
     url = "http://example.org/x"
     assert detect(TURTLE, url=url, content_type="text/n3").kind is ContentKind.N3
     assert detect(TURTLE, url=url, content_type="application/trig").kind is ContentKind.TRIG
@@ -146,7 +148,7 @@ def test_a_relative_of_turtle_is_what_its_sender_calls_it_if_it_can_be() -> None
     assert detect(b'<urn:a> <urn:b> """{""" ; <urn:c> "{" .', url=url, content_type="").kind is ContentKind.TURTLE
 
 
-def test_content_that_says_nothing_goes_by_header_then_by_name() -> None:
+def test_content_without_evidence_has_the_kind_of_header_then_extension() -> None:
     vague = b"ex:a ex:b ex:c ."
     by_header = detect(vague, url="http://example.org/x", content_type="text/turtle")
     assert (by_header.kind, by_header.evidence) == (ContentKind.TURTLE, DetectionEvidence.HEADER)
@@ -164,9 +166,7 @@ def test_content_that_says_nothing_goes_by_header_then_by_name() -> None:
         (b"http://example.org/a\n", "http://example.org/sitemap", ContentKind.HTML),
     ],
 )
-def test_text_by_its_name_and_without_a_tag_is_no_html_whatever_the_header_says(
-    body: bytes, url: str, kind: ContentKind
-) -> None:
+def test_txt_file_without_tags_declared_as_html_is_text(body: bytes, url: str, kind: ContentKind) -> None:
     assert detect(body, url=url, content_type="text/html; charset=utf-8").kind is kind
 
 
@@ -198,13 +198,13 @@ def _zip() -> bytes:
     ],
 )
 @pytest.mark.parametrize("content_type", ["text/html", "application/octet-stream", "text/turtle", ""])
-def test_magic_bytes_come_before_everything(body: bytes, kind: ContentKind, content_type: str) -> None:
+def test_magic_number_counts_before_header(body: bytes, kind: ContentKind, content_type: str) -> None:
     if body.startswith(b"\x00") and content_type == "text/html":
-        kind = ContentKind.HTML  # which is what a browser would try
+        kind = ContentKind.HTML  # as in a browser
     assert detect(body, url="http://example.org/x", content_type=content_type).kind is kind
 
 
-def test_zip_files_that_are_something_else_are_not_unpacked() -> None:
+def test_zip_based_format_is_binary() -> None:
     assert detect(_zip(), url="http://example.org/a.docx", content_type="").kind is ContentKind.BINARY
     assert (
         detect(_zip(), url="http://example.org/a.zip", content_type="application/octet-stream").kind is ContentKind.ZIP
@@ -224,12 +224,12 @@ def test_zip_files_that_are_something_else_are_not_unpacked() -> None:
         (JSON_LD, ContentKind.JSON_LD),
     ],
 )
-def test_other_encodings_of_unicode(codec: str, body: bytes, kind: ContentKind) -> None:
+def test_body_in_utf16_or_with_bom_is_detected(codec: str, body: bytes, kind: ContentKind) -> None:
     found = detect(body.decode().encode(codec), url="http://example.org/x", content_type="")
     assert (found.kind, found.charset.lower()) == (kind, codec)
 
 
-def test_robots_empty_and_nothing() -> None:
+def test_robots_txt_and_empty_bodies_have_their_kinds() -> None:
     robots = detect(b"User-agent: *\nDisallow: /", url="http://example.org/robots.txt", content_type="text/plain")
     assert robots.kind is ContentKind.ROBOTS
     assert detect(HTML, url="http://example.org/robots.txt", content_type="text/plain").kind is ContentKind.HTML
@@ -238,7 +238,7 @@ def test_robots_empty_and_nothing() -> None:
         assert detect(body, url="http://example.org/x.ttl", content_type="text/turtle").kind is ContentKind.EMPTY
 
 
-def test_html_with_a_stray_nul_is_html() -> None:
+def test_html_with_a_nul_byte_is_html() -> None:
     assert detect(b"<html>\x00<p>", url="http://example.org/x", content_type="").kind is ContentKind.HTML
 
 
@@ -256,7 +256,9 @@ def test_html_with_a_stray_nul_is_html() -> None:
         b"_:1 <http://b> .",
     ],
 )
-def test_a_bad_line_does_not_make_turtle_of_lines(bad: bytes, before: bytes, kind: ContentKind) -> None:
+def test_invalid_line_in_declared_n_triples_keeps_the_declared_kind(
+    bad: bytes, before: bytes, kind: ContentKind
+) -> None:
     body = before + bad + b'\n<http://a> <http://b> "d" .\n'
     media_type, extension = MEDIA[kind].media_types[0], MEDIA[kind].extensions[0]
     assert detect(body, url="http://example.org/x", content_type=media_type).kind is kind
@@ -273,7 +275,7 @@ def test_a_bad_line_does_not_make_turtle_of_lines(bad: bytes, before: bytes, kin
         b"<http://a> a <http://c> .\n",
     ],
 )
-def test_turtle_is_turtle_where_lines_were_promised(body: bytes) -> None:
+def test_turtle_declared_as_n_triples_is_turtle(body: bytes) -> None:
     found = detect(body, url="http://example.org/x.nt", content_type="application/n-triples")
     assert found.kind is ContentKind.TURTLE
 
@@ -293,7 +295,7 @@ def test_turtle_is_turtle_where_lines_were_promised(body: bytes) -> None:
         b"<div xmlns:v='http://rdf.data-vocabulary.org/#' typeof='v:Person'>",
     ],
 )
-def test_a_part_of_a_page_is_html(body: bytes) -> None:
+def test_html_fragment_without_header_is_html(body: bytes) -> None:
     assert detect(body, url="http://example.org/noct", content_type="").kind is ContentKind.HTML
 
 
@@ -309,11 +311,11 @@ def test_a_part_of_a_page_is_html(body: bytes) -> None:
         (b"<svg><a/></svg>", "http://example.org/x", ""),
     ],
 )
-def test_what_only_looks_like_a_part_of_a_page_is_none(body: bytes, url: str, content_type: str) -> None:
+def test_markup_similar_to_an_html_fragment_is_not_html(body: bytes, url: str, content_type: str) -> None:
     assert detect(body, url=url, content_type=content_type).kind is not ContentKind.HTML
 
 
 @pytest.mark.parametrize("extension", ["ttl", "nt", "nq", "rdf", "jsonld", "n3", "trig"])
-def test_text_that_says_nothing_is_what_its_name_promises(extension: str) -> None:
+def test_text_with_rdf_extension_has_the_kind_of_its_extension(extension: str) -> None:
     kind = detect(b"hello", url=f"http://example.org/x.{extension}", content_type="").kind
     assert kind is by_extension(f"x.{extension}")

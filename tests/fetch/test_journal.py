@@ -207,7 +207,7 @@ def test_journal_robots_and_page_requests_differ(tmp_path: Path) -> None:
 def test_journal_subrequest_is_recalled_repeatedly_by_its_content(tmp_path: Path) -> None:
     def asking(body: bytes) -> Request:
         posting = Posting(body=body, headers={}, seconds=1.0)
-        return Request(url=URL, kind=RequestKind.ERRAND, posting=posting)
+        return Request(url=URL, kind=RequestKind.SUBREQUEST, posting=posting)
 
     journal = ResponseJournal(tmp_path, state=None)
     journal.add(asking(b"one"), FRESH)
@@ -217,29 +217,29 @@ def test_journal_subrequest_is_recalled_repeatedly_by_its_content(tmp_path: Path
     assert again.recall(asking(b"one")) is not None
     assert again.recall(asking(b"one")) is not None
     assert again.recall(asking(b"two")) is None, "a busy service is requested again"
-    assert again.recall(Request(url=URL, kind=RequestKind.ERRAND)) is None
+    assert again.recall(Request(url=URL, kind=RequestKind.SUBREQUEST)) is None
 
 
 def test_journal_subrequest_ring_is_bounded(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None, ring_bytes=10_000)
     for number in range(50):
-        journal.add(page(f"{URL}/{number}", RequestKind.ERRAND), FRESH)
+        journal.add(page(f"{URL}/{number}", RequestKind.SUBREQUEST), FRESH)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 3 * 10_000
     again = ResponseJournal(tmp_path, state=None)
-    assert again.recall(page(f"{URL}/49", RequestKind.ERRAND)) is not None
-    assert again.recall(page(f"{URL}/0", RequestKind.ERRAND)) is None
+    assert again.recall(page(f"{URL}/49", RequestKind.SUBREQUEST)) is not None
+    assert again.recall(page(f"{URL}/0", RequestKind.SUBREQUEST)) is None
 
 
 def test_journal_subrequests_continue_after_cut_record(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
-    journal.add(page(URL, RequestKind.ERRAND), FRESH)
-    journal.add(page(URL + "2", RequestKind.ERRAND), FRESH)
+    journal.add(page(URL, RequestKind.SUBREQUEST), FRESH)
+    journal.add(page(URL + "2", RequestKind.SUBREQUEST), FRESH)
     path = next(tmp_path.glob("errands-*"))
     os.truncate(path, path.stat().st_size - 7)
     again = ResponseJournal(tmp_path, state=None)
-    again.add(page(URL + "3", RequestKind.ERRAND), FRESH)
+    again.add(page(URL + "3", RequestKind.SUBREQUEST), FRESH)
     last = ResponseJournal(tmp_path, state=None)
-    assert [last.recall(page(URL + end, RequestKind.ERRAND)) is not None for end in ("", "2", "3")] == [
+    assert [last.recall(page(URL + end, RequestKind.SUBREQUEST)) is not None for end in ("", "2", "3")] == [
         True,
         False,
         True,
@@ -249,10 +249,10 @@ def test_journal_subrequests_continue_after_cut_record(tmp_path: Path) -> None:
 
 def test_journal_subrequest_expires_after_a_day(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
-    journal.add(page(URL, RequestKind.ERRAND), replace(PAGE, fetched_at=time.time() - 90_000))
-    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is None
-    journal.add(page(URL, RequestKind.ERRAND), FRESH)
-    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is not None
+    journal.add(page(URL, RequestKind.SUBREQUEST), replace(PAGE, fetched_at=time.time() - 90_000))
+    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.SUBREQUEST)) is None
+    journal.add(page(URL, RequestKind.SUBREQUEST), FRESH)
+    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.SUBREQUEST)) is not None
 
 
 def test_journal_full_disk_is_permanent_error(tmp_path: Path) -> None:
@@ -260,4 +260,4 @@ def test_journal_full_disk_is_permanent_error(tmp_path: Path) -> None:
     (tmp_path / "errands-00000001.journal").symlink_to("/dev/full")
     for _ in range(2):
         with pytest.raises(OSError, match=r"response journal.*could not be written"):
-            journal.add(page(URL, RequestKind.ERRAND), PAGE)
+            journal.add(page(URL, RequestKind.SUBREQUEST), PAGE)

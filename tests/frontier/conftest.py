@@ -1,4 +1,4 @@
-"""The ledgers under test."""
+"""The frontier storages under test."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from motherlode.frontier import FrontierStorage, LmdbStorage, MemoryStorage
 
 
 @pytest.fixture(params=["memory", "disk"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrontierStorage]:
-    """One of each kind; every test of the contract runs on both."""
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrontierStorage]:
+    """Return one storage of each kind: every test of the contract runs on both."""
     made: FrontierStorage = MemoryStorage() if request.param == "memory" else LmdbStorage(tmp_path / "frontier")
     yield made
     made.close()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from motherlode.frontier import Entry, Frontier, FrontierStorage, Lease, MemoryStorage, Politeness
-from motherlode.model import Link, LinkSource, Outcome, Parent, Policy, Rating, RequestKind
+from motherlode.frontier import End, Entry, Frontier, FrontierStorage, Lease, MemoryStorage, Politeness
+from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Policy, Rating, RequestKind
 from motherlode.www.urls import host_of
 
 
@@ -19,7 +19,7 @@ class BestOf:
         self.refuse = ""
         """Refuse every link whose URL holds this."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         ratings = []
         for link in links:
             self._count += 1
@@ -83,11 +83,27 @@ def entry(url: str, *, score: float = 0.0, sequence: int = 1, arm: str = "") -> 
 
 
 def offer(frontier: Frontier, *urls: str) -> int:
-    return frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
+    return frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None)
+
+
+def failure(kind: FailureKind, retry_after: float | None = None) -> Failure:
+    return Failure(url="", kind=kind, retry_after=retry_after)
+
+
+def redirect(location: str) -> Failure:
+    return Failure(url="", kind=FailureKind.REDIRECT, location=location)
+
+
+def page_outcome(lease: Lease) -> Outcome:
+    """Return the outcome of a page, as the parent of its links."""
+    entry = lease.entry
+    return Outcome(
+        url=entry.url, host=lease.host, depth=entry.depth, score=entry.score, hops=entry.hops, source=entry.source
+    )
 
 
 def take(frontier: Frontier, now: float) -> Lease:
-    lease = frontier.next(now)
+    lease = frontier.lease(now)
     assert lease is not None, f"nothing to fetch at {now}"
     return lease
 
@@ -97,7 +113,7 @@ def take_page(frontier: Frontier, now: float) -> Lease:
     lease = take(frontier, now)
     if lease.kind is RequestKind.ROBOTS:
         frontier.response_received(lease, now)
-        frontier.introduce(lease, b"", now)
+        frontier.end(lease, End.ROBOTS_READ, now)
         lease = take(frontier, now)
     assert lease.kind is RequestKind.PAGE
     return lease
@@ -108,13 +124,13 @@ def fetch(frontier: Frontier, now: float) -> str:
     lease = take(frontier, now)
     assert lease.kind is RequestKind.PAGE
     frontier.response_received(lease, now)
-    frontier.done(lease)
+    frontier.end(lease, End.FETCHED, 0.0)
     return lease.url
 
 
 def wait(frontier: Frontier, now: float) -> tuple[Lease | None, float]:
     """The next ticket and the time it comes at, by the frontier's own word on when to look; None at the end."""
-    while (lease := frontier.next(now)) is None and not frontier.exhausted:
+    while (lease := frontier.lease(now)) is None and not frontier.exhausted:
         ripe = frontier.idle_until()
         assert ripe is not None, "something is left, but no clock will bring it"
         assert ripe > now, "the frontier would be asked again at once, for ever"

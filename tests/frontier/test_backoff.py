@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.frontier import Politeness
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
+from motherlode.frontier.backoff import ENDINGS, HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, End, long_rest
 from motherlode.model import FailureKind
 
 
@@ -58,3 +58,9 @@ def test_a_dead_host_rests_longer_and_longer_before_it_is_given_up() -> None:
     assert len(rests) >= 2
     assert sorted(set(rests)) == rests
     assert max(row.wait * 2**row.retries for row in TREATMENTS.values() if row.against_host) <= 2 * rests[0]
+
+
+def test_table_of_endings_covers_every_end_of_a_page() -> None:
+    others = {End.RESOLVED, End.ROBOTS_READ, End.ROBOTS_MOVED, End.SUBREQUEST_DONE}
+    assert set(ENDINGS) | others == set(End)
+    assert not set(ENDINGS) & others

@@ -10,6 +10,7 @@ import pytest
 
 from motherlode.frontier import (
     REVISIT,
+    End,
     Frontier,
     FrontierStorage,
     HostBudget,
@@ -21,7 +22,7 @@ from motherlode.frontier import (
 from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, NO_RULES, RULES_PATIENCE, TOO_MANY_FAILURES, given_up
 from motherlode.model import FailureKind, RequestKind
 
-from .fakes import BestOf, FakeRules, ended, fetch, frontier_on, offer, take, wait
+from .fakes import BestOf, FakeRules, ended, failure, fetch, frontier_on, offer, take, wait
 
 A, B = "http://a.example", "http://b.example"
 UNIT = 10.0
@@ -40,7 +41,7 @@ def asked_in_vain(frontier: Frontier, kind: FailureKind, *, retry_after: float |
         assert lease.kind is RequestKind.ROBOTS, "nothing is fetched without rules"
         yield now
         frontier.response_received(lease, now)
-        frontier.defer(lease, kind, now, retry_after=retry_after)
+        frontier.end(lease, End.ROBOTS_UNREADABLE, now, failure=failure(kind, retry_after))
         lease, now = wait(frontier, now)
 
 
@@ -80,11 +81,11 @@ def test_once_the_rules_come_all_is_as_if_nothing_had_been() -> None:
     for _ in range(HOST_GIVEN_UP_AFTER + 1):
         lease = take(frontier, now)
         frontier.response_received(lease, now)
-        frontier.defer(lease, FailureKind.UNAVAILABLE, now, retry_after=None)
+        frontier.end(lease, End.ROBOTS_UNREADABLE, now, failure=failure(FailureKind.UNAVAILABLE))
         now = record_of(frontier).ready_at
     lease = take(frontier, now)
     frontier.response_received(lease, now)
-    frontier.introduce(lease, b"", now)
+    frontier.end(lease, End.ROBOTS_READ, now)
     record = record_of(frontier)
     assert (record.unread_since, record.unread_for, record.failures) == (None, "", 0)
     assert fetch(frontier, now) == f"{A}/1"
@@ -117,7 +118,7 @@ def test_those_who_were_busy_together_are_not_asked_together_again() -> None:
     for _ in range(2):
         lease = take(frontier, 0.0)
         frontier.response_received(lease, 0.0)
-        frontier.defer(lease, FailureKind.UNAVAILABLE, 0.0, retry_after=100.0)
+        frontier.end(lease, End.ROBOTS_UNREADABLE, 0.0, failure=failure(FailureKind.UNAVAILABLE, 100.0))
     first, second = (record.ready_at for record in frontier.host_records())
     assert 100.0 <= first < 125.0 and 100.0 <= second < 125.0
     assert first != second
@@ -136,13 +137,13 @@ def test_time_in_which_no_crawl_runs_takes_no_patience(storage: FrontierStorage)
     offer(first, f"{A}/1")
     lease = take(first, 0.0)
     first.response_received(lease, 0.0)
-    first.defer(lease, FailureKind.UNAVAILABLE, 0.0, retry_after=None)
+    first.end(lease, End.ROBOTS_UNREADABLE, 0.0, failure=failure(FailureKind.UNAVAILABLE))
     first.commit()
     later = 10 * PATIENCE
     second = frontier_on(storage, robots=True, delay=0.0, retry_wait=UNIT)
     lease = take(second, later)
     second.response_received(lease, later)
-    second.defer(lease, FailureKind.UNAVAILABLE, later, retry_after=None)
+    second.end(lease, End.ROBOTS_UNREADABLE, later, failure=failure(FailureKind.UNAVAILABLE))
     record = record_of(second)
     assert record.unread_since == later
     assert not given_up(record)
@@ -157,21 +158,21 @@ def test_a_clock_that_is_set_back_takes_no_patience() -> None:
 def test_a_refresh_asks_a_host_without_rules_once_more_and_no_oftener() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
-    (*_, last) = asked_in_vain(frontier, FailureKind.UNAVAILABLE)
+    (*_, last) = asked_in_vain(frontier, FailureKind.SERVER_ERROR)
     offer(frontier, f"{B}/1")
     lease = take(frontier, last)
     frontier.response_received(lease, last)
-    frontier.introduce(lease, b"", last)
+    frontier.end(lease, End.ROBOTS_READ, last)
     page = take(frontier, last)
     frontier.response_received(page, last)
-    frontier.done(page)
+    frontier.end(page, End.FETCHED, 0.0)
     known = page.entry
     frontier.revisit(type(known)(url=f"{A}/1", arm=REVISIT + "a.example", score=0.0, sequence=9))
     again = take(frontier, last + 1)
     assert again.url == f"{A}/robots.txt"
     frontier.response_received(again, last + 1)
-    frontier.defer(again, FailureKind.UNAVAILABLE, last + 1, retry_after=None)
-    assert frontier.next(last + 1) is None
+    frontier.end(again, End.ROBOTS_UNREADABLE, last + 1, failure=failure(FailureKind.SERVER_ERROR))
+    assert frontier.lease(last + 1) is None
     assert ended(frontier)
 
 
@@ -197,9 +198,9 @@ def test_what_is_put_back_is_charged_with_nothing_however_often(
         assert lease is not None
         assert (lease.kind is RequestKind.ROBOTS) is robots
         frontier.response_received(lease, now)
-        frontier.put_back(lease, kind, now)
+        frontier.end(lease, End.NETWORK_DOWN, now, failure=failure(kind))
         assert not ended(frontier)
-        assert frontier.next(now) is None, "the host rests"
+        assert frontier.lease(now) is None, "the host rests"
     record = record_of(frontier)
     assert (record.failures, record.fetched) == (0, 0)
     found = storage.find(f"{A}/1")
@@ -219,11 +220,11 @@ def test_a_name_that_could_not_be_looked_up_is_put_back_and_looked_up_again() ->
     offer(frontier, f"{A}/1")
     lease = take(frontier, 0.0)
     assert lease.kind is RequestKind.RESOLVE
-    frontier.put_back(lease, FailureKind.NO_DNS, 0.0)
+    frontier.end(lease, End.NETWORK_DOWN, 0.0, failure=failure(FailureKind.NO_DNS))
     assert frontier.in_flight == 0
     again, now = wait(frontier, 0.0)
     assert again is not None and again.kind is RequestKind.RESOLVE
-    frontier.resolved(again, "192.0.2.1")
+    frontier.end(again, End.RESOLVED, 0.0, address="192.0.2.1")
     assert fetch(frontier, now) == f"{A}/1"
 
 
@@ -232,7 +233,7 @@ def test_what_was_put_back_waits_after_a_kill(storage: FrontierStorage) -> None:
     offer(first, f"{A}/1", f"{A}/2")
     lease = take(first, 0.0)
     first.response_received(lease, 0.0)
-    first.put_back(lease, FailureKind.CONNECT, 0.0)
+    first.end(lease, End.NETWORK_DOWN, 0.0, failure=failure(FailureKind.CONNECT))
     first.commit()
     second = frontier_on(storage, delay=0.0, retry_wait=UNIT)
     assert second.waiting == 2
@@ -257,5 +258,5 @@ def test_the_budget_of_a_host_does_not_pay_for_what_is_put_back() -> None:
         lease, now = wait(frontier, now)
         assert lease is not None
         frontier.response_received(lease, now)
-        frontier.put_back(lease, FailureKind.TIMEOUT, now)
+        frontier.end(lease, End.NETWORK_DOWN, now, failure=failure(FailureKind.TIMEOUT))
     assert fetch(frontier, now + 4 * UNIT) == f"{A}/1"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.frontier import Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage, Politeness
+from motherlode.frontier import End, Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage, Politeness
 from motherlode.frontier.domain_limit import MAX_WITHHELD_HOSTS, TOO_MANY_HOSTS, domain_refusal
 from motherlode.model import Link, LinkSource, RequestKind
 
-from .fakes import BestOf, FakeRules, offer
+from .fakes import BestOf, FakeRules, offer, page_outcome, redirect
 
 ZONE = "zone.example"
 
@@ -32,21 +32,21 @@ def hosts(count: int, *, domain: str = ZONE, first: int = 0) -> list[str]:
 
 
 def seed(frontier: Frontier, *urls: str) -> None:
-    frontier.add_links([Link(url=url, source=LinkSource.SEED) for url in urls], parent=None, entry=None)
+    frontier.add_links([Link(url=url, source=LinkSource.SEED) for url in urls], parent=None)
 
 
 def contacted(frontier: Frontier, *, relevant: Iterable[str] = (), now: float = 100.0) -> list[str]:
     """Fetch what may be fetched. Returns the hosts in the order of their first request."""
     found: dict[str, None] = {}
-    while (lease := frontier.next(now)) is not None:
+    while (lease := frontier.lease(now)) is not None:
         frontier.response_received(lease, now)
         found[lease.host] = None
         if lease.kind is RequestKind.ROBOTS:
-            frontier.introduce(lease, b"", now)
+            frontier.end(lease, End.ROBOTS_READ, now)
             continue
         is_relevant = lease.host in relevant
-        frontier.done(lease, relevant=is_relevant)
-        frontier.count(lease.host, relevant=is_relevant, quads=0, received=0)
+        frontier.end(lease, End.FETCHED, 0.0, relevant=is_relevant)
+        frontier.record_visit(lease.host, relevant=is_relevant, quads=0, received=0)
     return list(found)
 
 
@@ -84,11 +84,11 @@ def test_urls_of_a_withheld_host_are_fetched_once_it_is_released() -> None:
     frontier = frontier_with(1)
     offer(frontier, "http://a.zone.example/", "http://b.zone.example/1", "http://b.zone.example/2")
     offer(frontier, "http://c.zone.example/", "http://b.zone.example/3")
-    lease = frontier.next(0.0)
+    lease = frontier.lease(0.0)
     assert lease is not None
     frontier.response_received(lease, 0.0)
-    assert (frontier.withheld.urls, frontier.next(0.0)) == (4, None)
-    frontier.done(lease, relevant=True)
+    assert (frontier.withheld.urls, frontier.lease(0.0)) == (4, None)
+    frontier.end(lease, End.FETCHED, 0.0, relevant=True)
     assert contacted(frontier) == ["b.zone.example"]
     assert (frontier.waiting, frontier.withheld.urls) == (1, 1)
 
@@ -136,28 +136,28 @@ def test_redirect_of_a_seed_is_contacted_and_that_of_a_link_is_not() -> None:
     frontier = frontier_with(1)
     seed(frontier, "http://seed.example/")
     offer(frontier, *hosts(2))
-    tickets = {lease.host: lease for lease in iter(lambda: frontier.next(0.0), None) if isinstance(lease, Lease)}
+    tickets = {lease.host: lease for lease in iter(lambda: frontier.lease(0.0), None) if isinstance(lease, Lease)}
     assert set(tickets) == {"seed.example", "h0.zone.example"}
     for number, lease in enumerate(tickets.values()):
         target = Link(url=f"http://to{number}.zone.example/", source=LinkSource.REDIRECT)
         frontier.response_received(lease, 0.0)
-        frontier.add_links([target], parent=None, entry=lease.entry)
-        frontier.done(lease)
+        frontier.add_links([target], parent=page_outcome(lease))
+        frontier.end(lease, End.FETCHED, 0.0)
     assert contacted(frontier) == ["to0.zone.example"]
 
 
 def test_robots_file_on_a_withheld_host_does_not_admit_it() -> None:
     frontier = frontier_with(1, robots=True)
     offer(frontier, "http://a.zone.example/", "http://b.zone.example/")
-    rules = frontier.next(0.0)
+    rules = frontier.lease(0.0)
     assert rules is not None
     frontier.response_received(rules, 0.0)
-    assert frontier.reroute(rules, "http://b.zone.example/robots.txt")
-    again = frontier.next(0.0)
+    assert frontier.end(rules, End.ROBOTS_MOVED, 0.0, failure=redirect("http://b.zone.example/robots.txt")) is not None
+    again = frontier.lease(0.0)
     assert again is not None
     assert again.url == "http://b.zone.example/robots.txt"
     frontier.response_received(again, 0.0)
-    frontier.introduce(again, b"", 0.0)
+    frontier.end(again, End.ROBOTS_READ, 0.0)
     assert contacted(frontier) == ["a.zone.example"]
     assert (frontier.withheld.urls, frontier.exhausted) == (1, True)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from motherlode.frontier import Frontier, FrontierStorage, LmdbStorage, MemoryStorage, UrlState
+from motherlode.frontier import End, Frontier, FrontierStorage, LmdbStorage, MemoryStorage, UrlState
 from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
 from motherlode.model import FailureKind, Link, LinkSource, Rating, RequestKind
 
-from .fakes import BestOf, ended, fetch, frontier_on, offer, take, take_page, wait
+from .fakes import BestOf, ended, failure, fetch, frontier_on, offer, page_outcome, take, take_page, wait
 
 A, B = "http://a.example", "http://b.example"
 
@@ -25,7 +25,7 @@ def drain(frontier: Frontier, now: float, *, most: int = 1000) -> list[str]:
         found.append(lease.url)
         assert len(found) <= most
         frontier.response_received(lease, now)
-        frontier.done(lease)
+        frontier.end(lease, End.FETCHED, 0.0)
         lease, now = wait(frontier, now)
     return found
 
@@ -46,7 +46,7 @@ def test_links_out_of_scope_are_counted_and_seeds_are_always_in() -> None:
     assert offer(frontier, "http://outside.example/", f"{A}/") == 1
     assert frontier.refused == {"out of scope": 1}
     seed = Link(url="http://outside.example/seed", source=LinkSource.SEED)
-    assert frontier.add_links([seed], parent=None, entry=None) == 1
+    assert frontier.add_links([seed], parent=None) == 1
 
 
 def test_links_that_the_policy_refuses_are_counted_and_known(storage: FrontierStorage) -> None:
@@ -65,10 +65,10 @@ def test_a_host_is_asked_one_at_a_time_and_not_before_its_delay() -> None:
     frontier = frontier_on(delay=2.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     lease = take(frontier, 100.0)
-    assert frontier.next(105.0) is None, "one request is under way"
+    assert frontier.lease(105.0) is None, "one request is under way"
     frontier.response_received(lease, 107.0)
-    frontier.done(lease)
-    assert frontier.next(108.9) is None
+    frontier.end(lease, End.FETCHED, 0.0)
+    assert frontier.lease(108.9) is None
     assert frontier.idle_until() == 109.0
     assert take(frontier, 109.0).url == f"{A}/2"
 
@@ -77,19 +77,19 @@ def test_one_slow_host_does_not_hold_up_the_others() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1", f"{B}/2")
     assert [take(frontier, 0.0).url, take(frontier, 0.0).url] == [f"{A}/1", f"{B}/1"]
-    assert frontier.next(0.0) is None
+    assert frontier.lease(0.0) is None
 
 
 def test_without_a_delay_several_requests_run_but_no_more_than_per_host() -> None:
     frontier = frontier_on(delay=0.0, per_host=3)
     offer(frontier, *(f"{A}/{number}" for number in range(6)))
     tickets = [take(frontier, 0.0) for _ in range(3)]
-    assert frontier.next(0.0) is None
+    assert frontier.lease(0.0) is None
     assert frontier.idle_until() is None, "only an answer can bring more"
     frontier.response_received(tickets[1], 1.0)
     assert frontier.idle_until() == 1.0
     assert take(frontier, 1.0).url == f"{A}/3"
-    assert frontier.next(1.0) is None
+    assert frontier.lease(1.0) is None
 
 
 def test_a_policy_that_is_not_fair_still_gets_every_url() -> None:
@@ -116,13 +116,13 @@ def test_a_redirect_target_is_as_urgent_as_what_led_to_it_and_no_deeper() -> Non
     first = take(frontier, 0.0)
     frontier.response_received(first, 0.0)
     target = Link(url=f"{B}/target", source=LinkSource.REDIRECT)
-    frontier.add_links([target], parent=None, entry=first.entry)
-    assert not frontier.failed(first, FailureKind.REDIRECT, 0.0, retry_after=None)
+    frontier.add_links([target], parent=page_outcome(first))
+    assert frontier.end(first, End.FAILED, 0.0, failure=failure(FailureKind.REDIRECT)) is None
     followed = take(frontier, 0.0)
     assert followed.url == f"{B}/target", "it would wait behind the others by its own rating"
     assert (followed.entry.hops, followed.entry.depth, followed.entry.parent_url) == (1, 0, f"{A}/1")
-    frontier.add_links([Link(url=f"{B}/x", source=LinkSource.REDIRECT)], parent=None, entry=followed.entry)
-    frontier.add_links([Link(url=f"{B}/child", source=LinkSource.ANCHOR)], parent=None, entry=followed.entry)
+    frontier.add_links([Link(url=f"{B}/x", source=LinkSource.REDIRECT)], parent=page_outcome(followed))
+    frontier.add_links([Link(url=f"{B}/child", source=LinkSource.ANCHOR)], parent=page_outcome(followed))
     entries = {lease.url: lease.entry for lease in (take(frontier, 0.0) for _ in range(4))}
     assert (entries[f"{B}/x"].hops, entries[f"{B}/x"].depth) == (2, 0)
     assert (entries[f"{B}/child"].hops, entries[f"{B}/child"].depth) == (0, 1)
@@ -134,7 +134,7 @@ def test_a_redirect_counts_as_done_and_another_failure_as_failed(storage: Fronti
     for kind in (FailureKind.REDIRECT, FailureKind.NOT_FOUND):
         lease = take(frontier, 0.0)
         frontier.response_received(lease, 0.0)
-        assert not frontier.failed(lease, kind, 0.0, retry_after=None)
+        assert frontier.end(lease, End.FAILED, 0.0, failure=failure(kind)) is None
     states = [storage.find(f"{A}/{name}") for name in ("moved", "gone")]
     assert [found and found[1:] for found in states] == [(UrlState.DONE, "redirect"), (UrlState.FAILED, "not-found")]
 
@@ -148,14 +148,14 @@ def test_a_failure_is_retried_after_a_wait_that_doubles() -> None:
         lease = take(frontier, now)
         assert lease.entry.attempts == attempt
         frontier.response_received(lease, now)
-        assert frontier.failed(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
+        assert frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.SERVER_ERROR)) is not None
         assert not frontier.exhausted, "it comes back later"
-        assert frontier.next(now + pause - 0.1) is None
+        assert frontier.lease(now + pause - 0.1) is None
         assert frontier.idle_until() == now + pause
         now += pause
     lease = take(frontier, now)
     frontier.response_received(lease, now)
-    assert not frontier.failed(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
+    assert frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.SERVER_ERROR)) is None
     assert frontier.exhausted
 
 
@@ -165,11 +165,11 @@ def test_retry_after_rests_the_whole_host(per_host: int) -> None:
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3", f"{B}/1")
     first, second = take(frontier, 0.0), take(frontier, 0.0)
     frontier.response_received(first, 1.0)
-    assert frontier.failed(first, FailureKind.TOO_MANY, 1.0, retry_after=300.0)
+    assert frontier.end(first, End.FAILED, 1.0, failure=failure(FailureKind.TOO_MANY, 300.0)) is not None
     assert fetch(frontier, 1.0) == f"{B}/1", "other hosts go on"
     frontier.response_received(second, 2.0)
-    frontier.done(second)
-    assert frontier.next(300.9) is None, "an answer of the same host does not wake it"
+    frontier.end(second, End.FETCHED, 0.0)
+    assert frontier.lease(300.9) is None, "an answer of the same host does not wake it"
     assert {take(frontier, 301.0).url, take(frontier, 301.0).url} == {f"{A}/1", f"{A}/3"}
 
 
@@ -178,7 +178,7 @@ def test_other_pages_of_a_host_go_on_where_only_the_page_failed() -> None:
     offer(frontier, f"{A}/1", f"{A}/2")
     first = take(frontier, 0.0)
     frontier.response_received(first, 0.0)
-    frontier.failed(first, FailureKind.SERVER_ERROR, 0.0, retry_after=None)
+    frontier.end(first, End.FAILED, 0.0, failure=failure(FailureKind.SERVER_ERROR))
     assert fetch(frontier, 0.0) == f"{A}/2"
 
 
@@ -191,7 +191,7 @@ def test_a_host_is_given_up_after_failures_in_a_row(storage: FrontierStorage, ki
     while lease is not None:
         asked += 1
         frontier.response_received(lease, now)
-        failed += not frontier.failed(lease, kind, now, retry_after=None)
+        failed += not frontier.end(lease, End.FAILED, now, failure=failure(kind))
         lease, now = wait(frontier, now)
     assert asked == HOST_GIVEN_UP_AFTER
     assert frontier.refused == {"host given up after failures in a row": HOST_GIVEN_UP_AFTER + 3 - failed}
@@ -204,8 +204,8 @@ def test_a_connection_that_broke_costs_its_host_no_rest_before_many_did() -> Non
         lease = take(frontier, 0.0)
         assert lease.url == f"{A}/{number}", "others go on at once"
         frontier.response_received(lease, 0.0)
-        frontier.failed(lease, FailureKind.RESET, 0.0, retry_after=None)
-    assert frontier.next(10.0 * long_rest(HOST_RESTS_AFTER) - 1) is None
+        frontier.end(lease, End.FAILED, 0.0, failure=failure(FailureKind.RESET))
+    assert frontier.lease(10.0 * long_rest(HOST_RESTS_AFTER) - 1) is None
 
 
 def test_nobody_waits_for_a_host_that_is_given_up() -> None:
@@ -216,8 +216,8 @@ def test_nobody_waits_for_a_host_that_is_given_up() -> None:
         lease, now = wait(frontier, now)
         assert lease is not None
         frontier.response_received(lease, now)
-        frontier.failed(lease, FailureKind.CONNECT, now, retry_after=None)
-    assert frontier.next(now) is None
+        frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.CONNECT))
+    assert frontier.lease(now) is None
     assert frontier.waiting == 0, "what waits is refused at once"
     assert frontier.refused
 
@@ -231,7 +231,7 @@ def test_an_answer_of_any_kind_clears_a_hosts_record() -> None:
         assert lease is not None
         frontier.response_received(lease, now)
         kind = FailureKind.NOT_FOUND if number % 5 == 4 else FailureKind.TIMEOUT
-        frontier.failed(lease, kind, now, retry_after=None)
+        frontier.end(lease, End.FAILED, now, failure=failure(kind))
     assert not frontier.refused
 
 
@@ -245,7 +245,7 @@ def test_exhausted_is_not_told_before_the_last_answer_is_settled() -> None:
     frontier.response_received(lease, 1.0)
     assert not ended(frontier), "its links are still to come"
     offer(frontier, f"{A}/2")
-    frontier.done(lease)
+    frontier.end(lease, End.FETCHED, 0.0)
     assert not ended(frontier)
     assert fetch(frontier, 1.0) == f"{A}/2"
     assert ended(frontier)
@@ -266,7 +266,7 @@ def test_a_killed_crawl_resumes_with_the_same_remaining_urls(tmp_path: Path) -> 
     in_flight = take(frontier, 0.0)
     retried = take(frontier, 0.0)
     frontier.response_received(retried, 0.0)
-    assert frontier.failed(retried, FailureKind.RESET, 0.0, retry_after=None)
+    assert frontier.end(retried, End.FAILED, 0.0, failure=failure(FailureKind.RESET)) is not None
     offer(frontier, "http://outside.example/")
     frontier.commit()
     offer(frontier, f"{A}/after-the-commit")
@@ -301,17 +301,17 @@ def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp
     offer(frontier, f"{A}/1", f"{A}/2")
     robots = take(frontier, 100.0)
     frontier.response_received(robots, 100.0)
-    frontier.introduce(robots, b"delay:50 no:/2", 100.0)
+    frontier.end(robots, End.ROBOTS_READ, 100.0, robots=b"delay:50 no:/2")
     page = take(frontier, 150.0)
     frontier.response_received(page, 150.0)
-    frontier.done(page)
-    frontier.count("a.example", relevant=True, quads=5, received=10)
+    frontier.end(page, End.FETCHED, 0.0)
+    frontier.record_visit("a.example", relevant=True, quads=5, received=10)
     frontier.commit()
     ledger = kill(ledger, tmp_path / "f")
     frontier = frontier_on(ledger, delay=1.0, robots=True)
     offer(frontier, f"{A}/3")
-    assert frontier.next(151.0) is None
-    assert frontier.next(200.9) is None, "the host's own delay counts from the moment of the resume"
+    assert frontier.lease(151.0) is None
+    assert frontier.lease(200.9) is None, "the host's own delay counts from the moment of the resume"
     assert frontier.idle_until() == 201.0
     assert take(frontier, 201.0).url == f"{A}/3", "the rules are still known, and forbid /2"
     record = frontier.host_records()[0]
@@ -328,10 +328,10 @@ def test_no_host_is_asked_at_once_after_a_kill(tmp_path: Path) -> None:
     take(frontier, 100.0)
     ledger = kill(ledger, tmp_path / "f")
     frontier = frontier_on(ledger, delay=5.0)
-    assert frontier.next(101.0) is None
+    assert frontier.lease(101.0) is None
     assert frontier.idle_until() == 106.0
     offer(frontier, "http://c.example/")
-    assert frontier.next(105.9) is None
+    assert frontier.lease(105.9) is None
     assert len({take(frontier, 106.0).host for _ in range(3)}) == 3
     ledger.close()
 
@@ -341,7 +341,7 @@ def test_an_entry_keeps_what_the_link_said() -> None:
     link = Link(
         url=f"{A}/1", source=LinkSource.TRIPLE, anchor="a", rel="next", tag_path="html a", predicate="http://p.example/"
     )
-    frontier.add_links([link], parent=None, entry=None)
+    frontier.add_links([link], parent=None)
     entry = take_page(frontier, 0.0).entry
     kept = msgspec.structs.asdict(entry)
     expected = {"source": "triple", "anchor": "a", "rel": "next", "tag_path": "html a"}
@@ -354,7 +354,7 @@ def test_a_policy_that_picks_an_empty_arm_is_told_so() -> None:
     frontier = frontier_on(policy=policy)
     policy.awake["nowhere.example"] = 1.0
     with pytest.raises(ValueError, match=r"nowhere\.example"):
-        frontier.next(0.0)
+        frontier.lease(0.0)
 
 
 def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
@@ -366,12 +366,12 @@ def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
         assert lease is not None
         times.append(now)
         frontier.response_received(lease, now)
-        frontier.failed(lease, FailureKind.CONNECT, now, retry_after=None)
+        frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.CONNECT))
     assert times[-1] - times[-2] >= 2 * 10.0 * long_rest(HOST_RESTS_AFTER), "the second rest is twice the first"
     lease, now = wait(frontier, now)
     assert lease is not None
     frontier.response_received(lease, now)
-    frontier.done(lease)
+    frontier.end(lease, End.FETCHED, 0.0)
     assert not frontier.refused, "it was never given up"
     assert [fetch(frontier, now) for _ in range(3)]
 
@@ -385,12 +385,12 @@ def test_attempts_and_the_wait_for_the_next_one_outlast_a_kill(tmp_path: Path) -
         lease = take(frontier, now)
         tries += 1
         frontier.response_received(lease, now)
-        again = frontier.failed(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
+        again = frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.SERVER_ERROR))
         frontier.commit()
         ledger = kill(ledger, tmp_path / "f")
         frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
         if again:
-            assert frontier.next(now + 1.0) is None, "it waits as long as it would have waited"
+            assert frontier.lease(now + 1.0) is None, "it waits as long as it would have waited"
             now = frontier.idle_until() or now
             assert now >= 120.0
     assert tries == 3
@@ -402,7 +402,7 @@ class Choosy(BestOf):
 
     def __init__(self, host: str) -> None:
         super().__init__()
-        self.choosy, self.awaited, self._host = 1.0, "", host
+        self.wait_threshold, self.awaited, self._host = 1.0, "", host
 
     def leave(self, host: str) -> None:
         self._host = ""
@@ -417,7 +417,7 @@ def test_a_policy_may_wait_for_a_host_that_rests_for_a_moment() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=2.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     assert fetch(frontier, 0.0) == f"{B}/1"
-    assert frontier.next(0.0) is None, "the other host is free, and yet"
+    assert frontier.lease(0.0) is None, "the other host is free, and yet"
     assert frontier.idle_until() == 2.0
     assert fetch(frontier, 2.0) == f"{B}/2"
 
@@ -426,9 +426,9 @@ def test_a_host_whose_request_is_under_way_is_waited_for() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=2.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     lease = take(frontier, 0.0)
-    assert frontier.next(1.0) is None
+    assert frontier.lease(1.0) is None
     frontier.response_received(lease, 1.0)
-    frontier.done(lease)
+    frontier.end(lease, End.FETCHED, 0.0)
     assert fetch(frontier, 3.0) == f"{B}/2"
 
 
@@ -436,8 +436,8 @@ def test_a_host_whose_request_takes_long_is_waited_for_no_longer() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=0.1)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     take(frontier, 0.0)
-    assert frontier.next(1.0) is None
-    assert frontier.next(1.9) is None
+    assert frontier.lease(1.0) is None
+    assert frontier.lease(1.9) is None
     assert frontier.idle_until() == 2.0
     assert fetch(frontier, 2.0) == f"{A}/1"
 
@@ -446,9 +446,9 @@ def test_who_waits_for_nobody_any_more_is_not_called_for_it() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=0.1)
     offer(frontier, f"{B}/1", f"{B}/2")
     take(frontier, 0.0)
-    assert frontier.next(1.0) is None
+    assert frontier.lease(1.0) is None
     assert frontier.idle_until() == 2.0
-    assert frontier.next(2.0) is None, "nothing else is there"
+    assert frontier.lease(2.0) is None, "nothing else is there"
     assert frontier.idle_until() is None, "a time that is over would be asked for again at once"
 
 
@@ -462,9 +462,8 @@ def test_how_long_a_host_is_waited_for_goes_by_how_long_hosts_usually_rest(
     lease = take(frontier, 0.0)
     frontier.response_received(lease, 0.0)
     rest = seconds * (1.5 if longer else 0.5)  # give or take what is added by chance
-    frontier.slow_down(lease, 0.0, retry_after=rest)
-    frontier.done(lease)
-    assert (frontier.next(0.0) is None) is not longer
+    frontier.end(lease, End.FAILED, 0.0, failure=failure(FailureKind.TOO_MANY, rest))
+    assert (frontier.lease(0.0) is None) is not longer
 
 
 @pytest.mark.parametrize(("rules", "is_awaited"), [(b"", True), (b"delay:0.5", False)])
@@ -475,9 +474,9 @@ def test_a_host_that_wants_a_delay_is_not_waited_for_where_the_user_wants_none(
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     asked = take(frontier, 0.0)
     frontier.response_received(asked, 0.0)
-    frontier.introduce(asked, rules, 0.0)
+    frontier.end(asked, End.ROBOTS_READ, 0.0, robots=rules)
     assert take(frontier, 1.0).url == f"{B}/1"
-    assert (frontier.next(1.0) is None) is is_awaited, "it is back as soon as it has answered, or later"
+    assert (frontier.lease(1.0) is None) is is_awaited, "it is back as soon as it has answered, or later"
 
 
 @pytest.mark.parametrize("host", ["b.example", "never-seen.example"])
@@ -493,8 +492,8 @@ def test_a_host_that_names_a_time_is_left_alone_until_then_whatever_else_it_says
     offer(frontier, f"{A}/1", f"{A}/2")
     first = take(frontier, 0.0)
     frontier.response_received(first, 0.0)
-    frontier.failed(first, kind, 0.0, retry_after=600.0)
-    assert frontier.next(599.0) is None
+    frontier.end(first, End.FAILED, 0.0, failure=failure(kind, 600.0))
+    assert frontier.lease(599.0) is None
     assert take(frontier, 600.0).url in (f"{A}/1", f"{A}/2")
 
 
@@ -503,8 +502,8 @@ def test_a_time_that_is_named_to_a_head_counts_for_the_page_behind_it() -> None:
     offer(frontier, f"{A}/1")
     head = take(frontier, 0.0)
     frontier.response_received(head, 0.0)
-    frontier.probed(head, 0.0, retry_after=600.0)
-    assert frontier.next(599.0) is None
+    frontier.end(head, End.PROBED, 0.0, failure=failure(FailureKind.UNAVAILABLE, 600.0))
+    assert frontier.lease(599.0) is None
     assert take(frontier, 600.0).url == f"{A}/1"
 
 
@@ -515,23 +514,23 @@ def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, storage: Fron
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     rules = take(frontier, 10_000.0)
     frontier.response_received(rules, 10_000.0)
-    frontier.introduce(rules, b"", 10_000.0)
+    frontier.end(rules, End.ROBOTS_READ, 10_000.0)
     page = take(frontier, 10_001.0)
     frontier.response_received(page, 10_001.0)
-    assert frontier.failed(page, FailureKind.SERVER_ERROR, 10_001.0, retry_after=None)
+    assert frontier.end(page, End.FAILED, 10_001.0, failure=failure(FailureKind.SERVER_ERROR)) is not None
     frontier.commit()
     if reopened:
         frontier = frontier_on(storage, robots=True)
     back = 10_001.0 - 3600
-    assert frontier.next(back) is None, "the host still rests"
+    assert frontier.lease(back) is None, "the host still rests"
     second = take(frontier, back + 1.1)
     assert second.url == f"{A}/2", "the rules are still known"
     frontier.response_received(second, back + 1.1)
-    frontier.done(second)
+    frontier.end(second, End.FETCHED, 0.0)
     third = take(frontier, back + 2.2)
     frontier.response_received(third, back + 2.2)
-    frontier.done(third)
-    assert frontier.next(back + 19) is None
+    frontier.end(third, End.FETCHED, 0.0)
+    assert frontier.lease(back + 19) is None
     assert take(frontier, back + 20.1).url == f"{A}/1", "its retry is due"
     frontier.commit()
 
@@ -545,10 +544,10 @@ def test_saved_times_that_no_delay_explains_are_cut_with_a_warning(
     ahead = 3_000_000.0
     rules = take(frontier, ahead)
     frontier.response_received(rules, ahead)
-    frontier.introduce(rules, b"", ahead)
+    frontier.end(rules, End.ROBOTS_READ, ahead)
     page = take(frontier, ahead + 1.0)
     frontier.response_received(page, ahead + 1.0)
-    assert frontier.failed(page, FailureKind.SERVER_ERROR, ahead + 1.0, retry_after=None)
+    assert frontier.end(page, End.FAILED, ahead + 1.0, failure=failure(FailureKind.SERVER_ERROR)) is not None
     frontier.commit()
     account = msgspec.msgpack.decode(storage.note("frontier") or b"")
     storage.put_note("frontier", msgspec.msgpack.encode({**account, "now": 0.0}))
@@ -557,8 +556,8 @@ def test_saved_times_that_no_delay_explains_are_cut_with_a_warning(
     assert "2 saved times" in frontier.check_clock(now)
     assert "2 saved times" in caplog.text
     assert frontier.check_clock(now) == "", "they are corrected"
-    assert frontier.next(now) is None
-    assert frontier.next(now + longest - 1.0) is None
+    assert frontier.lease(now) is None
+    assert frontier.lease(now + longest - 1.0) is None
     lease = take(frontier, now + longest + 1.0)
     assert lease.kind is RequestKind.ROBOTS, "the time at which the rules were read was cut as well"
 
@@ -568,9 +567,9 @@ def test_retry_after_of_a_day_is_kept_over_a_restart(storage: FrontierStorage) -
     offer(frontier, f"{A}/1", f"{A}/2")
     page = take(frontier, 100.0)
     frontier.response_received(page, 100.0)
-    assert frontier.failed(page, FailureKind.TOO_MANY, 100.0, retry_after=86_400.0)
+    assert frontier.end(page, End.FAILED, 100.0, failure=failure(FailureKind.TOO_MANY, 86_400.0)) is not None
     frontier.commit()
     frontier = frontier_on(storage)
     assert frontier.check_clock(101.0) == ""
-    assert frontier.next(86_400.0) is None
-    assert frontier.next(86_502.0) is not None
+    assert frontier.lease(86_400.0) is None
+    assert frontier.lease(86_502.0) is not None

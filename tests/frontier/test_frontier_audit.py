@@ -11,11 +11,11 @@ from random import Random
 
 import pytest
 
-from motherlode.frontier import Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
+from motherlode.frontier import End, Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
 from motherlode.model import FailureKind, Link, LinkSource, RequestKind
 from motherlode.www.urls import host_of
 
-from .fakes import FakeRules, frontier_on
+from .fakes import FakeRules, failure, frontier_on, page_outcome, redirect
 
 PAGES = 12
 KINDS = [FailureKind.TIMEOUT, FailureKind.RESET, FailureKind.SERVER_ERROR, FailureKind.NOT_FOUND]
@@ -57,25 +57,33 @@ def settle(world: World, frontier: Frontier, lease: Lease, now: float) -> None:
         settle_robots(world, frontier, lease, now)
     elif lease.url in world.redirects:
         target = Link(url=world.redirects[lease.url], source=LinkSource.REDIRECT)
-        frontier.add_links([target], parent=None, entry=lease.entry)
-        frontier.failed(lease, FailureKind.REDIRECT, now, retry_after=None)
+        frontier.add_links([target], parent=page_outcome(lease))
+        frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.REDIRECT))
     elif lease.url in world.trouble and world.random.random() < 0.7:
-        frontier.failed(lease, world.trouble[lease.url], now, retry_after=None)
+        frontier.end(lease, End.FAILED, now, failure=failure(world.trouble[lease.url]))
     else:
         links = [Link(url=url, source=LinkSource.ANCHOR) for url in world.links[lease.url]]
-        frontier.add_links(links, parent=None, entry=lease.entry)
-        frontier.done(lease)
+        frontier.add_links(links, parent=page_outcome(lease))
+        frontier.end(lease, End.FETCHED, 0.0)
 
 
 def settle_robots(world: World, frontier: Frontier, lease: Lease, now: float) -> None:
     asked = host_of(lease.url)
     if world.robots_errors[lease.host]:
         world.robots_errors[lease.host] -= 1
-        frontier.defer(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
+        frontier.end(lease, End.ROBOTS_UNREADABLE, now, failure=failure(FailureKind.SERVER_ERROR))
     elif asked == lease.host and lease.host in world.moved and lease.url.endswith("/robots.txt"):
-        assert frontier.reroute(lease, f"http://{world.moved[lease.host]}/rules-of-{lease.host}")
+        assert (
+            frontier.end(
+                lease,
+                End.ROBOTS_MOVED,
+                0.0,
+                failure=redirect(f"http://{world.moved[lease.host]}/rules-of-{lease.host}"),
+            )
+            is not None
+        )
     else:
-        frontier.introduce(lease, world.rules[lease.host], now)
+        frontier.end(lease, End.ROBOTS_READ, now, robots=world.rules[lease.host])
 
 
 def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 10**9) -> float:
@@ -84,7 +92,7 @@ def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 1
     under_way: list[tuple[float, int, Lease]] = []
     unsettled: list[tuple[float, int, Lease]] = []
     for _ in range(100_000):
-        while begun < stop_after and len(under_way) < 6 and (ticket := frontier.next(now)) is not None:
+        while begun < stop_after and len(under_way) < 6 and (ticket := frontier.lease(now)) is not None:
             begun += 1
             end = now + world.random.uniform(0.01, 3.0)
             world.log.append((host_of(ticket.url), now, end, ticket.url))
@@ -147,7 +155,7 @@ def reachable(world: World) -> set[str]:
 
 def seed(world: World, frontier: Frontier) -> None:
     links = [Link(url=f"http://{name}/0", source=LinkSource.SEED) for name in world.names]
-    frontier.add_links(links, parent=None, entry=None)
+    frontier.add_links(links, parent=None)
 
 
 @pytest.mark.parametrize("delay", [0.0, 2.0])

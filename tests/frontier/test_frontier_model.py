@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from motherlode.frontier import Lease
+from motherlode.frontier import End, Lease
 from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, RULES_PATIENCE, TREATMENTS, long_rest, rules_rest
-from motherlode.model import FailureKind, RequestKind
+from motherlode.model import Failure, FailureKind, RequestKind
 from motherlode.www.urls import host_of
 
-from .fakes import FakeRules, frontier_on, offer
+from .fakes import FakeRules, failure, frontier_on, offer
 
 HOSTS = [f"h{number}.example" for number in range(4)]
 ROBOTS = [b"", b"delay:3", b"no:/1", b"no:/", b"delay:0.5 no:/0"]
@@ -148,7 +148,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def next(self, most: int) -> None:
         for _ in range(most):
             expected = self.model.next(self.now)
-            ticket = self.frontier.next(self.now)
+            ticket = self.frontier.lease(self.now)
             assert (ticket and (ticket.entry.url, ticket.kind)) == expected
             if ticket is None:
                 self.check_idle()
@@ -188,10 +188,10 @@ class FrontierMachine(RuleBasedStateMachine):
         ticket = data.draw(st.sampled_from(pages))
         self.response_received.remove(ticket)
         if failure is not None:
-            again = self.frontier.failed(ticket, failure, self.now, retry_after=None)
-            assert again == self.model.fail(ticket.url, failure, self.now)
+            again = self.frontier.end(ticket, End.FAILED, self.now, failure=Failure(url="", kind=failure))
+            assert (again is not None) == self.model.fail(ticket.url, failure, self.now)
         else:
-            self.frontier.done(ticket)
+            self.frontier.end(ticket, End.FETCHED, 0.0)
             self.model.under_way.remove(ticket.url)
             self.model.host(ticket.url).failures = 0
 
@@ -199,7 +199,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(data=st.data(), kind=st.sampled_from([FailureKind.CONNECT, FailureKind.NO_DNS]))
     def put_back(self, data: st.DataObject, kind: FailureKind) -> None:
         ticket = self.response_received.pop(data.draw(st.integers(0, len(self.response_received) - 1)))
-        self.frontier.put_back(ticket, kind, self.now)
+        self.frontier.end(ticket, End.NETWORK_DOWN, self.now, failure=failure(kind))
         host = self.model.hosts[ticket.host]
         if ticket.kind is RequestKind.ROBOTS:
             host.asking, host.held = False, ""
@@ -218,7 +218,7 @@ class FrontierMachine(RuleBasedStateMachine):
         host = self.model.hosts[ticket.host]
         host.asking = False
         if isinstance(robots, bytes):
-            self.frontier.introduce(ticket, robots, self.now)
+            self.frontier.end(ticket, End.ROBOTS_READ, self.now, robots=robots)
             host.rules = FakeRules(robots)
             host.unread_since = None
             host.cleared = True
@@ -227,10 +227,10 @@ class FrontierMachine(RuleBasedStateMachine):
             return
         url, host.held = host.held, ""
         if isinstance(robots, FailureKind):
-            again = self.frontier.failed(ticket, robots, self.now, retry_after=None)
-            assert again == self.model.fail(url, robots, self.now)
+            again = self.frontier.end(ticket, End.FAILED, self.now, failure=failure(robots))
+            assert (again is not None) == self.model.fail(url, robots, self.now)
         else:
-            self.frontier.defer(ticket, FailureKind.SERVER_ERROR, self.now, retry_after=None)
+            self.frontier.end(ticket, End.ROBOTS_UNREADABLE, self.now, failure=failure(FailureKind.SERVER_ERROR))
             host.unread_since = self.now if host.unread_since is None else host.unread_since
             unread = (self.now - host.unread_since) / RETRY_WAIT
             host.failures = HOST_GIVEN_UP_AFTER if unread >= RULES_PATIENCE else 0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from motherlode.frontier import (
     REVISIT,
+    End,
     Entry,
     Frontier,
     FrontierStorage,
@@ -17,7 +18,7 @@ from motherlode.frontier import (
 )
 from motherlode.model import FailureKind, RequestKind
 
-from .fakes import BestOf, FakeRules, ended, fetch, frontier_on, offer, take, wait
+from .fakes import BestOf, FakeRules, ended, failure, fetch, frontier_on, offer, take, wait
 
 A = "http://a.example"
 
@@ -39,7 +40,7 @@ def test_a_revisit_ends_as_what_it_was_before(storage: FrontierStorage) -> None:
     lease = take(frontier, 0.0)
     assert lease.entry.arm == f"{REVISIT}a.example"
     frontier.response_received(lease, 0.0)
-    frontier.done(frontier.revisited(lease, before))
+    frontier.end(lease, End.FETCHED, 0.0, entry=before)
     assert _known(storage, f"{A}/1") == (before, UrlState.DONE)
     assert frontier.revisits_left == 0
     assert ended(frontier)
@@ -54,8 +55,8 @@ def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(storage: Front
     for attempt in range(3):
         lease = take(frontier, now)
         frontier.response_received(lease, now)
-        again = frontier.failed(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
-        assert again == (attempt < 2)
+        again = frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.SERVER_ERROR))
+        assert (again is not None) == (attempt < 2)
         assert frontier.revisits_left == (1 if again else 0)
         now += 1000.0
     assert ended(frontier)
@@ -72,7 +73,7 @@ def test_a_host_that_was_given_up_has_another_try(storage: FrontierStorage) -> N
         lease, now = wait(frontier, now)
         while lease is not None:
             frontier.response_received(lease, now)
-            frontier.failed(lease, FailureKind.CONNECT, now, retry_after=None)
+            frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.CONNECT))
             lease, now = wait(frontier, now)
     for url in urls:
         frontier.revisit(_known(storage, url)[0])
@@ -91,10 +92,10 @@ def test_the_budget_of_a_host_is_for_new_pages() -> None:
     )
     offer(frontier, f"{A}/1", f"{A}/2")
     first = fetch(frontier, 0.0)
-    frontier.count("a.example", relevant=True, quads=1, received=1)
+    frontier.record_visit("a.example", relevant=True, quads=1, received=1)
     frontier.revisit(_known(ledger, first)[0])
     assert fetch(frontier, 0.0) == first
-    assert frontier.next(0.0) is None
+    assert frontier.lease(0.0) is None
     assert frontier.refused == {"the host's budget of pages is spent": 1}
 
 
@@ -108,7 +109,7 @@ def test_revisits_outlive_a_kill(tmp_path: Path) -> None:
         frontier.revisit(_known(ledger, f"{A}/{number}")[0])
     done = take(frontier, 0.0)
     frontier.response_received(done, 0.0)
-    frontier.done(frontier.revisited(done, done.entry))
+    frontier.end(done, End.FETCHED, 0.0, entry=done.entry)
     take(frontier, 0.0)  # in flight when the process ends
     frontier.commit()
     ledger.close()
@@ -121,12 +122,12 @@ def test_a_probed_page_is_the_next_request_to_its_host() -> None:
     offer(frontier, f"{A}/1", f"{A}/2")
     probe = take(frontier, 0.0)
     frontier.response_received(probe, 1.0)
-    frontier.probed(probe, 1.0)
-    assert frontier.next(5.9) is None, "the clock runs from the probe's answer"
+    frontier.end(probe, End.PROBED, 1.0)
+    assert frontier.lease(5.9) is None, "the clock runs from the probe's answer"
     page = take(frontier, 6.0)
     assert (page.url, page.kind) == (probe.url, RequestKind.PAGE)
     frontier.response_received(page, 6.0)
-    frontier.done(page)
+    frontier.end(page, End.FETCHED, 0.0)
     assert fetch(frontier, 11.0) != probe.url
     assert ended(frontier)
 
@@ -138,7 +139,7 @@ def test_several_probes_of_one_host_lose_no_page() -> None:
     probes = [take(frontier, 0.0) for _ in range(3)]
     for probe in probes:
         frontier.response_received(probe, 0.0)
-        frontier.probed(probe, 0.0)
+        frontier.end(probe, End.PROBED, 0.0)
     assert {fetch(frontier, 0.0) for _ in range(3)} == urls
     assert ended(frontier)
 
@@ -155,10 +156,10 @@ def test_the_rules_of_an_own_host_are_not_asked_for() -> None:
     offer(frontier, f"{A}/private", "http://b.example/x")
     kinds = {lease.url: lease.kind for lease in (take(frontier, 0.0), take(frontier, 0.0))}
     assert kinds == {f"{A}/private": RequestKind.PAGE, "http://b.example/robots.txt": RequestKind.ROBOTS}
-    errand = frontier.errand(f"{A}/private/context", 0.0)
+    errand = frontier.lease_for(f"{A}/private/context", 0.0)
     assert errand is not None
     assert not isinstance(errand, float)
-    assert errand.kind is RequestKind.ERRAND
+    assert errand.kind is RequestKind.SUBREQUEST
 
 
 def test_a_url_that_is_unwanted_by_the_time_its_turn_comes_is_refused() -> None:

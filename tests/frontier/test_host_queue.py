@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from motherlode.frontier import Frontier, Lease, LmdbStorage, MemoryStorage, Politeness
+from motherlode.frontier import End, Frontier, Lease, LmdbStorage, MemoryStorage, Politeness
 from motherlode.model import Rating
 
 from .fakes import BestOf, fetch, offer, take
@@ -39,7 +39,7 @@ def test_hosts_that_are_due_but_of_no_use_do_not_hide_the_others() -> None:
     offer(frontier, "http://a.example/1", "http://a.example/2", "http://b.example/1")
     assert fetch(frontier, 0.0) == "http://a.example/1"
     assert fetch(frontier, 0.0) == "http://b.example/1"
-    assert frontier.next(4.9) is None
+    assert frontier.lease(4.9) is None
     assert fetch(frontier, 5.0) == "http://a.example/2"
 
 
@@ -70,21 +70,21 @@ def test_after_a_reopening_hosts_sleep_until_it_is_their_turn(tmp_path: Path) ->
     storage, frontier = frontier_over(tmp_path / "f", policy)
     assert (frontier.host_count, frontier.waiting) == (10, 15)
     assert offer(frontier, "http://h0.example/a2", "http://h1.example/b", "http://new.example/a") == 3
-    assert frontier.next(100.0) is None, "everybody rests once"
+    assert frontier.lease(100.0) is None, "everybody rests once"
     assert frontier.idle_until() == 101.0
     found = [take(frontier, 101.0)]
     assert len({arm.split()[0] for arm in policy.awake}) <= 3
     found += [take(frontier, 101.0) for _ in range(10)]
     assert len({lease.host for lease in found}) == 11
-    assert frontier.next(101.0) is None
+    assert frontier.lease(101.0) is None
     now = 101.0
     while not frontier.exhausted:
         for lease in found:
             frontier.response_received(lease, now)
-            frontier.done(lease)
+            frontier.end(lease, End.FETCHED, 0.0)
             urls.append(lease.url)
         now += 1.0
-        found = list(iter(lambda: frontier.next(now), None))  # noqa: B023 - it is used at once
+        found = list(iter(lambda: frontier.lease(now), None))  # noqa: B023 - it is used at once
     assert len(urls) == 15 + 18
     assert len(set(urls)) == 18
     assert frontier.host_count == 11
@@ -100,8 +100,8 @@ def test_an_errand_to_a_sleeping_host_leaves_its_pages_in_the_queue() -> None:
         politeness=Politeness(delay=1.0),
     )
     offer(frontier, "http://a.example/1", "http://a.example/2")
-    lease = frontier.errand("http://a.example/context", 0.0)
-    assert frontier.next(0.0) is None
+    lease = frontier.lease_for("http://a.example/context", 0.0)
+    assert frontier.lease(0.0) is None
     assert isinstance(lease, Lease)
     frontier.response_received(lease, 0.0)
     assert fetch(frontier, 1.0) == "http://a.example/1"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.frontier import Frontier, HostBudget, Lease, LmdbStorage, MemoryStorage, Politeness
+from motherlode.frontier import End, Frontier, HostBudget, Lease, LmdbStorage, MemoryStorage, Politeness
 from motherlode.frontier.hosts import MAX_READY_HOSTS
 from motherlode.frontier.storage.base import FrontierStorage
 from motherlode.model import FailureKind, RequestKind
 
-from .fakes import BestOf, FakeRules, ended, offer, take
+from .fakes import BestOf, FakeRules, ended, failure, offer, redirect, take
 
 A, B, C = "http://a.example", "http://b.example", "http://c.example"
 
@@ -34,12 +34,12 @@ def find(frontier: Frontier, now: float, *addresses: str) -> None:
     tickets = [take(frontier, now) for _ in addresses]
     for ticket, address in zip(tickets, addresses, strict=True):
         assert ticket.kind is RequestKind.RESOLVE
-        frontier.resolved(ticket, address)
+        frontier.end(ticket, End.RESOLVED, 0.0, address=address)
 
 
 def finish(frontier: Frontier, lease: Lease, now: float) -> None:
     frontier.response_received(lease, now)
-    frontier.done(lease)
+    frontier.end(lease, End.FETCHED, 0.0)
 
 
 def test_the_address_comes_first_and_starts_no_clock() -> None:
@@ -48,12 +48,12 @@ def test_the_address_comes_first_and_starts_no_clock() -> None:
     asked = take(frontier, 0.0)
     assert (asked.kind, asked.url, asked.host) == (RequestKind.RESOLVE, f"{A}/1", "a.example")
     assert (frontier.in_flight, ended(frontier)) == (1, False)
-    assert frontier.next(0.0) is None, "nothing of the host before its address is known"
-    frontier.resolved(asked, "192.0.2.1")
+    assert frontier.lease(0.0) is None, "nothing of the host before its address is known"
+    frontier.end(asked, End.RESOLVED, 0.0, address="192.0.2.1")
     page = take(frontier, 0.0)
     assert (page.kind, page.url, page.address) == (RequestKind.PAGE, f"{A}/1", "192.0.2.1")
     finish(frontier, page, 1.0)
-    assert frontier.next(10.9) is None
+    assert frontier.lease(10.9) is None
     assert take(frontier, 11.0).url == f"{A}/2", "and it is asked for once"
 
 
@@ -63,9 +63,9 @@ def test_two_hosts_at_one_address_keep_its_delay() -> None:
     find(frontier, 0.0, "192.0.2.1", "192.0.2.1", "192.0.2.2")
     first, other = take(frontier, 0.0), take(frontier, 0.0)
     assert (first.url, other.url) == (f"{A}/1", f"{C}/1"), "another address has its own clock"
-    assert frontier.next(100.0) is None, "one request at a time"
+    assert frontier.lease(100.0) is None, "one request at a time"
     finish(frontier, first, 100.0)
-    assert frontier.next(104.9) is None
+    assert frontier.lease(104.9) is None
     assert frontier.idle_until() == 105.0, "half the delay of a host"
     assert take(frontier, 105.0).url == f"{B}/1"
 
@@ -76,21 +76,21 @@ def test_rules_and_errands_pass_the_clock_of_the_address_too() -> None:
     find(frontier, 0.0, "192.0.2.1")
     rules = take(frontier, 0.0)
     assert rules.kind is RequestKind.ROBOTS
-    asked = frontier.errand(f"{B}/context", 0.0)
+    asked = frontier.lease_for(f"{B}/context", 0.0)
     assert isinstance(asked, Lease)
     assert asked.kind is RequestKind.RESOLVE
-    frontier.resolved(asked, "192.0.2.1")
-    busy = frontier.errand(f"{B}/context", 0.0)
+    frontier.end(asked, End.RESOLVED, 0.0, address="192.0.2.1")
+    busy = frontier.lease_for(f"{B}/context", 0.0)
     assert isinstance(busy, float), "a request to the address is under way"
     assert busy > 0.0
     frontier.response_received(rules, 2.0)
-    frontier.introduce(rules, b"", 2.0)
-    assert frontier.errand(f"{B}/context", 3.0) == 7.0
-    leave = frontier.errand(f"{B}/context", 7.0)
+    frontier.end(rules, End.ROBOTS_READ, 2.0)
+    assert frontier.lease_for(f"{B}/context", 3.0) == 7.0
+    leave = frontier.lease_for(f"{B}/context", 7.0)
     assert isinstance(leave, Lease)
     assert (leave.kind, leave.address) == (RequestKind.ROBOTS, "192.0.2.1")
     frontier.response_received(leave, 11.0)
-    assert frontier.next(15.9) is None, "the held page keeps the delay of the address, though its host is ready"
+    assert frontier.lease(15.9) is None, "the held page keeps the delay of the address, though its host is ready"
     assert take(frontier, 16.0).url == f"{A}/1"
 
 
@@ -101,13 +101,13 @@ def test_rules_elsewhere_wait_for_the_address_there() -> None:
     rules, busy = take(frontier, 0.0), take(frontier, 0.0)
     assert (rules.address, busy.address) == ("192.0.2.1", "192.0.2.3")
     frontier.response_received(rules, 0.0)
-    assert frontier.reroute(rules, f"{B}/robots.txt")
+    assert frontier.end(rules, End.ROBOTS_MOVED, 0.0, failure=redirect(f"{B}/robots.txt")) is not None
     moved = take(frontier, 10.0)
     assert (moved.kind, moved.url, moved.host) == (RequestKind.RESOLVE, f"{B}/robots.txt", "a.example")
-    frontier.resolved(moved, "192.0.2.3")
-    assert frontier.next(30.0) is None, "a request to that address is under way"
+    frontier.end(moved, End.RESOLVED, 0.0, address="192.0.2.3")
+    assert frontier.lease(30.0) is None, "a request to that address is under way"
     frontier.response_received(busy, 30.0)
-    assert frontier.next(34.9) is None
+    assert frontier.lease(34.9) is None
     elsewhere = take(frontier, 35.0)
     assert (elsewhere.url, elsewhere.host, elsewhere.address) == (f"{B}/robots.txt", "a.example", "192.0.2.3")
 
@@ -118,13 +118,13 @@ def test_many_hosts_at_one_address_take_turns() -> None:
     offer(frontier, *(f"http://h{number}.example/{page}" for number in range(hosts) for page in range(3)))
     now, served, last = 0.0, Counter[str](), -1.0
     while not frontier.exhausted:
-        ticket = frontier.next(now)
+        ticket = frontier.lease(now)
         if ticket is None:
             ripe = frontier.idle_until()
             assert ripe is not None
             now = ripe
         elif ticket.kind is RequestKind.RESOLVE:
-            frontier.resolved(ticket, "192.0.2.1")
+            frontier.end(ticket, End.RESOLVED, 0.0, address="192.0.2.1")
         else:
             assert now >= last + 0.5
             last = now
@@ -140,7 +140,7 @@ def test_without_a_delay_an_address_has_a_limit() -> None:
     offer(frontier, f"{A}/1", f"{B}/1", f"{C}/1")
     find(frontier, 0.0, *["192.0.2.1"] * 3)
     tickets = [take(frontier, 0.0), take(frontier, 0.0)]
-    assert frontier.next(5.0) is None
+    assert frontier.lease(5.0) is None
     finish(frontier, tickets[0], 5.0)
     assert take(frontier, 5.0).url == f"{C}/1"
 
@@ -151,9 +151,9 @@ def test_the_address_in_use_is_the_one_that_answered_last() -> None:
     find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
     first, second = take(frontier, 0.0), take(frontier, 0.0)
     frontier.response_received(first, 4.0, address="192.0.2.2")
-    frontier.done(first)
+    frontier.end(first, End.FETCHED, 0.0)
     finish(frontier, second, 12.0)
-    assert frontier.next(16.9) is None, "the other address was asked at 12"
+    assert frontier.lease(16.9) is None, "the other address was asked at 12"
     assert take(frontier, 17.0).address == "192.0.2.2"
 
 
@@ -162,20 +162,20 @@ def test_a_host_that_cannot_be_found_fails_by_the_table_and_is_looked_for_again(
     frontier = frontier_by_address()
     offer(frontier, f"{A}/1", f"{A}/2")
     asked = take(frontier, 0.0)
-    assert frontier.failed(asked, FailureKind.DNS, 0.0, retry_after=None)
+    assert frontier.end(asked, End.FAILED, 0.0, failure=failure(FailureKind.DNS)) is not None
     assert frontier.in_flight == 0
     find(frontier, 100.0, "192.0.2.1")
     page = take(frontier, 100.0)
     frontier.response_received(page, 100.0)
-    frontier.failed(page, kind, 100.0, retry_after=None)
+    frontier.end(page, End.FAILED, 100.0, failure=failure(kind))
     assert take(frontier, 1000.0).kind is RequestKind.RESOLVE
 
 
 def test_an_errand_to_a_host_that_cannot_be_found_is_dropped() -> None:
     frontier = frontier_by_address()
-    asked = frontier.errand(f"{A}/context", 0.0)
+    asked = frontier.lease_for(f"{A}/context", 0.0)
     assert isinstance(asked, Lease)
-    frontier.drop(asked)
+    frontier.end(asked, End.FAILED, 0.0, failure=failure(FailureKind.CONNECT))
     assert frontier.in_flight == 0
     offer(frontier, f"{A}/1")
     assert take(frontier, 0.0).kind is RequestKind.RESOLVE
@@ -190,12 +190,12 @@ def test_addresses_are_found_anew_and_rest_once_after_a_resume(tmp_path: Path) -
     ledger.close()
     ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_by_address(ledger, delay=2.0)
-    assert frontier.next(100.0) is None, "hosts rest once"
+    assert frontier.lease(100.0) is None, "hosts rest once"
     find(frontier, 102.0, "192.0.2.1", "192.0.2.1")
     page = take(frontier, 102.0)
     assert (page.kind, page.address) == (RequestKind.PAGE, "192.0.2.1")
     finish(frontier, page, 103.0)
-    assert frontier.next(103.9) is None
+    assert frontier.lease(103.9) is None
     assert take(frontier, 104.0).url == f"{B}/1"
     ledger.close()
 
@@ -206,11 +206,11 @@ def test_rules_are_asked_for_at_the_next_address_by_its_clock_and_cost_the_page_
     find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
     rules, busy = take(frontier, 0.0), take(frontier, 0.0)
     frontier.response_received(rules, 1.0)
-    frontier.elsewhere(rules, 1.0)
+    frontier.end(rules, End.NEXT_ADDRESS, 1.0)
     again = take(frontier, 3.0)
     assert (again.kind, again.url) == (RequestKind.RESOLVE, f"{A}/1")
-    frontier.resolved(again, busy.address)
-    assert frontier.next(4.0) is None, "somebody else is asked there"
+    frontier.end(again, End.RESOLVED, 0.0, address=busy.address)
+    assert frontier.lease(4.0) is None, "somebody else is asked there"
     frontier.response_received(busy, 4.0)
     rules = take(frontier, 5.0)
     assert (rules.kind, rules.url, rules.address) == (RequestKind.ROBOTS, f"{A}/robots.txt", busy.address)
@@ -230,7 +230,7 @@ def test_a_page_goes_again_at_the_next_address(per_host: int) -> None:
     find(frontier, 0.0, "192.0.2.1")
     page = take(frontier, 0.0)
     frontier.response_received(page, 1.0)
-    frontier.elsewhere(page, 1.0)
+    frontier.end(page, End.NEXT_ADDRESS, 1.0)
     find(frontier, 1.0, "192.0.2.2")
     page = take(frontier, 1.0)
     assert (page.url, page.address, page.entry.attempts) == (f"{A}/1", "192.0.2.2", 0)
@@ -245,11 +245,11 @@ def test_pages_that_met_nobody_at_once_all_go_again() -> None:
     pages = [take(frontier, 0.0) for _ in range(3)]
     for page in pages:
         frontier.response_received(page, 1.0)
-        frontier.elsewhere(page, 1.0)
+        frontier.end(page, End.NEXT_ADDRESS, 1.0)
     fetched = set()
-    while (ticket := frontier.next(2.0)) is not None:
+    while (ticket := frontier.lease(2.0)) is not None:
         if ticket.kind is RequestKind.RESOLVE:
-            frontier.resolved(ticket, "192.0.2.2")
+            frontier.end(ticket, End.RESOLVED, 0.0, address="192.0.2.2")
         else:
             fetched.add((ticket.url, ticket.address))
             finish(frontier, ticket, 2.0)

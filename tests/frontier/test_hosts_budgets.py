@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.frontier import Frontier, FrontierStorage, HostBudget, Politeness, UrlState
+from motherlode.frontier import End, Frontier, FrontierStorage, HostBudget, Politeness, UrlState
 
 from .fakes import BestOf, ended, offer, take
 
@@ -22,11 +22,11 @@ def frontier_with(storage: FrontierStorage, budget: HostBudget) -> Frontier:
 
 def fetch_all(frontier: Frontier, *, relevant: str = "", size: int = 0) -> list[str]:
     found = []
-    while (lease := frontier.next(0.0)) is not None:
+    while (lease := frontier.lease(0.0)) is not None:
         found.append(lease.url)
         frontier.response_received(lease, 0.0)
-        frontier.done(lease)
-        frontier.count(lease.host, relevant=lease.host == relevant, quads=0, received=size)
+        frontier.end(lease, End.FETCHED, 0.0)
+        frontier.record_visit(lease.host, relevant=lease.host == relevant, quads=0, received=size)
     return found
 
 
@@ -45,7 +45,7 @@ def test_pages_under_way_count(storage: FrontierStorage) -> None:
     frontier = frontier_with(storage, HostBudget(pages=1))
     offer(frontier, f"{A}/1", f"{A}/2")
     take(frontier, 0.0)
-    assert frontier.next(0.0) is None
+    assert frontier.lease(0.0) is None
     assert sum(frontier.refused.values()) == 1
 
 
@@ -71,10 +71,10 @@ def test_a_flood_of_refusals_gives_the_caller_a_rest(storage: FrontierStorage) -
     lease = take(frontier, 7.0)
     calls = 0
     while frontier.waiting:
-        assert frontier.next(7.0) is None
+        assert frontier.lease(7.0) is None
         assert not frontier.waiting or frontier.idle_until() == 7.0, "there is more to look at"
         calls += 1
     assert calls == 3
     frontier.response_received(lease, 8.0)
-    frontier.done(lease)
+    frontier.end(lease, End.FETCHED, 0.0)
     assert ended(frontier)

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from motherlode.frontier import Frontier, HostRecord, MemoryStorage, Politeness
+from motherlode.frontier import End, Frontier, HostRecord, MemoryStorage, Politeness
 from motherlode.frontier.hosts import LONGEST_WAIT, HostDelay, retry_wait
 from motherlode.model import FailureKind
 
-from .fakes import BestOf, offer, take
+from .fakes import BestOf, failure, offer, take
 
 
 def pace(*, delay: float = 1.0, adaptive: bool = True, patience: float = 2.0) -> HostDelay:
@@ -84,15 +84,15 @@ def test_in_the_frontier_slow_and_busy_hosts_are_asked_less_often() -> None:
     )
     offer(frontier, *(f"http://a.example/{number}" for number in range(5)))
     first = take(frontier, 0.0)
-    assert frontier.response_time(first) == 0.0
+    assert frontier.usual_response_time(first) == 0.0
     frontier.response_received(first, 6.0, elapsed=6.0)
-    assert frontier.response_time(first) == 6.0
-    frontier.done(first)
-    assert frontier.next(11.9) is None
+    assert frontier.usual_response_time(first) == 6.0
+    frontier.end(first, End.FETCHED, 0.0)
+    assert frontier.lease(11.9) is None
     second = take(frontier, 12.0)
     frontier.response_received(second, 18.0, elapsed=6.0)
-    assert frontier.failed(second, FailureKind.TOO_MANY, 18.0, retry_after=50.0)
-    assert frontier.next(67.9) is None
+    assert frontier.end(second, End.FAILED, 18.0, failure=failure(FailureKind.TOO_MANY, 50.0)) is not None
+    assert frontier.lease(67.9) is None
     assert 68.0 < (frontier.idle_until() or 0.0) <= 80.5
     third = take(frontier, 81.0)
     frontier.response_received(third, 87.0, elapsed=6.0)

@@ -7,10 +7,10 @@ from dataclasses import fields
 import pytest
 
 from motherlode.crawler import Job
-from motherlode.frontier import Lease, Politeness
+from motherlode.frontier import End, Lease, Politeness
 from motherlode.model import RequestKind
 
-from .fakes import entry, frontier_on, offer, take
+from .fakes import entry, frontier_on, offer, redirect, take
 
 
 def test_a_ticket_is_for_one_request_and_cannot_be_changed() -> None:
@@ -27,7 +27,7 @@ def test_a_ticket_for_the_rules_names_the_page_that_waits_for_them() -> None:
     assert (rules.kind, rules.url, rules.host) == (RequestKind.ROBOTS, "http://a.example/robots.txt", "a.example")
     assert rules.entry.url == "http://a.example/deep/page"
     frontier.response_received(rules, 0.0)
-    assert frontier.reroute(rules, "http://www.a.example/robots.txt")
+    assert frontier.end(rules, End.ROBOTS_MOVED, 0.0, failure=redirect("http://www.a.example/robots.txt")) is not None
     moved = take(frontier, 1.0)
     assert (moved.url, moved.host) == ("http://www.a.example/robots.txt", "a.example"), "it is about the first host"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.frontier import Frontier, Lease, MemoryStorage, Politeness
+from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Link, LinkSource, RequestKind
 from tests.frontier.fakes import BestOf
 
@@ -17,9 +17,9 @@ def leasing(*urls: str, delay: float = DELAY) -> Frontier:
         storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
     )
     links = [Link(url=url, source=LinkSource.SEED) for url in urls]
-    frontier.add_links(links, parent=None, entry=None)
-    while (ticket := frontier.next(0.0)) is not None and ticket.kind is RequestKind.RESOLVE:
-        frontier.resolved(ticket, HERE)
+    frontier.add_links(links, parent=None)
+    while (ticket := frontier.lease(0.0)) is not None and ticket.kind is RequestKind.RESOLVE:
+        frontier.end(ticket, End.RESOLVED, 0.0, address=HERE)
     if ticket is not None:
         end(frontier, ticket, 0.0)
     return frontier
@@ -27,34 +27,34 @@ def leasing(*urls: str, delay: float = DELAY) -> Frontier:
 
 def end(frontier: Frontier, lease: Lease, now: float) -> None:
     frontier.response_received(lease, now, address=HERE)
-    frontier.done(lease)
+    frontier.end(lease, End.FETCHED, 0.0)
 
 
 def test_nothing_goes_out_before_the_lease_is_there() -> None:
     frontier = leasing("http://a.example/", "http://b.example/")
-    assert frontier.next(100.0) is None
+    assert frontier.lease(100.0) is None
     assert frontier.addresses_wanted() == [HERE]
     assert frontier.addresses_wanted() == [], "named once"
     frontier.grant_address(HERE, 100.0, wait=2.0, hosts={})
-    assert frontier.next(101.9) is None, "the clock came with the lease"
-    assert frontier.next(102.0) is not None
-    assert frontier.next(102.0) is None, "one request at a time"
+    assert frontier.lease(101.9) is None, "the clock came with the lease"
+    assert frontier.lease(102.0) is not None
+    assert frontier.lease(102.0) is None, "one request at a time"
 
 
 def test_hosts_keep_the_clocks_that_came_with_the_lease() -> None:
     frontier = leasing("http://a.example/")
-    frontier.next(50.0)
+    frontier.lease(50.0)
     frontier.grant_address(HERE, 50.0, wait=0.0, hosts={"a.example": 3.0})
-    early = frontier.next(52.9)
+    early = frontier.lease(52.9)
     assert early is None, "another crawl has asked this host a moment ago"
-    assert frontier.next(53.0) is not None
+    assert frontier.lease(53.0) is not None
 
 
 def test_a_recalled_address_is_given_back_when_its_last_request_has_ended() -> None:
     frontier = leasing("http://a.example/", "http://b.example/")
-    frontier.next(10.0)
+    frontier.lease(10.0)
     frontier.grant_address(HERE, 10.0, wait=0.0, hosts={})
-    ticket = frontier.next(10.0)
+    ticket = frontier.lease(10.0)
     assert ticket is not None
     frontier.recall_address(HERE)
     assert frontier.give_back_address(HERE, 10.5) is None, "a request is under way"
@@ -62,27 +62,27 @@ def test_a_recalled_address_is_given_back_when_its_last_request_has_ended() -> N
     wait, hosts = frontier.give_back_address(HERE, 11.25) or (None, None)
     assert wait == ADDRESS_DELAY - 0.25
     assert hosts == {ticket.host: DELAY - 0.25}
-    assert frontier.next(100.0) is None
+    assert frontier.lease(100.0) is None
     assert frontier.addresses_wanted() == [HERE], "the other host still waits"
     frontier.grant_address(HERE, 100.0, wait=0.0, hosts={})
-    other = frontier.next(100.0)
+    other = frontier.lease(100.0)
     assert other is not None and other.host != ticket.host
 
 
 def test_hosts_in_the_policy_s_hands_rest_when_their_address_is_recalled() -> None:
     frontier = leasing("http://a.example/", "http://b.example/", "http://c.example/")
-    frontier.next(10.0)
+    frontier.lease(10.0)
     frontier.grant_address(HERE, 10.0, wait=0.0, hosts={})
-    first = frontier.next(10.0)
+    first = frontier.lease(10.0)
     assert first is not None
     end(frontier, first, 10.0)
     frontier.recall_address(HERE)
-    assert frontier.next(1000.0) is None
+    assert frontier.lease(1000.0) is None
     frontier.grant_address(HERE, 1000.0, wait=0.0, hosts={})
-    assert frontier.next(1000.0) is not None, "and wake when it is back"
+    assert frontier.lease(1000.0) is not None, "and wake when it is back"
 
 
 def test_where_addresses_need_no_rest_they_need_no_lease() -> None:
     frontier = leasing("http://a.example/1", "http://a.example/2", delay=0.0)
-    assert frontier.next(1.0) is not None
+    assert frontier.lease(1.0) is not None
     assert frontier.addresses_wanted() == []

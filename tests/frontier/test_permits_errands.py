@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from motherlode.frontier import Frontier, Lease
-from motherlode.model import RequestKind
+from motherlode.frontier import End, Frontier, Lease
+from motherlode.model import FailureKind, RequestKind
 
-from .fakes import ended, fetch, frontier_on, offer, take
+from .fakes import ended, failure, fetch, frontier_on, offer, redirect, take
 
 A, B = "http://a.example", "http://b.example"
 
 
 def errand(frontier: Frontier, url: str, now: float) -> Lease:
-    leave = frontier.errand(url, now)
+    leave = frontier.lease_for(url, now)
     assert isinstance(leave, Lease), leave
     return leave
 
@@ -20,11 +20,11 @@ def test_an_errand_starts_the_hosts_clock_like_any_request() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1")
     leave = errand(frontier, f"{A}/context", 0.0)
-    assert (leave.url, leave.kind) == (f"{A}/context", RequestKind.ERRAND)
+    assert (leave.url, leave.kind) == (f"{A}/context", RequestKind.SUBREQUEST)
     assert frontier.in_flight == 1
-    assert frontier.next(3.0) is None, "one request at a time"
+    assert frontier.lease(3.0) is None, "one request at a time"
     frontier.response_received(leave, 4.0)
-    assert frontier.next(8.9) is None
+    assert frontier.lease(8.9) is None
     assert fetch(frontier, 9.0) == f"{A}/1"
     assert ended(frontier)
 
@@ -33,12 +33,12 @@ def test_an_errand_waits_for_the_hosts_clock() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1")
     lease = take(frontier, 0.0)
-    busy = frontier.errand(f"{A}/context", 1.0)
+    busy = frontier.lease_for(f"{A}/context", 1.0)
     assert isinstance(busy, float), "a request is under way"
     assert busy > 1.0
     frontier.response_received(lease, 2.0)
-    frontier.done(lease)
-    assert frontier.errand(f"{A}/context", 3.0) == 7.0
+    frontier.end(lease, End.FETCHED, 0.0)
+    assert frontier.lease_for(f"{A}/context", 3.0) == 7.0
     assert errand(frontier, f"{A}/context", 7.0).url == f"{A}/context"
 
 
@@ -46,23 +46,23 @@ def test_an_errand_asks_for_the_rules_first_and_obeys_them() -> None:
     frontier = frontier_on(delay=0.0, robots=True)
     asked = errand(frontier, f"{A}/private/context", 0.0)
     assert (asked.url, asked.kind) == (f"{A}/robots.txt", RequestKind.ROBOTS)
-    assert isinstance(frontier.errand(f"{A}/other", 0.0), float), "the rules are on their way"
+    assert isinstance(frontier.lease_for(f"{A}/other", 0.0), float), "the rules are on their way"
     frontier.response_received(asked, 0.0)
-    frontier.introduce(asked, b"no:/private", 0.0)
-    assert frontier.errand(f"{A}/private/context", 0.0) is None
-    assert errand(frontier, f"{A}/open/context", 0.0).kind is RequestKind.ERRAND
+    frontier.end(asked, End.ROBOTS_READ, 0.0, robots=b"no:/private")
+    assert frontier.lease_for(f"{A}/private/context", 0.0) is None
+    assert errand(frontier, f"{A}/open/context", 0.0).kind is RequestKind.SUBREQUEST
 
 
 def test_rules_that_came_by_an_errand_serve_the_pages_too() -> None:
     frontier = frontier_on(delay=0.0, robots=True)
     asked = errand(frontier, f"{A}/context", 0.0)
     offer(frontier, f"{A}/1", f"{A}/no")
-    assert frontier.next(0.0) is None, "no second question for the same rules"
+    assert frontier.lease(0.0) is None, "no second question for the same rules"
     frontier.response_received(asked, 0.0)
-    assert frontier.next(0.0) is None
-    frontier.introduce(asked, b"no:/no", 0.0)
+    assert frontier.lease(0.0) is None
+    frontier.end(asked, End.ROBOTS_READ, 0.0, robots=b"no:/no")
     assert fetch(frontier, 0.0) == f"{A}/1"
-    assert frontier.next(0.0) is None
+    assert frontier.lease(0.0) is None
     assert frontier.refused == {"robots": 1}
     assert ended(frontier)
 
@@ -72,19 +72,19 @@ def test_an_errand_without_rules_is_dropped_and_the_pages_ask_for_themselves() -
     asked = errand(frontier, f"{A}/context", 0.0)
     offer(frontier, f"{A}/1")
     frontier.response_received(asked, 0.0)
-    assert frontier.next(0.0) is None
-    frontier.drop(asked)
+    assert frontier.lease(0.0) is None
+    frontier.end(asked, End.FAILED, 0.0, failure=failure(FailureKind.CONNECT))
     lease = take(frontier, 0.0)
     assert (lease.kind, lease.entry.url) == (RequestKind.ROBOTS, f"{A}/1")
 
 
 def test_what_the_user_names_needs_no_rules_but_keeps_the_clock() -> None:
     frontier = frontier_on(delay=5.0, robots=True)
-    leave = frontier.errand(f"{A}/service", 0.0, by_rules=False)
+    leave = frontier.lease_for(f"{A}/service", 0.0, obey_robots=False)
     assert isinstance(leave, Lease)
-    assert (leave.url, leave.kind) == (f"{A}/service", RequestKind.ERRAND)
+    assert (leave.url, leave.kind) == (f"{A}/service", RequestKind.SUBREQUEST)
     frontier.response_received(leave, 1.0)
-    assert frontier.errand(f"{A}/service", 2.0, by_rules=False) == 6.0
+    assert frontier.lease_for(f"{A}/service", 2.0, obey_robots=False) == 6.0
 
 
 def test_an_errand_is_no_known_url() -> None:
@@ -100,12 +100,12 @@ def test_rules_that_lie_elsewhere_are_asked_for_there_by_its_clock() -> None:
     frontier = frontier_on(delay=5.0, robots=True)
     asked = errand(frontier, f"{A}/context", 0.0)
     frontier.response_received(asked, 1.0)
-    assert frontier.reroute(asked, f"{B}/rules.txt")
-    assert frontier.errand(f"{A}/context", 2.0) == 6.0, "the host that sent us on has a clock as well"
+    assert frontier.end(asked, End.ROBOTS_MOVED, 0.0, failure=redirect(f"{B}/rules.txt")) is not None
+    assert frontier.lease_for(f"{A}/context", 2.0) == 6.0, "the host that sent us on has a clock as well"
     elsewhere = errand(frontier, f"{A}/context", 6.0)
     assert (elsewhere.url, elsewhere.host, elsewhere.kind) == (f"{B}/rules.txt", "a.example", RequestKind.ROBOTS)
-    assert isinstance(frontier.errand(f"{B}/other", 6.5), float), "a request to the other host is under way"
+    assert isinstance(frontier.lease_for(f"{B}/other", 6.5), float), "a request to the other host is under way"
     frontier.response_received(elsewhere, 7.0)
-    frontier.introduce(elsewhere, b"no:/private", 7.0)
-    assert frontier.errand(f"{A}/private/context", 20.0) is None
-    assert errand(frontier, f"{A}/context", 20.0).kind is RequestKind.ERRAND
+    frontier.end(elsewhere, End.ROBOTS_READ, 7.0, robots=b"no:/private")
+    assert frontier.lease_for(f"{A}/private/context", 20.0) is None
+    assert errand(frontier, f"{A}/context", 20.0).kind is RequestKind.SUBREQUEST

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.frontier import Frontier, FrontierStorage, Lease, MemoryStorage, UrlState
+from motherlode.frontier import End, Frontier, FrontierStorage, Lease, MemoryStorage, UrlState
 from motherlode.frontier.backoff import TREATMENTS
 from motherlode.frontier.prerequisites import MAX_RULES_HOPS, RULES_LAST, RULES_LAST_AT_LEAST
 from motherlode.model import FailureKind, RequestKind
 
-from .fakes import ended, fetch, frontier_on, offer, take, take_page
+from .fakes import ended, failure, fetch, frontier_on, offer, redirect, take, take_page
 
 A, B = "http://a.example", "http://b.example"
 
@@ -24,7 +24,7 @@ def ask(frontier: Frontier, now: float) -> Lease:
 def introduce(frontier: Frontier, rules: bytes, now: float) -> Lease:
     lease = ask(frontier, now)
     frontier.response_received(lease, now)
-    frontier.introduce(lease, rules, now)
+    frontier.end(lease, End.ROBOTS_READ, now, robots=rules)
     return lease
 
 
@@ -33,10 +33,10 @@ def test_rules_are_asked_for_first_and_once_and_the_held_page_goes_first() -> No
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     lease = ask(frontier, 0.0)
     assert (lease.url, lease.host, lease.entry.url) == (f"{A}/robots.txt", "a.example", f"{A}/1")
-    assert frontier.next(50.0) is None, "nobody fetches before the rules are known"
+    assert frontier.lease(50.0) is None, "nobody fetches before the rules are known"
     frontier.response_received(lease, 50.0)
-    assert frontier.next(60.0) is None, "nor before they have been read"
-    frontier.introduce(lease, b"", 60.0)
+    assert frontier.lease(60.0) is None, "nor before they have been read"
+    frontier.end(lease, End.ROBOTS_READ, 60.0)
     assert [fetch(frontier, now) for now in (60.0, 61.0, 62.0)] == [f"{A}/1", f"{A}/2", f"{A}/3"]
     assert ended(frontier)
 
@@ -45,7 +45,7 @@ def test_the_held_page_keeps_the_delay_after_the_rules() -> None:
     frontier = frontier_on(robots=True, delay=3.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     introduce(frontier, b"", 10.0)
-    assert frontier.next(12.9) is None
+    assert frontier.lease(12.9) is None
     assert frontier.idle_until() == 13.0
     assert fetch(frontier, 13.0) == f"{A}/1"
 
@@ -56,7 +56,7 @@ def test_the_held_page_of_one_host_goes_before_better_pages_of_others() -> None:
     asked = ask(frontier, 0.0)
     offer(frontier, f"{B}/1", f"{A}/2")
     frontier.response_received(asked, 0.0)
-    frontier.introduce(asked, b"", 0.0)
+    frontier.end(asked, End.ROBOTS_READ, 0.0)
     assert take(frontier, 0.0).url == f"{A}/1"
 
 
@@ -65,10 +65,10 @@ def test_a_host_without_delay_runs_at_full_width_as_soon_as_its_rules_are_known(
     offer(frontier, *(f"{A}/{number}" for number in range(5)))
     lease = ask(frontier, 0.0)
     frontier.response_received(lease, 0.0)
-    assert frontier.next(0.0) is None, "its time comes while the rules are being read, and must come again"
-    frontier.introduce(lease, b"", 0.0)
+    assert frontier.lease(0.0) is None, "its time comes while the rules are being read, and must come again"
+    frontier.end(lease, End.ROBOTS_READ, 0.0)
     assert [take(frontier, 0.0).url for _ in range(3)] == [f"{A}/0", f"{A}/1", f"{A}/2"]
-    assert frontier.next(0.0) is None
+    assert frontier.lease(0.0) is None
 
 
 def test_a_crawl_delay_raises_the_delay_and_never_lowers_it() -> None:
@@ -76,11 +76,11 @@ def test_a_crawl_delay_raises_the_delay_and_never_lowers_it() -> None:
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1", f"{B}/2")
     introduce(frontier, b"delay:10", 0.0)
     introduce(frontier, b"delay:0.5", 0.0)
-    assert frontier.next(1.9) is None
+    assert frontier.lease(1.9) is None
     assert fetch(frontier, 2.0) == f"{B}/1"
-    assert frontier.next(3.9) is None
+    assert frontier.lease(3.9) is None
     assert fetch(frontier, 4.0) == f"{B}/2"
-    assert frontier.next(9.9) is None
+    assert frontier.lease(9.9) is None
     assert fetch(frontier, 10.0) == f"{A}/1"
     assert fetch(frontier, 20.0) == f"{A}/2"
 
@@ -89,9 +89,9 @@ def test_a_crawl_delay_ends_parallel_requests_to_a_host() -> None:
     frontier = frontier_on(robots=True, delay=0.0, per_host=4)
     offer(frontier, f"{A}/1", f"{A}/2")
     introduce(frontier, b"delay:5", 0.0)
-    assert frontier.next(4.9) is None
+    assert frontier.lease(4.9) is None
     take(frontier, 5.0)
-    assert frontier.next(50.0) is None
+    assert frontier.lease(50.0) is None
 
 
 def test_forbidden_urls_are_refused_and_counted(storage: FrontierStorage) -> None:
@@ -111,7 +111,7 @@ def test_when_everything_is_forbidden_the_end_comes_at_once() -> None:
     offer(frontier, f"{A}/1", f"{A}/2")
     introduce(frontier, b"no:/", 0.0)
     assert not ended(frontier), "the held page is still to be decided on"
-    assert frontier.next(0.0) is None
+    assert frontier.lease(0.0) is None
     assert ended(frontier)
     assert frontier.idle_until() is None
 
@@ -125,7 +125,7 @@ def test_next_gives_none_only_where_nothing_may_be_fetched_now() -> None:
     offer(frontier, f"{hosts[3]}/yes")
     for lease in asked:
         frontier.response_received(lease, 0.0)
-        frontier.introduce(lease, b"no:/no", 0.0)
+        frontier.end(lease, End.ROBOTS_READ, 0.0, robots=b"no:/no")
     assert take(frontier, 0.0).url == f"{hosts[3]}/yes"
 
 
@@ -135,9 +135,9 @@ def test_rules_that_cannot_be_read_now_defer_the_host(retry_after: float | None,
     offer(frontier, f"{A}/1", f"{A}/2")
     lease = ask(frontier, 0.0)
     frontier.response_received(lease, 0.0)
-    frontier.defer(lease, FailureKind.SERVER_ERROR, 0.0, retry_after=retry_after)
+    frontier.end(lease, End.ROBOTS_UNREADABLE, 0.0, failure=failure(FailureKind.SERVER_ERROR, retry_after))
     assert not ended(frontier)
-    assert frontier.next(ready - 0.1) is None
+    assert frontier.lease(ready - 0.1) is None
     again = ask(frontier, ready)
     assert again.entry.url == f"{A}/1"
     assert again.entry.attempts == 0, "the page itself was never asked for"
@@ -149,10 +149,10 @@ def test_a_host_that_cannot_be_reached_fails_the_page_and_the_table_decides(kind
     offer(frontier, f"{A}/1", f"{A}/2")
     lease = ask(frontier, 0.0)
     frontier.response_received(lease, 0.0)
-    assert frontier.failed(lease, kind, 0.0, retry_after=None)
+    assert frontier.end(lease, End.FAILED, 0.0, failure=failure(kind)) is not None
     pause = TREATMENTS[kind].wait * 10.0
     assert pause > 1.0, "longer than the delay, or this shows nothing"
-    assert frontier.next(pause - 0.1) is None
+    assert frontier.lease(pause - 0.1) is None
     again = ask(frontier, pause)
     assert again.entry.url == f"{A}/1", "the page that failed is back, and still the best"
     assert again.entry.attempts == 1
@@ -167,8 +167,8 @@ def test_a_final_failure_at_the_rules_does_not_strand_the_other_pages(*, look_be
         assert lease.entry.url == url
         frontier.response_received(lease, 0.0)
         if look_between:
-            assert frontier.next(0.0) is None
-        assert not frontier.failed(lease, FailureKind.GUARD, 0.0, retry_after=None)
+            assert frontier.lease(0.0) is None
+        assert frontier.end(lease, End.FAILED, 0.0, failure=failure(FailureKind.GUARD)) is None
     assert ended(frontier)
 
 
@@ -177,10 +177,10 @@ def test_where_answers_never_change_a_host_without_rules_is_given_up_at_once() -
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     asked = ask(frontier, 0.0)
     frontier.response_received(asked, 0.0)
-    frontier.defer(asked, FailureKind.SERVER_ERROR, 0.0, retry_after=3600.0)
+    frontier.end(asked, End.ROBOTS_UNREADABLE, 0.0, failure=failure(FailureKind.SERVER_ERROR, 3600.0))
     introduce(frontier, b"", 0.0)
     assert fetch(frontier, 0.0) == f"{B}/1"
-    assert frontier.next(0.0) is None
+    assert frontier.lease(0.0) is None
     assert ended(frontier)
     assert sum(frontier.refused.values()) == 2
 
@@ -192,7 +192,7 @@ def test_a_ticket_that_cannot_be_used_ends_its_page_alone(*, robots: bool) -> No
     for _ in range(2):
         lease = take(frontier, 0.0)
         frontier.response_received(lease, 0.0)
-        frontier.refuse(lease, "address-guard")
+        frontier.end(lease, End.REFUSED, 0.0, reason="address-guard")
     assert ended(frontier)
     assert frontier.refused == {"address-guard": 2}
     assert [record.fetched for record in frontier.host_records()] == [0]
@@ -203,14 +203,14 @@ def test_rules_on_the_same_host_are_followed_by_its_clock() -> None:
     offer(frontier, f"{A}/1")
     lease = ask(frontier, 0.0)
     frontier.response_received(lease, 1.0)
-    assert frontier.reroute(lease, "https://a.example/robots.txt")
+    assert frontier.end(lease, End.ROBOTS_MOVED, 0.0, failure=redirect("https://a.example/robots.txt")) is not None
     assert not ended(frontier)
-    assert frontier.next(2.9) is None
+    assert frontier.lease(2.9) is None
     assert frontier.idle_until() == 3.0
     moved = ask(frontier, 3.0)
     assert (moved.url, moved.host, moved.entry.url) == ("https://a.example/robots.txt", "a.example", f"{A}/1")
     frontier.response_received(moved, 3.0)
-    frontier.introduce(moved, b"", 3.0)
+    frontier.end(moved, End.ROBOTS_READ, 3.0)
     assert fetch(frontier, 5.0) == f"{A}/1"
     assert ended(frontier)
 
@@ -223,17 +223,17 @@ def test_rules_on_another_host_wait_for_that_hosts_clock_and_move_it() -> None:
     busy = take(frontier, 10.0)
     assert busy.url == f"{B}/1"
     frontier.response_received(asked, 10.0)
-    assert frontier.reroute(asked, f"{B}/robots.txt")
-    assert frontier.next(20.0) is None, "a request to the other host is under way"
+    assert frontier.end(asked, End.ROBOTS_MOVED, 0.0, failure=redirect(f"{B}/robots.txt")) is not None
+    assert frontier.lease(20.0) is None, "a request to the other host is under way"
     frontier.response_received(busy, 25.0)
-    frontier.done(busy)
-    assert frontier.next(34.9) is None, "and its delay runs from the end"
+    frontier.end(busy, End.FETCHED, 0.0)
+    assert frontier.lease(34.9) is None, "and its delay runs from the end"
     moved = ask(frontier, 35.0)
     assert (moved.url, moved.host) == (f"{B}/robots.txt", "a.example")
-    assert frontier.next(44.0) is None, "nothing else goes to the other host meanwhile"
+    assert frontier.lease(44.0) is None, "nothing else goes to the other host meanwhile"
     frontier.response_received(moved, 50.0)
-    frontier.introduce(moved, b"", 50.0)
-    assert frontier.next(59.9) is None
+    frontier.end(moved, End.ROBOTS_READ, 50.0)
+    assert frontier.lease(59.9) is None
     assert {fetch(frontier, 60.0), fetch(frontier, 60.0)} == {f"{A}/1", f"{B}/2"}
     assert ended(frontier)
 
@@ -244,11 +244,13 @@ def test_rules_that_lead_from_place_to_place_come_to_an_end() -> None:
     lease = ask(frontier, 0.0)
     for number in range(MAX_RULES_HOPS):
         frontier.response_received(lease, 0.0)
-        assert frontier.reroute(lease, f"http://h{number}.example/robots.txt")
+        assert (
+            frontier.end(lease, End.ROBOTS_MOVED, 0.0, failure=redirect(f"http://h{number}.example/robots.txt"))
+            is not None
+        )
         lease = ask(frontier, 0.0)
     frontier.response_received(lease, 0.0)
-    assert not frontier.reroute(lease, f"{A}/elsewhere.txt")
-    frontier.introduce(lease, b"", 0.0)
+    assert frontier.end(lease, End.ROBOTS_MOVED, 0.0, failure=redirect(f"{A}/elsewhere.txt")) is None
     assert fetch(frontier, 0.0) == f"{A}/1"
 
 
@@ -257,10 +259,10 @@ def test_after_a_failure_elsewhere_the_host_itself_is_asked_again() -> None:
     offer(frontier, f"{A}/1")
     lease = ask(frontier, 0.0)
     frontier.response_received(lease, 0.0)
-    frontier.reroute(lease, f"{B}/robots.txt")
+    frontier.end(lease, End.ROBOTS_MOVED, 0.0, failure=redirect(f"{B}/robots.txt"))
     moved = ask(frontier, 0.0)
     frontier.response_received(moved, 0.0)
-    frontier.defer(moved, FailureKind.SERVER_ERROR, 0.0, retry_after=None)
+    frontier.end(moved, End.ROBOTS_UNREADABLE, 0.0, failure=failure(FailureKind.SERVER_ERROR))
     assert ask(frontier, 20.0).url == f"{A}/robots.txt"
 
 
@@ -274,7 +276,7 @@ def test_rules_of_yesterday_are_asked_for_again_and_the_new_ones_hold() -> None:
     introduce(frontier, b"no:/4", RULES_LAST + 4)
     assert fetch(frontier, RULES_LAST + 9) == f"{A}/2"
     assert fetch(frontier, RULES_LAST + 10) == f"{A}/3", "the delay is gone from the rules"
-    assert frontier.next(RULES_LAST + 11) is None
+    assert frontier.lease(RULES_LAST + 11) is None
     assert frontier.refused == {"robots": 1}
     assert ended(frontier)
 
@@ -290,7 +292,7 @@ def test_a_run_that_goes_on_later_asks_for_the_rules_again(storage: FrontierStor
     soon.commit()
     late = frontier_on(storage, robots=True, delay=0.0)
     introduce(late, b"no:/", 7 * RULES_LAST)
-    assert late.next(7 * RULES_LAST) is None
+    assert late.lease(7 * RULES_LAST) is None
     assert late.refused == {"robots": 1}
 
 
@@ -310,8 +312,8 @@ def test_old_rules_that_cannot_be_read_again_defer_the_host() -> None:
     fetch(frontier, 0.0)
     again = ask(frontier, RULES_LAST)
     frontier.response_received(again, RULES_LAST)
-    frontier.defer(again, FailureKind.SERVER_ERROR, RULES_LAST, retry_after=500.0)
-    assert frontier.next(RULES_LAST + 499) is None
+    frontier.end(again, End.ROBOTS_UNREADABLE, RULES_LAST, failure=failure(FailureKind.SERVER_ERROR, 500.0))
+    assert frontier.lease(RULES_LAST + 499) is None
     introduce(frontier, b"", RULES_LAST + 500)
     assert fetch(frontier, RULES_LAST + 500) == f"{A}/2"
 
@@ -322,7 +324,7 @@ def test_without_a_reader_of_rules_nobody_asks_and_introducing_is_a_mistake() ->
     lease = take(frontier, 0.0)
     assert lease.kind is RequestKind.PAGE
     with pytest.raises(ValueError, match="no rules"):
-        frontier.introduce(lease, b"", 0.0)
+        frontier.end(lease, End.ROBOTS_READ, 0.0)
 
 
 SECURE = "https://a.example"
@@ -335,7 +337,7 @@ def test_each_scheme_has_rules_of_its_own() -> None:
     assert fetch(frontier, 0.0) == f"{A}/private"
     asked = introduce(frontier, b"no:/private delay:7", 1.0)
     assert asked.url == f"{SECURE}/robots.txt"
-    assert frontier.next(7.9) is None, "the host's delay is that of either"
+    assert frontier.lease(7.9) is None, "the host's delay is that of either"
     assert fetch(frontier, 8.0) == f"{SECURE}/open"
     assert frontier.refused == {"robots": 1}
     assert ended(frontier)
@@ -348,7 +350,7 @@ def test_the_longer_delay_of_two_schemes_counts_whichever_was_read_last() -> Non
     assert fetch(frontier, 7.0) == f"{A}/1"
     introduce(frontier, b"delay:2", 14.0)
     assert fetch(frontier, 21.0) == f"{SECURE}/1"
-    assert frontier.next(27.9) is None
+    assert frontier.lease(27.9) is None
     assert fetch(frontier, 28.0) == f"{SECURE}/2"
 
 
@@ -358,7 +360,7 @@ def test_rules_that_http_is_sent_on_to_are_known_for_https() -> None:
     offer(frontier, f"{A}/1", f"{SECURE}/private", f"{SECURE}/2")
     asked = ask(frontier, 0.0)
     frontier.response_received(asked, 0.0)
-    assert frontier.reroute(asked, f"{SECURE}/robots.txt")
+    assert frontier.end(asked, End.ROBOTS_MOVED, 0.0, failure=redirect(f"{SECURE}/robots.txt")) is not None
     assert introduce(frontier, b"no:/private", 1.0).url == f"{SECURE}/robots.txt"
     assert [fetch(frontier, 2.0), fetch(frontier, 2.0)] == [f"{A}/1", f"{SECURE}/2"]
     frontier.commit()
@@ -371,7 +373,7 @@ def test_rules_elsewhere_are_those_of_the_scheme_that_sent_us_there() -> None:
     offer(frontier, f"{A}/1", f"{SECURE}/2")
     asked = ask(frontier, 0.0)
     frontier.response_received(asked, 0.0)
-    assert frontier.reroute(asked, "https://b.example/robots.txt")
+    assert frontier.end(asked, End.ROBOTS_MOVED, 0.0, failure=redirect("https://b.example/robots.txt")) is not None
     introduce(frontier, b"", 1.0)
     assert fetch(frontier, 1.0) == f"{A}/1"
     assert ask(frontier, 1.0).url == f"{SECURE}/robots.txt"
@@ -393,6 +395,6 @@ def test_rules_are_asked_for_again_as_soon_as_their_host_wants_it_within_an_hour
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     lease = ask(frontier, 0.0)
     frontier.response_received(lease, 0.0)
-    frontier.introduce(lease, rules, 0.0, lasts=lasts)
+    frontier.end(lease, End.ROBOTS_READ, 0.0, robots=rules, lasts=lasts)
     assert fetch(frontier, until - 1.0) == f"{A}/1"
     assert ask(frontier, until + 3000.0).url == f"{A}/robots.txt"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 
 A, B = "http://a.example/", "http://b.example/"
@@ -22,19 +22,20 @@ def says(name: str, value: str, *, predicate: str = P, graph: str = "") -> State
 
 
 def record(url: str, *statements: Statement, at: float = 1_000_000.0, status: int = 200) -> PageRecord:
-    lines, quads, graphs = page_lines(url, facts(*statements))
+    graph_quads, union_quads, quads, graphs = serialize_page(url, facts(*statements))
     return PageRecord(
         url=url,
         fetched_at=at,
         status=status,
-        lines=lines,
+        graph_quads=graph_quads,
+        union_quads=union_quads,
         quads=quads,
         graphs=graphs,
         media_type="text/html",
         kind="html",
         syntaxes=("jsonld",),
-        content_hash=f"sha256:{len(lines)}",
-        size=len(lines),
+        content_hash=f"sha256:{len(graph_quads)}",
+        size=len(graph_quads),
     )
 
 

@@ -55,7 +55,7 @@ def urls(*numbers: int) -> list[str]:
 
 async def test_nothing_is_lost_on_close_and_the_order_is_kept() -> None:
     store = FakeStore()
-    writer = BatchWriter(store, batch=100, most=1000)
+    writer = BatchWriter(store, batch_quads=100, max_pending_quads=1000)
     await put(writer, *range(57))
     await writer.close()
     assert store.written == urls(*range(57))
@@ -66,7 +66,7 @@ async def test_nothing_is_lost_on_close_and_the_order_is_kept() -> None:
 
 async def test_pages_are_written_in_batches() -> None:
     store = FakeStore()
-    writer = BatchWriter(store, batch=100, most=1000)
+    writer = BatchWriter(store, batch_quads=100, max_pending_quads=1000)
     await put(writer, *range(4))
     await asyncio.sleep(0.05)
     assert store.written == [], "four pages of twenty are not a batch"
@@ -81,7 +81,7 @@ async def test_pages_are_written_in_batches() -> None:
 
 async def test_flush_returns_when_all_is_written() -> None:
     store = FakeStore()
-    writer = BatchWriter(store, batch=1000, most=10_000)
+    writer = BatchWriter(store, batch_quads=1000, max_pending_quads=10_000)
     await writer.flush()
     await put(writer, 1, 2)
     await writer.flush()
@@ -100,7 +100,7 @@ async def test_flush_returns_when_all_is_written() -> None:
 async def test_flush_waits_only_for_what_was_put_before() -> None:
     """Pages keep coming while a checkpoint waits; it must end all the same."""
     store = FakeStore()
-    writer = BatchWriter(store, batch=20, most=10_000)
+    writer = BatchWriter(store, batch_quads=20, max_pending_quads=10_000)
     stop = False
 
     async def keep_putting() -> None:
@@ -122,7 +122,7 @@ async def test_flush_waits_only_for_what_was_put_before() -> None:
 
 async def test_several_flushes_at_a_time() -> None:
     store = FakeStore()
-    writer = BatchWriter(store, batch=1000, most=10_000)
+    writer = BatchWriter(store, batch_quads=1000, max_pending_quads=10_000)
     await put(writer, 1)
     first = asyncio.create_task(writer.flush())
     await asyncio.sleep(0)
@@ -136,7 +136,7 @@ async def test_several_flushes_at_a_time() -> None:
 async def test_put_waits_while_too_much_is_pending() -> None:
     store = FakeStore()
     store.gate.clear()
-    writer = BatchWriter(store, batch=50, most=100)
+    writer = BatchWriter(store, batch_quads=50, max_pending_quads=100)
     accepted: list[int] = []
 
     async def produce() -> None:
@@ -157,7 +157,7 @@ async def test_put_waits_while_too_much_is_pending() -> None:
 
 async def test_a_page_larger_than_the_bound_still_goes_through() -> None:
     store = FakeStore()
-    writer = BatchWriter(store, batch=50, most=100)
+    writer = BatchWriter(store, batch_quads=50, max_pending_quads=100)
     await asyncio.wait_for(put(writer, 1, 2, 3, quads=10_000), 5)
     await writer.close()
     assert store.written == urls(1, 2, 3)
@@ -165,7 +165,7 @@ async def test_a_page_larger_than_the_bound_still_goes_through() -> None:
 
 async def test_a_bound_below_the_batch_does_not_stop_the_work() -> None:
     store = FakeStore()
-    writer = BatchWriter(store, batch=5000, most=50)
+    writer = BatchWriter(store, batch_quads=5000, max_pending_quads=50)
     await asyncio.wait_for(put(writer, *range(20)), 5)
     await writer.close()
     assert store.written == urls(*range(20))
@@ -176,7 +176,7 @@ async def test_a_bound_below_the_batch_does_not_stop_the_work() -> None:
 )
 async def test_an_error_of_the_store_reaches_whoever_puts_or_flushes_or_closes(error: Exception) -> None:
     store = FakeStore()
-    writer = BatchWriter(store, batch=20, most=1000)
+    writer = BatchWriter(store, batch_quads=20, max_pending_quads=1000)
     store.error = error
     await put(writer, 1)
     with pytest.raises(OSError, match="the quad store could not be written") as raised:
@@ -192,7 +192,7 @@ async def test_an_error_of_the_store_reaches_whoever_puts_or_flushes_or_closes(e
 async def test_an_error_frees_those_who_wait() -> None:
     store = FakeStore()
     store.gate.clear()
-    writer = BatchWriter(store, batch=20, most=40)
+    writer = BatchWriter(store, batch_quads=20, max_pending_quads=40)
     await put(writer, 1)
     await asyncio.to_thread(store.entered.wait, 5)
     await put(writer, 2, 3)
@@ -212,7 +212,7 @@ async def test_an_error_while_flushing_the_store_at_the_end_is_told() -> None:
         def flush(self) -> None:
             raise OSError("no space left")
 
-    writer = BatchWriter(Failing(), batch=20, most=40)
+    writer = BatchWriter(Failing(), batch_quads=20, max_pending_quads=40)
     await put(writer, 1)
     with pytest.raises(OSError, match="no space left"):
         await writer.close()
@@ -227,7 +227,7 @@ async def test_what_comes_after_the_end_is_refused_and_not_lost_silently() -> No
 
 async def test_with_a_real_store(tmp_path: Path) -> None:
     store = QuadStore(tmp_path / "store")
-    writer = BatchWriter(store, batch=50, most=200)
+    writer = BatchWriter(store, batch_quads=50, max_pending_quads=200)
     for number in range(60):
         await writer.put(record(f"{A}{number}", says(str(number), "x")))
     await writer.close()

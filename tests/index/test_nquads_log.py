@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from motherlode.index import PageRecord, QuadStore, RunRecord
-from motherlode.index.nquads_log import NQuadsLog, Unread, log_damage
-from motherlode.index.segment_files import Segments
+from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, log_damage
+from motherlode.index.segment_files import SegmentWriter
 from motherlode.index.snapshot import DamagedError
 from tests.index.sinks.records import P, record
 
@@ -35,11 +35,11 @@ def logged(folder: Path, *batches: list[PageRecord]) -> None:
 
 
 def _from_log(folder: Path, store: QuadStore) -> QuadStore:
-    unread = Unread(folder)
-    for portion in unread.portions():
-        store.note(portion.runs)
+    unread = UnindexedQuads(folder)
+    for portion in unread.batches():
+        store.add_run_quads(portion.run_quads)
         store.write(portion.pages)
-        unread.read(portion.place)
+        unread.mark_indexed(portion.position)
     return store
 
 
@@ -58,10 +58,11 @@ def test_a_store_made_of_the_log_is_the_store_that_the_crawl_would_have_filled(t
 
 def test_pages_come_back_with_their_time_and_number_of_quads(tmp_path: Path) -> None:
     logged(tmp_path, some_pages())
-    pages = [page for portion in Unread(tmp_path).portions() for page in portion.pages]
+    pages = [page for portion in UnindexedQuads(tmp_path).batches() for page in portion.pages]
     assert [page.quads for page in pages] == [3, 0, 0, 0, 1]
     assert [page.fetched_at for page in pages] == [0.0, 5.25, 5.25, 7.5, 0.0]
-    assert [page.lines for page in pages] == [page.lines for page in some_pages()]
+    assert [page.graph_quads for page in pages] == [page.graph_quads for page in some_pages()]
+    assert [page.union_quads for page in pages] == [page.union_quads for page in some_pages()]
 
 
 def test_the_later_of_two_versions_holds_and_the_difference_is_kept(tmp_path: Path) -> None:
@@ -75,33 +76,33 @@ def test_the_later_of_two_versions_holds_and_the_difference_is_kept(tmp_path: Pa
 def test_what_was_read_is_not_read_again_and_what_comes_later_is(tmp_path: Path) -> None:
     log = NQuadsLog(tmp_path)
     log.write(some_pages()[:1])
-    unread = Unread(tmp_path)
+    unread = UnindexedQuads(tmp_path)
     size = unread.size
-    (portion,) = unread.portions()
-    assert unread and unread.behind(portion.place) == 0
-    unread.read(portion.place)
+    (portion,) = unread.batches()
+    assert unread and unread.bytes_after(portion.position) == 0
+    unread.mark_indexed(portion.position)
     assert not unread
     log.write(some_pages()[3:])
     log.close()
-    again = Unread(tmp_path)
+    again = UnindexedQuads(tmp_path)
     assert 0 < again.size < size + 1000
-    assert [len(portion.pages) for portion in again.portions()] == [2]
+    assert [len(portion.pages) for portion in again.batches()] == [2]
 
 
 def test_a_batch_that_a_kill_has_cut_is_left_for_the_next_run(tmp_path: Path) -> None:
-    segments = Segments(tmp_path, size=10**9)
+    segments = SegmentWriter(tmp_path, size=10**9)
     log = NQuadsLog(tmp_path / "whole")
     log.write(some_pages())
     (whole,) = (tmp_path / "whole").glob("*.part")
     segments.append(b"")
     (part,) = tmp_path.glob("*.part")
     part.write_bytes(whole.read_bytes() + whole.read_bytes()[:-5])
-    assert [len(portion.pages) for portion in Unread(tmp_path).portions()] == [5]
+    assert [len(portion.pages) for portion in UnindexedQuads(tmp_path).batches()] == [5]
 
 
 def test_where_there_is_no_log_nothing_is_unread(tmp_path: Path) -> None:
-    assert not Unread(tmp_path / "nowhere")
-    assert list(Unread(tmp_path / "nowhere").portions()) == []
+    assert not UnindexedQuads(tmp_path / "nowhere")
+    assert list(UnindexedQuads(tmp_path / "nowhere").batches()) == []
 
 
 def test_every_committed_page_is_there_and_a_copy_has_it_too(tmp_path: Path) -> None:
@@ -109,7 +110,7 @@ def test_every_committed_page_is_there_and_a_copy_has_it_too(tmp_path: Path) -> 
     log.write(some_pages())
     assert log.has(A)
     log.backup(tmp_path / "copy")
-    assert [len(portion.pages) for portion in Unread(tmp_path / "copy").portions()] == [5]
+    assert [len(portion.pages) for portion in UnindexedQuads(tmp_path / "copy").batches()] == [5]
 
 
 @pytest.mark.parametrize(
@@ -117,9 +118,8 @@ def test_every_committed_page_is_there_and_a_copy_has_it_too(tmp_path: Path) -> 
 )
 def test_a_broken_line_costs_itself_alone(tmp_path: Path, line: bytes) -> None:
     good = record(A, ("<urn:s>", P, '"x"'))
-    broken = PageRecord(
-        url=B, fetched_at=0.0, status=200, lines=line + line.replace(b" <http://a.example/>", b""), quads=1
-    )
+    in_union = line.replace(b" <http://a.example/>", b"")
+    broken = PageRecord(url=B, fetched_at=0.0, status=200, graph_quads=line, union_quads=in_union, quads=1)
     logged(tmp_path / "log", [broken, good])
     store = _from_log(tmp_path / "log", QuadStore(tmp_path / "store"))
     assert [str(quad.object) for quad in store.statements()] == ['"x"']
@@ -138,7 +138,7 @@ def test_the_manifest_of_a_log_has_the_files_of_all_runs(tmp_path: Path) -> None
     assert [entry.number for entry in manifest] == [1, 2]
     assert manifest[0].length > committed[0].length
     again.close()
-    assert [len(portion.pages) for portion in Unread(tmp_path).portions()] == [2, 3, 5]
+    assert [len(portion.pages) for portion in UnindexedQuads(tmp_path).batches()] == [2, 3, 5]
     assert log_damage(tmp_path, manifest) == []
 
 
@@ -157,13 +157,13 @@ def test_a_log_that_is_not_what_was_written_is_not_opened(tmp_path: Path) -> Non
 def test_a_mark_that_a_power_failure_emptied_counts_for_nothing(tmp_path: Path) -> None:
     logged(tmp_path, some_pages())
     (tmp_path / "indexed").write_text("")
-    assert [len(portion.pages) for portion in Unread(tmp_path).portions() if portion.pages] == [5]
+    assert [len(portion.pages) for portion in UnindexedQuads(tmp_path).batches() if portion.pages] == [5]
 
 
 def test_a_file_that_is_shorter_than_its_mark_hides_no_other(tmp_path: Path) -> None:
     logged(tmp_path, some_pages())
-    unread = Unread(tmp_path)
-    unread.read((1, 10**9))
+    unread = UnindexedQuads(tmp_path)
+    unread.mark_indexed((1, 10**9))
     assert unread.size == 0
     logged(tmp_path, some_pages())
     assert unread.size == (tmp_path / "segment-000002.nq.gz").stat().st_size

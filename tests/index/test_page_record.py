@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from motherlode.index import PageRecord, QuadStore, page_lines, syntax_keys
+from motherlode.index import PageRecord, QuadStore, serialize_page, syntax_keys
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 from motherlode.model.terms import XSD, literal
 
@@ -33,13 +33,14 @@ def page(url: str, **said: list[Statement]) -> PageRecord:
     spoken = TransformResult(
         extractions=tuple(Extraction(syntax=Syntax(s), statements=tuple(rows)) for s, rows in said.items())
     )
-    lines, quads, graphs = page_lines(url, spoken)
+    graph_quads, union_quads, quads, graphs = serialize_page(url, spoken)
     names = tuple(sorted(name for name, statements in said.items() if statements and name != "page"))
     return PageRecord(
         url=url,
         fetched_at=0.0,
         status=200,
-        lines=lines,
+        graph_quads=graph_quads,
+        union_quads=union_quads,
         quads=quads,
         graphs=graphs,
         syntaxes=names,

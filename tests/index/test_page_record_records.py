@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyoxigraph as ox
 import pytest
 
-from motherlode.index import PROVENANCE, PageRecord, RunRecord, page_lines
-from motherlode.index.page_record import ending_lines, provenance_lines, run_lines
+from motherlode.index import PROVENANCE, PageRecord, RunRecord, serialize_page
+from motherlode.index.page_record import serialize_provenance, serialize_run, serialize_run_end
 from motherlode.model import Extraction, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES
 
@@ -20,11 +20,11 @@ def quads(lines: bytes | str) -> list[ox.Quad]:
 
 
 def test_each_statement_stands_in_the_pages_graph_and_in_the_union() -> None:
-    lines, count, graphs = page_lines(A, facts(says("x", "1"), says("y", "2")))
-    assert (count, graphs) == (2, ())
-    rows = {str(quad) for quad in quads(lines)}
+    page = serialize_page(A, facts(says("x", "1"), says("y", "2")))
+    assert (page.quads, page.graphs) == (2, ())
     triples = [f'<http://ex.org/{name}> <http://ex.org/p> "{value}"' for name, value in (("x", 1), ("y", 2))]
-    assert rows == {*triples, *(f"{triple} <{A}>" for triple in triples)}
+    assert [str(quad) for quad in quads(page.graph_quads)] == [f"{triple} <{A}>" for triple in triples]
+    assert [str(quad) for quad in quads(page.union_quads)] == triples
 
 
 def test_the_same_statement_counts_once_whatever_syntax_said_it() -> None:
@@ -34,44 +34,42 @@ def test_the_same_statement_counts_once_whatever_syntax_said_it() -> None:
             Extraction(syntax=Syntax.RDFA, statements=(says("x", "1"), says("y", "2"))),
         )
     )
-    lines, count, _ = page_lines(A, both)
-    assert count == 2
-    assert len(lines.splitlines()) == 4
+    page = serialize_page(A, both)
+    assert page.quads == len(page.graph_quads.splitlines()) == len(page.union_quads.splitlines()) == 2
 
 
 def test_graphs_that_a_document_names_become_graphs_of_the_page() -> None:
     inner = says("x", "1", graph="<http://other.example/g?a=b#c>")
     blank = says("x", "1", graph="_:b0")
-    lines, count, graphs = page_lines(A, facts(inner, blank, says("x", "1")))
-    assert count == 3
+    page = serialize_page(A, facts(inner, blank, says("x", "1")))
+    assert page.quads == 3
     names = [f"<{A}#graph=http://other.example/g%3Fa%3Db%23c>", f"<{A}#graph=_:b0>"]
-    assert list(graphs) == names
-    found = {str(quad.graph_name) for quad in quads(lines)}
-    assert found == {*names, f"<{A}>", "DEFAULT"}
+    assert list(page.graphs) == names
+    assert {str(quad.graph_name) for quad in quads(page.graph_quads)} == {*names, f"<{A}>"}
+    assert {str(quad.graph_name) for quad in quads(page.union_quads)} == {"DEFAULT"}
 
 
 def test_no_document_can_write_to_the_graph_of_another_page_or_to_the_provenance() -> None:
     evil = [says("x", "1", graph=f"<{name}>") for name in (PROVENANCE, "http://b.example/")]
-    lines, _, _ = page_lines(A, facts(*evil))
-    names = {str(quad.graph_name) for quad in quads(lines)}
-    assert all(name == "DEFAULT" or name.startswith(f"<{A}#graph=") for name in names)
+    page = serialize_page(A, facts(*evil))
+    assert all(str(quad.graph_name).startswith(f"<{A}#graph=") for quad in quads(page.graph_quads))
+    assert {str(quad.graph_name) for quad in quads(page.union_quads)} == {"DEFAULT"}
 
 
 def test_characters_that_utf_8_cannot_hold_do_not_stop_a_page() -> None:
-    lines, count, _ = page_lines(A, facts(says("x", "\ud800")))
-    assert count == 1
-    assert len(quads(lines)) == 2
+    page = serialize_page(A, facts(says("x", "\ud800")))
+    assert page.quads == len(quads(page.graph_quads)) == len(quads(page.union_quads)) == 1
 
 
 def test_a_page_without_facts_has_no_lines() -> None:
-    assert page_lines(A, TransformResult()) == (b"", 0, ())
+    assert serialize_page(A, TransformResult()) == (b"", b"", 0, ())
 
 
 @pytest.mark.parametrize("url", ["http://a.example/?q[0]={1}|%", "http://[::1]:8080/a`b^c", "http://a.example/%zz"])
 def test_a_page_of_any_url_has_a_graph_that_strict_readers_take(url: str) -> None:
-    lines, _, _ = page_lines(url, facts(says("x", "1"), says("x", "1", graph="_:g")))
-    assert len(quads(lines)) == 4
-    assert quads(provenance_lines(PageRecord(url=url, fetched_at=0.0, status=200, redirects_to=url)))
+    page = serialize_page(url, facts(says("x", "1"), says("x", "1", graph="_:g")))
+    assert len(quads(page.graph_quads)) == len(quads(page.union_quads)) == 2
+    assert quads(serialize_provenance(PageRecord(url=url, fetched_at=0.0, status=200, redirects_to=url)))
 
 
 def test_the_provenance_of_a_page() -> None:
@@ -87,7 +85,7 @@ def test_the_provenance_of_a_page() -> None:
         graphs=(f"<{A}#graph=x>",),
         referrer="http://b.example/?a[]=1",
     )
-    found = quads(provenance_lines(page))
+    found = quads(serialize_provenance(page))
     assert {str(quad.graph_name) for quad in found} == {f"<{PROVENANCE}>"}
     assert {str(quad.subject) for quad in found} == {f"<{A}>"}
     pairs = {(quad.predicate.value.removeprefix(ML), str(quad.object)) for quad in found}
@@ -111,7 +109,9 @@ def test_the_provenance_of_a_page() -> None:
 
 
 def test_the_provenance_of_a_redirect_tells_where_it_led() -> None:
-    found = quads(provenance_lines(PageRecord(url=A, fetched_at=0.0, status=303, redirects_to="http://b.example/x")))
+    found = quads(
+        serialize_provenance(PageRecord(url=A, fetched_at=0.0, status=303, redirects_to="http://b.example/x"))
+    )
     names = {quad.predicate.value.removeprefix(ML): str(quad.object) for quad in found}
     assert names["redirectsTo"] == "<http://b.example/x>"
     assert "size" not in names
@@ -120,7 +120,7 @@ def test_the_provenance_of_a_redirect_tells_where_it_led() -> None:
 
 def test_plain_facts_are_named_as_syntax_only_where_there_is_nothing_else() -> None:
     def named(**given: object) -> set[str]:
-        found = quads(provenance_lines(PageRecord(url=A, fetched_at=0.0, status=200, **given)))  # type: ignore[arg-type]
+        found = quads(serialize_provenance(PageRecord(url=A, fetched_at=0.0, status=200, **given)))  # type: ignore[arg-type]
         return {quad.object.value for quad in found if quad.predicate.value == ML + "syntax"}
 
     assert named(quads=3) == {"page"}
@@ -130,7 +130,7 @@ def test_plain_facts_are_named_as_syntax_only_where_there_is_nothing_else() -> N
 
 def test_a_run_is_an_activity_of_the_software() -> None:
     run = RunRecord(identifier="a b/c", started_at=0.0, version="1.0", target='ASK { ?s ?p "x" }')
-    found = quads(run_lines(run) + ending_lines(run, 60.0))
+    found = quads(serialize_run(run) + serialize_run_end(run, 60.0))
     assert {str(quad.graph_name) for quad in found} == {f"<{PROVENANCE}>"}
     about = {
         quad.predicate.value.rpartition("#")[2].removeprefix(ML): quad.object

@@ -266,7 +266,7 @@ def test_runs_and_pages_are_tied(store: QuadStore) -> None:
 
 
 def test_small_portions_do_not_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "_IN_MEMORY", 100)
+    monkeypatch.setattr(store_module, "_MAX_MEMORY_QUADS", 100)
     store = QuadStore(tmp_path / "store")
     store.write([record(A, *ROWS)])
     files = set((tmp_path / "store").glob("*.sst"))

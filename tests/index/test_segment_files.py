@@ -8,11 +8,11 @@ import pytest
 
 from motherlode.index.segment_files import (
     ManifestEntry,
-    Segments,
+    SegmentWriter,
+    describe_segment,
     entry_damage,
-    entry_of,
+    list_segments,
     readable_members,
-    segment_files,
     whole_members,
 )
 
@@ -20,11 +20,11 @@ BATCHES = [b"one\n", b"two\n" * 500_000, b"three\n"]
 
 
 def _written(folder: Path) -> Path:
-    segments = Segments(folder, size=10**9)
+    segments = SegmentWriter(folder, size=10**9)
     for batch in BATCHES:
         segments.append(batch)
     segments.close()
-    ((_, path),) = segment_files(folder)
+    ((_, path),) = list_segments(folder)
     return path
 
 
@@ -46,12 +46,12 @@ def test_reading_stops_before_what_is_not_whole(tmp_path: Path, damage: str) -> 
 
 
 def test_files_are_told_by_number_with_the_one_that_is_being_written(tmp_path: Path) -> None:
-    segments = Segments(tmp_path, size=1)
+    segments = SegmentWriter(tmp_path, size=1)
     segments.append(b"a\n")
-    open_one = Segments(tmp_path, size=10**6)
+    open_one = SegmentWriter(tmp_path, size=10**6)
     open_one.append(b"b\n")
     (tmp_path / "lock").touch()
-    assert [(number, path.name) for number, path in segment_files(tmp_path)] == [
+    assert [(number, path.name) for number, path in list_segments(tmp_path)] == [
         (1, "segment-000001.nq.gz"),
         (2, "segment-000002.nq.gz.part"),
     ]
@@ -84,23 +84,23 @@ def test_a_file_without_one_whole_batch_gives_none(tmp_path: Path) -> None:
 
 
 def test_a_manifest_counts_what_was_appended_also_to_the_open_file(tmp_path: Path) -> None:
-    segments = Segments(tmp_path, size=10**5)
+    segments = SegmentWriter(tmp_path, size=10**5)
     assert segments.manifest() == []
     segments.append(bytes(range(256)) * 4)
     (first,) = segments.manifest()
-    assert first == entry_of(tmp_path / "segment-000001.nq.gz.part")
+    assert first == describe_segment(tmp_path / "segment-000001.nq.gz.part")
     segments.append(b"more\n")
     assert entry_damage(tmp_path, first) == "", "a file may grow"
     segments.close()
     segments.append(b"next\n")
-    assert segments.manifest() == [entry_of(path) for _, path in segment_files(tmp_path)]
+    assert segments.manifest() == [describe_segment(path) for _, path in list_segments(tmp_path)]
     assert [entry.number for entry in segments.manifest()] == [1, 2]
     assert all(entry_damage(tmp_path, entry) == "" for entry in segments.manifest())
 
 
 def test_damage_of_a_file_is_told_in_words(tmp_path: Path) -> None:
     path = _written(tmp_path)
-    entry, data = entry_of(path), path.read_bytes()
+    entry, data = describe_segment(path), path.read_bytes()
     assert (
         entry_damage(tmp_path, ManifestEntry("segment-000009.nq.gz", 5, "")) == "is missing: 5 bytes were written to it"
     )
@@ -112,6 +112,6 @@ def test_damage_of_a_file_is_told_in_words(tmp_path: Path) -> None:
 
 
 def test_numbers_of_files_that_are_gone_are_not_given_again(tmp_path: Path) -> None:
-    segments = Segments(tmp_path, size=1, after=7)
+    segments = SegmentWriter(tmp_path, size=1, after=7)
     segments.append(b"a\n")
-    assert [number for number, _ in segment_files(tmp_path)] == [8]
+    assert [number for number, _ in list_segments(tmp_path)] == [8]

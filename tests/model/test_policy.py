@@ -8,13 +8,15 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating, Reason, SummaryLine, Syntax
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Rating, Reason, SummaryLine, Syntax
 from motherlode.policies import POLICIES, policy_from
 from motherlode.www.urls import host_of
 
 URLS = [f"http://{host}.example/{path}" for host in "abc" for path in ("", "item/1.html", "data.ttl", "x?y=1")]
 LINKS = [Link(url=url, source=LinkSource.ANCHOR, anchor="text", tag_path="html body ul li a") for url in URLS]
-PARENT = Parent(url="http://a.example/", host="a.example", depth=0, relevant=True, counts={Syntax.RDFA: 1}, links=LINKS)
+PARENT = Outcome(
+    url="http://a.example/", host="a.example", depth=0, relevant=True, counts={Syntax.RDFA: 1}, links=LINKS
+)
 
 
 @pytest.mark.parametrize("name", POLICIES)

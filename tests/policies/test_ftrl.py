@@ -59,7 +59,7 @@ def examples(count: int, seed: int, size: int = 1000) -> list[tuple[list[int], i
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_it_is_the_paper_s_algorithm(settings: tuple[float, float, float, float]) -> None:
+def test_learner_equals_pseudo_code_of_the_paper(settings: tuple[float, float, float, float]) -> None:
     learner, reference = Ftrl(1000, *settings), PseudoCode(*settings)
     for row, label, importance in examples(1500, seed=1):
         expected = reference.predict(row)
@@ -70,7 +70,7 @@ def test_it_is_the_paper_s_algorithm(settings: tuple[float, float, float, float]
 
 
 @given(st.lists(st.tuples(ROW, st.sampled_from([0.0, 1.0]), st.sampled_from([1.0, 5.88])), max_size=40))
-def test_it_is_the_paper_s_algorithm_on_any_rows(stream: list[tuple[list[int], float, float]]) -> None:
+def test_learner_equals_pseudo_code_on_any_rows(stream: list[tuple[list[int], float, float]]) -> None:
     learner, reference = Ftrl(16, 0.5, 1.0, 0.3, 0.5), PseudoCode(0.5, 1.0, 0.3, 0.5)
     for row, label, importance in stream:
         reference.learn(row, label, importance)
@@ -80,7 +80,7 @@ def test_it_is_the_paper_s_algorithm_on_any_rows(stream: list[tuple[list[int], f
 
 
 @pytest.mark.parametrize("settings", SETTINGS[:2])
-def test_it_agrees_with_vowpal_wabbit(settings: tuple[float, float, float, float]) -> None:
+def test_learner_agrees_with_vowpal_wabbit(settings: tuple[float, float, float, float]) -> None:
     if os.environ.get("CI") != "true":
         pytest.importorskip("vowpalwabbit")
     from vowpalwabbit import Workspace
@@ -100,14 +100,14 @@ def test_it_agrees_with_vowpal_wabbit(settings: tuple[float, float, float, float
     assert furthest < 1e-4, "single precision there, double here"
 
 
-def test_it_learns() -> None:
+def test_learner_improves_with_examples() -> None:
     learner = Ftrl(1000, alpha=0.5, l1=0.1)
     right = [(learner.learn(row, label) > 0.5) == bool(label) for row, label, _ in examples(6000, seed=3)]
     assert sum(right[-1000:]) > 800
     assert sum(right[-1000:]) > sum(right[:1000]) + 50
 
 
-def test_under_l1_a_weight_is_zero_until_there_is_evidence_and_returns_to_zero() -> None:
+def test_weight_under_l1_is_zero_until_evidence_and_returns_to_zero() -> None:
     learner = Ftrl(8, alpha=0.5, beta=1.0, l1=1.0, l2=0.0)
     learner.learn([1], 1)
     assert learner.weights([1]).tolist() == [0.0]
@@ -122,14 +122,14 @@ def test_under_l1_a_weight_is_zero_until_there_is_evidence_and_returns_to_zero()
     assert learner.weights([1])[0] == 0
 
 
-def test_predictions_use_what_was_learned_last() -> None:
+def test_predictions_use_the_latest_example() -> None:
     learner = Ftrl(8, alpha=1.0, l1=0.0, l2=0.0)
     learner.learn([3], 1)
     assert learner.probability([3]) > 0.5
     assert learner.predict([[3], [4], []]).tolist() == [learner.probability([3]), 0.5, 0.5]
 
 
-def test_what_was_learned_survives_a_dump_and_a_load_and_takes_little_room() -> None:
+def test_state_survives_dump_and_load_and_is_small() -> None:
     learner = Ftrl(1 << 20)
     for row, label, importance in examples(300, seed=4):
         learner.learn(row, label, importance)
@@ -143,7 +143,7 @@ def test_what_was_learned_survives_a_dump_and_a_load_and_takes_little_room() -> 
     assert again.predict(rows).tolist() == learner.predict(rows).tolist()
 
 
-def test_two_learners_are_merged_by_addition() -> None:
+def test_merged_learners_equal_one_learner_on_disjoint_coordinates() -> None:
     one, two, both = Ftrl(64, l1=0.0), Ftrl(64, l1=0.0), Ftrl(64, l1=0.0)
     for number, (row, label, importance) in enumerate(examples(60, seed=6, size=32)):
         shift = 32 * (number % 2)  # disjoint places: then the sum is what one learner would have
@@ -157,7 +157,7 @@ def test_two_learners_are_merged_by_addition() -> None:
     assert other.dump() == one.dump()
 
 
-def test_only_what_is_new_is_shared() -> None:
+def test_since_returns_only_what_is_new() -> None:
     common = Ftrl(32)
     common.learn([1, 2], 1)
     base = common.dump()
@@ -175,20 +175,20 @@ def test_only_what_is_new_is_shared() -> None:
     assert Ftrl(32).dump() == common.since(base), "nothing new is nothing"
 
 
-def test_sizes_must_agree() -> None:
-    with pytest.raises(ValueError, match="what one of 32 has learned"):
+def test_different_sizes_raise_value_error() -> None:
+    with pytest.raises(ValueError, match="the state of one with 32"):
         Ftrl(16).load(Ftrl(32).dump())
     with pytest.raises(ValueError, match="cannot be merged"):
         Ftrl(16).merge(Ftrl(32))
 
 
 @pytest.mark.parametrize("wrong", [(0, 0.1, 1, 1, 1), (8, 0.0, 1, 1, 1), (8, 0.1, -1, 1, 1), (8, 0.1, 1, -0.1, 1)])
-def test_settings_out_of_bounds_are_refused(wrong: tuple[int, float, float, float, float]) -> None:
+def test_parameters_out_of_bounds_raise_value_error(wrong: tuple[int, float, float, float, float]) -> None:
     with pytest.raises(ValueError, match="FTRL needs"):
         Ftrl(*wrong)
 
 
-def test_extreme_weights_overflow_nothing() -> None:
+def test_extreme_weights_do_not_overflow() -> None:
     learner = Ftrl(4, alpha=100.0, beta=0.0, l1=0.0, l2=0.0)
     for _ in range(50):
         learner.learn([0, 1], 1, weight=1e6)

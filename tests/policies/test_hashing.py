@@ -14,7 +14,7 @@ NAMES = st.lists(st.text(max_size=12), max_size=30)
 
 
 @given(NAMES, st.integers(1, 5000), st.integers(0, 2**32))
-def test_places_are_in_bounds_and_each_stands_once(names: list[str], size: int, seed: int) -> None:
+def test_indices_are_in_bounds_and_without_duplicates(names: list[str], size: int, seed: int) -> None:
     places = hash_features(names, size, seed).tolist()
     assert places == sorted(set(places))
     assert all(0 <= place < size for place in places)
@@ -22,28 +22,28 @@ def test_places_are_in_bounds_and_each_stands_once(names: list[str], size: int, 
 
 
 @given(st.lists(NAMES, max_size=6))
-def test_the_rows_of_a_page_are_those_of_its_links(pages: list[list[str]]) -> None:
+def test_rows_of_a_page_equal_rows_of_its_links(pages: list[list[str]]) -> None:
     hasher = Hasher(1 << 16, seed=3)
     together = [row.tolist() for row in hasher.rows(pages)]
     assert together == [hash_features(names, 1 << 16, 3).tolist() for names in pages]
 
 
-def test_places_are_the_same_on_every_machine() -> None:
+def test_indices_are_the_same_on_every_machine() -> None:
     assert hash_features(["host=a.example", "bias"], 1 << 20, 0).tolist() == [418_429, 428_004]
 
 
-def test_another_seed_gives_other_places() -> None:
+def test_another_seed_gives_other_indices() -> None:
     names = [f"f{number}" for number in range(100)]
     assert hash_features(names, 1 << 20, 0).tolist() != hash_features(names, 1 << 20, 1).tolist()
 
 
-def test_few_names_collide_in_a_vector_of_the_usual_size() -> None:
+def test_few_names_collide_at_default_size() -> None:
     names = [f"place=host{number % 300}.example/{number}" for number in range(10_000)]
     assert len(hash_features(names)) > 9_900  # 10,000 in 2²⁰ places: about 48 collisions are expected
 
 
-def test_a_hasher_does_not_remember_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashing, "_MOST_REMEMBERED", 100)
+def test_cache_of_hasher_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hashing, "_MAX_CACHED_NAMES", 100)
     hasher = Hasher()
     for number in range(50):
         row = [f"{number}-{other}" for other in range(10)]
@@ -51,15 +51,15 @@ def test_a_hasher_does_not_remember_without_end(monkeypatch: pytest.MonkeyPatch)
     assert len(hasher._known) <= 110
 
 
-def test_a_lone_surrogate_is_a_name_too() -> None:
+def test_lone_surrogate_can_be_hashed() -> None:
     assert len(hash_features(["\ud800"])) == 1
 
 
-def test_rows_of_nothing() -> None:
+def test_rows_may_be_empty() -> None:
     assert len(FeatureRows.of([])) == 0
     assert [row.tolist() for row in FeatureRows.of([[], np.array([4, 2])])] == [[], [4, 2]]
 
 
-def test_a_vector_needs_a_place() -> None:
-    with pytest.raises(ValueError, match="at least one place"):
+def test_size_below_one_raises_value_error() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
         Hasher(0)

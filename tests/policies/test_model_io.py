@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from motherlode.model import Outcome, Parent, Policy, Reason
+from motherlode.model import Outcome, Policy, Reason
 from motherlode.policies import policy_from
 from motherlode.policies.model_io import (
     Model,
     ModelError,
     check_fits,
-    family,
     from_bytes,
-    merged,
+    merge_models,
+    policy_family,
     policy_of,
     start_from,
     to_bytes,
@@ -32,7 +32,7 @@ def taught(name: str, turns: Sequence[int]) -> Policy:
     for turn in turns:
         for host in (GOOD, POOR):
             url, found = f"http://{host}/item/{turn}", host == GOOD
-            parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=found, kind="html")
+            parent = Outcome(url=f"http://{host}/", host=host, depth=0, relevant=found, kind="html")
             (rating,) = policy.rate(links(url), parent)
             policy.learn(
                 Outcome(
@@ -57,7 +57,7 @@ def model(name: str, turns: Sequence[int], **label: str) -> Model:
 
 def first_choice(policy: Policy) -> str:
     for host in (POOR, GOOD):
-        parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=False, kind="html")
+        parent = Outcome(url=f"http://{host}/", host=host, depth=0, relevant=False, kind="html")
         (rating,) = policy.rate(links(f"http://{host}/item/new"), parent)
         policy.arm_ready(rating.arm, rating.score, 5)
     picked = policy.pick()
@@ -66,17 +66,17 @@ def first_choice(policy: Policy) -> str:
 
 
 @pytest.mark.parametrize("name", ["motherlode", "ldcoc", "nb-online", "bandit:success-rate:0", "pld"])
-def test_a_crawl_that_starts_from_a_model_chooses_as_one_that_learned(name: str) -> None:
+def test_policy_started_from_model_picks_like_the_trained_policy(name: str) -> None:
     policy = policy_from(name, seed=9)
     start_from(policy, from_bytes(to_bytes(model(name, range(20)))))
     assert first_choice(policy).startswith(GOOD)
 
 
 @pytest.mark.parametrize("name", MERGEABLE)
-def test_models_add_up_in_any_order(name: str) -> None:
+def test_merged_model_does_not_depend_on_order(name: str) -> None:
     one, other = model(name, range(8)), model(name, range(50, 60))
-    both = merged([("one", one), ("other", other)], made_at="now", version="1")
-    turned = merged([("other", other), ("one", one)], made_at="now", version="1")
+    both = merge_models([("one", one), ("other", other)], made_at="now", version="1")
+    turned = merge_models([("other", other), ("one", one)], made_at="now", version="1")
     assert (both.requests, both.finds, both.crawls) == (36, 18, 2)
     assert table(policy_of(both)) == table(policy_of(turned))
     if name != "linkanalysis":  # both have met pages of one family
@@ -88,20 +88,20 @@ def table(policy: Policy) -> object:
     return [(one.title, sorted(str(row) for row in one.rows if "links rated" not in row)) for one in lessons]
 
 
-def test_ftrl_sums_add_up() -> None:
+def test_merged_ftrl_sums_are_added() -> None:
     """What two learners gathered from the same examples is twice what one did: the weights of both sums."""
     one = model("motherlode", range(6))
-    both = policy_of(merged([("a", one), ("b", one)], made_at="", version=""))
+    both = policy_of(merge_models([("a", one), ("b", one)], made_at="", version=""))
     single = policy_of(one)
-    arms = single.evidence.arms  # type: ignore[attr-defined]
-    sums = single.evidence.features  # type: ignore[attr-defined]
-    for arm, record in both.evidence.arms.items():  # type: ignore[attr-defined]
-        assert (record.tries, record.finds) == (2 * arms[arm].tries, 2 * arms[arm].finds)
-    for feature, found in both.evidence.features.items():  # type: ignore[attr-defined]
+    arms = single.statistics.arms  # type: ignore[attr-defined]
+    sums = single.statistics.features  # type: ignore[attr-defined]
+    for arm, record in both.statistics.arms.items():  # type: ignore[attr-defined]
+        assert (record.tries, record.reward) == (2 * arms[arm].tries, 2 * arms[arm].reward)
+    for feature, found in both.statistics.features.items():  # type: ignore[attr-defined]
         assert found == pytest.approx([2 * value for value in sums[feature]])
 
 
-def test_a_model_that_was_merged_is_no_news_to_other_shards() -> None:
+def test_merged_model_is_not_part_of_delta() -> None:
     """A shard that starts from a model must not send it: the others have it, too."""
     for name in ("motherlode", "ldcoc", "bandit:success-rate"):
         policy = policy_from(name)
@@ -109,29 +109,29 @@ def test_a_model_that_was_merged_is_no_news_to_other_shards() -> None:
         assert policy.delta() == b"", name  # type: ignore[attr-defined]
 
 
-def test_a_tree_can_be_started_from_but_not_merged() -> None:
+def test_tree_can_be_loaded_but_not_merged() -> None:
     one = model("ht-online", range(10))
     start_from(policy_from("ht-online"), one)
     with pytest.raises(ModelError, match="cannot be merged"):
-        merged([("a", one), ("b", one)], made_at="", version="")
+        merge_models([("a", one), ("b", one)], made_at="", version="")
 
 
-def test_what_does_not_fit_is_refused_with_a_reason() -> None:
+def test_unfit_model_raises_model_error_with_reason() -> None:
     one = model("motherlode", range(3))
-    with pytest.raises(ModelError, match=r"learned by the policy motherlode, and the crawl is to use nb-online"):
+    with pytest.raises(ModelError, match=r"learned by the policy motherlode, but the crawl uses nb-online"):
         check_fits(one, policy="nb-online")
     with pytest.raises(ModelError, match=r"version 0\.0"):
         start_from(policy_from("motherlode"), Model(policy="motherlode", target="any", version="0.0", state=b"\xc1"))
     with pytest.raises(ModelError, match="target 'rdf'"):
-        merged([("a", one), ("b", model("motherlode", range(3), target="rdf"))], made_at="", version="")
+        merge_models([("a", one), ("b", model("motherlode", range(3), target="rdf"))], made_at="", version="")
     with pytest.raises(ModelError, match="learns nothing"):
-        merged([("a", model("bfs", [1])), ("b", model("bfs", [1]))], made_at="", version="")
+        merge_models([("a", model("bfs", [1])), ("b", model("bfs", [1]))], made_at="", version="")
     with pytest.raises(ModelError, match="at least two"):
-        merged([("a", one)], made_at="", version="")
+        merge_models([("a", one)], made_at="", version="")
 
 
-def test_files_that_are_no_models_are_refused() -> None:
-    with pytest.raises(ModelError, match="no model"):
+def test_file_that_is_no_model_raises_model_error() -> None:
+    with pytest.raises(ModelError, match="not a model"):
         from_bytes(b"PK\x03\x04")
     with pytest.raises(ModelError, match="format 2"):
         from_bytes(to_bytes(model("bfs", [1])).replace(b"model 1", b"model 2"))
@@ -139,8 +139,8 @@ def test_files_that_are_no_models_are_refused() -> None:
         from_bytes(to_bytes(model("bfs", [1]))[:-4])
 
 
-def test_bandits_share_what_they_learn_whatever_their_function() -> None:
-    assert family("bandit:thompson:0.1") == family("bandit:success-rate")
+def test_bandits_with_different_functions_share_models() -> None:
+    assert policy_family("bandit:thompson:0.1") == policy_family("bandit:success-rate")
     check_fits(model("bandit:thompson", range(3)), policy="bandit:success-rate:0.2")
 
 
@@ -149,7 +149,7 @@ def test_every_policy_explains_itself(name: str) -> None:
     policy = taught(name, range(10))
     for host in (GOOD, POOR):
         (link,) = links(f"http://{host}/item/new")
-        parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
+        parent = Outcome(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
         (rating,) = policy.rate([link], parent)
         said = policy.explain(link, rating, parent)  # type: ignore[attr-defined]
         assert said.says.endswith(".")
@@ -157,12 +157,12 @@ def test_every_policy_explains_itself(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["motherlode", "ldcoc", "nb-online"])
-def test_weights_speak_for_the_good_and_against_the_poor(name: str) -> None:
+def test_weights_of_relevant_host_are_positive_and_of_other_negative(name: str) -> None:
     policy = taught(name, range(20))
     totals = {}
     for host in (GOOD, POOR):
         (link,) = links(f"http://{host}/item/new")
-        parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
+        parent = Outcome(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
         (rating,) = policy.rate([link], parent)
         said = policy.explain(link, rating, parent)  # type: ignore[attr-defined]
         reasons: tuple[Reason, ...] = said.reasons

@@ -1,4 +1,4 @@
-"""Policies that learn nothing."""
+"""Policies that learn nothing, and the saved state of random generators."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from motherlode.policies.orders import OrderPolicy, breadth_first, depth_first, random_order
+from motherlode.policies.orders import (
+    OrderPolicy,
+    breadth_first,
+    depth_first,
+    random_order,
+    random_state,
+    set_random_state,
+)
 
 from .fakes import links, outcome
 
@@ -33,25 +42,25 @@ def order_of(policy: OrderPolicy) -> list[str]:
     return picked
 
 
-def test_breadth_first_is_the_order_of_discovery() -> None:
+def test_breadth_first_is_order_of_discovery() -> None:
     assert order_of(breadth_first()) == URLS
 
 
-def test_depth_first_is_the_reverse() -> None:
+def test_depth_first_is_reverse_order_of_discovery() -> None:
     assert order_of(depth_first()) == URLS[::-1]
 
 
-def test_random_order_depends_on_the_seed_alone() -> None:
+def test_random_order_depends_on_the_seed_only() -> None:
     assert order_of(random_order(Random(5))) == order_of(random_order(Random(5)))
     assert len({tuple(order_of(random_order(Random(seed)))) for seed in range(200)}) == 24
 
 
-def test_arms_are_hosts_with_their_ports() -> None:
+def test_arms_are_hosts_with_ports() -> None:
     arms = [rating.arm for rating in breadth_first().rate(links(*URLS), None)]
     assert arms == ["a.example", "b.example:8080", "a.example", "b.example:8080"]
 
 
-def test_resting_arms_are_not_picked() -> None:
+def test_snoozed_arm_is_not_picked() -> None:
     policy = breadth_first()
     policy.arm_ready("a.example", -1.0, 1)
     policy.arm_snoozed("a.example")
@@ -59,7 +68,7 @@ def test_resting_arms_are_not_picked() -> None:
 
 
 @pytest.mark.parametrize("make", [breadth_first, depth_first])
-def test_the_count_goes_on_after_a_load(make: Callable[[], OrderPolicy]) -> None:
+def test_order_continues_after_load(make: Callable[[], OrderPolicy]) -> None:
     before, after = make(), make()
     first = before.rate(links(*URLS), None)
     before.learn(outcome("a.example", relevant=True))
@@ -68,3 +77,28 @@ def test_the_count_goes_on_after_a_load(make: Callable[[], OrderPolicy]) -> None
         rating.score for rating in before.rate(links(URLS[0]), None)
     ]
     assert after.rate(links(URLS[0]), None)[0].score not in [rating.score for rating in first]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**64), st.integers(0, 700))
+def test_random_generator_continues_after_any_number_of_draws(seed: int, draws: int) -> None:
+    one, other = Random(seed), Random(0)
+    for _ in range(draws):
+        one.random()
+    set_random_state(other, random_state(one))
+    assert [one.random() for _ in range(5)] == [other.random() for _ in range(5)]
+    assert one.sample(range(100), 5) == other.sample(range(100), 5)
+
+
+def test_random_state_does_not_change_the_generator() -> None:
+    random = Random(3)
+    assert random_state(random) == random_state(random)
+    assert random.random() == Random(3).random()
+
+
+@pytest.mark.parametrize("state", [b"", b"x", b"\x00" * 100])
+def test_invalid_random_state_raises_value_error_and_changes_nothing(state: bytes) -> None:
+    random = Random(3)
+    with pytest.raises(ValueError, match=r"."):
+        set_random_state(random, state)
+    assert random.random() == Random(3).random()

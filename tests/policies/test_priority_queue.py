@@ -1,4 +1,4 @@
-"""The awake arms against a plain dictionary."""
+"""The queue of ready arms compared with a plain dictionary, and the rule of waiting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.policies.priority_queue import ReadyArms
+from motherlode.policies.priority_queue import ReadyArms, WaitRule
 
 NAMES = st.sampled_from([f"arm{number}" for number in range(8)])
 VALUES = st.floats(allow_nan=False) | st.integers(-2, 2).map(float)
@@ -36,7 +36,7 @@ class PlainArms:
 
 
 @given(STEPS)
-def test_the_best_is_what_a_look_at_all_would_find(steps: list[tuple[str, str, float]]) -> None:
+def test_best_equals_exhaustive_search(steps: list[tuple[str, str, float]]) -> None:
     arms, plain = ReadyArms(), PlainArms()
     for verb, arm, value in steps:
         if verb == "put":
@@ -51,15 +51,15 @@ def test_the_best_is_what_a_look_at_all_would_find(steps: list[tuple[str, str, f
         assert all(name in arms for name in plain.values)
 
 
-def test_many_changes_of_few_arms_keep_the_heap_small() -> None:
+def test_many_changes_of_few_arms_keep_the_queue_small() -> None:
     arms, random = ReadyArms(), Random(1)
     for _ in range(10_000):
         arms.put(f"arm{random.randrange(5)}", random.random())
-    assert len(arms._young) + sum(len(run) for runs in arms._levels for run in runs) < 4_000
+    assert len(arms._heap) + sum(len(run) for runs in arms._levels for run in runs) < 4_000
     assert len(arms) == 5
 
 
-def test_runs_are_merged_and_the_order_stays_exact() -> None:
+def test_merged_runs_keep_the_exact_order() -> None:
     """Thousands of arms with changing values, some resting: enough for several levels of runs and for a clean-up."""
     arms, plain, random = ReadyArms(), PlainArms(), Random(3)
     for _ in range(3_000):
@@ -87,7 +87,7 @@ def test_runs_are_merged_and_the_order_stays_exact() -> None:
     assert not plain.values
 
 
-def test_random_arms_stay_uniform_while_others_come_and_go() -> None:
+def test_random_arm_is_uniform_after_removals() -> None:
     arms, random = ReadyArms(), Random(11)
     for number in range(500):
         arms.put(f"arm{number}", 0.0)
@@ -101,14 +101,14 @@ def test_random_arms_stay_uniform_while_others_come_and_go() -> None:
     assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 20.5
 
 
-def test_the_value_of_an_arm() -> None:
+def test_value_of_arm_is_last_value_or_none() -> None:
     arms = ReadyArms()
     arms.put("a", 0.25)
     assert arms.value("a") == 0.25
     assert arms.value("b") is None
 
 
-def test_a_random_arm_is_any_of_them_equally_often() -> None:
+def test_random_arm_is_uniform() -> None:
     arms, random = ReadyArms(), Random(7)
     for number in range(12):
         arms.put(f"arm{number}", float(number))
@@ -121,7 +121,7 @@ def test_a_random_arm_is_any_of_them_equally_often() -> None:
 
 
 @given(STEPS, st.integers(0, 9))
-def test_random_arms_are_awake(steps: list[tuple[str, str, float]], seed: int) -> None:
+def test_random_arm_is_ready(steps: list[tuple[str, str, float]], seed: int) -> None:
     arms, plain = ReadyArms(), PlainArms()
     for verb, arm, value in steps:
         if verb == "put":
@@ -135,7 +135,7 @@ def test_random_arms_are_awake(steps: list[tuple[str, str, float]], seed: int) -
         assert picked in plain.values if plain.values else picked is None
 
 
-def test_infinite_values_have_their_place_and_no_number_comes_last() -> None:
+def test_infinite_values_are_ordered_and_nan_comes_last() -> None:
     arms = ReadyArms()
     arms.put("lost", nan)
     assert arms.best() == "lost"
@@ -149,9 +149,78 @@ def test_infinite_values_have_their_place_and_no_number_comes_last() -> None:
     assert order == ["high", "lost", "low"]
 
 
-def test_nobody_is_awake() -> None:
+def test_empty_queue_has_no_best_and_no_random_arm() -> None:
     arms = ReadyArms()
     assert arms.best() is None
     assert arms.random(Random(1)) is None
     arms.remove("nobody")
     assert len(arms) == 0
+
+
+class Policy(WaitRule):
+    """A policy of nothing but patience; an arm is its host."""
+
+    def __init__(self, *, wait_threshold: float) -> None:
+        super().__init__()
+        self.wait_threshold = wait_threshold
+
+    def rests(self, host: str, value: float | None) -> None:
+        self._on_snoozed(host, host, value)
+
+    def wakes(self, host: str) -> None:
+        self._on_ready(host, host)
+
+    def offered(self, value: float, host: str = "other.example") -> str:
+        """The host that is waited for where one of such a value is awake; "" where that is taken."""
+        taken = self._pick_or_wait(host, value)
+        assert (taken is None) == bool(self.awaited)
+        return self.awaited
+
+
+def test_best_snoozed_host_is_awaited_by_its_best_value() -> None:
+    policy = Policy(wait_threshold=0.5)
+    policy.rests("good.example", 0.2)
+    policy.rests("good.example", 0.8)
+    policy.rests("good.example", 0.3)
+    policy.rests("fair.example", 0.4)
+    assert policy.offered(0.39) == "good.example"
+    assert policy.offered(0.41) == ""
+    policy.wakes("good.example")
+    assert policy.offered(0.19) == "fair.example"
+    policy.leave("fair.example")
+    assert policy.offered(0.19) == ""
+
+
+def test_no_host_is_awaited_if_none_is_snoozed_or_has_value() -> None:
+    policy = Policy(wait_threshold=1.0)
+    assert policy.offered(0.0) == ""
+    policy.rests("bad.example", 0.0)
+    policy.rests("asleep.example", None)
+    assert policy.offered(0.0) == ""
+
+
+def test_value_of_host_is_forgotten_when_it_is_ready() -> None:
+    policy = Policy(wait_threshold=0.5)
+    policy.rests("a.example", 0.9)
+    policy.wakes("a.example")
+    policy.rests("a.example", 0.1)
+    assert policy.offered(0.3) == ""
+
+
+def test_empty_arm_is_not_awaited_but_arm_with_more_links_is() -> None:
+    policy = Policy(wait_threshold=0.5)
+    policy.offered(0.9, "empty.example")
+    policy.rests("empty.example", 0.9)  # at once
+    assert policy.offered(0.1, "more.example") == ""
+    policy.wakes("more.example")  # there are more
+    policy.rests("more.example", 0.9)
+    assert policy.offered(0.1) == "more.example"
+
+
+def test_awaited_host_is_reset_at_next_pick_and_threshold_zero_never_waits() -> None:
+    policy = Policy(wait_threshold=0.5)
+    policy.rests("a.example", 0.9)
+    assert policy.offered(0.1) == "a.example"
+    assert (policy._pick_or_wait(None, 0.0), policy.awaited) == (None, "")
+    policy.wait_threshold = 0.0
+    assert policy.offered(0.1) == ""

@@ -21,7 +21,7 @@ GUIDE_PAGE = Path(__file__).parents[2] / GUIDE
 
 
 @pytest.mark.parametrize("name", [*POLICIES, DEFAULT_POLICY])
-def test_every_name_that_is_told_gives_a_policy(name: str) -> None:
+def test_every_name_in_the_table_makes_a_policy(name: str) -> None:
     policy = policy_from(name, seed=1)
     (rating,) = policy.rate(links("http://a.example/"), None)
     policy.arm_ready(rating.arm, rating.score, 1)
@@ -29,7 +29,7 @@ def test_every_name_that_is_told_gives_a_policy(name: str) -> None:
     policy.load(policy.dump())
 
 
-def test_breadth_and_depth_are_not_confused() -> None:
+def test_bfs_and_dfs_have_opposite_orders() -> None:
     scores = {}
     for name in ("bfs", "dfs"):
         first, second = policy_from(name).rate(links("http://a.example/1", "http://a.example/2"), None)
@@ -37,7 +37,7 @@ def test_breadth_and_depth_are_not_confused() -> None:
     assert scores == {"bfs": True, "dfs": False}
 
 
-def test_randomness_comes_from_the_seed() -> None:
+def test_randomness_depends_on_the_seed() -> None:
     urls = [f"http://a.example/{number}" for number in range(5)]
     one, same, other = (
         [rating.score for rating in policy_from("random", seed).rate(links(*urls), None)] for seed in (1, 1, 2)
@@ -56,7 +56,7 @@ def test_randomness_comes_from_the_seed() -> None:
         ("bandit:thompson:0.25:100", 0.25),
     ],
 )
-def test_a_bandit_takes_its_numbers_from_its_name(name: str, exploration: float) -> None:
+def test_numbers_of_bandit_are_parsed_from_its_name(name: str, exploration: float) -> None:
     policy = policy_from(name)
     assert isinstance(policy, HostBandit)
     assert policy.exploration_now() == exploration
@@ -67,7 +67,7 @@ def test_a_bandit_takes_its_numbers_from_its_name(name: str, exploration: float)
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_every_name_simulates_and_two_that_load_the_same_pick_the_same(name: str) -> None:
+def test_every_policy_simulates_and_picks_the_same_after_load(name: str) -> None:
     web = everyone_linked(hosts=6, pages=40)
     policy = policy_from(name, seed=4)
     result = Simulation(web, policy, scope=lambda url: "", seed=4).run(web.home_pages(), pages=150)
@@ -97,20 +97,20 @@ def urls_in_order(policy: Policy, urls: list[str]) -> list[str]:
     return order
 
 
-def test_the_table_says_what_each_policy_does() -> None:
+def test_table_has_sentence_and_usage_of_each_policy() -> None:
     assert all(line.about.endswith(".") and line.usage.startswith(word) for word, line in POLICY_TABLE.items())
     assert all(name.split(":")[0] == word for word, line in POLICY_TABLE.items() for name in line.examples)
     assert len(set(POLICIES)) == len(POLICIES)
 
 
 @pytest.mark.parametrize("features", ["url", "parent", "url+parent+sibling"])
-def test_features_are_chosen_by_name(features: str) -> None:
+def test_features_of_online_classifier_are_parsed_from_the_name(features: str) -> None:
     for word in ("nb-online", "ht-online"):
         (rating,) = policy_from(f"{word}:{features}").rate(links("http://a.example/recipe"), None)
         assert bool(rating.policy_state) is ("url" in features)
 
 
-def test_the_others_are_orders() -> None:
+def test_order_policies_are_made_by_name() -> None:
     assert all(isinstance(policy_from(name), OrderPolicy) for name in ("bfs", "dfs", "random"))
 
 
@@ -138,7 +138,7 @@ def test_the_others_are_orders() -> None:
         ("ldspider:2", "it should look like ldspider; see docs/policies.md"),
     ],
 )
-def test_a_wrong_name_is_answered_with_what_would_be_right(name: str, hint: str) -> None:
+def test_wrong_name_raises_value_error_with_hint(name: str, hint: str) -> None:
     with pytest.raises(ValueError, match=re.escape(hint)) as error:
         policy_from(name)
     if "did you mean" in hint and name.partition(":")[0] not in POLICY_TABLE:
@@ -147,19 +147,19 @@ def test_a_wrong_name_is_answered_with_what_would_be_right(name: str, hint: str)
 
 
 @pytest.mark.parametrize("name", ["bandit", "bandit:xyz", "bandit:success-rate:0.1:10:7"])
-def test_a_bandit_without_a_function_is_told_all_seven(name: str) -> None:
+def test_bandit_without_function_raises_error_with_all_functions(name: str) -> None:
     with pytest.raises(ValueError, match=GUIDE) as error:
         policy_from(name)
     assert len(FUNCTIONS) == 7
     assert all(function in str(error.value) for function in FUNCTIONS)
 
 
-def test_the_oracle_is_known_and_for_simulations_only() -> None:
+def test_oracle_raises_error_outside_of_simulations() -> None:
     with pytest.raises(ValueError, match="for simulations only"):
         policy_from(ORACLE)
 
 
-def test_the_guide_tells_of_every_policy_and_of_every_part_of_its_name() -> None:
+def test_guide_documents_every_policy_and_every_argument() -> None:
     guide = GUIDE_PAGE.read_text(encoding="utf-8")
     for name in (*POLICIES, *POLICY_TABLE, *(line.usage for line in POLICY_TABLE.values()), *FUNCTIONS, ORACLE):
         assert f"`{name}`" in guide, f"{name} is missing in {GUIDE}"
@@ -168,7 +168,7 @@ def test_the_guide_tells_of_every_policy_and_of_every_part_of_its_name() -> None
     assert all(f"`{part}`" in guide for part in parts)
 
 
-def test_the_guide_can_be_found_from_where_policies_are_named() -> None:
+def test_guide_is_linked_from_pages_that_name_policies() -> None:
     root = GUIDE_PAGE.parents[1]
     assert f"]({GUIDE})" in (root / "README.md").read_text(encoding="utf-8")
     assert all(
@@ -176,5 +176,5 @@ def test_the_guide_can_be_found_from_where_policies_are_named() -> None:
     )
 
 
-def test_nearest_says_nothing_where_nothing_is_near() -> None:
+def test_nearest_returns_nothing_if_no_name_is_similar() -> None:
     assert nearest("zzzzzz", POLICIES) == ""

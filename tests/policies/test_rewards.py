@@ -1,24 +1,26 @@
-"""Rewards: their names, their range, and that the policies which take them learn from them."""
+"""Rewards: names, range, policies that learn from them, and the filter of seen statements."""
 
 from __future__ import annotations
 
 import msgspec
+import numpy as np
 import pytest
 
-from motherlode.model import FailureKind, Outcome, Parent, Rating, Syntax
-from motherlode.policies import POLICIES, Given, policy_from, reward_from, statement_hashes
+from motherlode.model import FailureKind, Outcome, Rating, Syntax
+from motherlode.policies import POLICIES, policy_from, reward_from, statement_hashes
+from motherlode.policies.rewards import SeenStatements
 from tests.policies.fakes import facts, links
 
-PAGE = Given(relevant=True, counts={Syntax.JSON_LD: 30, Syntax.PAGE: 500}, size=50_000, requests=3)
+PAGE = Outcome(url="", host="", relevant=True, counts={Syntax.JSON_LD: 30, Syntax.PAGE: 500}, size=50_000, requests=3)
 
 
-def test_the_target_alone_gives_one_or_nothing() -> None:
+def test_target_reward_is_one_or_zero() -> None:
     assert reward_from("target")(PAGE) == 1.0
     assert reward_from("target")(judged(PAGE, relevant=False)) == 0.0
 
 
-def judged(page: Given, *, relevant: bool) -> Given:
-    return Given(relevant=relevant, counts=page.counts, size=page.size, requests=page.requests)
+def judged(page: Outcome, *, relevant: bool) -> Outcome:
+    return msgspec.structs.replace(page, relevant=relevant)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +34,7 @@ def judged(page: Given, *, relevant: bool) -> Given:
         ("per-byte", 30 / 50 * 2 / 3),
     ],
 )
-def test_graded_rewards(name: str, expected: float) -> None:
+def test_graded_rewards_follow_their_formulas(name: str, expected: float) -> None:
     assert reward_from(name)(PAGE) == pytest.approx(expected)
     assert reward_from(name)(judged(PAGE, relevant=False)) == 0.0
 
@@ -41,19 +43,19 @@ def test_new_statements_count_once() -> None:
     reward = reward_from("new-statements")
     found = statement_hashes(facts(RDFA=20, PAGE=7))
     assert len(found) == 20 * 8
-    page = Given(relevant=True, counts={Syntax.RDFA: 20}, hashes=found)
+    page = Outcome(url="", host="", relevant=True, counts={Syntax.RDFA: 20}, statement_hashes=found)
     assert reward(page) == pytest.approx(0.5, abs=0.02)
     assert reward(page) == 0.0
 
 
-def test_blank_nodes_are_alike_whatever_their_names() -> None:
+def test_blank_nodes_with_different_labels_have_equal_hashes() -> None:
     one = statement_hashes(facts(RDFA=[("_:a", "<http://p>", '"x"', "")]))
     other = statement_hashes(facts(RDFA=[("_:b7", "<http://p>", '"x"', "")]))
     assert one == other
 
 
 @pytest.mark.parametrize("name", ["", "statement", "target:5", "statements:0", "statements/second", "new"])
-def test_a_wrong_name_is_met_with_the_right_ones(name: str) -> None:
+def test_unknown_reward_raises_value_error(name: str) -> None:
     with pytest.raises(ValueError, match="reward"):
         reward_from(name)
 
@@ -71,20 +73,20 @@ def outcome(rating: Rating, url: str, reward: float) -> Outcome:
 
 
 @pytest.mark.parametrize("name", ["motherlode", "bandit:success-rate", "bandit:thompson", "nb-online", "pld", "ldcoc"])
-def test_a_policy_prefers_the_host_whose_finds_are_worth_more(name: str) -> None:
+def test_policy_prefers_host_with_higher_rewards(name: str) -> None:
     """Every page of both hosts is a find: only its worth tells them apart."""
     policy = policy_from(name, seed=1)
     homes = {"a.example": "http://a.example/", "b.example": "http://b.example/"}
     for turn in range(30):
         for host, home in homes.items():
             url = f"{home}item/{turn}"
-            parent = Parent(url=home, host=host, depth=0, relevant=True, kind="html")
+            parent = Outcome(url=home, host=host, depth=0, relevant=True, kind="html")
             (rating,) = policy.rate(links(url), parent)
             policy.learn(outcome(rating, url, 0.9 if host == "a.example" else 0.1))
     picked = []
     for _ in range(20):
         for host, home in homes.items():
-            parent = Parent(url=home, host=host, depth=0, relevant=True, kind="html")
+            parent = Outcome(url=home, host=host, depth=0, relevant=True, kind="html")
             (rating,) = policy.rate(links(f"{home}item/last"), parent)
             policy.arm_ready(rating.arm, rating.score, 10)
         arm = policy.pick()
@@ -94,7 +96,7 @@ def test_a_policy_prefers_the_host_whose_finds_are_worth_more(name: str) -> None
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_no_policy_breaks_on_graded_rewards(name: str) -> None:
+def test_every_policy_accepts_graded_rewards(name: str) -> None:
     pytest.importorskip("sklearn")
     policy = policy_from(name, seed=1)
     for turn in range(120):
@@ -107,3 +109,33 @@ def test_no_policy_breaks_on_graded_rewards(name: str) -> None:
     again = policy_from(name, seed=1)
     again.load(policy.dump())
     assert again.dump() == policy.dump()
+
+
+def hashes(count: int, seed: int) -> bytes:
+    return np.random.default_rng(seed).integers(0, 2**64, count, dtype=np.uint64).astype("<u8").tobytes()
+
+
+def test_known_statements_are_never_new_and_new_ones_rarely_known() -> None:
+    seen = SeenStatements(bits=1 << 20)
+    first = hashes(20_000, seed=1)
+    assert seen.count_new(first) > 19_950
+    assert seen.count_new(first) == 0
+    assert seen.count_new(hashes(20_000, seed=2)) > 19_800
+
+
+def test_seen_statements_survive_dump_and_load() -> None:
+    one, other = SeenStatements(), SeenStatements()
+    one.count_new(hashes(100, seed=3))
+    other.load(one.dump())
+    assert other.count_new(hashes(100, seed=3)) == 0
+    assert SeenStatements().dump() == b""
+    other.load(b"")
+
+
+def test_invalid_saved_filter_raises_value_error() -> None:
+    small = SeenStatements(bits=1 << 10)
+    small.count_new(hashes(3, seed=1))
+    with pytest.raises(ValueError, match="does not fit"):
+        SeenStatements().load(small.dump())
+    with pytest.raises(ValueError, match="cannot be read"):
+        SeenStatements().load(b"no such thing")

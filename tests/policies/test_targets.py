@@ -33,7 +33,7 @@ def typed(iri: str) -> list[Statement]:
         ("any", "N3"),
     ],
 )
-def test_a_name_counts_its_syntax_and_no_other(name: str, syntax: str) -> None:
+def test_target_counts_its_own_syntax_only(name: str, syntax: str) -> None:
     kind = ContentKind.TURTLE if name == "rdf" else HTML
     assert target_from(name)(facts(**{syntax: 1}), kind)
     assert not target_from(name)(facts(), kind)
@@ -47,24 +47,24 @@ def test_a_name_counts_its_syntax_and_no_other(name: str, syntax: str) -> None:
 
 @pytest.mark.parametrize("name", ["any", "jsonld", "microdata", "rdfa", "microformats"])
 @pytest.mark.parametrize("spec", ["{}>=3", "{} >= 3", " {}>= 3 "])
-def test_at_least_so_many(name: str, spec: str) -> None:
+def test_minimum_number_of_statements_is_required(name: str, spec: str) -> None:
     target = target_from(spec.format(name))
     syntax = {"any": "MICRODATA", "jsonld": "JSON_LD"}.get(name, name.upper())
     assert not target(facts(**{syntax: 2}), HTML)
     assert target(facts(**{syntax: 3}), HTML)
 
 
-def test_statements_of_several_syntaxes_are_added_up_for_any() -> None:
+def test_target_any_adds_statements_of_all_syntaxes() -> None:
     assert target_from("any>=4")(facts(MICRODATA=2, JSON_LD=2), HTML)
     assert not target_from("any>=5")(facts(MICRODATA=2, JSON_LD=2, PAGE=7), HTML)
 
 
-def test_the_same_statement_twice_counts_once() -> None:
+def test_duplicate_statement_counts_once() -> None:
     row = ("<http://ex.org/>", "<http://ex.org/p>", '"x"', "")
     assert not target_from("jsonld>=2")(facts(JSON_LD=[row, row]), HTML)
 
 
-def test_json_ld_counts_for_rdf_only_where_it_is_the_whole_document() -> None:
+def test_json_ld_counts_for_rdf_only_as_whole_document() -> None:
     assert target_from("rdf")(facts(JSON_LD=1), ContentKind.JSON_LD)
     assert not target_from("rdf")(facts(JSON_LD=1), HTML)
     assert not target_from("rdf")(facts(TURTLE=1), HTML), "a script of Turtle makes no RDF document of a page"
@@ -72,7 +72,7 @@ def test_json_ld_counts_for_rdf_only_where_it_is_the_whole_document() -> None:
     assert target_from("rdf>=3")(facts(JSON_LD=3), ContentKind.JSON_LD)
 
 
-def test_any_leaves_out_page_facts_and_feeds_alone() -> None:
+def test_target_any_excludes_page_metadata_and_feeds_only() -> None:
     assert set(Syntax) - COUNTED == {Syntax.PAGE, Syntax.FEED}
 
 
@@ -86,7 +86,7 @@ def test_any_leaves_out_page_facts_and_feeds_alone() -> None:
         "type: schema:Recipe",
     ],
 )
-def test_a_type_of_schema_org_is_known_by_both_spellings(spec: str) -> None:
+def test_schema_org_type_matches_both_spellings(spec: str) -> None:
     target = target_from(spec)
     assert target(facts(MICRODATA=typed("http://schema.org/Recipe")), HTML)
     assert target(facts(JSON_LD=typed("https://schema.org/Recipe")), HTML)
@@ -94,25 +94,25 @@ def test_a_type_of_schema_org_is_known_by_both_spellings(spec: str) -> None:
     assert not target(facts(), HTML)
 
 
-def test_a_type_of_another_vocabulary_is_known_by_its_own() -> None:
+def test_type_of_another_vocabulary_matches_its_own_spelling_only() -> None:
     target = target_from("type:foaf:Person")
     assert target(facts(TURTLE=typed("http://xmlns.com/foaf/0.1/Person")), ContentKind.TURTLE)
     assert not target(facts(TURTLE=typed("https://xmlns.com/foaf/0.1/Person")), ContentKind.TURTLE)
 
 
 @pytest.mark.parametrize("iri", ["urn:ex:Thing", "tag:ex.org,2026:Thing", "ftp://ex.org/Thing"])
-def test_a_whole_iri_needs_no_prefix(iri: str) -> None:
+def test_type_may_be_a_full_iri(iri: str) -> None:
     assert target_from(f"type:{iri}")(facts(TURTLE=typed(iri)), ContentKind.TURTLE)
 
 
-def test_a_type_must_be_a_type_and_not_only_mentioned() -> None:
+def test_type_must_be_object_of_rdf_type() -> None:
     target = target_from("type:schema:Recipe")
     mention = ("<http://ex.org/>", "<http://ex.org/about>", "<http://schema.org/Recipe>", "")
     quoted = ("<http://ex.org/>", "<http://ex.org/p>", f'"see {RDF_TYPE} <http://schema.org/Recipe> ."', "")
     assert not target(facts(RDFA=[mention, quoted]), HTML)
 
 
-def test_a_type_is_found_in_graphs_that_a_document_names() -> None:
+def test_type_in_named_graph_matches() -> None:
     named = [(*row[:3], "<http://ex.org/graph>") for row in typed("http://schema.org/Recipe")]
     assert target_from("type:schema:Recipe")(facts(TRIG=named), ContentKind.TRIG)
 
@@ -120,7 +120,7 @@ def test_a_type_is_found_in_graphs_that_a_document_names() -> None:
 @pytest.mark.parametrize(
     "spec", ["type:schema:Recipe", "ASK { ?s ?p ?o }", "ASK { ?s a schema:Recipe }", "any", "any>=1"]
 )
-def test_plain_facts_of_a_page_never_count(spec: str) -> None:
+def test_page_metadata_never_counts(spec: str) -> None:
     assert not target_from(spec)(facts(PAGE=typed("http://schema.org/Recipe")), HTML)
 
 
@@ -134,7 +134,7 @@ def test_plain_facts_of_a_page_never_count(spec: str) -> None:
         "  ASK { ?it a ?type . FILTER(STRSTARTS(STR(?type), STR(schema:))) }",
     ],
 )
-def test_a_query_is_asked_of_the_page(spec: str) -> None:
+def test_ask_query_is_evaluated_on_the_page(spec: str) -> None:
     name = ("<http://ex.org/#it>", "<http://schema.org/name>", '"Tarte"@fr', "")
     target = target_from(spec)
     assert target(facts(JSON_LD=[*typed("http://schema.org/Recipe"), name]), HTML)
@@ -142,13 +142,13 @@ def test_a_query_is_asked_of_the_page(spec: str) -> None:
     assert not target(TransformResult(), HTML)
 
 
-def test_a_query_sees_all_syntaxes_together() -> None:
+def test_ask_query_sees_statements_of_all_syntaxes() -> None:
     name = ("<http://ex.org/#it>", "<http://schema.org/name>", '"x"', "")
     target = target_from("ASK { ?it a schema:Recipe ; schema:name ?name }")
     assert target(facts(MICRODATA=typed("http://schema.org/Recipe"), RDFA=[name]), HTML)
 
 
-def test_a_prefix_of_the_users_own_goes_before_ours() -> None:
+def test_prefix_of_user_overrides_ours() -> None:
     target = target_from("PREFIX schema: <http://other.example/> ASK { ?it a schema:Recipe }")
     assert target(facts(JSON_LD=typed("http://other.example/Recipe")), HTML)
     assert not target(facts(JSON_LD=typed("http://schema.org/Recipe")), HTML)
@@ -161,7 +161,7 @@ def test_a_prefix_of_the_users_own_goes_before_ours() -> None:
         ("json-ld>=2", "did you mean jsonld?"),
         ("any>=", "did you mean any?"),
         ("any>=-1", "unknown target"),
-        ("microdata>=0", "ask for at least 1"),
+        ("microdata>=0", "use at least 1"),
         ("", "unknown target ''"),
         ("SELECT * { ?s ?p ?o }", "or a SPARQL ASK { … }"),
         ("type:Recipe", "give an IRI, as in type:http://schema.org/Recipe or type:schema:Recipe"),
@@ -174,7 +174,7 @@ def test_a_prefix_of_the_users_own_goes_before_ours() -> None:
         ("ASK { ?s ?p ?o FILTER(<http://ex.org/f>(?o)) }", "http://ex.org/f"),
     ],
 )
-def test_a_bad_target_is_explained_in_one_line(spec: str, message: str) -> None:
+def test_invalid_target_raises_error_of_one_line(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)) as error:
         target_from(spec)
     assert "\n" not in str(error.value)

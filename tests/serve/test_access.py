@@ -125,13 +125,13 @@ def test_preflight_names_methods_for_the_given_origin(open_site: str) -> None:
 @pytest.mark.parametrize("host", ["", "a b", "http://a.test", "a.test:80", "a.test/", "*", "user@a.test"])
 def test_host_that_cannot_be_meant_is_an_error(host: str) -> None:
     with pytest.raises(ValueError, match="is no host name"):
-        Access.given(hosts=[host])
+        Access.from_options(hosts=[host])
 
 
 @pytest.mark.parametrize("origin", ["", "null", "a.test", "https://a.test/x", "ftp://a.test", "https://u@a.test"])
 def test_origin_that_cannot_be_meant_is_an_error(origin: str) -> None:
     with pytest.raises(ValueError, match="is no origin"):
-        Access.given(origins=[origin])
+        Access.from_options(origins=[origin])
 
 
 def test_every_origin_may_read_if_the_user_says_so(folder: Path) -> None:

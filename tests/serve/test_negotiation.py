@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.serve.negotiation import GRAPHS, HTML, JSON, RESULTS, choose, named
+from motherlode.serve.negotiation import GRAPHS, HTML, JSON, RESULTS, choose_format, find_format
 
 
 @pytest.mark.parametrize(
@@ -24,16 +24,16 @@ from motherlode.serve.negotiation import GRAPHS, HTML, JSON, RESULTS, choose, na
     ],
 )
 def test_results(accept: str, name: str | None) -> None:
-    chosen = choose(accept, RESULTS)
+    chosen = choose_format(accept, RESULTS)
     assert (chosen.name if chosen else None) == name
 
 
 def test_browsers_get_pages_and_programs_get_data() -> None:
     browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
-    assert choose(browser, (HTML, JSON)) is HTML
-    assert choose("application/json", (HTML, JSON)) is JSON
-    assert named("json", (HTML, JSON)) is JSON
-    assert choose(browser, (*GRAPHS, HTML)) is HTML
+    assert choose_format(browser, (HTML, JSON)) is HTML
+    assert choose_format("application/json", (HTML, JSON)) is JSON
+    assert find_format("json", (HTML, JSON)) is JSON
+    assert choose_format(browser, (*GRAPHS, HTML)) is HTML
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,10 @@ def test_browsers_get_pages_and_programs_get_data() -> None:
     ],
 )
 def test_formats_by_name(wanted: str, result: str | None, graph: str | None) -> None:
-    results, graphs = named(wanted, RESULTS), named(wanted, GRAPHS)
+    results, graphs = find_format(wanted, RESULTS), find_format(wanted, GRAPHS)
     assert ((results and results.name), (graphs and graphs.name)) == (result, graph)
 
 
 @given(st.text(max_size=80))
 def test_nothing_breaks_it(accept: str) -> None:
-    choose(accept, RESULTS)
+    choose_format(accept, RESULTS)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.index import QuadStore
-from motherlode.index.query.query_worker import Order
+from motherlode.index.query.query_worker import WorkerQuery
 from motherlode.serve.query_pool import QueryFailure, QueryPool
 from motherlode.serve.views.elements import select
 from tests.index.fakes import record, says
@@ -38,7 +38,7 @@ async def test_answers_errors_and_limits_leave_the_pool_usable(store: QuadStore,
         assert await count(pool) == 200
         for sparql, most, status in (("SELECT {", 1000, 400), ("SELECT * { ?s ?p ?o }", 1000, 413)):
             with pytest.raises(QueryFailure) as caught:
-                await select(pool, sparql, seconds=30, most=most)
+                await select(pool, sparql, seconds=30, max_bytes=most)
             assert caught.value.status == status
         with pytest.raises(QueryFailure) as caught:
             await select(pool, ENDLESS, seconds=0.5)
@@ -82,7 +82,7 @@ async def test_too_many_are_turned_away_and_the_others_wait(store: QuadStore, tm
 
 
 async def test_what_is_written_later_is_seen(store: QuadStore, tmp_path: Path) -> None:
-    pool = QueryPool(tmp_path / "store", tmp_path / "words", fresh_for=0.0)
+    pool = QueryPool(tmp_path / "store", tmp_path / "words", refresh_seconds=0.0)
     try:
         assert await count(pool) == 200
         store.write([record("http://b.test/", says("y", "new"))])
@@ -110,8 +110,8 @@ async def test_timeout_of_an_answer_that_is_not_read_frees_its_slot(store: QuadS
     try:
         async with asyncio.timeout(60):
             with pytest.raises(QueryFailure) as caught:
-                async with pool.ask(Order(sparql=LARGE), seconds=1) as answer:
-                    async for _ in answer.pieces():
+                async with pool.ask(WorkerQuery(sparql=LARGE), seconds=1) as answer:
+                    async for _ in answer.chunks():
                         await asyncio.Event().wait()  # as a client that takes nothing more
             assert caught.value.status == 504
             assert await count(pool) == 200
@@ -122,7 +122,7 @@ async def test_timeout_of_an_answer_that_is_not_read_frees_its_slot(store: QuadS
 async def test_without_a_store_there_is_nothing_to_ask(tmp_path: Path) -> None:
     pool = QueryPool(tmp_path / "none", tmp_path / "words")
     with pytest.raises(QueryFailure) as caught:
-        async with pool.ask(Order(sparql="ASK {}"), seconds=30):
+        async with pool.ask(WorkerQuery(sparql="ASK {}"), seconds=30):
             pass
     assert caught.value.status == 503
     await pool.close()
@@ -134,7 +134,7 @@ async def test_a_damaged_store_is_told_with_what_to_do(tmp_path: Path, when: str
     made.write([record("http://a.test/", *(says(f"x{n}", f"value {n}") for n in range(5_000)))])
     made.flush()
     del made
-    pool = QueryPool(tmp_path / "store", tmp_path / "words", workers=1, fresh_for=0.0)
+    pool = QueryPool(tmp_path / "store", tmp_path / "words", workers=1, refresh_seconds=0.0)
     try:
         if when == "meanwhile":
             assert await count(pool) == 5_000

@@ -6,7 +6,7 @@ import pyoxigraph as ox
 import pytest
 
 from motherlode.model.terms import PREFIXES
-from motherlode.serve.sparql import described
+from motherlode.serve.sparql import describe_service
 
 SD = "http://www.w3.org/ns/sparql-service-description#"
 HERE = "http://127.0.0.1:8000/sparql"
@@ -27,7 +27,7 @@ def objects(content: bytes, form: ox.RdfFormat, predicate: str) -> set[str]:
     ],
 )
 def test_every_format_says_the_same(media_type: str, form: ox.RdfFormat) -> None:
-    content = described(HERE, media_type)
+    content = describe_service(HERE, media_type)
     assert objects(content, form, "endpoint") == {HERE}
     assert objects(content, form, "supportedLanguage") == {f"{SD}SPARQL11Query"}
     assert len(objects(content, form, "resultFormat")) == 8
@@ -35,11 +35,11 @@ def test_every_format_says_the_same(media_type: str, form: ox.RdfFormat) -> None
 
 @pytest.mark.parametrize("address", ['http://a/> . <u:evil> <u:p> "x" . <u:a', "http://a/{b}|`c\\d", "http://a/ b"])
 def test_an_address_cannot_say_more_than_itself(address: str) -> None:
-    content = described(address, "application/n-triples")
+    content = describe_service(address, "application/n-triples")
     assert len(objects(content, ox.RdfFormat.N_TRIPLES, "endpoint")) == 1
-    assert len(content.splitlines()) == len(described(HERE, "application/n-triples").splitlines())
+    assert len(content.splitlines()) == len(describe_service(HERE, "application/n-triples").splitlines())
 
 
 def test_the_functions_that_queries_may_use_are_named() -> None:
-    found = objects(described(HERE, "text/turtle"), ox.RdfFormat.TURTLE, "extensionFunction")
+    found = objects(describe_service(HERE, "text/turtle"), ox.RdfFormat.TURTLE, "extensionFunction")
     assert found == {PREFIXES["ml"] + name for name in ("matches", "score", "node", "key")}

@@ -54,7 +54,7 @@ class TableWeb:
 
 
 def everyone_linked(hosts: int, pages: int) -> TableWeb:
-    """Hosts with so many pages each; home pages link to all pages of their host and to the next host."""
+    """Hosts with equal numbers of pages. Home pages link to all pages of their host and to the next host."""
     table: dict[str, tuple[bool, Sequence[str]]] = {}
     for host in range(hosts):
         own = [f"https://h{host}.example/{number}" for number in range(1, pages)]

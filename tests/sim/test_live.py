@@ -27,13 +27,13 @@ async def live_picks(job: Job, folder: CrawlFolder) -> list[tuple[str, bool]]:
     folder.create(job)
     try:
         assembled = assemble(job, folder)
-        return [(visit.url, visit.relevant) async for visit in assembled.crawl.visits(assembled.seeds)]
+        return [(visit.url, visit.relevant) async for visit in assembled.engine.visits(assembled.seeds)]
     finally:
         folder.unlock()
 
 
 @pytest.mark.parametrize("policy", ["bfs", "dfs", "random", "bandit:success-rate", "bandit:success-rate:0.5:20"])
-async def test_a_policy_makes_the_same_picks_in_both(
+async def test_policy_picks_are_equal_in_simulation_and_live_crawl(
     web: tuple[Path, Path, list[str]], tmp_path: Path, policy: str
 ) -> None:
     warc, trace, seeds = web

@@ -24,7 +24,7 @@ def crawled(web: TableWeb, seeds: Sequence[str], pages: int, policy: str = "orac
 def brute_force(web: TableWeb, seeds: Sequence[str], pages: int) -> list[str]:
     """Issue by issue: a relevant page when one is discovered, otherwise the shortest way; first found goes first.
 
-    Of several shortest ways, that at whose end there is most.
+    The shortest path; among equal ones, the path that ends at most relevant pages.
     """
     known = list(dict.fromkeys(seeds))
     fetched: list[str] = []
@@ -79,14 +79,14 @@ def webs(draw: st.DrawFn) -> TableWeb:
 
 @settings(max_examples=300, deadline=None)
 @given(webs(), st.integers(1, 15))
-def test_it_picks_as_one_does_that_looks_at_everything(web: TableWeb, pages: int) -> None:
+def test_oracle_picks_equal_those_of_exhaustive_search(web: TableWeb, pages: int) -> None:
     seeds = [address(0), address(1)]
     assert crawled(web, seeds, pages).picks == brute_force(web, seeds, pages)
 
 
 @settings(max_examples=100, deadline=None)
 @given(webs())
-def test_computing_all_distances_anew_changes_nothing(web: TableWeb) -> None:
+def test_oracle_recomputing_all_distances_keeps_picks(web: TableWeb) -> None:
     policy = OraclePolicy(LinkGraph(web))
     policy._searched = 1 << 40
     seeds = [address(0), address(1)]
@@ -94,7 +94,7 @@ def test_computing_all_distances_anew_changes_nothing(web: TableWeb) -> None:
     assert result.picks == brute_force(web, seeds, 15)
 
 
-def test_it_goes_a_long_way_for_a_find_and_past_a_near_dead_end() -> None:
+def test_oracle_prefers_long_path_to_relevant_page_over_near_dead_end() -> None:
     chain = {address(n): (n == 9, [address(n + 1)] if n < 9 else []) for n in range(10)}
     dead = {f"https://dead.example/{n}": (False, [f"https://dead.example/{n + 1}"]) for n in range(5)}
     web = TableWeb(chain | dead)
@@ -102,7 +102,7 @@ def test_it_goes_a_long_way_for_a_find_and_past_a_near_dead_end() -> None:
     assert crawled(web, ["https://dead.example/0", address(0)], 9).relevant == 0
 
 
-def test_of_two_lists_it_takes_the_longer_one() -> None:
+def test_oracle_of_two_lists_picks_the_longer_one() -> None:
     home, short, long = "https://a.example/", "https://a.example/short", "https://a.example/long"
     finds = [f"{long}/{number}" for number in range(8)]
     table: dict[str, tuple[bool, Sequence[str]]] = {home: (False, [short, long]), long: (False, finds)}
@@ -114,8 +114,6 @@ def test_of_two_lists_it_takes_the_longer_one() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(webs(), st.sampled_from(["bfs", "dfs", "random", "bandit:success-rate"]))
-def test_all_that_can_be_found_is_found_as_early_as_by_any_policy_when_a_find_is_near(
-    web: TableWeb, policy: str
-) -> None:
+def test_oracle_with_near_relevant_pages_is_not_beaten_by_any_policy(web: TableWeb, policy: str) -> None:
     seeds = [address(0), address(1)]
     assert crawled(web, seeds, 100).relevant == crawled(web, seeds, 100, policy).relevant

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from multiprocessing import active_children
+from pathlib import Path
 
 import pytest
 
 from motherlode.model import Policy
 from motherlode.policies import Target, policy_from
 from motherlode.sim import runner as matrix
-from motherlode.sim.runner import Trial, TrialProgress, WebSpec, open_web, run_trial, run_trials
+from motherlode.sim.runner import Trial, TrialProgress, WebSpec, open_web, prepared, run_trial, run_trials
 from motherlode.sim.simulator import Timing
+from motherlode.sim.trace.files import TraceError, existing_parts
+from tests.sim.fakes import recorded_graph
 
 
 def trials(*policies: str) -> list[Trial]:
@@ -18,7 +22,7 @@ def trials(*policies: str) -> list[Trial]:
     return [Trial(policy=policy, seed=1, pages=60, seeds=seeds) for policy in policies]
 
 
-def test_side_by_side_is_the_same_as_one_after_the_other() -> None:
+def test_trials_in_parallel_equal_sequential_trials() -> None:
     spec, wanted = WebSpec(web="synthetic:500"), trials("bfs", "random", "oracle")
     alone = list(run_trials(spec, wanted, processes=1))
     beside = list(run_trials(spec, wanted, processes=2))
@@ -27,7 +31,7 @@ def test_side_by_side_is_the_same_as_one_after_the_other() -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_who_waits_is_told_how_far_each_trial_is(processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trials_report_progress(processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrix, "_LOOK_SECONDS", 0.01)
     spec = WebSpec(web="synthetic:5000")
     seeds = tuple(open_web(spec).home_pages())
@@ -46,7 +50,7 @@ def test_who_waits_is_told_how_far_each_trial_is(processes: int, monkeypatch: py
     assert any(standings[0].has_ended and not standings[2].has_ended for standings in told)
 
 
-def test_who_stops_asking_ends_what_is_under_way() -> None:
+def test_trials_end_when_caller_stops_iterating() -> None:
     spec = WebSpec(web="synthetic:20000")
     seeds = tuple(open_web(spec).home_pages())
     wanted = [Trial(policy="motherlode", seed=seed, pages=20_000, seeds=seeds) for seed in range(3)]
@@ -62,18 +66,18 @@ def test_who_stops_asking_ends_what_is_under_way() -> None:
     assert set(active_children()) <= before
 
 
-def test_a_trial_that_fails_is_told_and_ends_the_others() -> None:
+def test_failing_trial_is_raised_and_ends_the_others() -> None:
     with pytest.raises(ValueError, match="unknown policy"):
         list(run_trials(WebSpec(web="synthetic:500"), trials("bsf", "bfs"), processes=2))
 
 
-def test_the_oracle_leads() -> None:
+def test_oracle_finds_most() -> None:
     spec = WebSpec(web="synthetic:500")
     bfs, oracle = (run_trial(spec, trial).result.relevant for trial in trials("bfs", "oracle"))
     assert oracle > bfs
 
 
-def test_our_policy_waits_for_good_hosts_where_hosts_must_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_motherlode_waits_for_snoozed_good_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = WebSpec(web="synthetic:2000")
     timing = Timing(in_flight=16, delay=1.0)
     trial = Trial(policy="motherlode", seed=1, pages=240, seeds=tuple(open_web(spec).home_pages()), timing=timing)
@@ -82,18 +86,18 @@ def test_our_policy_waits_for_good_hosts_where_hosts_must_rest(monkeypatch: pyte
     assert waiting > 1.2 * run_trial(spec, trial).result.relevant
 
 
-def test_another_seed_is_another_synthetic_web() -> None:
+def test_synthetic_web_with_other_seed_differs() -> None:
     webs = [open_web(WebSpec(web="synthetic:500", web_seed=seed)).home_pages() for seed in (1, 2)]
     assert webs[0] != webs[1]
 
 
 @pytest.mark.parametrize("policy", ["bsf", ""])
-def test_an_unknown_policy_is_said(policy: str) -> None:
+def test_trial_with_unknown_policy_is_an_error(policy: str) -> None:
     with pytest.raises(ValueError, match="unknown policy"):
         run_trial(WebSpec(web="synthetic:500"), trials(policy)[0])
 
 
-def test_the_policy_of_a_trial_knows_what_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trial_policy_knows_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Target | None] = []
 
     def watched(name: str, seed: int, *, target: Target | None = None) -> Policy:
@@ -104,3 +108,41 @@ def test_the_policy_of_a_trial_knows_what_is_looked_for(monkeypatch: pytest.Monk
     (trial,) = trials("motherlode")
     run_trial(WebSpec(web="synthetic:500", target="rdf"), trial)
     assert [target.spec for target in told if target is not None] == ["rdf"]
+
+
+def silent(done: int, of: int) -> None:
+    pass
+
+
+def test_warc_source_is_recorded_once(tmp_path: Path) -> None:
+    warc = recorded_graph(tmp_path / "w.warc.gz", hosts=2, pages=3)[0]
+    trace = Path(prepared(str(warc), tmp_path / "cache", silent))
+    table = next(trace.glob("*.pages.parquet"))
+    made = table.stat().st_mtime_ns
+    assert prepared(str(warc), tmp_path / "cache", silent) == str(trace)
+    assert table.stat().st_mtime_ns == made
+
+
+def test_cached_trace_of_older_version_is_made_again(tmp_path: Path) -> None:
+    warc = recorded_graph(tmp_path / "w.warc.gz", hosts=2, pages=3)[0]
+    trace = Path(prepared(str(warc), tmp_path / "cache", silent))
+    (trace / "trace.json").write_text(json.dumps({"version": 0, "parts": []}))
+    prepared(str(warc), tmp_path / "cache", silent)
+    assert existing_parts(trace)[0].pages == 6
+
+
+def test_other_web_names_are_unchanged(tmp_path: Path) -> None:
+    assert prepared("synthetic:1000", tmp_path, silent) == "synthetic:1000"
+    assert prepared(str(tmp_path), tmp_path / "cache", silent) == str(tmp_path)
+
+
+def test_missing_web_source_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match="does not exist: give a trace, a WARC file or synthetic:PAGES"):
+        prepared(str(tmp_path / "nothing"), tmp_path / "cache", silent)
+
+
+def test_unwritable_trace_cache_is_an_error_with_advice(tmp_path: Path) -> None:
+    warc = recorded_graph(tmp_path / "w.warc.gz", hosts=2, pages=3)[0]
+    (tmp_path / "cache").touch()
+    with pytest.raises(TraceError, match=r"`motherlode record .* -o TRACE` makes a trace elsewhere"):
+        prepared(str(warc), tmp_path / "cache", silent)

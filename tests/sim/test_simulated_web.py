@@ -1,4 +1,4 @@
-"""What every web that can be simulated keeps to: the synthetic one, a recorded one, and the one of the tests."""
+"""Contract suite of `SimulatedWeb`, run on the synthetic web, a recorded web and the fake web of the tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from motherlode.model import FailureKind
 from motherlode.policies import target_from
-from motherlode.sim.simulated_web import SimPage, SimulatedWeb
+from motherlode.sim.simulated_web import HostSubset, SimPage, SimulatedWeb
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.recorder import record
 from motherlode.sim.trace.trace_web import TraceWeb
@@ -29,7 +29,7 @@ def web(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return TraceWeb(path / "trace", target_from("any"))
 
 
-def test_everything_is_there_once_and_is_what_a_request_gives(web: SimulatedWeb) -> None:
+def test_simulated_web_everything_equals_single_requests(web: SimulatedWeb) -> None:
     everything = list(web.everything())
     assert len({page.url for page in everything}) == len(everything)
     pages = sum(page.failure is None for page in everything)
@@ -38,36 +38,50 @@ def test_everything_is_there_once_and_is_what_a_request_gives(web: SimulatedWeb)
         assert web.page(page.url) == page, "a request gives the same every time"
 
 
-def test_labels_are_those_of_the_pages(web: SimulatedWeb) -> None:
+def test_simulated_web_labels_equal_page_labels(web: SimulatedWeb) -> None:
     labels = dict(web.labels())
     assert labels == {page.url: page.relevant for page in web.everything() if page.failure is None}
     assert 0 < sum(labels.values()) < len(labels)
 
 
-def test_home_pages_are_pages_of_different_hosts(web: SimulatedWeb) -> None:
+def test_simulated_web_home_pages_are_on_different_hosts(web: SimulatedWeb) -> None:
     homes = web.home_pages()
     assert len({host_of(url) for url in homes}) == len(homes) > 1
     assert all(web.page(url).url == web.spelling(url) for url in homes)
 
 
-def test_a_spelling_is_its_own_spelling_and_links_are_spelled_as_pages_are(web: SimulatedWeb) -> None:
+def test_simulated_web_canonical_urls_are_stable(web: SimulatedWeb) -> None:
     for page in web.everything():
         assert web.spelling(page.url) == page.url == canonical(page.url)
         for link in page.links:
             assert web.page(link.url).url == web.spelling(link.url)
 
 
-def test_what_the_web_does_not_hold_is_a_failure_and_has_nothing(web: SimulatedWeb) -> None:
+def test_simulated_web_unknown_url_gives_empty_failure(web: SimulatedWeb) -> None:
     missing = web.page(f"{web.home_pages()[0]}there/is/no/such/page-31415")
     assert missing.failure is FailureKind.NOT_FOUND
     assert (missing.relevant, list(missing.links), missing.counts) == (False, [], {})
 
 
-def test_a_failure_is_never_relevant_and_a_redirect_leads_somewhere(web: SimulatedWeb) -> None:
+def test_simulated_web_failures_are_irrelevant_and_redirects_have_targets(web: SimulatedWeb) -> None:
     for page in web.everything():
         assert not (page.failure and page.relevant)
         assert bool(page.location) == (page.failure is FailureKind.REDIRECT)
 
 
-def test_no_two_pages_share_their_counts() -> None:
+def test_simulated_web_pages_do_not_share_counts() -> None:
     assert SimPage(url="u").counts is not SimPage(url="v").counts
+
+
+def test_host_subset_contains_only_chosen_hosts() -> None:
+    whole = SyntheticSimWeb(pages=400, seed=3, target=target_from("any"))
+    homes = whole.home_pages()
+    chosen = {host_of(url) for url in homes[:10]}
+    part = HostSubset(whole, chosen)
+    pages = list(part.everything())
+    assert {host_of(page.url) for page in pages} == chosen
+    assert {host_of(link.url) for page in pages for link in page.links} <= chosen
+    assert {host_of(url) for url in part.home_pages()} == chosen
+    assert 0 < part.page_count < whole.page_count
+    assert part.page(homes[20]).failure is FailureKind.NOT_FOUND
+    assert dict(part.labels()) == {page.url: page.relevant for page in pages if page.failure is None}

@@ -22,7 +22,7 @@ def crawled(web: TableWeb, *, policy: str = "bfs", pages: int = 1000, seed: int 
 
 
 class TestCounting:
-    def test_every_request_counts(self) -> None:
+    def test_simulation_counts_every_request(self) -> None:
         web = TableWeb(
             {"https://a.example/": (True, ["https://a.example/r", "https://a.example/gone"])},
             {"https://a.example/r": "https://b.example/"},
@@ -39,48 +39,48 @@ class TestCounting:
         assert result.hosts == {"a.example": [3, 1], "b.example": [1, 0]}
         assert result.seconds == 0.0
 
-    def test_the_budget_is_kept_and_the_curve_ends_there(self) -> None:
+    def test_simulation_curve_ends_at_budget(self) -> None:
         result = crawled(CHAIN, pages=7)
         assert result.fetched == len(result.picks) == 7
         assert result.curve[-1] == (7, 3)
         assert all(before < after for before, after in pairwise(result.curve))
 
-    def test_a_budget_larger_than_the_web_ends_with_it(self) -> None:
+    def test_simulation_with_large_budget_ends_with_web(self) -> None:
         result = crawled(CHAIN, pages=10**6)
         assert result.fetched == 21  # the last link leads nowhere
         assert result.relevant == 10
 
-    def test_the_time_of_picks_is_sampled(self) -> None:
+    def test_simulation_samples_pick_times(self) -> None:
         result = crawled(everyone_linked(5, 50))
         assert len(result.picking) == result.fetched
         assert all(waiting >= 0 and seconds > 0 for waiting, seconds in result.picking)
         assert 0 < result.select_seconds < result.wall_seconds
 
     @pytest.mark.parametrize("policy", ["bfs", "dfs", "random", "bandit:success-rate"])
-    def test_the_seed_decides_everything(self, policy: str) -> None:
+    def test_simulation_with_same_seed_is_equal(self, policy: str) -> None:
         web = everyone_linked(20, 6)
         one, same = (crawled(web, policy=policy, seed=3, failure_rate=0.1) for _ in range(2))
         assert (one.picks, one.curve, one.failures) == (same.picks, same.curve, same.failures)
 
-    def test_another_seed_is_another_random_crawl(self) -> None:
+    def test_simulation_with_other_seed_differs(self) -> None:
         web = everyone_linked(20, 6)
         assert crawled(web, policy="random", seed=1).picks != crawled(web, policy="random", seed=2).picks
 
 
 class TestVirtualTime:
-    def test_a_request_takes_latency_and_transfer(self) -> None:
+    def test_simulation_request_takes_latency_and_transfer_time(self) -> None:
         result = crawled(TableWeb({"https://a.example/": (False, [])}), latency=2.0, bandwidth=500.0)
         (request,) = result.starts
         assert request[1] - request[0] == pytest.approx(2.0 * 0.1 + 1000 / 500.0)
         assert result.seconds == pytest.approx(request[1])
 
-    def test_more_requests_in_flight_take_less_time(self) -> None:
+    def test_simulation_with_more_slots_takes_less_time(self) -> None:
         web = everyone_linked(20, 6)
         slow, fast = (crawled(web, latency=1.0, in_flight=number) for number in (1, 10))
         assert sorted(slow.picks) == sorted(fast.picks)
         assert fast.seconds < slow.seconds / 4
 
-    def test_a_free_place_is_used_as_soon_as_a_host_is_ready(self) -> None:
+    def test_simulation_free_slot_is_used_when_host_is_ready(self) -> None:
         """A slow host must not keep a fast one waiting."""
         pages = [f"https://fast.example/{n}" for n in range(1, 5)]
         web = TableWeb(
@@ -93,8 +93,8 @@ class TestVirtualTime:
         ends = {url: end for url, (_, end) in zip(result.picks, result.starts, strict=True)}
         assert max(end for url, end in ends.items() if "fast" in url) < 20
 
-    def test_feedback_comes_late(self) -> None:
-        """What is in flight is chosen without what the answers will tell."""
+    def test_simulation_outcomes_arrive_after_response_time(self) -> None:
+        """Requests in flight are picked before their outcomes are known."""
         web = everyone_linked(8, 30)
         now, late = (
             crawled(web, policy="bandit:success-rate:0", pages=100, latency=1.0, in_flight=number) for number in (1, 60)
@@ -109,7 +109,7 @@ class TestVirtualTime:
         st.integers(1, 30),
         st.sampled_from([0.0, 0.2]),
     )
-    def test_hosts_are_treated_politely(
+    def test_simulation_keeps_host_delay(
         self, policy: str, delay: float, latency: float, in_flight: int, failure_rate: float
     ) -> None:
         result = crawled(
@@ -129,7 +129,7 @@ class TestVirtualTime:
         under_way = [sum(start <= at < end for start, end in result.starts) for at, _ in result.starts]
         assert max(under_way) <= in_flight
 
-    def test_without_a_delay_a_host_has_at_most_so_many_requests_at_once(self) -> None:
+    def test_simulation_without_delay_limits_requests_per_host(self) -> None:
         result = crawled(everyone_linked(2, 60), latency=1.0, in_flight=50, per_host=3)
         for host in ("h0.example", "h1.example"):
             own = [times for url, times in zip(result.picks, result.starts, strict=True) if host_of(url) == host]
@@ -137,19 +137,19 @@ class TestVirtualTime:
 
 
 class TestFailures:
-    def test_they_come_at_their_rate(self) -> None:
+    def test_simulated_failures_have_given_rate(self) -> None:
         result = crawled(everyone_linked(100, 30), failure_rate=0.2)
         failed = result.failures["timeout"] + result.failures["server-error"]
         assert failed / result.fetched == pytest.approx(0.2, abs=0.03)
         assert result.failures["timeout"] == pytest.approx(result.failures["server-error"], rel=0.3)
 
-    def test_what_failed_is_tried_again(self) -> None:
+    def test_simulated_failures_are_retried(self) -> None:
         web = everyone_linked(100, 30)
         calm, rough = crawled(web, pages=10**6), crawled(web, pages=10**6, failure_rate=0.1)
         assert rough.fetched > calm.fetched
         assert rough.relevant > 0.97 * calm.relevant
 
-    def test_they_are_the_same_for_every_policy(self) -> None:
+    def test_simulated_failures_are_equal_for_every_policy(self) -> None:
         web = everyone_linked(30, 10)
         failed = [crawled(web, policy=policy, failure_rate=0.2).failures for policy in ("bfs", "random")]
         assert failed[0] == failed[1]

@@ -7,15 +7,15 @@ import json
 from pathlib import Path
 
 import pytest
-from tools.papers import anthelion_curves, writing
+from tools.papers import anthelion_curves, markdown
 from tools.papers.anthelion_classifiers import online_accuracy
 from tools.papers.anthelion_narrower import narrower
-from tools.papers.crawling import crawl, harvest, repetitions
 from tools.papers.lab import Lab
 from tools.papers.ldcoc_features import offline_quality
-from tools.papers.pretrained import named_policy
 from tools.papers.scale import Scale, Web
+from tools.papers.simulated_crawl import crawl, harvest, repetitions
 from tools.papers.sites import rdf_sites, site_crawl
+from tools.papers.static_crawlers import named_policy
 
 from motherlode.model import Link, LinkSource
 
@@ -40,7 +40,7 @@ def test_section_has_table_claims_and_picture(tmp_path: Path) -> None:
     assert (tmp_path / "docs" / "papers" / "anthelion-8-synthetic.svg").read_text().startswith("<svg")
 
 
-def test_answers_are_kept_and_forgotten(tmp_path: Path) -> None:
+def test_papers_results_are_cached_and_cleared(tmp_path: Path) -> None:
     lab = _lab(tmp_path)
     (first,) = lab.run(crawl, [_crawl("bfs")])
     (path,) = (tmp_path / "answers").glob("*.json")
@@ -66,7 +66,7 @@ def _links() -> list[Link]:
     return [Link(url=f"http://{name}.example/recipes/{name}-1.html", source=LinkSource.SEED) for name in ("a", "shop")]
 
 
-def test_the_oracle_finds_at_least_as_much_as_breadth_first() -> None:
+def test_papers_oracle_finds_at_least_as_much_as_bfs() -> None:
     assert harvest([crawl(**_crawl("oracle"))]) >= harvest([crawl(**_crawl("bfs"))])
 
 
@@ -93,7 +93,7 @@ def test_link_analysis_counts_no_more_right_predictions_than_predictions() -> No
         assert found["fired_right"].get(name, 0) <= count
 
 
-def test_only_what_draws_is_repeated() -> None:
+def test_papers_repeat_only_random_policies() -> None:
     assert [repetitions(name, 5) for name in ("bfs", "bandit:success-rate:0", "bandit:thompson:0", "ldcoc")] == [
         1,
         1,
@@ -102,11 +102,11 @@ def test_only_what_draws_is_repeated() -> None:
     ]
 
 
-@pytest.mark.parametrize("module", [writing, anthelion_curves])
-def test_examples_in_docstrings(module: object) -> None:
+@pytest.mark.parametrize("module", [markdown, anthelion_curves])
+def test_papers_docstring_examples_pass(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 
 
-def test_every_table_has_its_paragraph() -> None:
-    for path in writing.NOTES.glob("*.md"):
+def test_papers_every_table_has_notes() -> None:
+    for path in markdown.NOTES.glob("*.md"):
         assert len(path.read_text(encoding="utf-8").split()) > 40, f"{path.name} says nothing"

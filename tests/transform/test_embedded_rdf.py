@@ -23,8 +23,8 @@ def extraction(
     options: TransformOptions = TransformOptions(),  # noqa: B008 - it is frozen
 ) -> Extraction:
     detected = Detected(kind=kind, evidence=DetectionEvidence.CONTENT, charset=charset)
-    facts = transform(Document(url=URL, body=body.encode(charset), detected=detected), options)
-    return next((it for it in facts.extractions if it.syntax is syntax), Extraction(syntax=syntax))
+    result = transform(Document(url=URL, body=body.encode(charset), detected=detected), options)
+    return next((it for it in result.extractions if it.syntax is syntax), Extraction(syntax=syntax))
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,14 @@ def extraction(
         ("text/n3", "<a> <b> <c> .", Syntax.N3, ""),
     ],
 )
-def test_scripts_are_documents(media_type: str, content: str, syntax: Syntax, graph: str) -> None:
+def test_script_extractor_reads_script_as_document(media_type: str, content: str, syntax: Syntax, graph: str) -> None:
     found = extraction(f'<html><p>1<script type="{media_type}">{content}</script>', syntax)
     terms = ("<http://example.org/a>", "<http://example.org/b>", "<http://example.org/c>")
     assert found.statements == ((*terms, graph),)
     assert found.problems == ()
 
 
-def test_scripts_of_lines_and_of_rdf_xml() -> None:
+def test_script_extractor_reads_ntriples_and_rdfxml_scripts() -> None:
     line = "<urn:a> <urn:b> <urn:c>"
     assert extraction(f"<script type=application/n-triples>{line} .</script>", Syntax.N_TRIPLES).statements
     assert extraction(f"<script type=application/n-quads>{line} <urn:g> .</script>", Syntax.N_QUADS).statements
@@ -54,7 +54,7 @@ def test_scripts_of_lines_and_of_rdf_xml() -> None:
     assert found.statements == ((f"<{URL}>", TITLE, '"Ore"', ""),)
 
 
-def test_each_script_stands_alone_at_the_base_of_the_page() -> None:
+def test_script_extractor_scripts_are_independent_and_use_page_base() -> None:
     script = "<script type=text/turtle>PREFIX e: <urn:> <a> e:b _:c .</script>"
     other = "<script type=text/turtle><a> e:b _:c .</script>"
     found = extraction(f"<base href=/folder/>{script}{script}{other}", Syntax.TURTLE)
@@ -63,7 +63,7 @@ def test_each_script_stands_alone_at_the_base_of_the_page() -> None:
     assert len(found.problems) == 1
 
 
-def test_the_place_of_a_problem_is_that_on_the_page() -> None:
+def test_script_extractor_problem_position_refers_to_page() -> None:
     page = (
         "<html>\r\n<p><script type=text/turtle><a> <b> ?? .</script>\r\n<script type=text/turtle>\r\n<a> <b> .</script>"
     )
@@ -71,7 +71,7 @@ def test_the_place_of_a_problem_is_that_on_the_page() -> None:
     assert [(problem.line, problem.column) for problem in problems] == [(2, 37), (4, 9)]
 
 
-def test_scripts_without_content_say_nothing() -> None:
+def test_script_extractor_empty_script_gives_nothing() -> None:
     page = "<script type=text/turtle src=x.ttl></script><script type=text/turtle> </script><script type=text/plain>x"
     assert extraction(page, Syntax.TURTLE) == Extraction(syntax=Syntax.TURTLE)
 
@@ -85,14 +85,16 @@ def test_scripts_without_content_say_nothing() -> None:
         (ContentKind.XHTML, 'html xmlns="http://www.w3.org/1999/xhtml"', "head"),
     ],
 )
-def test_rdf_in_other_xml(kind: ContentKind, root: str, inside: str, charset: str) -> None:
+def test_extract_rdfxml_reads_rdf_elements_in_other_xml(
+    kind: ContentKind, root: str, inside: str, charset: str
+) -> None:
     name = root.partition(" ")[0]
     body = f'<{root} xmlns:rdf="{RDF}" xmlns:dc="{DC}"><{inside}>{BLOCK}</{inside}></{name}>'
     found = extraction(body, Syntax.RDF_XML, kind, charset)
     assert found.statements == ((f"<{URL}>", TITLE, '"Ore"', ""),)
 
 
-def test_base_and_language_come_from_around_a_block() -> None:
+def test_extract_rdfxml_block_inherits_base_and_language() -> None:
     inner = '<g xml:base="b/">' + BLOCK.replace("<rdf:RDF", '<rdf:RDF xml:lang="de"') + "</g>"
     body = f'<x xmlns:rdf="{RDF}" xmlns:dc="{DC}" xml:lang="en" xml:base="http://e.org/a/">{BLOCK}{inner}</x>'
     found = extraction(body, Syntax.RDF_XML, ContentKind.XML)
@@ -102,7 +104,7 @@ def test_base_and_language_come_from_around_a_block() -> None:
     )
 
 
-def test_a_broken_block_costs_no_other() -> None:
+def test_extract_rdfxml_broken_block_does_not_affect_others() -> None:
     broken = '<rdf:RDF><rdf:Description rdf:ID="1 2"/></rdf:RDF>'
     found = extraction(f'<x xmlns:rdf="{RDF}" xmlns:dc="{DC}">\n{broken}\n{BLOCK}</x>', Syntax.RDF_XML, ContentKind.XML)
     assert len(found.statements) == 1
@@ -110,7 +112,7 @@ def test_a_broken_block_costs_no_other() -> None:
 
 
 @pytest.mark.parametrize("rest", ["<rdf:", "<dc:crea", "<dc:creator>An", "<dc:creator", "<dc:creator>Ann</dc:crea"])
-def test_what_a_document_breaks_off_in_is_not_taken_for_whole(rest: str) -> None:
+def test_extract_rdfxml_truncated_document_drops_last_element(rest: str) -> None:
     start = f'<x xmlns:rdf="{RDF}" xmlns:dc="{DC}"><rdf:RDF><rdf:Description rdf:about="#a"><dc:title>Ore</dc:title>'
     found = extraction(start + rest, Syntax.RDF_XML, ContentKind.XML)
     assert [statement[2] for statement in found.statements] == ['"Ore"']
@@ -118,7 +120,7 @@ def test_what_a_document_breaks_off_in_is_not_taken_for_whole(rest: str) -> None
     assert found.problems[0].message.startswith("not well-formed")
 
 
-def test_blocks_inside_blocks_are_literals() -> None:
+def test_extract_rdfxml_nested_rdf_element_is_a_literal() -> None:
     inner = f'<dc:title rdf:parseType="Literal">{BLOCK}</dc:title>'
     body = f'<x xmlns:rdf="{RDF}" xmlns:dc="{DC}"><rdf:RDF><rdf:Description>{inner}</rdf:Description></rdf:RDF></x>'
     found = extraction(body, Syntax.RDF_XML, ContentKind.XML)
@@ -126,7 +128,7 @@ def test_blocks_inside_blocks_are_literals() -> None:
     assert found.statements[0][2].endswith("XMLLiteral>")
 
 
-def test_blocks_are_bounded_together() -> None:
+def test_script_extractor_limits_apply_to_all_blocks_together() -> None:
     script = "<script type=text/turtle><a> <b> 1, 2 .</script>"
     found = extraction(script * 3, Syntax.TURTLE, options=TransformOptions(statements=3))
     assert len(found.statements) == 3
@@ -136,7 +138,7 @@ def test_blocks_are_bounded_together() -> None:
     assert [problem.message for problem in found.problems] == ["more than 1000 blocks; the rest was left out"]
 
 
-def test_scripts_of_xhtml_are_xml() -> None:
+def test_script_extractor_xhtml_scripts_are_parsed_as_xml() -> None:
     turtle = "&lt;urn:a&gt; &lt;urn:b&gt; &quot;x &amp;amp; y&quot; ."
     json = '{"@id": "urn:a", "urn:b": "x &amp; y"}'
     page = (

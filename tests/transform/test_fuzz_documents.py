@@ -1,4 +1,4 @@
-"""Fuzzing of detection, RDF documents and archives. FUZZ_EXAMPLES=100000 makes it a long run."""
+"""Fuzz tests of detection, RDF documents and archives. Set FUZZ_EXAMPLES=100000 for a long run."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from motherlode.detect import detect
 from motherlode.model import ContentKind, Problem, Syntax
-from motherlode.transform import members, transform
+from motherlode.transform import transform, unpack_members
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdf_documents import read
-from motherlode.transform.rdf_documents.parser_terms import fault
+from motherlode.transform.rdf_documents.parser_terms import find_fault
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA
 
@@ -49,7 +49,7 @@ SYNTAXES = (Syntax.TURTLE, Syntax.TRIG, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax
 @pytest.mark.parametrize("syntax", SYNTAXES)
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(body=BODIES)
-def test_whatever_is_read_is_rdf_and_whatever_is_wrong_has_a_place(syntax: Syntax, body: bytes) -> None:
+def test_read_random_document_gives_valid_rdf_and_located_problems(syntax: Syntax, body: bytes) -> None:
     found = list(read(body, syntax=syntax, base=BASE, names=BlankNames(BASE, syntax)))
     lines = body.count(b"\n") + body.count(b"\r") + 1
     for one in found:
@@ -57,7 +57,7 @@ def test_whatever_is_read_is_rdf_and_whatever_is_wrong_has_a_place(syntax: Synta
             assert one.line is None or 1 <= one.line <= lines
             assert one.column is None or 1 <= one.column <= len(body) + 1
         else:
-            assert fault(one) == ""
+            assert find_fault(one) == ""
             line = f"{' '.join(term for term in one if term)} .\n"
             assert len(list(ox.parse(line.encode(), ox.RdfFormat.N_QUADS, lenient=True))) == 1
     assert list(read(body, syntax=syntax, base=BASE, names=BlankNames(BASE, syntax))) == found
@@ -67,21 +67,21 @@ def test_whatever_is_read_is_rdf_and_whatever_is_wrong_has_a_place(syntax: Synta
 @given(
     body=BODIES, content_type=st.sampled_from([*(t for row in MEDIA.values() for t in row.media_types[:1]), "", "x"])
 )
-def test_any_body_goes_through_both_phases(body: bytes, content_type: str) -> None:
+def test_detect_and_transform_random_body_never_raise(body: bytes, content_type: str) -> None:
     document = Document(url=BASE, body=body, detected=detect(body, url=BASE, content_type=content_type))
     transform(document)
     if MEDIA[document.kind].is_archive:
-        list(members(document))
+        list(unpack_members(document))
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(before=_mixture(_TURTLE), syntax=st.sampled_from([Syntax.N_TRIPLES, Syntax.N_QUADS]))
-def test_no_line_costs_the_next_one(before: bytes, syntax: Syntax) -> None:
+def test_read_lines_bad_line_does_not_affect_next_line(before: bytes, syntax: Syntax) -> None:
     body = before.replace(b"\r", b"\n") + b"\n<urn:good> <urn:good> <urn:good> .\n"
     found = list(read(body, syntax=syntax, base=BASE, names=BlankNames(BASE, syntax)))
     assert ("<urn:good>", "<urn:good>", "<urn:good>", "") in found
 
 
-def test_kinds_that_are_fuzzed_are_all_that_documents_has() -> None:
+def test_fuzzed_syntaxes_cover_all_document_syntaxes() -> None:
     kinds = {row.syntax for row in MEDIA.values() if row.kind is not ContentKind.JSON_LD} - {None}
     assert kinds == set(SYNTAXES)

@@ -1,4 +1,4 @@
-"""Random tag soup: whatever a page holds, no extractor of markup raises, and every term can be written down."""
+"""Fuzz tests of the markup extractors: random HTML never raises, and every term can be encoded."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 from motherlode.links import collect_links
 from motherlode.model import ContentKind, Syntax, TransformResult
-from motherlode.transform import html_metadata as page
-from motherlode.transform import microdata, rdfa
+from motherlode.transform import html_metadata, microdata, rdfa
 from motherlode.transform.bnodes import BlankNames
 from motherlode.www.html_prefilter import Mark
 from tests.www.pages import URL, document
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "1000"))
-"""More of them on demand."""
+"""Number of examples; the environment variable FUZZ_EXAMPLES overrides it."""
 
 _NAMES = """
 html head body base title meta link a area img time data meter div p span ul li table tr td svg script template b i
@@ -47,12 +46,12 @@ KINDS = st.sampled_from([ContentKind.HTML, ContentKind.XHTML, ContentKind.XML, C
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(body=BODIES, kind=KINDS)
-def test_no_markup_makes_an_extractor_raise(body: bytes, kind: ContentKind) -> None:
+def test_markup_extractors_random_html_never_raise(body: bytes, kind: ContentKind) -> None:
     source = document(body, kind=kind)
     found = [
         rdfa.extract(source, BlankNames(URL, Syntax.RDFA), roles=True),
         microdata.extract(source, BlankNames(URL, Syntax.MICRODATA)),
-        page.extract(source, BlankNames(URL, Syntax.PAGE)),
+        html_metadata.extract(source, BlankNames(URL, Syntax.PAGE)),
     ]
     lines = "".join(f"{s} {p} {o} .\n" for extraction in found for s, p, o, _ in extraction.statements)
     read = list(ox.parse(lines.encode(), ox.RdfFormat.N_TRIPLES, lenient=True))
@@ -64,8 +63,8 @@ def test_no_markup_makes_an_extractor_raise(body: bytes, kind: ContentKind) -> N
 
 @settings(max_examples=EXAMPLES // 2, deadline=None)
 @given(body=BODIES)
-def test_the_gates_shut_nothing_out(body: bytes) -> None:
-    """A mark may stand there in vain, but where it is missing there is nothing: with all marks, no more is found."""
+def test_gates_never_reject_a_page_with_data(body: bytes) -> None:
+    """A page without a mark has no data of the syntax: with all marks set, no more statements are found."""
     source, all_marked = document(body), document(body)
     all_marked.marks = frozenset(Mark)
     for syntax, extract in ((Syntax.MICRODATA, microdata.extract), (Syntax.RDFA, rdfa.extract)):

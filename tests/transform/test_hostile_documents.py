@@ -1,7 +1,6 @@
-"""Documents that are meant to do harm. Each must end in time, with a problem on record, in bounded memory.
+"""Hostile documents: each must end in time and in bounded memory, with a problem recorded.
 
-Every case runs in a process of its own, since what it might do to that process (a stack that overflows, memory that
-fills) cannot be caught in this one. The process has a limit on its memory that it would die of.
+Every case runs in a child process with a memory limit, because a stack overflow or exhausted memory would end this one.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ MEGABYTES = 900
 
 RUNNER = """
 import json, resource, sys, time
-from motherlode.model import ContentKind, Detected, Evidence
+from motherlode.model import ContentKind, Detected, DetectionEvidence
 from motherlode.transform import TransformOptions, transform
 from motherlode.www.document import Document
 
@@ -26,14 +25,15 @@ kind, charset, seconds = ContentKind(sys.argv[1]), sys.argv[2], float(sys.argv[3
 body = sys.stdin.buffer.read()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-detected = Detected(kind=kind, evidence=Evidence.CONTENT, charset=charset)
-started = time.monotonic()
-facts = transform(Document(url="http://example.org/x", body=body, detected=detected), TransformOptions(seconds=seconds))
+detected = Detected(kind=kind, evidence=DetectionEvidence.CONTENT, charset=charset)
+started = time.process_time()
+document = Document(url="http://example.org/x", body=body, detected=detected)
+result = transform(document, TransformOptions(seconds=seconds))
 print(json.dumps({
-    "seconds": time.monotonic() - started,
+    "seconds": time.process_time() - started,
     "megabytes": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024,
-    "statements": sum(len(e.statements) for e in facts.extractions),
-    "problems": [[p.message, p.line] for p in facts.all_problems()],
+    "statements": sum(len(e.statements) for e in result.extractions),
+    "problems": [[p.message, p.line] for p in result.all_problems()],
 }))
 """
 
@@ -54,7 +54,7 @@ def _xml(inner: bytes, before: bytes = b"") -> bytes:
     return before + RDF_OPEN + GOOD_XML + inner + RDF_CLOSE
 
 
-# name: kind, body, whether the good statement in it must be among the results
+# Content kind, body, and whether the valid statement in the body must be extracted, by name
 CASES: dict[str, tuple[str, Callable[[], bytes], bool]] = {
     "billion laughs": ("rdfxml", lambda: _xml(b"<e:A><e:p>&l29;</e:p></e:A>", _laughs(30)), True),
     "billion laughs in an attribute": ("rdfxml", lambda: _xml(b'<e:A e:p="&l29;"/>', _laughs(30)), True),
@@ -173,10 +173,10 @@ def _entity(value: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_ends_in_time_with_a_problem_in_bounded_memory(name: str) -> None:
+def test_transform_hostile_document_ends_in_time_and_memory_with_a_problem(name: str) -> None:
     kind, body, has_good = CASES[name]
     command = [sys.executable, "-c", RUNNER, kind, "utf-8", str(SECONDS)]
-    done = subprocess.run(command, input=body(), capture_output=True, check=False, timeout=60)
+    done = subprocess.run(command, input=body(), capture_output=True, check=False, timeout=300)
     assert done.returncode == 0, f"the process died: {done.stderr[-1000:]!r}"
     report = json.loads(done.stdout)
     assert report["seconds"] < 2 * SECONDS + 2, report

@@ -1,4 +1,4 @@
-"""Page facts."""
+"""Metadata of HTML pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ELEMENTS = "http://purl.org/dc/elements/1.1/"
 RELATION = "http://www.iana.org/assignments/relation/"
 
 
-def facts(markup: str, kind: ContentKind = ContentKind.HTML) -> list[tuple[str, str]]:
+def metadata(markup: str, kind: ContentKind = ContentKind.HTML) -> list[tuple[str, str]]:
     found = extract(document(markup, kind=kind), BlankNames(URL, Syntax.PAGE))
     assert all(subject == f"<{URL}>" for subject, *_ in found.statements)
     return [(predicate[1:-1], value) for _, predicate, value, _ in found.statements]
@@ -42,12 +42,12 @@ def facts(markup: str, kind: ContentKind = ContentKind.HTML) -> list[tuple[str, 
         ("<link rel=DC.relation href='http://r/'>", [(f"{ELEMENTS}relation", "<http://r/>")]),
     ],
 )
-def test_facts(markup: str, expected: list[tuple[str, str]]) -> None:
-    assert facts(markup) == expected
+def test_html_metadata_gives_expected_statements(markup: str, expected: list[tuple[str, str]]) -> None:
+    assert metadata(markup) == expected
 
 
-def test_the_language_of_the_page() -> None:
-    assert facts("<html lang=en><title>t</title>") == [(f"{TERMS}language", '"en"'), (f"{TERMS}title", '"t"@en')]
+def test_html_metadata_language_of_page_is_used() -> None:
+    assert metadata("<html lang=en><title>t</title>") == [(f"{TERMS}language", '"en"'), (f"{TERMS}title", '"t"@en')]
 
 
 @pytest.mark.parametrize(
@@ -63,16 +63,16 @@ def test_the_language_of_the_page() -> None:
         "<link rel=canonical>",
     ],
 )
-def test_nothing_worth_saying(markup: str) -> None:
-    assert facts(markup) == []
+def test_html_metadata_empty_or_unknown_elements_give_nothing(markup: str) -> None:
+    assert metadata(markup) == []
 
 
-def test_bounded() -> None:
-    assert len(facts("<head>" + "".join(f"<meta name=author content=a{i}>" for i in range(5_000)))) == 1_000
-    assert len(facts(f"<meta name=keywords content='{','.join(str(i) for i in range(5_000))}'>")) == 100
+def test_html_metadata_keywords_and_elements_are_limited() -> None:
+    assert len(metadata("<head>" + "".join(f"<meta name=author content=a{i}>" for i in range(5_000)))) == 1_000
+    assert len(metadata(f"<meta name=keywords content='{','.join(str(i) for i in range(5_000))}'>")) == 100
 
 
-def test_an_address_that_is_none_is_told() -> None:
+def test_html_metadata_invalid_href_is_a_problem() -> None:
     found = extract(
         document("<link rel=canonical href='http://[bad'><link rel='next' href=x>"), BlankNames(URL, Syntax.PAGE)
     )
@@ -80,16 +80,16 @@ def test_an_address_that_is_none_is_told() -> None:
     assert [problem.message for problem in found.problems] == ["not a valid IRI: <http://[bad>"]
 
 
-def test_an_alternate_stylesheet_is_no_alternate_page() -> None:
-    assert facts("<link rel='Alternate StyleSheet' href=s.css>") == []
-    assert facts("<link rel='stylesheet next' href=s>") == [(f"{RELATION}next", "<http://example.org/folder/s>")]
+def test_html_metadata_alternate_stylesheet_is_not_an_alternate_page() -> None:
+    assert metadata("<link rel='Alternate StyleSheet' href=s.css>") == []
+    assert metadata("<link rel='stylesheet next' href=s>") == [(f"{RELATION}next", "<http://example.org/folder/s>")]
 
 
-def test_the_language_may_be_written_as_in_xml() -> None:
-    assert facts("<html xml:lang=fr><title>T</title>") == [(f"{TERMS}language", '"fr"'), (f"{TERMS}title", '"T"@fr')]
+def test_html_metadata_accepts_xml_lang_in_html() -> None:
+    assert metadata("<html xml:lang=fr><title>T</title>") == [(f"{TERMS}language", '"fr"'), (f"{TERMS}title", '"T"@fr')]
 
 
-def test_xml_lang_wins_over_lang_in_xhtml_alone() -> None:
+def test_html_metadata_xml_lang_overrides_lang_in_xhtml_only() -> None:
     markup = "<html lang='en' xml:lang='de'><head><meta name='author' content='Ann'/></head></html>"
-    assert (f"{TERMS}creator", '"Ann"@de') in facts(markup, ContentKind.XHTML)
-    assert (f"{TERMS}creator", '"Ann"@en') in facts(markup)
+    assert (f"{TERMS}creator", '"Ann"@de') in metadata(markup, ContentKind.XHTML)
+    assert (f"{TERMS}creator", '"Ann"@en') in metadata(markup)

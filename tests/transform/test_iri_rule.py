@@ -1,6 +1,6 @@
-"""One rule for IRIs in every syntax: the same reference means the same IRI, wherever it is written.
+"""The same reference gives the same IRI in every syntax.
 
-Each document goes the whole way from its bytes: detection, the marks of the page, and the extractors.
+Each document is detected and transformed from its bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Writer = Callable[[str], str]
 
 
 def _turtle(reference: str) -> str:
-    """An IRI as Turtle can hold it: brackets and backslashes only by their numbers."""
+    """Write an IRI for Turtle. Brackets and backslashes are written as numeric escapes."""
     return "".join(f"\\u{ord(it):04X}" if it in '<>\\"' else it for it in reference)
 
 
@@ -122,30 +122,30 @@ PREDICATES = (f"<{P}>", "<http://microformats.org/profile/p>", "<http://www.iana
 
 
 def _read(name: str, reference: str) -> tuple[list[str], list[bool]]:
-    """The objects of a document's statements, and for each problem of the content whether it was repaired."""
+    """Return the objects of the statements, and for each problem of the content whether it was repaired."""
     content_type, write = {**WRITERS, **ABSOLUTE_ONLY}[name]
     body = write(reference).encode()
     document = Document(url=BASE, body=body, detected=detect(body, url=BASE, content_type=content_type))
-    facts = transform(document, content_type=content_type)
-    objects = [s[2] for extraction in facts.extractions for s in extraction.statements if s[1] in PREDICATES]
-    problems = [*facts.problems, *(problem for extraction in facts.extractions for problem in extraction.problems)]
+    result = transform(document, content_type=content_type)
+    objects = [s[2] for extraction in result.extractions for s in extraction.statements if s[1] in PREDICATES]
+    problems = [*result.problems, *(problem for extraction in result.extractions for problem in extraction.problems)]
     return objects, [problem.repaired for problem in problems]
 
 
 @pytest.mark.parametrize(("reference", "expected"), [*UNTOUCHED.items(), *RELATIVE.items()])
 @pytest.mark.parametrize("name", WRITERS)
-def test_valid_reference_means_the_same_in_every_syntax(name: str, reference: str, expected: str) -> None:
+def test_transform_valid_reference_gives_same_iri_in_every_syntax(name: str, reference: str, expected: str) -> None:
     assert _read(name, reference) == ([f"<{expected}>"], [])
 
 
 @pytest.mark.parametrize(("reference", "expected"), [*REPAIRED.items(), *REPAIRED_RELATIVE.items()])
 @pytest.mark.parametrize("name", WRITERS)
-def test_forbidden_characters_are_encoded_in_every_syntax(name: str, reference: str, expected: str) -> None:
+def test_transform_forbidden_characters_are_encoded_in_every_syntax(name: str, reference: str, expected: str) -> None:
     assert _read(name, reference) == ([f"<{expected}>"], [True])
 
 
 @pytest.mark.parametrize("name", ABSOLUTE_ONLY)
-def test_lines_follow_the_same_rule(name: str) -> None:
+def test_transform_ntriples_and_nquads_repair_iris_alike(name: str) -> None:
     for reference, expected in UNTOUCHED.items():
         assert _read(name, reference) == ([f"<{expected}>"], [])
     for reference, expected in REPAIRED.items():
@@ -153,7 +153,7 @@ def test_lines_follow_the_same_rule(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*WRITERS, *ABSOLUTE_ONLY])
-def test_host_that_cannot_be_one_costs_the_statement_in_every_syntax(name: str) -> None:
+def test_transform_invalid_host_loses_statement_in_every_syntax(name: str) -> None:
     objects, repaired = _read(name, "http://[bad/")
     assert not objects
     assert repaired == [False]
@@ -162,37 +162,37 @@ def test_host_that_cannot_be_one_costs_the_statement_in_every_syntax(name: str) 
 @pytest.mark.parametrize(
     "name", ["jsonld", "jsonld script", "rdfxml", "rdfa href", "microdata", "microformats", "page"]
 )
-def test_white_space_around_a_reference_is_no_part_of_it(name: str) -> None:
+def test_transform_white_space_around_reference_is_ignored(name: str) -> None:
     objects, repaired = _read(name, " http://e.org/a ")
     assert objects == ["<http://e.org/a>"]
     assert all(repaired)
 
 
 @pytest.mark.parametrize("name", ["jsonld script", "turtle script", "rdfa href", "microdata", "microformats", "page"])
-def test_base_element_keeps_its_letters_in_every_syntax(name: str) -> None:
+def test_transform_base_element_keeps_its_spelling_in_every_syntax(name: str) -> None:
     content_type, write = WRITERS[name]
     start, _, rest = write("é").partition("<!doctype html>")
     body = f'{start}<!doctype html><base href="/ä/">{rest}'.encode()
     document = Document(url=BASE, body=body, detected=detect(body, url=BASE, content_type=content_type))
-    facts = transform(document, content_type=content_type)
-    objects = [s[2] for extraction in facts.extractions for s in extraction.statements if s[1] in PREDICATES]
+    result = transform(document, content_type=content_type)
+    objects = [s[2] for extraction in result.extractions for s in extraction.statements if s[1] in PREDICATES]
     assert objects == ["<http://base.example/ä/é>"]
     assert document.base == "http://base.example/%C3%A4/"
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_address_of_the_page_is_repaired_in_every_syntax(name: str) -> None:
+def test_transform_page_url_is_repaired_in_every_syntax(name: str) -> None:
     content_type, write = WRITERS[name]
     body = write("x").encode()
     document = Document(
         url="http://e.org/a b[0]/", body=body, detected=detect(body, url=BASE, content_type=content_type)
     )
-    facts = transform(document, content_type=content_type)
-    objects = [s[2] for extraction in facts.extractions for s in extraction.statements if s[1] in PREDICATES]
+    result = transform(document, content_type=content_type)
+    objects = [s[2] for extraction in result.extractions for s in extraction.statements if s[1] in PREDICATES]
     assert objects == ["<http://e.org/a%20b%5B0%5D/x>"]
 
 
-def test_rdfxml_without_the_namespace_of_rdf_is_read_if_declared() -> None:
+def test_transform_rdfxml_without_rdf_namespace_is_read_if_declared() -> None:
     body = b'<?xml version="1.0"?>\n<Book xmlns="http://example.org/terms#">\n <title>Dogs in Hats</title>\n</Book>'
     detected = detect(body, url=BASE, content_type="application/rdf+xml")
     (extraction,) = transform(Document(url=BASE, body=body, detected=detected)).extractions

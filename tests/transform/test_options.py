@@ -1,3 +1,5 @@
+"""Options of the transform phase."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -10,19 +12,19 @@ from motherlode.transform import options
 from motherlode.transform.options import Service, Stylesheet, TransformOptions
 
 
-def test_options_travel_to_workers() -> None:
+def test_transform_options_can_be_pickled() -> None:
     given = TransformOptions(
         stylesheets=(Stylesheet(name="a", xslt=b"x", root="r"),), services=(Service(media_type="a/b", url="http://s/"),)
     )
     assert pickle.loads(pickle.dumps(given)) == given
 
 
-def test_a_service_needs_an_address() -> None:
+def test_service_without_http_url_is_rejected() -> None:
     with pytest.raises(ValueError, match="http or https"):
         Service(media_type="a/b", url="file:///etc/passwd")
 
 
-def test_every_option_is_explained() -> None:
+def test_transform_options_are_all_documented() -> None:
     lines = inspect.getsource(options).splitlines()
     for field in dataclasses.fields(TransformOptions):
         number = next(n for n, line in enumerate(lines) if line.startswith(f"    {field.name}:"))

@@ -1,11 +1,11 @@
-"""Problems know where in the page their cause stands."""
+"""Positions of problems in the page."""
 
 from __future__ import annotations
 
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.source_locations import located
+from motherlode.transform.source_locations import locate_problems
 from tests.transform.microdata.pages import microdata
 from tests.transform.microformats.pages import extracted
 from tests.transform.rdfa.pages import rdfa
@@ -13,7 +13,7 @@ from tests.www.pages import document
 
 
 @pytest.mark.parametrize(
-    ("markup", "reference", "place"),
+    ("markup", "reference", "position"),
     [
         ("<p>Thing\n<b itemtype=Thing>", "Thing", (2, 13)),
         ("<a\n href='//[bad?a=1&amp;b=2'>", "http://[bad?a=1&b=2", (2, 8)),
@@ -23,13 +23,13 @@ from tests.www.pages import document
         ("<a href=x>", "", (None, None)),
     ],
 )
-def test_a_reference_is_found_as_it_is_written(markup: str, reference: str, place: tuple[int, int]) -> None:
-    (found,) = located(document(markup), Syntax.RDFA, [("message", reference)])
-    assert (found.message, found.line, found.column) == ("message", *place)
+def test_locate_problems_finds_reference_as_written(markup: str, reference: str, position: tuple[int, int]) -> None:
+    (found,) = locate_problems(document(markup), Syntax.RDFA, [("message", reference)])
+    assert (found.message, found.line, found.column) == ("message", *position)
 
 
-def test_only_the_first_problems_are_looked_for() -> None:
-    found = located(document("<a href=x>"), Syntax.RDFA, [(str(number), "x") for number in range(50)])
+def test_locate_problems_limits_number_of_searches() -> None:
+    found = locate_problems(document("<a href=x>"), Syntax.RDFA, [(str(number), "x") for number in range(50)])
     assert len(found) == 50
     assert found[0].line == 1
     assert found[-1].line is None
@@ -38,13 +38,13 @@ def test_only_the_first_problems_are_looked_for() -> None:
 BAD = "http://[bad"
 
 
-def test_every_reader_of_a_page_tells_the_place() -> None:
+def test_extractors_of_html_locate_invalid_references() -> None:
     in_rdfa = rdfa(f"<p>\n<a rel=dc:source href='{BAD}'>x</a>").problems
     in_microdata = microdata(f"<p itemscope>\n<a itemprop=url href='{BAD}'>x</a></p>").problems
     in_microformats = extracted(f"<p class=h-card>\n<a class=u-url href='{BAD}'>x</a></p>").problems
     assert [(it.line, it.column) for it in (*in_rdfa, *in_microdata, *in_microformats)] == [(2, 24), (2, 23), (2, 22)]
 
 
-def test_a_type_that_is_no_iri_is_told() -> None:
+def test_microdata_invalid_type_is_a_located_problem() -> None:
     (found,) = microdata("<p itemscope itemtype='//example.org/Thing'><b itemprop=name>x</b></p>").problems
     assert (found.message, found.line, found.column) == ("not a valid IRI: <//example.org/Thing>", 1, 24)

@@ -1,3 +1,5 @@
+"""Time limits of extractors."""
+
 from __future__ import annotations
 
 import contextlib
@@ -10,20 +12,20 @@ from typing import cast
 
 import pytest
 
-from motherlode.transform import timeouts as bounds
-from motherlode.transform.timeouts import Deadline, OutOfTime, TimeLimit, alarm_ready, time_is_up
+from motherlode.transform import timeouts
+from motherlode.transform.timeouts import Deadline, ExtractorTimeout, TimeLimit, shared_timer, suspend_timeout
 
 
-def test_a_loop_is_stopped_in_time() -> None:
+def test_time_limit_endless_loop_is_stopped() -> None:
     started = time.monotonic()
-    with pytest.raises(OutOfTime), TimeLimit(0.05):
+    with pytest.raises(ExtractorTimeout), TimeLimit(0.05):
         while True:
             pass
     assert time.monotonic() - started < 10
 
 
-def test_code_that_catches_exceptions_is_stopped_too() -> None:
-    with pytest.raises(OutOfTime), TimeLimit(0.05):
+def test_time_limit_stops_code_that_catches_exceptions() -> None:
+    with pytest.raises(ExtractorTimeout), TimeLimit(0.05):
         while True:
             try:
                 int("x")
@@ -31,79 +33,75 @@ def test_code_that_catches_exceptions_is_stopped_too() -> None:
                 continue
 
 
-def test_an_alarm_that_is_lost_rings_again() -> None:
+def test_time_limit_caught_timeout_is_raised_again() -> None:
     lost = 0
-    with pytest.raises(OutOfTime), TimeLimit(0.02):
+    with pytest.raises(ExtractorTimeout), TimeLimit(0.02):
         while True:
             try:
                 while True:
                     pass
-            except OutOfTime:
+            except ExtractorTimeout:
                 lost += 1
                 if lost > 1:
                     raise
     assert lost == 2
 
 
-def test_who_keeps_what_there_is_is_not_disturbed() -> None:
+def test_suspend_timeout_code_after_it_is_not_interrupted() -> None:
     with TimeLimit(0.02):
         try:
             while True:
                 pass
-        except OutOfTime:
-            time_is_up()
-        ends = time.monotonic() + 0.6  # twice as long as the alarm takes to ring again
+        except ExtractorTimeout:
+            suspend_timeout()
+        ends = time.monotonic() + 0.6  # twice the repeat interval of the timer
         while time.monotonic() < ends:
             pass
 
 
-def test_who_stops_by_the_clock_hears_no_alarm_for_the_same_moment() -> None:
-    with TimeLimit(0.02):
-        deadline = Deadline(0.02)
-        signal.setitimer(signal.ITIMER_REAL, 0)  # as on a busy machine, where it comes late
-        time.sleep(0.05)
-        with pytest.raises(OutOfTime):
-            deadline.check()
+def test_deadline_expired_suppresses_signal_for_same_limit() -> None:
+    with TimeLimit(60):
+        timeouts._TIMER.due[-1] = time.monotonic()
+        with pytest.raises(ExtractorTimeout):
+            Deadline(-1).check()
         signal.raise_signal(signal.SIGALRM)
 
 
-def test_who_was_told_and_has_not_run_since_is_not_told_again() -> None:
+def test_time_limit_second_signal_without_cpu_time_is_ignored() -> None:
     with TimeLimit(0.02):
-        with pytest.raises(OutOfTime):
+        with pytest.raises(ExtractorTimeout):
             while True:
                 pass
         signal.raise_signal(signal.SIGALRM)
-        time_is_up()
+        suspend_timeout()
 
 
-def test_a_shorter_deadline_leaves_the_limit_around_it_alone() -> None:
-    with pytest.raises(OutOfTime), TimeLimit(0.5):
-        deadline = Deadline(0.02)
-        with pytest.raises(OutOfTime):
-            while True:
-                deadline.check()
-        while True:
-            pass
+def test_deadline_shorter_than_limit_leaves_limit_in_force() -> None:
+    with TimeLimit(60):
+        due = list(timeouts._TIMER.due)
+        with pytest.raises(ExtractorTimeout):
+            Deadline(-1).check()
+        assert timeouts._TIMER.due == due
 
 
-def test_the_limit_around_it_holds_for_who_keeps_what_there_is() -> None:
-    with pytest.raises(OutOfTime), TimeLimit(0.3), TimeLimit(0.02):
+def test_suspend_timeout_outer_limit_stays_in_force() -> None:
+    with pytest.raises(ExtractorTimeout), TimeLimit(0.3), TimeLimit(0.02):
         try:
             while True:
                 pass
-        except OutOfTime:
-            time_is_up()
+        except ExtractorTimeout:
+            suspend_timeout()
         while True:
             pass
 
 
-def test_work_that_ends_in_time_gives_back_what_it_took() -> None:
+def test_time_limit_restores_previous_handler() -> None:
     def handler(_signal: int, _frame: FrameType | None) -> None:
         pass
 
     before = signal.signal(signal.SIGALRM, handler)
     try:
-        with TimeLimit(5):
+        with TimeLimit(60):
             pass
         assert signal.getsignal(signal.SIGALRM) is handler
         assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -111,80 +109,81 @@ def test_work_that_ends_in_time_gives_back_what_it_took() -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-def test_a_ring_that_comes_too_late_does_nothing() -> None:
-    with TimeLimit(5):
+def test_time_limit_late_signal_does_nothing() -> None:
+    with TimeLimit(60):
         pass
     signal.raise_signal(signal.SIGALRM)
 
 
-def test_nothing_rings_while_no_limit_is_in_force() -> None:
-    with alarm_ready():
-        with TimeLimit(0.02):
+def test_shared_timer_is_disarmed_after_last_limit() -> None:
+    with shared_timer():
+        with TimeLimit(60):
             pass
-        time.sleep(0.1)
+        signal.raise_signal(signal.SIGALRM)
         assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
-        with pytest.raises(OutOfTime), TimeLimit(0.02):
+        with pytest.raises(ExtractorTimeout), TimeLimit(0.02):
             while True:
                 pass
 
 
-def test_the_second_limit_is_as_long_as_the_first() -> None:
-    with alarm_ready():
-        with TimeLimit(0.1):
-            time.sleep(0.05)
+def test_shared_timer_second_limit_has_its_full_length() -> None:
+    with shared_timer():
+        with TimeLimit(60):
+            pass
         started = time.monotonic()
-        with pytest.raises(OutOfTime), TimeLimit(0.3):
+        with pytest.raises(ExtractorTimeout), TimeLimit(0.3):
+            signal.raise_signal(signal.SIGALRM)  # as if the timer of the first limit fired now
             while True:
                 pass
         assert time.monotonic() - started >= 0.3
 
 
-def test_a_longer_limit_holds_after_a_shorter_one_has_rung() -> None:
-    with alarm_ready():
-        with pytest.raises(OutOfTime), TimeLimit(0.02):
+def test_shared_timer_longer_limit_after_expired_one_works() -> None:
+    with shared_timer():
+        with pytest.raises(ExtractorTimeout), TimeLimit(0.02):
             time.sleep(1)
-        with pytest.raises(OutOfTime), TimeLimit(0.6):
+        with pytest.raises(ExtractorTimeout), TimeLimit(0.6):
             while True:
                 pass
 
 
-def test_an_alarm_around_it_still_rings() -> None:
-    with pytest.raises(OutOfTime), TimeLimit(0.1):
+def test_time_limit_outer_limit_interrupts_inner_ones() -> None:
+    with pytest.raises(ExtractorTimeout), TimeLimit(0.1):
         for _ in range(1000):
-            with TimeLimit(5):
+            with TimeLimit(60):
                 time.sleep(0.01)
 
 
-def test_the_inner_limit_may_be_the_shorter() -> None:
+def test_time_limit_shorter_inner_limit_expires_first() -> None:
     inner = 0
-    with TimeLimit(5):
+    with TimeLimit(60):
         try:
             with TimeLimit(0.02):
                 time.sleep(1)
-        except OutOfTime:
+        except ExtractorTimeout:
             inner += 1
     assert inner == 1
 
 
-def test_alarm_during_the_bookkeeping_of_a_limit_leaves_no_limit_behind() -> None:
+def test_time_limit_signal_in_own_code_is_postponed() -> None:
     ended = TimeLimit(60).__exit__.__func__.__code__  # type: ignore[attr-defined]
-    with alarm_ready(), TimeLimit(60):
-        bounds._ALARM.due[-1] = 0.0  # its time is up
-        bounds._ALARM.ring(signal.SIGALRM, cast(FrameType, SimpleNamespace(f_code=ended)))
-        with pytest.raises(OutOfTime):
-            bounds._ALARM.ring(signal.SIGALRM, None)
+    with shared_timer(), TimeLimit(60):
+        timeouts._TIMER.due[-1] = 0.0  # the limit has expired
+        timeouts._TIMER.handle_signal(signal.SIGALRM, cast(FrameType, SimpleNamespace(f_code=ended)))
+        with pytest.raises(ExtractorTimeout):
+            timeouts._TIMER.handle_signal(signal.SIGALRM, None)
 
 
-def test_limits_that_end_at_any_moment_leave_no_limit_behind() -> None:
-    chance = random.Random(3)
-    with alarm_ready():
+def test_time_limit_expiring_at_any_moment_leaves_no_limit_in_force() -> None:
+    rng = random.Random(3)
+    with shared_timer():
         for _ in range(20_000):
-            with contextlib.suppress(OutOfTime), TimeLimit(chance.uniform(0, 0.00005)):
-                sum(range(chance.randrange(20)))
-            assert not bounds._ALARM.due
+            with contextlib.suppress(ExtractorTimeout), TimeLimit(rng.uniform(0, 0.00005)):
+                sum(range(rng.randrange(20)))
+            assert not timeouts._TIMER.due
 
 
-def test_other_threads_ask_their_deadline() -> None:
+def test_time_limit_in_other_thread_only_deadline_stops() -> None:
     outcomes: list[str] = []
 
     def work() -> None:
@@ -193,7 +192,7 @@ def test_other_threads_ask_their_deadline() -> None:
                 time.sleep(0.05)
                 outcomes.append("not interrupted")
                 deadline.check()
-        except OutOfTime:
+        except ExtractorTimeout:
             outcomes.append("stopped")
 
     thread = threading.Thread(target=work)
@@ -202,5 +201,5 @@ def test_other_threads_ask_their_deadline() -> None:
     assert outcomes == ["not interrupted", "stopped"]
 
 
-def test_a_deadline_that_lies_ahead_says_nothing() -> None:
+def test_deadline_in_future_does_not_raise() -> None:
     Deadline(60).check()

@@ -1,4 +1,4 @@
-"""`python -m tools.papers [--only NAME]... [--small] [--fresh]`: run what is missing, write docs/papers.md."""
+"""`python -m tools.papers [--only NAME]... [--small] [--fresh]`: run missing jobs and write docs/papers.md."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from tools.papers.webs import ROOT, TRACE, WORK, prepare_recorded
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tools.papers", description="The papers' tables, measured anew.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.papers", description="Measure the tables of the papers again."
+    )
     names = ", ".join(SECTIONS)
     parser.add_argument("--only", action="append", choices=SECTIONS, metavar="NAME", help=f"a part of it: {names}")
-    parser.add_argument("--small", action="store_true", help="a few minutes, on little webs, into .papers/small")
-    parser.add_argument("--fresh", action="store_true", help="forget what earlier runs have computed")
+    parser.add_argument("--small", action="store_true", help="small webs, a few minutes, into .papers/small")
+    parser.add_argument("--fresh", action="store_true", help="delete the results of earlier runs")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="at the same time (2)")
     options = parser.parse_args(arguments)
     work = WORK / "small" if options.small else WORK
@@ -43,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _make(name: str, lab: Lab, sections: Path) -> None:
-    """One section, with what it cost below it."""
+    """Write one section with its CPU time."""
     print(f"{name} …", file=sys.stderr, flush=True)
     began, before = time.perf_counter(), lab.cpu_seconds
     text = SECTIONS[name](lab)

@@ -8,10 +8,10 @@ from statistics import mean
 
 from tools.papers.examples import balanced, crawled
 from tools.papers.lab import Lab
-from tools.papers.writing import claims, note, number, section, table
+from tools.papers.markdown import claims, note, number, section, table
 
 from motherlode.policies.anthelion import Features, FeatureSet, HoeffdingTree, NaiveBayes
-from motherlode.policies.anthelion.url_classifier import row
+from motherlode.policies.anthelion.url_classifier import decode_row
 
 PUBLISHED = {
     ("HT", "a"): (0.7656, 54.1),
@@ -21,21 +21,21 @@ PUBLISHED = {
     ("NB", "b"): (0.7710, 0.9),
     ("NB", "c"): (0.7147, 2.0),
 }
-"""Table 1: classifier and attribute set; highest accuracy, and milliseconds an iteration."""
+"""Table 1: classifier and attribute set; highest accuracy, and milliseconds per iteration."""
 SETS = {
     "a": FeatureSet.URL,
     "b": FeatureSet.PARENT,
     "c": FeatureSet.URL | FeatureSet.PARENT,
     "d": FeatureSet.URL | FeatureSet.PARENT | FeatureSet.SIBLING,
 }
-"""(a) tokens of the URL, (b) parents, (c) both; (d) with siblings, of which the paper only says that they did harm."""
+"""(a) tokens of the URL, (b) parents, (c) both; (d) with siblings, for which the paper only reports harm."""
 _ORDERS = 10
-"""Orders in which the pages are learned from, as in the paper."""
+"""Number of random orders of the pages, as in the paper."""
 
 
 def online_accuracy(*, web: str, classifier: str, attributes: str, examples: int) -> dict[str, float]:
-    """Predict each page and then learn it, in random order, ten times: 3.1, pre-experiments."""
-    # every link of the recorded web, and enough of a synthetic one to draw a balanced sample from
+    """Predict each page and then learn it, in ten random orders (section 3.1 of the paper, pre-experiments)."""
+    # all links of the recorded web, and enough links of a synthetic one for a balanced sample
     drawn = list(balanced(crawled(web, "random", examples * 3), examples, Random(1)))
     features = Features(SETS[attributes])
     accuracies, spent = [], 0.0
@@ -48,9 +48,9 @@ def online_accuracy(*, web: str, classifier: str, attributes: str, examples: int
             began = time.process_time()
             (policy_state,) = features.rows([example.link], example.parent)
             (score,) = model.scores([policy_state])
-            model.learn(row(policy_state), relevant=example.relevant)
+            model.learn(decode_row(policy_state), relevant=example.relevant)
             spent += time.process_time() - began
-            features.note(example.link.url, relevant=example.relevant)
+            features.add_label(example.link.url, relevant=example.relevant)
             right += (score > 0.5) is example.relevant
         accuracies.append(right / len(drawn))
     iterations = len(drawn) * _ORDERS
@@ -63,7 +63,7 @@ def online_accuracy(*, web: str, classifier: str, attributes: str, examples: int
 
 
 def table_1(lab: Lab) -> str:
-    """The table, with a fourth set of features."""
+    """Return the section: Table 1 with a fourth set of features."""
     webs = lab.scale.webs
     keys = [(classifier, attributes) for classifier in ("HT", "NB") for attributes in SETS]
     found = {}
@@ -88,9 +88,8 @@ def table_1(lab: Lab) -> str:
     pages = " and ".join(f"{found[web.name][keys[0]]['pages']:,} of the {web.name} web" for web in webs)
     return section(
         "### Table 1: online classifiers and features",
-        "(a) tokens of the URL, (b) the label of the parent, (c) both, and (d), which the paper tells of "
-        "without figures, "
-        f"both and the labels of siblings. A balanced sample of pages of a random crawl ({pages}; the paper "
+        "(a) tokens of the URL, (b) the label of the parent, (c) both, and (d) both and the labels of siblings, "
+        f"for which the paper gives no figures. A balanced sample of pages of a random crawl ({pages}; the paper "
         "has 100,000), "
         f"each predicted and then learned, in {_ORDERS} random orders; the highest accuracy, as in the paper, "
         "and the mean "
@@ -127,5 +126,5 @@ def _claims(found: _Found) -> list[tuple[str, dict[str, bool]]]:
             on_each(lambda f: all(f[c, "c"] < f[c, "b"] for c in ("HT", "NB"))),
         ),
         ("siblings (d) make it worse", on_each(lambda f: all(f[c, "d"] < f[c, "c"] for c in ("HT", "NB")))),
-        ("the tree takes longer wherever there are tokens", slower),
+        ("the tree takes longer on every set with tokens", slower),
     ]

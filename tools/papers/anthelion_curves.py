@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tools.papers.crawling import SHARE, Answer, accuracy_curve, share_curve
 from tools.papers.lab import Lab
-from tools.papers.writing import note, section
+from tools.papers.markdown import note, section
+from tools.papers.simulated_crawl import SHARE, Answer, accuracy_curve, share_curve
 
 from motherlode.crawler.report.plot import Axes
 
 Rows = Mapping[str, list[Answer]]
-"""Crawls by the names of the table's rows."""
+"""Crawls by the row names of the table."""
 _FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "2": (
         "batch and online Naive Bayes",
@@ -53,7 +53,7 @@ _FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
 }
-"""Number of the figure: what it shows, and the rows of Table 2 that it draws."""
+"""Number of the figure: its title, and the rows of Table 2 that it draws."""
 
 
 def figures_2_to_7(lab: Lab, found: Mapping[str, Rows], extra: Mapping[str, Rows]) -> str:
@@ -87,12 +87,10 @@ def figures_2_to_7(lab: Lab, found: Mapping[str, Rows], extra: Mapping[str, Rows
 
 
 FIGURES_SAY = (
-    "The paper tells of its curves: static classifiers a little over breadth-first, online ahead after two "
-    "fifths of the "
-    "crawl (2); an accuracy of 0.45 to 0.55 for static classifiers and 0.7 for the online one (3); a λ over zero lifts "
-    "the share in the first two fifths of the crawl from 0.3 to 0.4 and costs at its end (5, 6); with decay, "
-    "λ = 0.5 goes "
-    "from worst to best (7). Shares are drawn in thousandths."
+    "The paper describes its curves: static classifiers are slightly above breadth-first, and the online classifier is "
+    "ahead after two fifths of the crawl (2); the accuracy is 0.45 to 0.55 for static classifiers and 0.7 for the "
+    "online one (3); λ > 0 raises the share in the first two fifths of the crawl from 0.3 to 0.4 and lowers it at the "
+    "end (5, 6); with decay, λ = 0.5 goes from worst to best (7). Shares are drawn in thousandths."
 )
 _ACCURACY = Axes(x="pages crawled", y="share of pages put into their class", unit=" ‰")
 
@@ -112,7 +110,7 @@ _SHORTER = {
 
 
 def short_name(row: str) -> str:
-    """A row's name as it fits beside a curve.
+    """Shorten the name of a row so that it fits beside a curve.
 
     >>> short_name("Success Rate · Best Score (decaying λ = 0.5)")
     'Success · Best (λ ↘ 0.5)'

@@ -1,19 +1,19 @@
-"""Anthelion, Figure 8: the same methods when at least five Microdata statements are sought."""
+"""Anthelion, Figure 8: the same methods for pages with at least five Microdata statements."""
 
 from __future__ import annotations
 
 from tools.papers.anthelion_curves import short_name
-from tools.papers.crawling import SHARE, crawls, harvest, share_curve
 from tools.papers.lab import Lab
-from tools.papers.writing import Holds, claims, note, number, section, table
+from tools.papers.markdown import Holds, claims, note, number, section, table
+from tools.papers.simulated_crawl import SHARE, crawls, harvest, share_curve
 
 NARROW = "microdata>=5"
 PUBLISHED = {"Naive Bayes (online)": 0.08, "Success Rate (λ = 0.2)": 0.12}
-"""Section 5.3, at least five Microdata statements; the figure's other curves are not told in numbers."""
+"""Section 5.3, at least five Microdata statements; the paper gives no numbers for the other curves."""
 
 
 def narrower(lab: Lab) -> str:
-    """Figure 8: the same methods for at least five Microdata statements."""
+    """Return the section on Figure 8."""
     parts, shares = [], {}
     for web in lab.scale.webs:
         m = max(1, web.requests // 100)
@@ -35,7 +35,7 @@ def narrower(lab: Lab) -> str:
     lines = [(row, number(PUBLISHED.get(row), 2), *(number(shares[web][row]) for web in shares)) for row in names]
     return section(
         "### Figure 8: the narrower objective",
-        f"Target `{NARROW}`; the rest as in Table 2. The paper tells two of the curves' ends in numbers.",
+        f"Target `{NARROW}`; all other settings as in Table 2. The paper gives the final values of two curves.",
         table(("selection", "published", *shares), lines),
         claims((claim, {web: holds(shares[web]) for web in shares}) for claim, holds in CLAIMS.items()),
         note("anthelion-figure-8"),
@@ -44,7 +44,7 @@ def narrower(lab: Lab) -> str:
 
 
 CLAIMS: dict[str, Holds] = {
-    "all functions are far better than breadth-first (twice, say)": lambda s: (
+    "all functions are more than twice as good as breadth-first": lambda s: (
         min(v for k, v in s.items() if k != "BFS") > 2 * s["BFS"]
     ),
     "success rate with λ = 0.2 beats online classification": lambda s: (

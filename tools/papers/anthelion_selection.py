@@ -1,14 +1,14 @@
-"""Anthelion, Table 2 with all its rows."""
+"""Anthelion, Table 2: share of relevant pages of all its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from tools.papers.anthelion_curves import Rows, figures_2_to_7
-from tools.papers.crawling import crawls, harvest
 from tools.papers.lab import Lab
+from tools.papers.markdown import Holds, agreement, claims, note, number, section, table
 from tools.papers.scale import Web
-from tools.papers.writing import Holds, agreement, claims, note, number, section, table
+from tools.papers.simulated_crawl import crawls, harvest
 
 PUBLISHED = {
     "Random": 0.159,
@@ -36,11 +36,11 @@ PUBLISHED = {
 }
 """Table 2: the share of relevant pages after a million crawled pages."""
 OURS = ("motherlode", "ldcoc", "linkanalysis")
-"""Not in the paper: for comparison."""
+"""Policies for comparison that are not in the paper."""
 
 
 def policies(web: Web) -> dict[str, str]:
-    """The policy for each row. Training sets and m are as large in proportion to the crawl as in the paper."""
+    """Return the policy of each row. Training sets and m have the paper's proportion to the crawl."""
     few, some, many = (max(10, round(web.requests * share)) for share in (0.1, 0.25, 1.0))
     m = max(1, web.requests // 100)
     names = (
@@ -67,7 +67,7 @@ def policies(web: Web) -> dict[str, str]:
 
 
 def table_2(lab: Lab) -> str:
-    """The table, what holds of it, and the figures."""
+    """Return the section: the table, the claims that hold, and the figures."""
     found: dict[str, Rows] = {}
     extra: dict[str, Rows] = {}
     for web in lab.scale.webs:
@@ -83,7 +83,7 @@ def table_2(lab: Lab) -> str:
         "### Table 2: share of relevant pages, all 22 rows",
         _scale(lab),
         table(("selection", "published", *shares), lines),
-        f"In the published order stand {orders}. What the paper concludes:",
+        f"Pairs of rows in the published order: {orders}. Conclusions of the paper:",
         claims((claim, {web: holds(shares[web]) for web in shares}) for claim, holds in CLAIMS.items()),
         note("anthelion-table-2"),
         figures_2_to_7(lab, found, extra),
@@ -116,7 +116,7 @@ CLAIMS: dict[str, Holds] = {
         > max(v for k, v in s.items() if k.startswith("Success Rate (λ"))
     ),
 }
-"""The paper's conclusions as questions to the shares of a web."""
+"""The paper's conclusions as predicates over the shares of a web."""
 
 
 def _scale(lab: Lab) -> str:
@@ -131,5 +131,5 @@ def _scale(lab: Lab) -> str:
         "Training sets (a tenth, a quarter and the whole of the crawl's length) and the decay m (a hundredth "
         "of it) keep "
         "the paper's proportions. Static classifiers are trained on pages of a random crawl, which are not counted. "
-        "Policies that draw nothing are run once. Every request counts, redirects and failures too."
+        "Policies without randomness run once. Every request counts, also redirects and failures."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from tools.papers.lab import Lab
-from tools.papers.writing import claims, note, section, table
+from tools.papers.markdown import claims, note, section, table
 
 from motherlode.crawler.report.plot import Axes, Curve
 from motherlode.model import Link, LinkSource, Outcome
@@ -22,14 +22,14 @@ FUNCTIONS = {
     "Thompson Sampling · Best Score": "bandit:thompson-best-score:0",
 }
 PUBLISHED = {name: "up to 300 ms" if "Thompson" in name else "below 50 ms" for name in FUNCTIONS}
-"""Section 5.4, on 455,848 hosts; the curves themselves are not told in numbers."""
+"""Section 5.4, on 455,848 hosts; the paper gives no numbers for the curves."""
 _PICKS = 2000
 _SECONDS = 4.0
-"""Enough picks, or enough time."""
+"""A measurement ends after this many picks or seconds."""
 
 
 def pick_time(*, policy: str, hosts: int) -> float:
-    """Microseconds of CPU for one pick with its feedback, all hosts awake, each tenth with a record."""
+    """Return the microseconds of CPU for one pick and its outcome; all hosts are ready, a tenth have statistics."""
     chosen = policy_from(policy, 0)
     links = [
         Link(url=f"http://h{number}.example/page/{number % 97}", source=LinkSource.SEED) for number in range(hosts)
@@ -37,20 +37,20 @@ def pick_time(*, policy: str, hosts: int) -> float:
     ratings = {rating.arm: rating for rating in chosen.rate(links, None)}
     for number, (arm, rating) in enumerate(ratings.items()):
         if number % 10 == 0:
-            chosen.learn(_feedback(arm, rating.policy_state, relevant=number % 30 == 0))
+            chosen.learn(_outcome(arm, rating.policy_state, relevant=number % 30 == 0))
         chosen.arm_ready(arm, rating.score, 1)
     began, picks = time.process_time(), 0
     while picks < _PICKS and time.process_time() - began < _SECONDS:
         picked = chosen.pick()
         assert picked is not None
         chosen.arm_snoozed(picked)
-        chosen.learn(_feedback(picked, ratings[picked].policy_state, relevant=picks % 3 == 0))
+        chosen.learn(_outcome(picked, ratings[picked].policy_state, relevant=picks % 3 == 0))
         chosen.arm_ready(picked, ratings[picked].score, 1)
         picks += 1
     return 1e6 * (time.process_time() - began) / picks
 
 
-def _feedback(host: str, policy_state: bytes, *, relevant: bool) -> Outcome:
+def _outcome(host: str, policy_state: bytes, *, relevant: bool) -> Outcome:
     return Outcome(
         url=f"http://{host}/",
         host=host,
@@ -75,12 +75,12 @@ def figure_9(lab: Lab) -> str:
     drawn = {name: times[largest] for name, times in found.items() if "Thompson" in name}
     others = {name: times[largest] for name, times in found.items() if "Thompson" not in name}
     grown = {name: found[name][largest] / found[name][sizes[0]] for name in others}
-    here = "these webs of hosts"
+    here = "generated hosts"
     return section(
         "### Figure 9: time to select a page",
-        "Microseconds of CPU to pick a host, learn what came of it and put it back, with so many hosts "
-        "waiting. The paper's "
-        "web has 455,848 hosts, and its figure is over the crawl's time; only its bounds are told.",
+        "Microseconds of CPU to pick a host, learn from the outcome and make the host ready again, by the number of "
+        "waiting hosts. The paper's web has 455,848 hosts, and its figure shows the time over the whole crawl; the "
+        "paper gives only the bounds.",
         table(("function", "published", *(f"{hosts:,} hosts, µs" for hosts in sizes)), rows),
         claims(
             [

@@ -1,8 +1,8 @@
-"""Where jobs are run: on all cores, each answer kept as JSON, so that a table can be made again without its work.
+"""Run jobs on all cores and cache each result as JSON, so that a table can be written again without the work.
 
-A job is a function of a module with arguments that JSON can hold, and an answer that JSON can hold. The name of the
-function and the arguments are the key of its answer. `--fresh` forgets all answers; otherwise a changed policy goes
-unnoticed, which is what one wants while a table is written, and not when it is published.
+A job is a module-level function whose arguments and result can be encoded as JSON. The name of the function and the
+arguments are the key of the result. `--fresh` deletes all results. Without it a changed policy is not noticed, which is
+convenient while a table is written; use `--fresh` before you publish it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Job = Callable[..., Any]
 
 
 class Lab:
-    """Runs jobs, and takes the figures that are drawn of them."""
+    """Runs jobs and draws figures."""
 
     def __init__(self, scale: Scale, *, docs: Path = ROOT / "docs", work: Path = WORK, processes: int = 2) -> None:
         self.scale = scale
@@ -36,13 +36,13 @@ class Lab:
         self._work = work / "answers"
         self._processes = processes
         self.cpu_seconds = 0.0
-        """Of all answers that were used, whenever they were computed."""
+        """CPU seconds of all results that were used, including cached ones."""
 
     def forget(self) -> None:
         shutil.rmtree(self._work, ignore_errors=True)
 
     def run(self, job: Job, asked: Sequence[Arguments]) -> list[Any]:
-        """The answers, in order; only those that are not known are computed."""
+        """Return the results in order; only missing ones are computed."""
         paths = [self._path(job, arguments) for arguments in asked]
         missing = {path: arguments for path, arguments in zip(paths, asked, strict=True) if not path.exists()}
         if missing:
@@ -79,7 +79,7 @@ class Lab:
         print(f"  {job.__name__} {told[:90]}: {seconds:.1f} s of CPU {progress}", file=sys.stderr, flush=True)
 
     def figure(self, name: str, title: str, curves: Sequence[Curve], axes: Axes) -> str:
-        """Draw docs/papers/NAME.svg, and give the Markdown that shows it."""
+        """Draw docs/papers/NAME.svg, and return the Markdown that shows it."""
         folder = self._docs / "papers"
         folder.mkdir(parents=True, exist_ok=True)
         write_svg(folder / f"{name}.svg", curves, title, axes=axes)
@@ -87,7 +87,7 @@ class Lab:
 
 
 def timed(job: Job, arguments: Arguments) -> tuple[Any, float]:
-    """The answer of a job, and the CPU seconds that it took."""
+    """Return the result of a job and its CPU seconds."""
     before = time.process_time()
     answer = job(**arguments)
     return answer, time.process_time() - before

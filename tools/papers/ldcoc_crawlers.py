@@ -1,10 +1,10 @@
-"""LDCOC, Figure 2b: the share of relevant URIs that crawlers retrieve, with offline classifiers and the online one."""
+"""LDCOC, Figure 2b: the share of relevant URIs that crawlers with offline and online classifiers retrieve."""
 
 from __future__ import annotations
 
-from tools.papers.crawling import SHARE, crawls, harvest, share_curve
 from tools.papers.lab import Lab
-from tools.papers.writing import MISSING, Holds, claims, note, number, section, table
+from tools.papers.markdown import MISSING, Holds, claims, note, number, section, table
+from tools.papers.simulated_crawl import SHARE, crawls, harvest, share_curve
 
 ROWS = (
     "BFS",
@@ -16,7 +16,7 @@ ROWS = (
     "crawler_KNN (40K)",
     "LDCOC (τ = 0.5, ε = 0.17)",
 )
-"""Figure 2(b). Its column of figures is cut off in the text that we have of the paper; what it says of it is left."""
+"""Rows of Figure 2(b). Its published figures are cut off in our copy of the paper; the claims in the text remain."""
 
 
 def figure_2b(lab: Lab) -> str:
@@ -51,14 +51,13 @@ def figure_2b(lab: Lab) -> str:
     ]
     return section(
         "### Figure 2b: crawlers with offline and online classifiers",
-        "All with F₊ₜ₊ᵣ₊ₚ, target `any`. The training pages come from a breadth-first crawl of their own and "
-        "are as many in "
+        "All with F₊ₜ₊ᵣ₊ₚ, target `any`. The training pages come from a separate breadth-first crawl, in the same "
         f"proportion to the crawl as in the paper (20,000 and 40,000 for 300,000): {'; '.join(sizes)}.",
         table(
             ("crawler", "published", *shares),
             [(row, MISSING, *(number(shares[web][row]) for web in shares)) for row in ROWS],
         ),
-        "The column of figures of this table is cut off in the text of the paper that we have. It says of it:",
+        "The published column is cut off in our copy of the paper. The text of the paper claims:",
         claims((claim, {web: holds(shares[web]) for web in shares}) for claim, holds in found),
         note("ldcoc-figure-2b"),
         *pictures,

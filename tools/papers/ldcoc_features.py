@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from tools.papers.examples import crawled
 from tools.papers.lab import Lab
+from tools.papers.markdown import agreement, claims, note, number, section, table
 from tools.papers.webs import opened
-from tools.papers.writing import agreement, claims, note, number, section, table
 
 from motherlode.policies.hashing import Hasher
 from motherlode.policies.ldcoc.ldcoc_features import Hardness, hardness, page_features
@@ -26,23 +26,23 @@ PUBLISHED = {
     "rp": (0.3953, 0.5810, 0.4874, 0.6097, 0.6790, 0.6424),
     "px": (0.4392, 0.5739, 0.6086, 0.6238, 0.6689, 0.6269),
 }
-"""Figure 2(a): F-measure and accuracy of nearest neighbours, Naive Bayes and the support vector machine."""
+"""Figure 2(a): F-measure and accuracy of KNN, Naive Bayes and the support vector machine."""
 CLASSIFIERS = ("KNN", "NB", "SVM")
-SPLITS = {"pages": "a quarter of the pages, drawn at random, is predicted", "hosts": "a quarter of the hosts"}
+SPLITS = {"pages": "a random quarter of the pages held out", "hosts": "a quarter of the hosts held out"}
 _SIZE = 1 << 18
 _PARTS = 4
 _DRAWS = 3
-"""Splits that the mean is taken over."""
+"""Number of random splits; the mean is reported."""
 
 Cell = dict[str, float]
 
 
 @lru_cache(maxsize=1)
 def _dataset(web: str, pages: int) -> tuple[list[list[str]], list[bool], list[str]]:
-    """Feature names of every set, labels and hosts of the hard URIs of a breadth-first crawl."""
+    """Return the feature names of every set, labels and hosts of the hard URIs of a breadth-first crawl."""
     relevances: dict[str, bool] = {}
     names, labels, hosts = [], [], []
-    for example in crawled(web, "bfs", pages + len(opened(web).home_pages())):  # home pages are no one's link
+    for example in crawled(web, "bfs", pages + len(opened(web).home_pages())):  # home pages have no linking page
         if hardness(example.link) is Hardness.HARD:
             names += page_features([example.link], example.parent, "trpx", relevances=relevances)
             labels.append(example.relevant)
@@ -52,7 +52,7 @@ def _dataset(web: str, pages: int) -> tuple[list[list[str]], list[bool], list[st
 
 
 def offline_quality(*, web: str, sets: str, classifier: str, split: str, examples: int) -> Cell:
-    """F-measure and accuracy on what was not trained on, on average over some splits."""
+    """Return the mean F-measure and accuracy on held-out URIs over some splits."""
     names, labels, hosts = _dataset(web, examples + examples // 2)
     names, labels, hosts = names[:examples], labels[:examples], hosts[:examples]
     matrix = _matrix([[name for name in row if name[0] in sets] for row in names])
@@ -66,7 +66,7 @@ def offline_quality(*, web: str, sets: str, classifier: str, split: str, example
             by_host = dict(zip(distinct, random.integers(_PARTS, size=len(distinct)), strict=True))
             part = np.array([by_host[host] for host in hosts])
         kept, asked = part != 0, part == 0
-        # places that no training page has would all count as absent, and drown the others for Naive Bayes
+        # indices without a training page would all count as absent features and dominate Naive Bayes
         used = np.flatnonzero(matrix[kept].getnnz(axis=0))
         model = _model(classifier).fit(matrix[kept][:, used], truth[kept])
         predicted = model.predict(matrix[asked][:, used])
@@ -87,7 +87,7 @@ def _matrix(rows: Sequence[Sequence[str]]) -> Any:
 
 
 def _model(name: str) -> Any:
-    """The paper tells no settings: those of our offline baselines."""
+    """Return a classifier with the settings of our offline baselines; the paper gives none."""
     from sklearn.naive_bayes import BernoulliNB
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.svm import LinearSVC
@@ -105,7 +105,7 @@ def _scores(predicted: Any, truth: Any) -> Cell:
 
 
 def figure_2a(lab: Lab) -> str:
-    """For each web two tables: pages held out, and whole hosts held out."""
+    """Return the section: for each web two tables, with pages and with hosts held out."""
     parts, all_claims = [], []
     for split, told in SPLITS.items():
         cells = {web.name: _cells(lab, web.web, split, web.examples) for web in lab.scale.webs}
@@ -120,10 +120,9 @@ def figure_2a(lab: Lab) -> str:
     return section(
         "### Figure 2a: feature sets and offline classifiers",
         "Hard URIs of a breadth-first crawl from every home page, target `any`; the classifiers of scikit-learn "
-        "(five neighbours by cosine, Bernoulli Naive Bayes, a linear machine), features hashed to 2¹⁸ "
-        "places. The paper has "
-        "103,000 URIs and does not say how they were split, so it is done in two ways. Each cell: F-measure "
-        "/ accuracy.",
+        "(KNN: the five nearest by cosine, NB: Bernoulli Naive Bayes, SVM: a linear support vector machine); features "
+        "are hashed to 2¹⁸ indices. The paper has 103,000 URIs and does not say how they were split, so two splits are "
+        "used. Each cell: F-measure / accuracy.",
         *parts,
         *(_conclusions(split, cells) for split, cells in all_claims),
         note("ldcoc-figure-2a"),
@@ -182,12 +181,12 @@ def _conclusions(split: str, cells: Mapping[str, Mapping[tuple[str, str], Cell]]
             on_each(lambda f: all(f["trpx", c] <= f["trp", c] + 0.005 for c in CLASSIFIERS)),
         ),
         (
-            "without the target's own features three sets are worst (+r+p+x)",
+            "of the combinations of three sets, the one without t is worst (+r+p+x)",
             on_each(lambda f: all(f["rpx", c] <= min(f[s, c] for s in ("tpx", "trx", "trp")) for c in CLASSIFIERS)),
         ),
         (
-            "the machine beats neighbours and Naive Bayes on every combination",
+            "SVM beats KNN and NB on every combination",
             on_each(lambda f: all(f[s, "SVM"] >= max(f[s, "KNN"], f[s, "NB"]) for s in PUBLISHED)),
         ),
     ]
-    return f"With {split} held out, in the published order of F-measures stand: {', '.join(orders)}.\n\n{claims(found)}"
+    return f"With {split} held out, pairs in the published order of F-measures: {', '.join(orders)}.\n\n{claims(found)}"

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from tools.papers.crawling import Answer
 from tools.papers.lab import Lab
+from tools.papers.markdown import MISSING, claims, note, number, percent, section, table
+from tools.papers.simulated_crawl import Answer
 from tools.papers.sites import rdf_sites, site_crawl
-from tools.papers.writing import MISSING, claims, note, number, percent, section, table
 
 from motherlode.crawler.report.plot import Axes, Curve
 from motherlode.policies.linkanalysis import HEURISTICS, SIMILARITY
@@ -36,17 +36,17 @@ PUBLISHED: dict[str, tuple[float, float | None]] = {
     "extension:file-extensions": (80.89, 99.88),
     SIMILARITY: (86.34, 72.45),
 }
-"""Table II: recall and precision of each heuristic in per cent; None where it predicted nothing."""
+"""Table II: recall and precision of each heuristic in per cent; None if it predicted nothing."""
 POLICIES = {"to the letter": "linkanalysis:literal", "ours": "linkanalysis"}
-"""`ours` looks for terms only in directories in which the linking page does not lie itself."""
+"""`ours` ignores directories that also contain the linking page."""
 NON_FOCUSED = "bfs"
 Sites = list[dict[str, Any]]
 Crawls = dict[str, list[Answer]]
-"""By policy, the crawls of all sites."""
+"""The crawls of all sites by policy."""
 
 
 def link_analysis(lab: Lab) -> str:
-    """All three."""
+    """Return the sections on Figure 4, Table I and Table II."""
     sites: dict[str, Sites] = {}
     found: dict[str, Crawls] = {}
     for web in lab.scale.webs:
@@ -56,11 +56,11 @@ def link_analysis(lab: Lab) -> str:
     return section(
         "### Figure 4: discovery rate",
         f"The largest sites with at least twenty RDF documents, 4 to 90 % of all ({numbers}), each "
-        "crawled by itself from its home page (and from its further roots in seeds.txt): 2,000 requests as "
-        "in the paper, or two fifths of the site where that is less "
+        "crawled separately from its home page (and from its further roots in seeds.txt): 2,000 requests as "
+        "in the paper, or two fifths of the site if that is less "
         "(recorded sites are cut at 240 pages). Hosts that only redirect, such as w3id.org, belong to every "
-        "site. RDF documents found per request. The paper draws its rates as bars for its "
-        "four sites and tells no numbers: focused is over non-focused on each.",
+        "site. The table shows RDF documents found per request. The paper shows bars for its four sites without "
+        "numbers: focused is above non-focused on each.",
         _discovery(sites, found),
         claims(_discovery_claims(found)),
         note("emamdadi-figure-4"),
@@ -70,9 +70,8 @@ def link_analysis(lab: Lab) -> str:
         claims(_precision_claims(found)),
         note("emamdadi-table-1"),
         "### Table II: precision and recall of each heuristic",
-        "Of links that were followed and led to a document; for each site, and then the mean of the sites on "
-        "which there is "
-        "something to divide by, as in the paper. Recall / precision.",
+        "Recall / precision over links that were followed and led to a document: the mean of all sites on which the "
+        "measure is defined, as in the paper.",
         _heuristics(found),
         claims(_heuristic_claims(found)),
         note("emamdadi-table-2"),
@@ -123,7 +122,7 @@ def _discovery_claims(found: Mapping[str, Crawls]) -> list[tuple[str, dict[str, 
 
 
 def _picture(lab: Lab, web: str, crawls: Crawls) -> str:
-    """The mean of all sites; each site's crawl is a hundred per cent wide."""
+    """Draw the mean of all sites; the x axis is the share of each site's crawl."""
     names = {"non-focused": NON_FOCUSED, **{f"focused, {name}": policy for name, policy in POLICIES.items()}}
     curves = []
     for name, policy in names.items():
@@ -183,10 +182,10 @@ def _precision_claims(found: Mapping[str, Crawls]) -> list[tuple[str, dict[str, 
 
 
 def _quality(answers: Sequence[Answer], heuristic: str) -> tuple[float | None, float | None]:
-    """Recall and precision: NT_{C,H} / NT_C and NT_{C,H} / N_{C,H}, section IV.A.2.
+    """Return recall and precision: NT_{C,H} / NT_C and NT_{C,H} / N_{C,H}, section IV.A.2.
 
-    NT_C is described as the documents that were rightly put into class C, by which the one heuristic for class HR would
-    recall them all; it has 86 % in the paper, so all documents of that class must be meant.
+    The paper describes NT_C as the documents that were correctly assigned to class C. Then the only heuristic for class
+    HR would have a recall of 100 %. It has 86 % in the paper, so NT_C must be all documents of the class.
     """
     predicts = "HR" if heuristic == SIMILARITY else "R"
     recalls = (_ratio(one["fired_right"].get(heuristic, 0), one["true"].get(predicts, 0)) for one in answers)

@@ -1,20 +1,20 @@
-"""Every online method against breadth-first and random on the recorded web, and what each set of features is worth."""
+"""Compare every online method with breadth-first and random on the recorded web, and ablate their features."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
 
-from tools.papers.crawling import Answer, crawl, repetitions
 from tools.papers.lab import Lab
+from tools.papers.markdown import note, percent, section, table
 from tools.papers.scale import RECORDED
+from tools.papers.simulated_crawl import Answer, crawl, repetitions
 from tools.papers.webs import opened
-from tools.papers.writing import note, percent, section, table
 
 SHARE = 0.12
 TARGETS = ("any", "rdf", "microdata")
 STARTS = {"homes": "every home page", "seeds": "../shared/corpus/seeds.txt"}
-YARDSTICKS = ("bfs", "random")
+BASELINES = ("bfs", "random")
 METHODS = (
     "motherlode",
     "ldcoc",
@@ -50,42 +50,41 @@ ABLATION = {
     ),
     "link analysis": ("linkanalysis", "linkanalysis:literal"),
 }
-"""Each method with parts of its features."""
-Place = tuple[str, str]
-"""Target and start."""
+"""The methods with parts of their features."""
+Column = tuple[str, str]
+"""A column of the tables: target and start."""
 
 
 def methods(lab: Lab) -> str:
-    """Relevant pages found, for each target and start."""
-    names = ("oracle", *YARDSTICKS, *METHODS)
+    """Return the section: relevant pages for each target and start."""
+    names = ("oracle", *BASELINES, *METHODS)
     found = _crawled(lab, names)
-    places = list(next(iter(found.values())))
-    losers = _losers(found)
+    columns = list(next(iter(found.values())))
+    lost = _lost_columns(found)
     return section(
         "## Every online method on the recorded web",
         f"`--share {SHARE}`, mean of {lab.scale.methods_repeat}: pages that match the target. In **bold** "
-        "what beats both "
+        "methods that beat both "
         "breadth-first and random. `oracle` knows every label and every link.",
-        _table(found, names, places),
-        losers,
-        "Where the requests went: the share of them that were answered by a redirect, and about how many "
-        "were spent before "
-        "the first RDF document was found.",
+        _table(found, names, columns),
+        lost,
+        "How the requests were spent: the share of requests with a redirect as response, and the approximate number "
+        "of requests before the first RDF document was found.",
         _evidence(found, names),
         note("online-methods"),
-        "### What each set of features is worth",
+        "### Ablation: what each set of features adds",
         "The same crawls with parts of the features.",
         *_ablations(lab, found),
         note("ablation"),
     )
 
 
-def _crawled(lab: Lab, names: Sequence[str]) -> dict[str, dict[Place, list[Answer]]]:
+def _crawled(lab: Lab, names: Sequence[str]) -> dict[str, dict[Column, list[Answer]]]:
     pages = round(SHARE * opened(RECORDED).page_count)
-    places = [(target, start) for target in TARGETS for start in STARTS]
+    columns = [(target, start) for target in TARGETS for start in STARTS]
     keys = [
-        (name, place, seed)
-        for place in places
+        (name, column, seed)
+        for column in columns
         for name in names
         for seed in range(1 if name == "oracle" else repetitions(name, lab.scale.methods_repeat))
     ]
@@ -93,9 +92,9 @@ def _crawled(lab: Lab, names: Sequence[str]) -> dict[str, dict[Place, list[Answe
         {"web": RECORDED, "target": target, "policy": name, "seed": seed, "pages": pages, "start": start}
         for name, (target, start), seed in keys
     ]
-    found: dict[str, dict[Place, list[Answer]]] = {name: {} for name in names}
-    for (name, place, _), answer in zip(keys, lab.run(crawl, asked), strict=True):
-        found[name].setdefault(place, []).append(answer)
+    found: dict[str, dict[Column, list[Answer]]] = {name: {} for name in names}
+    for (name, column, _), answer in zip(keys, lab.run(crawl, asked), strict=True):
+        found[name].setdefault(column, []).append(answer)
     return found
 
 
@@ -104,26 +103,26 @@ def _relevant(answers: Sequence[Answer]) -> float:
     return mean(relevant)
 
 
-def _bar(found: Mapping[str, Mapping[Place, list[Answer]]], place: Place) -> float:
-    return max(_relevant(found[name][place]) for name in YARDSTICKS)
+def _bar(found: Mapping[str, Mapping[Column, list[Answer]]], column: Column) -> float:
+    return max(_relevant(found[name][column]) for name in BASELINES)
 
 
-def _table(found: Mapping[str, Mapping[Place, list[Answer]]], names: Sequence[str], places: Sequence[Place]) -> str:
+def _table(found: Mapping[str, Mapping[Column, list[Answer]]], names: Sequence[str], columns: Sequence[Column]) -> str:
     rows = []
     for name in names:
         cells = []
-        for place in places:
-            value = _relevant(found[name][place])
-            wins = name in METHODS and value > _bar(found, place)
+        for column in columns:
+            value = _relevant(found[name][column])
+            wins = name in METHODS and value > _bar(found, column)
             cells.append(f"**{value:.0f}**" if wins else f"{value:.0f}")
         rows.append((name, *cells))
     return table(
-        ("policy", *(f"{target}, {'homes' if start == 'homes' else 'seeds.txt'}" for target, start in places)), rows
+        ("policy", *(f"{target}, {'homes' if start == 'homes' else 'seeds.txt'}" for target, start in columns)), rows
     )
 
 
-def _losers(found: Mapping[str, Mapping[Place, list[Answer]]]) -> str:
-    """Which method does not beat the yardsticks where: computed."""
+def _lost_columns(found: Mapping[str, Mapping[Column, list[Answer]]]) -> str:
+    """List the columns in which a method does not beat the baselines."""
     lines = []
     for name in METHODS:
         lost = [
@@ -136,23 +135,25 @@ def _losers(found: Mapping[str, Mapping[Place, list[Answer]]]) -> str:
             lines.append(f"- {name}: {'; '.join(lost)}")
     if not lines:
         return "Every method beats both, for every target and from every start."
-    return "Not better than the better of breadth-first and random:\n\n" + "\n".join(lines)
+    return "Methods that do not beat both breadth-first and random:\n\n" + "\n".join(lines)
 
 
-def _evidence(found: Mapping[str, Mapping[Place, list[Answer]]], names: Sequence[str]) -> str:
-    """What explains most of the table above: redirects, and how late the first find comes."""
+def _evidence(found: Mapping[str, Mapping[Column, list[Answer]]], names: Sequence[str]) -> str:
+    """Return a table of redirects and of requests before the first relevant page; it explains most of the results."""
     shown = (("any", "homes"), ("rdf", "homes"), ("rdf", "seeds"))
     rows = []
     for name in names:
         cells = []
-        for place in shown:
-            shares = [answer["failures"].get("redirect", 0) / answer["fetched"] for answer in found[name][place]]
+        for column in shown:
+            shares = [answer["failures"].get("redirect", 0) / answer["fetched"] for answer in found[name][column]]
             cells.append(percent(mean(shares)))
-        for place in shown[1:]:
-            cells.append(f"{mean(_before_first(answer) for answer in found[name][place]):.0f}")
+        for column in shown[1:]:
+            cells.append(f"{mean(_before_first(answer) for answer in found[name][column]):.0f}")
         rows.append((name, *cells))
     redirects = [f"redirects: {target}, {start}" for target, start in shown]
-    return table(("policy", *redirects, *(f"first find: {target}, {start}" for target, start in shown[1:])), rows)
+    return table(
+        ("policy", *redirects, *(f"first relevant page: {target}, {start}" for target, start in shown[1:])), rows
+    )
 
 
 def _before_first(answer: Answer) -> int:
@@ -160,18 +161,18 @@ def _before_first(answer: Answer) -> int:
     return requests[0] if requests else int(answer["fetched"])
 
 
-def _ablations(lab: Lab, yardsticks: Mapping[str, Mapping[Place, list[Answer]]]) -> list[str]:
+def _ablations(lab: Lab, baselines: Mapping[str, Mapping[Column, list[Answer]]]) -> list[str]:
     parts = []
     for title, names in ABLATION.items():
         found = _crawled(lab, names)
-        shown = {**{name: yardsticks[name] for name in YARDSTICKS}, **found}
+        shown = {**{name: baselines[name] for name in BASELINES}, **found}
         parts.append(f"**{title}**\n\n{_plain(shown)}")
     return parts
 
 
-def _plain(found: Mapping[str, Mapping[Place, list[Answer]]]) -> str:
-    places = list(next(iter(found.values())))
-    rows = [(name, *(f"{_relevant(cells[place]):.0f}" for place in places)) for name, cells in found.items()]
+def _plain(found: Mapping[str, Mapping[Column, list[Answer]]]) -> str:
+    columns = list(next(iter(found.values())))
+    rows = [(name, *(f"{_relevant(cells[column]):.0f}" for column in columns)) for name, cells in found.items()]
     return table(
-        ("policy", *(f"{target}, {'homes' if start == 'homes' else 'seeds.txt'}" for target, start in places)), rows
+        ("policy", *(f"{target}, {'homes' if start == 'homes' else 'seeds.txt'}" for target, start in columns)), rows
     )

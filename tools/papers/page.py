@@ -1,4 +1,4 @@
-"""The whole page: all sections in order, each paper under its title."""
+"""The whole page: all sections in order, each paper with its title."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tools.papers.lab import Lab
 from tools.papers.ldcoc_crawlers import figure_2b
 from tools.papers.ldcoc_features import figure_2a
 from tools.papers.link_analysis import link_analysis
+from tools.papers.markdown import note
 from tools.papers.online_methods import methods
 from tools.papers.phases import phases
-from tools.papers.writing import note
 
 SECTIONS: dict[str, Callable[[Lab], str]] = {
     "methods": methods,
@@ -27,19 +27,19 @@ SECTIONS: dict[str, Callable[[Lab], str]] = {
     "link-analysis": link_analysis,
     "phases": phases,
 }
-"""By the names that `--only` takes."""
+"""Sections by the names that `--only` accepts."""
 TITLES = {
     "anthelion-table-1": "## Anthelion (Meusel, Mika, Blanco 2014)",
     "ldcoc-figure-2a": "## LDCOC (Huang, Gandon 2020)",
     "link-analysis": "## Link analysis (Emamdadi, Kahani, Zarrinkalam)",
     "phases": "## MultiCrawler (Harth, Umbrich, Decker 2006)",
 }
-"""Before which section a paper begins."""
+"""Titles of the papers, by their first section."""
 
 
 def page(made: Mapping[str, str]) -> str:
-    """Markdown of the sections that have been made."""
-    parts = ["# The papers' tables, measured anew", note("introduction")]
+    """Return the Markdown of the page from the written sections."""
+    parts = ["# The tables of the papers, measured again", note("introduction")]
     for name, text in made.items():
         parts += [TITLES[name]] if name in TITLES else []
         parts.append(text.strip())

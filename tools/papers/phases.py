@@ -1,4 +1,4 @@
-"""MultiCrawler, Table 2: pages a second of each phase on one core, and the ratio to the fastest."""
+"""MultiCrawler, Table 2: pages per second of each phase on one core, and the ratio to the fastest."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from tools.papers.lab import Lab
+from tools.papers.markdown import claims, note, section, table
 from tools.papers.scale import RECORDED
 from tools.papers.webs import CORPUS, web_spec
-from tools.papers.writing import claims, note, section, table
 
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions, RecordedWeb
-from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.index.fulltext import SearchableStore, WordIndex
 from motherlode.links import collect_links
 from motherlode.model import Page, Request, TransformResult
@@ -32,14 +32,14 @@ from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA
 
 PUBLISHED = {"fetch": 38, "detect": 460, "transform": 5, "index": 92, "extract": 260}
-"""Table 2, one server: pages a second. With two and four further machines transform does 13 and 21."""
+"""Table 2, one server: pages per second. With two and four further machines transform reaches 13 and 21."""
 BATCH = 100
-"""Pages that go to the index at a time."""
+"""Pages per batch for the index."""
 _AT_ONCE = 16
 
 
 def phase_times(*, web: str, pages: int) -> dict[str, Any]:
-    """CPU seconds of each phase for the same pages, a batch after the other; the first only warms up."""
+    """Return counts and pages per CPU second of each phase for the same pages; the first batch is a warm-up."""
     fetched, fetching = _from_archive(pages + BATCH) if web == RECORDED else _over_loopback(web, pages + BATCH)
     spent = dict.fromkeys(PUBLISHED, 0.0)
     counts = dict.fromkeys(("fetched", "pages", "bytes", "quads", "links"), 0)
@@ -57,13 +57,13 @@ def phase_times(*, web: str, pages: int) -> dict[str, Any]:
 
 
 def _through(fetched: Sequence[Page], store: SearchableStore) -> tuple[dict[str, float], dict[str, int]]:
-    """One batch through all phases behind fetch."""
+    """Run one batch through all phases after fetch; return CPU seconds by phase, and counts."""
     spent: dict[str, float] = {}
     spent["detect"], detected = _timed(
         lambda page: detect(page.body, url=page.url, content_type=page.headers.get("content-type", "")), fetched
     )
     kept = [(page, found) for page, found in zip(fetched, detected, strict=True) if _read(found.kind)]
-    # a document parses its HTML when it is first asked, and that is transform: extract uses the same tree
+    # a document parses its HTML on first use, which is in transform; extract uses the same tree
     documents = [Document(url=page.url, body=page.body, detected=found) for page, found in kept]
     spent["transform"], facts = _timed(transform, documents)
     spent["extract"], found_links = _timed(lambda pair: collect_links(*pair), zip(documents, facts, strict=True))
@@ -82,8 +82,16 @@ def _through(fetched: Sequence[Page], store: SearchableStore) -> tuple[dict[str,
 
 
 def _record(url: str, facts: TransformResult) -> PageRecord:
-    lines, quads, graphs = page_lines(url, facts)
-    return PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs)
+    graph_quads, union_quads, quads, graphs = serialize_page(url, facts)
+    return PageRecord(
+        url=url,
+        fetched_at=0.0,
+        status=200,
+        graph_quads=graph_quads,
+        union_quads=union_quads,
+        quads=quads,
+        graphs=graphs,
+    )
 
 
 def _read(kind: Any) -> bool:
@@ -98,7 +106,7 @@ def _timed(work: Callable[[Any], Any], items: Iterable[Any]) -> tuple[float, lis
 
 
 def _from_archive(pages: int) -> tuple[list[Page], float]:
-    """Random pages of the recorded web, each by its place in the file."""
+    """Read random pages of the recorded web by their offset in the file."""
     web = RecordedWeb(CORPUS / "sites.warc.gz")
     urls = web.urls()
     random.Random(0).shuffle(urls)
@@ -116,7 +124,7 @@ def _from_archive(pages: int) -> tuple[list[Page], float]:
 
 
 def _over_loopback(web: str, pages: int) -> tuple[list[Page], float]:
-    """Random pages of the synthetic web by HTTP, from a server that is another process."""
+    """Fetch random pages of the synthetic web by HTTP from a server in another process."""
     count, seed = synthetic_pages(web), web_spec(web).web_seed
     known = SyntheticWeb(count, seed)
     drawn = random.Random(0)
@@ -164,17 +172,17 @@ def phases(lab: Lab) -> str:
         cells = [(f"{rate[phase]:,.0f}", f"{rate[phase] / max(rate.values()):.3f}") for rate in rates.values()]
         rows.append((phase, published, f"{published / most:.3f}", *(cell for pair in cells for cell in pair)))
     told = "; ".join(
-        f"{web}: {answer['fetched']:,} answers of {answer['bytes'] / max(1, answer['fetched']) / 1000:.0f} KB, "
+        f"{web}: {answer['fetched']:,} responses of {answer['bytes'] / max(1, answer['fetched']) / 1000:.0f} KB, "
         f"{answer['quads']:,} quads, {answer['links']:,} links"
         for web, answer in found.items()
     )
     published_order = sorted(PUBLISHED, key=lambda phase: PUBLISHED[phase])
     return section(
-        "### Table 2: pages a second of each phase",
-        f"CPU time of one core, {BATCH} pages at a time through all phases, as they go in a crawl. *fetch*: "
+        "### Table 2: pages per second of each phase",
+        f"CPU time of one core; batches of {BATCH} pages pass all phases, as in a crawl. *fetch* reads "
         "from the archive of the recorded "
-        "web, and over loopback HTTP from a server in another process for the synthetic one, of which only "
-        "our side counts; "
+        "web, and over loopback HTTP from a server in another process for the synthetic one; only "
+        "our side counts, and "
         "the network itself costs nothing here. *transform* includes parsing the HTML. *index* stores quads with "
         f"provenance and the words of literals. {told}.",
         table(("phase", "published", "ratio", *(f"{web}{what}" for web in rates for what in ("", ", ratio"))), rows),

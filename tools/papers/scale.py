@@ -1,4 +1,4 @@
-"""How large everything is: the two webs, and what a crawl of each may cost."""
+"""Sizes of the two webs and budgets of their crawls."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ class Web:
     """One web, and how it is crawled."""
 
     name: str
-    """As a column's head."""
+    """Column header."""
     web: str
     """`recorded`, or `synthetic:PAGES`."""
     requests: int
-    """Of one crawl."""
+    """Budget of one crawl."""
     repeat: int
-    """Crawls of a policy that draws; the mean counts."""
+    """Repetitions of policies with randomness; the mean is reported."""
     start: str
-    """`homes`: every host's home page. `hubs`: six hubs of a synthetic web. `seeds`: the seeds of ../shared/corpus."""
+    """`homes`: every host's home page; `hubs`: six hub pages of a synthetic web; `seeds`: seeds of ../shared/corpus."""
     examples: int
-    """Pages that classifiers are compared on."""
+    """Pages for the comparison of classifiers."""
     sites: int
-    """Domains that link analysis is measured on."""
+    """Sites for the measurement of link analysis."""
 
     @property
     def is_recorded(self) -> bool:
@@ -34,15 +34,15 @@ class Web:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """All that makes a run longer or shorter."""
+    """Everything that determines the length of a run."""
 
     webs: tuple[Web, ...]
     uri_requests: int
-    """Of one crawl with LDCOC's features on the synthetic web: neighbours are slow."""
+    """Budget of one crawl with LDCOC's features on the synthetic web; it is smaller because KNN is slow."""
     hosts: tuple[int, ...]
-    """Numbers of hosts at which the time of a pick is taken."""
+    """Numbers of hosts for the measurement of pick times."""
     phase_pages: int
-    """Pages that go through the five phases."""
+    """Pages for the measurement of the five phases."""
     methods_repeat: int
     """Repetitions of every online method on the recorded web."""
 

@@ -1,4 +1,4 @@
-"""Single sites crawled for RDF documents, and what was predicted of every link that was followed."""
+"""Crawls of single sites for RDF documents, with the predicted class of every followed link."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from math import ceil
 from random import Random
 from typing import Any
 
-from tools.papers.crawling import Answer
+from tools.papers.observed_policy import ObservedPolicy
 from tools.papers.scale import RECORDED
-from tools.papers.watching import Watching
+from tools.papers.simulated_crawl import Answer
 from tools.papers.webs import opened, starts, web_spec
 
-from motherlode.model import FailureKind, Link, Outcome, Parent
+from motherlode.model import FailureKind, Link, Outcome
 from motherlode.policies import policy_from
 from motherlode.policies.linkanalysis import HEURISTICS, SIMILARITY, LinkClass, default_concepts, link_properties
 from motherlode.policies.linkanalysis.heuristics import relevancy_r
@@ -26,15 +26,16 @@ from motherlode.sim.synthetic import SyntheticWeb
 from motherlode.www.urls import host_of
 
 MOST = 2000
-"""Requests to one site, as in the paper; and at most this share of a site, because at its end every order is alike."""
+"""Maximum number of requests to one site, as in the paper."""
 _SHARE = 0.4
+"""Maximum share of a site, because at the end of a site all orders are equal."""
 _SAMPLE = 60
 _APART = 1e12
-"""Between the scores of two classes, in the policy."""
+"""Difference between the scores of two classes in the policy."""
 
 
 def rdf_sites(*, web: str, most: int) -> list[dict[str, Any]]:
-    """The largest sites with at least twenty RDF documents, and with HTML documents as well."""
+    """Return the largest sites with at least twenty RDF documents that also have HTML documents."""
     known = opened(web, "rdf")
     by_host: dict[str, list[str]] = {}
     for url in _addresses(web, known):
@@ -54,14 +55,14 @@ def rdf_sites(*, web: str, most: int) -> list[dict[str, Any]]:
 
 @lru_cache(maxsize=1)
 def _hosts_with_documents(web: str) -> frozenset[str]:
-    """Hosts that are sites. The others hold nothing but identifiers, which redirect to the documents of some site."""
+    """Return the hosts with documents. Other hosts only contain identifiers, which redirect to documents of a site."""
     known = opened(web, "rdf")
     urls = (url for url, _ in known.labels()) if web == RECORDED else iter(known.home_pages())
     return frozenset(map(host_of, urls))
 
 
 def _addresses(name: str, web: SimulatedWeb) -> Iterator[str]:
-    """All documents of a recorded web; of a synthetic one all addresses, without computing a million pages."""
+    """Return all documents of a recorded web, or all URLs of a synthetic one without computing a million pages."""
     if not name.startswith(SYNTHETIC):
         return (url for url, _ in web.labels())
     made = SyntheticWeb(synthetic_pages(name), web_spec(name).web_seed)
@@ -74,11 +75,11 @@ def _kind(web: SimulatedWeb, url: str) -> str:
 
 
 def site_crawl(*, web: str, host: str, documents: int, policy: str) -> Answer:
-    """Crawl one site from its home page (recorded ones: and their further roots); count classes and heuristics."""
+    """Crawl one site from its home page (and further roots of recorded sites); count classes and heuristics."""
     known = opened(web, "rdf")
     literal = policy.endswith(":literal")
     counts = _Counts(known, literal=literal)
-    watched = Watching(policy_from(policy, 0), counts.seen)
+    watched = ObservedPolicy(policy_from(policy, 0), counts.seen)
     begin = [url for url in starts(known, "seeds" if web == RECORDED else "homes") if host_of(url) == host]
     pages = min(MOST, max(20, round(documents * _SHARE)))
     others = _hosts_with_documents(web) - {host}
@@ -98,7 +99,7 @@ def site_crawl(*, web: str, host: str, documents: int, policy: str) -> Answer:
 
 
 class _Counts:
-    """Predicted against true classes, of all links that were followed and led to a document."""
+    """Counts of predicted and true classes of all links that were followed and led to a document."""
 
     def __init__(self, web: SimulatedWeb, *, literal: bool) -> None:
         self._web = web
@@ -106,11 +107,11 @@ class _Counts:
         self.predicted: Counter[str] = Counter()
         self.right: Counter[str] = Counter()
         self.true: Counter[str] = Counter()
-        """Documents by their true class, however they were predicted."""
+        """Documents by their true class, whatever the prediction."""
         self.fired: Counter[str] = Counter()
         self.fired_right: Counter[str] = Counter()
 
-    def seen(self, link: Link, parent: Parent | None, outcome: Outcome) -> None:
+    def seen(self, link: Link, parent: Outcome | None, outcome: Outcome) -> None:
         if parent is None or outcome.failure is not None:
             return
         properties = link_properties(link, parent, literal=self._literal)

@@ -1,4 +1,4 @@
-"""The webs by their short names, opened once by each process."""
+"""The webs by their short names."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from motherlode.sim.trace.recorder import record
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"
 WORK = ROOT / ".papers"
-"""Recorded web and answers; not part of the repository."""
+"""Folder of the recorded web and the results; not part of the repository."""
 TRACE = WORK / "trace"
 
 
 def prepare_recorded() -> None:
-    """Record the corpus, unless that is done already."""
+    """Record the corpus unless it is recorded already."""
     archive = CORPUS / "sites.warc.gz"
     if not archive.exists():
-        raise FileNotFoundError(f"{archive} is not there: the papers' tables need the recorded web")
+        raise FileNotFoundError(f"{archive} is missing: the tables of the papers need the recorded web")
     TRACE.parent.mkdir(parents=True, exist_ok=True)
     print("the recorded web …", file=sys.stderr, flush=True)
     record([archive], TRACE, progress=lambda *_: None)
@@ -39,7 +39,7 @@ def opened(web: str, target: str = "any") -> SimulatedWeb:
 
 
 def starts(web: SimulatedWeb, start: str) -> tuple[str, ...]:
-    """The URLs at which a crawl begins."""
+    """Return the URLs at which a crawl starts."""
     if start == "homes":
         return tuple(web.home_pages())
     if start == "hubs" and isinstance(web, SyntheticSimWeb):

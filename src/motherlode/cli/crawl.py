@@ -335,7 +335,7 @@ async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefr
         names = ", ".join(job.own_hosts)
         say(f"robots.txt is not applied to your own hosts: {names}")
     assembled = assemble(job, folder, refresh=refresh)
-    crawl = assembled.crawl
+    crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
     try:
         stopped = await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)

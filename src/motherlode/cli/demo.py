@@ -123,7 +123,7 @@ def _run(job: Job, folder: CrawlFolder) -> bool:
 
 async def _visit_all(job: Job, folder: CrawlFolder) -> bool:
     assembled = assemble(job, folder)
-    crawl = assembled.crawl
+    crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=False)
     try:
         return await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)

@@ -208,9 +208,9 @@ def _type_by_name(path: Path) -> str:
 
 
 def _has_transformer(media_type: str) -> bool:
-    from motherlode.transform.plugin_registry import installed  # to look for packages takes a moment
+    from motherlode.transform.plugin_registry import installed_transformers  # to look for packages takes a moment
 
-    return any(fits(point.name, essence(media_type)) for point in installed())
+    return any(fits(point.name, essence(media_type)) for point in installed_transformers())
 
 
 def _syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:

@@ -11,8 +11,8 @@ import typer
 from motherlode import __version__
 from motherlode.cli.terminal import print_json, print_table, say, stop
 from motherlode.crawler.model_files import now, read_model, write_model
-from motherlode.model import SummaryLine
-from motherlode.policies.model_io import Model, merged, policy_of
+from motherlode.model import Summarizes, SummaryLine
+from motherlode.policies.model_io import Model, merge_models, policy_of
 
 
 class ModelAction(Enum):
@@ -59,7 +59,7 @@ def model(
                 stop("model save takes one crawl; `motherlode model merge` makes one model of several")
             made = read_model(sources[0])
         else:
-            made = merged([(str(path), read_model(path)) for path in sources], made_at=now(), version=__version__)
+            made = merge_models([(str(path), read_model(path)) for path in sources], made_at=now(), version=__version__)
         write_model(made, output)
     except ValueError as error:
         stop(str(error))
@@ -78,8 +78,8 @@ def _show(sources: list[Path], *, most: int, as_json: bool) -> None:
     if len(sources) != 1:
         stop("model show takes one folder or file")
     found = read_model(sources[0])
-    lessons = getattr(policy_of(found, name=str(sources[0])), "lessons", None)
-    learned: list[SummaryLine] = [] if lessons is None else list(lessons(most))
+    policy = policy_of(found, name=str(sources[0]))
+    learned: list[SummaryLine] = list(policy.summary(most)) if isinstance(policy, Summarizes) else []
     if as_json:
         tables = [
             {"title": one.title, "rows": [dict(zip(one.columns, row, strict=True)) for row in one.rows]}
@@ -90,7 +90,7 @@ def _show(sources: list[Path], *, most: int, as_json: bool) -> None:
     print_table(("", ""), [(name, str(value)) for name, value in found.label().items()])
     for one in learned:
         print_table(one.columns, [[_cell(value) for value in row] for row in one.rows], title=one.title)
-    if lessons is None:
+    if not isinstance(policy, Summarizes):
         say(f"the policy {found.policy} learns nothing, or does not tell what")
 
 

@@ -19,7 +19,7 @@ import typer
 from motherlode.cli.index import up_to_date
 from motherlode.cli.terminal import FAILED, counted, print_json, print_summary, print_table, say, stop
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.index.query import Answerer, QueryError, QueryRequest, leave_the_network
+from motherlode.index.query import QueryError, QueryExecutor, QueryRequest, isolate_from_network
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")]
 
@@ -159,13 +159,13 @@ def _code(status: int) -> int:
 
 def _answer(place: CrawlFolder, question: QueryRequest, output: QueryFormat) -> int:
     if not question.allow_service:
-        leave_the_network()
+        isolate_from_network()
     try:
-        answerer = Answerer(place.store, place.words)
+        answerer = QueryExecutor(place.store, place.words)
     except OSError as error:
         stop(str(error), code=FAILED)
     try:
-        print_answer(answerer.ask(question), output, question.sparql)
+        print_answer(answerer.execute(question), output, question.sparql)
     except (typer.Exit, BrokenPipeError):
         raise
     except QueryError as error:

@@ -63,8 +63,8 @@ def search(
                 return
             stop(f"no words to look for: motherlode search {folder} WORDS...")
         asked = Search(words=asked_for, limit=limit, type=type_, predicate=predicate, host=host, language=language)
-        if asked.trouble:
-            stop(f"--{asked.trouble}")
+        if asked.problem:
+            stop(f"--{asked.problem}")
         hits = WordSearcher(place.words).search(asked)
     except JobError as error:
         stop(str(error))

@@ -55,7 +55,7 @@ def serve(
     try:
         place.require()
         limits = QueryLimits(seconds=timeout, bytes=parse_size(size), workers=workers)
-        access = Access.given(hosts=allow_host or (), origins=cors or ())
+        access = Access.from_options(hosts=allow_host or (), origins=cors or ())
     except (JobError, ValueError) as error:
         stop(str(error))
     up_to_date(place)

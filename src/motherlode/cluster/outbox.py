@@ -6,54 +6,52 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 import msgspec
 import xxhash
 import zstandard
 
 from motherlode.cluster.partitioner import owner_of
-from motherlode.frontier import Entry, FrontierStorage
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.crawler.engine.components import SaveEntry
+from motherlode.frontier import FrontierStorage
+from motherlode.model import Link, LinkSource, Outcome
+from motherlode.www.urls import host_of
 
 _LEVEL = 1
 _MOST_BYTES = 256 << 20
 """Of a batch when unpacked; more is no batch of ours."""
 
 
-class FoundOn(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The page on which links were found, as far as their depth, urgency and redirects follow from it."""
-
-    url: str
-    depth: int
-    score: float
-    hops: int
-
-    def entry(self) -> Entry:
-        return Entry(url=self.url, arm="", score=self.score, sequence=0, depth=self.depth, hops=self.hops)
+_FORMAT = 2
+"""Version of the batches in storage. In version 1 the page on which links were found was kept in two parts."""
 
 
 class PageLinks(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Links that one page has for one shard. The parent travels without its links: the parcel's own are given back."""
+    """Links that one page has for one shard. The parent is sent without its links and hashes."""
 
     links: Sequence[Link]
-    parent: Parent | None
-    found_on: FoundOn | None
+    parent: Outcome | None
 
-    def unpacked_parent(self) -> Parent | None:
+    def unpacked_parent(self) -> Outcome | None:
+        """Return the parent with the links of this message as its links."""
         return None if self.parent is None else msgspec.structs.replace(self.parent, links=self.links)
 
 
 class LinkBatch(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A batch as it lies in the sender's ledger until the receiver has made it lasting."""
+    """A batch in the sender's storage, where it stays until the receiver has committed it."""
 
     to: int
     links: int
     batch: bytes
+    format: int = 1
 
 
-def page_links(links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> PageLinks:
-    found_on = None if entry is None else FoundOn(entry.url, entry.depth, entry.score, entry.hops)
-    return PageLinks(links, None if parent is None else msgspec.structs.replace(parent, links=()), found_on)
+def page_links(links: Sequence[Link], parent: Outcome | None) -> PageLinks:
+    """Return the message that carries links of one page to one shard."""
+    if parent is not None:
+        parent = msgspec.structs.replace(parent, links=(), statement_hashes=b"")
+    return PageLinks(links, parent)
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -61,12 +59,44 @@ _decoder = msgspec.msgpack.Decoder(list[PageLinks])
 
 
 def pack(parcels: Sequence[PageLinks]) -> bytes:
-    """A batch, compressed: URLs of one page resemble each other."""
+    """Return a compressed batch: the URLs of one page resemble each other."""
     return zstandard.compress(_encoder.encode(parcels), _LEVEL)
 
 
 def unpack(batch: bytes) -> list[PageLinks]:
     return _decoder.decode(zstandard.decompress(batch, max_output_size=_MOST_BYTES))
+
+
+class _OldPageLinks(msgspec.Struct, frozen=True, array_like=True):
+    """The message of version 1."""
+
+    links: Sequence[Link]
+    parent: dict[str, Any] | None
+    found_on: tuple[str, int, float, int] | None
+    """URL, depth, score and redirects in a row."""
+
+
+_old_decoder = msgspec.msgpack.Decoder(list[_OldPageLinks])
+
+
+def batch_bytes(letter: LinkBatch) -> bytes:
+    """Return the batch of a letter as this version sends it, whichever version stored it."""
+    if letter.format >= _FORMAT:
+        return letter.batch
+    pages = _old_decoder.decode(zstandard.decompress(letter.batch, max_output_size=_MOST_BYTES))
+    return pack([PageLinks(page.links, _upgraded_parent(page)) for page in pages])
+
+
+def _upgraded_parent(page: _OldPageLinks) -> Outcome | None:
+    if page.parent is None and page.found_on is None:
+        return None
+    fields = dict(page.parent or {})
+    if "memo" in fields:
+        fields["policy_state"] = fields.pop("memo")
+    if page.found_on is not None:
+        url, depth, score, hops = page.found_on
+        fields = {"url": url, "host": host_of(url), **fields, "depth": depth, "score": score, "hops": hops}
+    return msgspec.convert(fields, Outcome)
 
 
 # ── The exchange: links for other shards, from the page on which they were found until their owner has made them …
@@ -127,7 +157,7 @@ class Outbox:
 
     # ── the neighbours of the crawl ──────────────────────────────────────────────────────────────────
 
-    def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
+    def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
         own: list[Link] = []
         others: dict[int, list[Link]] = {}
         for link in links:
@@ -141,7 +171,7 @@ class Outbox:
             elif self._is_news(link.url):
                 others.setdefault(owner, []).append(link)
         for owner, found in others.items():
-            self._add(owner, page_links(found, parent, entry))
+            self._add(owner, page_links(found, parent))
         return own
 
     def _is_news(self, url: str) -> bool:
@@ -168,7 +198,7 @@ class Outbox:
         if number is None:
             number = self._drafts[owner] = self._number
             self._number += 1
-        letter = LinkBatch(owner, self._links[owner], pack(self._parcels[owner]))
+        letter = LinkBatch(owner, self._links[owner], pack(self._parcels[owner]), _FORMAT)
         self._ledger.put_letter(number, _encode(letter))
         return number
 
@@ -179,7 +209,8 @@ class Outbox:
         self._parcels[owner], self._links[owner], self._drafts[owner] = [], 0, None
         self._changed.discard(owner)
 
-    def seal(self) -> None:
+    def prepare_commit(self, save: SaveEntry) -> None:
+        """Write the open batches into the storage."""
         for owner in self._changed:
             self._write(owner)
         self._changed.clear()
@@ -238,7 +269,7 @@ class Outbox:
             if data is None:
                 raise ValueError(f"the letter {number} to shard {owner} is not in the ledger")
             self._sending[owner] += 1
-            task = asyncio.create_task(self._deliver(owner, number, _decode(data).batch, send))
+            task = asyncio.create_task(self._deliver(owner, number, batch_bytes(_decode(data)), send))
             self._tasks.add(task)
             task.add_done_callback(self._ended)
 

@@ -108,10 +108,9 @@ class Shard:
         if self._assembled is None or self._exchange is None or self._exchange.closed:
             return False
         for parcel in unpack(batch):
-            entry = None if parcel.found_on is None else parcel.found_on.entry()
-            self._assembled.frontier.add_links(parcel.links, parent=parcel.unpacked_parent(), entry=entry)
+            self._assembled.frontier.add_links(parcel.links, parent=parcel.unpacked_parent())
         self._deliveries += 1
-        self._assembled.crawl.nudge()
+        self._assembled.engine.wake_up()
         return await self._is_lasting(self._exchange)
 
     async def _is_lasting(self, exchange: Outbox) -> bool:
@@ -142,11 +141,11 @@ class Shard:
         processors = len(os.sched_getaffinity(0))
         await self._open_folder(self._spec.own_job(processors))
         assembled = self._assembled = assemble(self._spec.own_job(processors), self._folder, join=self._join)
-        exchange, crawl = self._exchange, assembled.crawl
+        exchange, crawl = self._exchange, assembled.engine
         if exchange is None:
             raise ValueError("the crawl was put together without its neighbours")
         self._keeper = GrantClient(assembled.frontier)
-        self._limit = crawl.pages_begun
+        self._limit = crawl.pages_started
         if self._spec.job.pages is not None:
             crawl.limit_pages(self._limit)
         beside: list[asyncio.Task[None]] = []
@@ -154,7 +153,7 @@ class Shard:
         try:
             self._incarnation = await board.joined(self._spec.number, encode(crawl.totals))
             beside = [
-                asyncio.create_task(exchange.run(send, idle=lambda: crawl.idle)),
+                asyncio.create_task(exchange.run(send, idle=lambda: crawl.is_idle)),
                 asyncio.create_task(self._report(board, assembled)),
             ]
             if self._checkpoints is not None:
@@ -212,15 +211,15 @@ class Shard:
             await asyncio.sleep(pause)
 
     def _made_report(self, assembled: Assembled) -> ShardReport:
-        crawl, frontier, exchange, keeper = assembled.crawl, assembled.frontier, self._exchange, self._keeper
+        crawl, frontier, exchange, keeper = assembled.engine, assembled.frontier, self._exchange, self._keeper
         if exchange is None or keeper is None:
             raise ValueError("a shard that has not begun has nothing to report")
         visits, self._visits = self._visits[-_MOST_VISITS:], []
-        at_rest = crawl.idle and exchange.at_rest
-        if crawl.idle and self._spec.job.pages is not None:
-            self._limit = crawl.pages_begun  # others may have what is left of ours
+        at_rest = crawl.is_idle and exchange.at_rest
+        if crawl.is_idle and self._spec.job.pages is not None:
+            self._limit = crawl.pages_started  # others may have what is left of ours
             crawl.limit_pages(self._limit)
-        now = time.time()
+        now = assembled.clock.now()
         return ShardReport(
             shard=self._spec.number,
             incarnation=self._incarnation,
@@ -228,7 +227,7 @@ class Shard:
             hosts=frontier.host_count,
             waiting=frontier.waiting,
             in_flight=frontier.in_flight,
-            pages_begun=crawl.pages_begun,
+            pages_begun=crawl.pages_started,
             limit=self._limit,
             hungry=not frontier.exhausted,
             rest=(self._incarnation, self._deliveries) if at_rest else None,
@@ -263,17 +262,17 @@ class Shard:
         for delta in orders.deltas:
             assembled.policy.absorb(delta)  # type: ignore[attr-defined]  # who sends deltas is Mergeable, and so are we
         keeper.recalled(orders.recalls)
-        keeper.granted(orders.leases, time.time())
+        keeper.granted(orders.leases, assembled.clock.now())
         if orders.limit is not None:
             self._limit = orders.limit
         if exchange.crowded:
-            assembled.crawl.limit_pages(assembled.crawl.pages_begun)
+            assembled.engine.limit_pages(assembled.engine.pages_started)
         elif orders.limit is not None:
-            assembled.crawl.limit_pages(orders.limit)
+            assembled.engine.limit_pages(orders.limit)
         else:
-            assembled.crawl.limit_pages(1 << 62)
+            assembled.engine.limit_pages(1 << 62)
         if orders.leases or orders.limit is not None:
-            assembled.crawl.nudge()
+            assembled.engine.wake_up()
 
     # ── checkpoints ──────────────────────────────────────────────────────────────────────────────────
 
@@ -282,7 +281,7 @@ class Shard:
         while True:
             await asyncio.sleep(_REPORT_SECONDS)
             due = time.monotonic() - saved_at >= self._spec.job.checkpoint
-            if not due and not (self._unsaved and assembled.crawl.idle):
+            if not due and not (self._unsaved and assembled.engine.is_idle):
                 continue  # an idle shard does not let others wait for its acknowledgement
             async with self._saving:
                 waiting, self._unsaved = self._unsaved, []

@@ -16,9 +16,10 @@ from motherlode.runtime.lazy import lazy_exports
 if TYPE_CHECKING:
     from motherlode.crawler.config.errors import JobError
     from motherlode.crawler.config.job import Job, parse_size, parse_time, read_job_file
-    from motherlode.crawler.engine.components import Budget, Components
+    from motherlode.crawler.engine.components import Components
     from motherlode.crawler.engine.engine import Engine
     from motherlode.crawler.engine.factory import Assembled, canonical_seeds, check
+    from motherlode.crawler.engine.limits import Budget
     from motherlode.crawler.folder import CrawlFolder
     from motherlode.crawler.stats.counters import Counters
     from motherlode.crawler.stats.reader import CrawlStats, read_stats, read_visits
@@ -47,7 +48,8 @@ __getattr__ = lazy_exports(
     {
         "config.errors": ["JobError"],
         "config.job": ["Job", "parse_size", "parse_time", "read_job_file"],
-        "engine.components": ["Budget", "Components"],
+        "engine.components": ["Components"],
+        "engine.limits": ["Budget"],
         "engine.engine": ["Engine"],
         "engine.factory": ["Assembled", "canonical_seeds", "check"],
         "folder": ["CrawlFolder"],

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.index.nquads_log import Unread, check_log, present_manifest
+from motherlode.index.nquads_log import UnindexedQuads, check_log, current_manifest
 from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
 
@@ -62,9 +62,9 @@ def has_log(folder: CrawlFolder) -> bool:
     return folder.quads.is_dir() or folder.leaves_index_for_later
 
 
-def unread(folder: CrawlFolder) -> Unread:
+def unread(folder: CrawlFolder) -> UnindexedQuads:
     """What the store lacks of the log: all of it if there is no store, whatever the log's mark says."""
-    return Unread(folder.quads, from_start=not (folder.store / "CURRENT").exists())
+    return UnindexedQuads(folder.quads, from_start=not (folder.store / "CURRENT").exists())
 
 
 def check_lengths(folder: CrawlFolder) -> None:
@@ -94,12 +94,12 @@ def index_damaged(folder: CrawlFolder, *, each: Told = lambda done, of: None) ->
     with _alone(folder):
         waiting = unread(folder)
         pages = _index(folder, waiting, each=each, damaged=True)
-        waiting.read_all()
+        waiting.mark_all_indexed()
     storage = open_ledger(folder)
     store = QuadStore(folder.store, read_only=True)
     try:
         lost = requeue_all_lost(storage, store)
-        storage.put_note(MANIFEST, encode_manifest(present_manifest(folder.quads)))
+        storage.put_note(MANIFEST, encode_manifest(current_manifest(folder.quads)))
         storage.commit()
     finally:
         store.close()
@@ -107,7 +107,7 @@ def index_damaged(folder: CrawlFolder, *, each: Told = lambda done, of: None) ->
     return pages, lost
 
 
-def _index(folder: CrawlFolder, waiting: Unread, *, each: Told, damaged: bool = False) -> int:
+def _index(folder: CrawlFolder, waiting: UnindexedQuads, *, each: Told, damaged: bool = False) -> int:
     from motherlode.index.crawl_store import LocalStore  # heavy, and nearly always there is nothing to do
 
     store = LocalStore(folder.store)
@@ -115,19 +115,19 @@ def _index(folder: CrawlFolder, waiting: Unread, *, each: Told, damaged: bool = 
         store.index_words(folder.words)
     pages, lasting, whole = 0, 0, waiting.size
     place = None
-    for portion in waiting.portions(damaged=damaged):
-        store.note(portion.runs)
+    for portion in waiting.batches(damaged=damaged):
+        store.add_run_quads(portion.run_quads)
         store.write(portion.pages)
         pages += len(portion.pages)
-        place = portion.place
+        place = portion.position
         if pages - lasting >= _LASTING_AFTER:
             store.flush()
-            waiting.read(place)
+            waiting.mark_indexed(place)
             lasting = pages
-        each(whole - waiting.behind(place), whole)
+        each(whole - waiting.bytes_after(place), whole)
     store.flush()
     if place is not None:
-        waiting.read(place)
+        waiting.mark_indexed(place)
     store.close()
     return pages
 

@@ -42,8 +42,8 @@ from motherlode.model import (
 from motherlode.policies import policy_from
 from motherlode.transform import TransformOptions
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.plugin_registry import installed, wanted_types
-from motherlode.transform.rdf_documents import read, wrong_label
+from motherlode.transform.plugin_registry import installed_transformers, transformable_types
+from motherlode.transform.rdf_documents import find_label_mismatch, read
 from motherlode.www.media_types import MEDIA, by_extension, by_media_type
 from motherlode.www.urls import canonical
 
@@ -111,11 +111,13 @@ def read_source(
             detected = detect(head, url=named, content_type=source.content_type)
             syntax = MEDIA[detected.kind].syntax
             if syntax in DOCUMENT_SYNTAXES and len(head) == _HEAD and (syntaxes is None or syntax in syntaxes):
-                if (problem := wrong_label(detected.kind, source.content_type, named)) is not None:
+                if (problem := find_label_mismatch(detected.kind, source.content_type, named)) is not None:
                     yield DocumentPart(kind=detected.kind, facts=TransformResult(problems=(problem,)))
                 for facts in _in_pieces(_Rejoined(head, stream), syntax, source.url, detected.charset):
                     yield DocumentPart(kind=detected.kind, facts=facts)
-            elif detected.kind is ContentKind.BINARY and not installed():  # the rest would be read for nothing
+            elif (
+                detected.kind is ContentKind.BINARY and not installed_transformers()
+            ):  # the rest would be read for nothing
                 yield _whole(source, head, named, options, get_contexts)
             else:
                 yield _whole(source, stream.read_rest(head), named, options, get_contexts)
@@ -254,7 +256,7 @@ class PageFetcher:
         tell_wait: TellWait = lambda host, seconds: None,
         max_bytes: int = DEFAULT_MAX_BYTES,
     ) -> None:
-        useful = wanted_types(TransformOptions())
+        useful = transformable_types(TransformOptions())
         limits = HttpLimits(body=max_bytes)
         http = HttpFetcher(
             HttpOptions(user_agent=f"Motherlode/{__version__}", limits=limits, allow=allow, useful=useful)

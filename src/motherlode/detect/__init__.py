@@ -1,7 +1,8 @@
-"""What a body really is: by its content first, and by what its sender and its address say where content is silent.
+"""Detection of a body's content kind and charset.
 
-Magic bytes are looked at before any text, a few kilobytes of text before any more, and nothing is parsed: detection
-costs some ten microseconds a page. Whatever the bytes are, the answer is a kind; nothing is raised.
+Content counts first. The Content-Type header and the extension of the URL decide if the content gives no evidence.
+Magic numbers are compared before any text, a few kilobytes of text are read before more, and nothing is parsed: one
+detection takes about 10 µs. Every body has a kind, and no input raises an exception.
 """
 
 from __future__ import annotations
@@ -9,46 +10,46 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from motherlode.detect.charset import charset_of, head_of, unmistakable
+from motherlode.detect.charset import detect_charset, detect_unicode_signature, get_head
 from motherlode.detect.content_kind import is_plain_html, sniff
 from motherlode.model import ContentKind, Detected, DetectionEvidence
 from motherlode.www.media_types import MEDIA, by_extension, by_magic, by_media_type, essence
 
 __all__ = ["detect"]
 
-_DECODED = 1 << 17
-"""Bytes that are decoded to look at, where a body is not in an encoding that agrees with ASCII."""
+_MAX_TRANSCODED_BYTES = 1 << 17
+"""Bytes that are transcoded to UTF-8 for sniffing if a body has a Unicode signature."""
 _VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown", "*/*"})
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-"""Bytes that no text has (WHATWG MIME Sniffing, section 3)."""
-_NO_TEXT = frozenset(kind for kind, row in MEDIA.items() if row.is_archive) | {ContentKind.BINARY, ContentKind.EMPTY}
+"""Bytes that do not occur in text (WHATWG MIME Sniffing, section 3)."""
+_NOT_TEXT = frozenset(kind for kind, row in MEDIA.items() if row.is_archive) | {ContentKind.BINARY, ContentKind.EMPTY}
 _RDF = frozenset(kind for kind, row in MEDIA.items() if row.is_rdf)
-_SILENT = frozenset({None, ContentKind.TEXT})
-"""What a header says that leaves it to the address."""
+_UNSPECIFIC = frozenset({None, ContentKind.TEXT})
+"""Declared kinds that leave the decision to the extension."""
 
-Verdict = tuple[ContentKind, DetectionEvidence]
+_Decision = tuple[ContentKind, DetectionEvidence]
 
 
 def detect(body: bytes, *, url: str, content_type: str) -> Detected:
-    """The kind and the charset of a body.
+    """Return the kind and the charset of a body.
 
     >>> detect(b"@prefix a: <urn:a:> . a:b a:c a:d .", url="http://example.org/x", content_type="text/html").kind
     <ContentKind.TURTLE: 'turtle'>
     >>> detect(b"<!doctype html><title>Not found</title>", url="http://example.org/x.ttl", content_type="").kind
     <ContentKind.HTML: 'html'>
     """
-    codec = unmistakable(body)
-    text = body if codec is None else body[:_DECODED].decode(codec, "ignore").encode()
-    kind, evidence = _verdict(text, url, content_type)
-    charset = "utf-8" if kind in _NO_TEXT else codec or charset_of(body, content_type)
+    codec = detect_unicode_signature(body)
+    text = body if codec is None else body[:_MAX_TRANSCODED_BYTES].decode(codec, "ignore").encode()
+    kind, evidence = _detect_kind(text, url, content_type)
+    charset = "utf-8" if kind in _NOT_TEXT else codec or detect_charset(body, content_type)
     return Detected(kind=kind, evidence=evidence, charset=charset)
 
 
-def _verdict(text: bytes, url: str, content_type: str) -> Verdict:
-    declared = _declared(content_type)
+def _detect_kind(text: bytes, url: str, content_type: str) -> _Decision:
+    declared = _declared_kind(content_type)
     if declared is ContentKind.HTML and is_plain_html(text):
         return ContentKind.HTML, DetectionEvidence.CONTENT
-    head = head_of(text)
+    head = get_head(text)
     if not head:
         return ContentKind.EMPTY, DetectionEvidence.CONTENT
     extension = by_extension(url)
@@ -57,31 +58,34 @@ def _verdict(text: bytes, url: str, content_type: str) -> Verdict:
         is_package = magic is ContentKind.ZIP and ContentKind.BINARY in (declared, extension)
         return ContentKind.BINARY if is_package else magic, DetectionEvidence.CONTENT
     found = sniff(head, text, declared, extension)
-    if _is_robots(url) and found is not ContentKind.HTML:
+    if _is_robots_txt(url) and found is not ContentKind.HTML:
         return ContentKind.ROBOTS, DetectionEvidence.EXTENSION
     if found is not None:
         return found, DetectionEvidence.CONTENT
-    return _by_claims(head, declared, extension)
+    return _choose_declared_kind(head, declared, extension)
 
 
 @lru_cache(maxsize=256)
-def _declared(content_type: str) -> ContentKind | None:
-    """What the header says, if anything. A crawl meets few different ones."""
+def _declared_kind(content_type: str) -> ContentKind | None:
+    """Return the kind that a Content-Type header names, or None. A crawl meets few different headers."""
     return None if essence(content_type) in _VAGUE_TYPES else by_media_type(content_type)
 
 
-def _by_claims(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> Verdict:
-    """For content that says nothing for itself: the header, unless the content speaks against it; then the address."""
+def _choose_declared_kind(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> _Decision:
+    """Return the kind by header and extension, for content without evidence of its own.
+
+    The header counts unless the content contradicts it, then the extension.
+    """
     if _CONTROL.search(head) and not (declared is not None and MEDIA[declared].is_html):
         return ContentKind.BINARY, DetectionEvidence.CONTENT
     if declared is ContentKind.BINARY:
         return ContentKind.BINARY, DetectionEvidence.HEADER
-    promised = declared if declared in _RDF else extension if extension in _RDF and declared in _SILENT else None
-    if promised is not None:  # its reader says what is wrong with it
-        return promised, DetectionEvidence.HEADER if declared is promised else DetectionEvidence.EXTENSION
+    rdf = declared if declared in _RDF else extension if extension in _RDF and declared in _UNSPECIFIC else None
+    if rdf is not None:  # the RDF parser reports the errors
+        return rdf, DetectionEvidence.HEADER if declared is rdf else DetectionEvidence.EXTENSION
     is_possible = declared is not None and (not MEDIA[declared].is_xml or head.startswith(b"<"))
     if declared is ContentKind.HTML and extension is ContentKind.TEXT and b"<" not in head:
-        return ContentKind.TEXT, DetectionEvidence.EXTENSION  # servers call all that they make HTML, text sitemaps too
+        return ContentKind.TEXT, DetectionEvidence.EXTENSION  # some servers send text sitemaps as HTML
     if declared is not None and is_possible and declared is not ContentKind.TEXT and not MEDIA[declared].is_archive:
         return declared, DetectionEvidence.HEADER
     if extension is ContentKind.HTML and declared is None:
@@ -89,6 +93,6 @@ def _by_claims(head: bytes, declared: ContentKind | None, extension: ContentKind
     return ContentKind.TEXT, DetectionEvidence.CONTENT
 
 
-def _is_robots(url: str) -> bool:
-    """Only the one at a host's root is what its name says (RFC 9309, section 2.3)."""
+def _is_robots_txt(url: str) -> bool:
+    """Whether a URL is the robots.txt at the root of a host (RFC 9309, section 2.3)."""
     return url.endswith("/robots.txt") and url.count("/") == 3

@@ -1,4 +1,7 @@
-"""What the first bytes of a body say about its kind."""
+"""Sniffing: the content kind of a body by its bytes.
+
+The declared kind (Content-Type header) and the kind of the URL's extension only decide between kinds that look alike.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ from motherlode.model import ContentKind
 from motherlode.www.media_types import MEDIA, RDF_NAMESPACE, XHTML_NAMESPACE, by_root
 from motherlode.www.xml import XmlHead, read_head
 
-_DEEP_HEAD = 1 << 16
-"""Bytes in which an XML root element is looked for, behind long comments and document types."""
-_JSON_LD_SEARCH = 1 << 20
-"""Bytes of JSON that are searched for a context."""
-_SOME_LINES = 8
+_MAX_PROLOG_BYTES = 1 << 16
+"""Bytes that are searched for the XML root element after long comments and document types."""
+_MAX_JSON_BYTES = 1 << 20
+"""Bytes of JSON that are searched for keywords of JSON-LD."""
+_MAX_CHECKED_LINES = 8
 
 _PLAIN_HTML = re.compile(rb"\s*+(?:<!doctype html>\s*+)?<html[\s>]", re.IGNORECASE)
 _OWL_XML = ("http://www.w3.org/2002/07/owl#", "Ontology")
@@ -25,36 +28,36 @@ _JSON_LD_TYPE = re.compile(rb'"@type"\s*:|"[a-z]+://[^"\s]*"\s*:')
 
 
 def is_plain_html(body: bytes) -> bool:
-    """Whether a body that is said to be HTML begins as five pages in six do; then nothing more need be asked."""
+    """Whether a body declared as HTML begins with `<html>`, as five pages in six do. Sniffing is not needed then."""
     return _PLAIN_HTML.match(body) is not None
 
 
 def sniff(head: bytes, body: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind | None:
-    """The kind that the content itself tells, or None; what is said of it only decides between kinds that look alike.
+    """Return the kind that the content itself proves, or None.
 
-    `head` is the beginning of `body`, without what white space comes before it.
+    `head` is the beginning of `body` without leading white space.
     """
     if _JSON.match(head):
-        return _json(body, declared, extension)
+        return _sniff_json(body, declared, extension)
     rdf = sniff_rdf_text(head, declared, extension)
     if rdf is None and head.startswith(b"<"):
-        return _markup(head, body, declared, extension)
+        return _sniff_markup(head, body, declared, extension)
     return rdf
 
 
-def _json(body: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
+def _sniff_json(body: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
     if ContentKind.JSON_LD in (declared, extension):
         return ContentKind.JSON_LD
-    text = body[:_JSON_LD_SEARCH]
+    text = body[:_MAX_JSON_BYTES]
     if b'"@' in text and (_JSON_LD_ONLY.search(text) or (_JSON_LD_NODE.search(text) and _JSON_LD_TYPE.search(text))):
         return ContentKind.JSON_LD
     return ContentKind.JSON
 
 
-# Turtle and its relatives --------------------------------------------------------------------------------------------
+# Turtle, TriG, N3, N-Triples and N-Quads
 
-_FAMILY = frozenset({ContentKind.TURTLE, ContentKind.TRIG, ContentKind.N3})
-_LINES = frozenset({ContentKind.N_TRIPLES, ContentKind.N_QUADS})
+_TURTLE_KINDS = frozenset({ContentKind.TURTLE, ContentKind.TRIG, ContentKind.N3})
+_LINE_KINDS = frozenset({ContentKind.N_TRIPLES, ContentKind.N_QUADS})
 
 _IRI = rb'<[^\s<>"{}|^`\\]*+>'
 _ABSOLUTE = rb'<[A-Za-z][A-Za-z0-9+.\-]*+:[^\s<>"{}|^`]*+>'
@@ -84,19 +87,19 @@ _TURTLE_ONLY = re.compile(
     % {b"iri": _LIKELY_IRI, b"blank": _BLANK},
     re.IGNORECASE,
 )
-"""A line that Turtle may have, and N-Triples may not."""
+"""A line that is possible in Turtle but not in N-Triples."""
 _GRAPH = re.compile(
     rb"(?:graph\s+)?(?:%s|%s)\s*\{|\{\s*(?:%s|%s)\s" % (_ABSOLUTE, _BLANK, _ABSOLUTE, _BLANK), re.IGNORECASE
 )
 _OPENS_GRAPH = re.compile(rb"\{(?!\|)")
-"""Not an annotation of RDF 1.2, which Turtle has, too."""
+"""A brace that does not begin an annotation of RDF 1.2, which Turtle has too."""
 _ENCLOSED = re.compile(
     rb"\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|<[^<>\n]*>|#[^\n]*", re.DOTALL
 )
 
 
 def sniff_rdf_text(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind | None:
-    """Which of Turtle, TriG, N3, N-Triples and N-Quads a text is, if any.
+    """Return which of Turtle, TriG, N3, N-Triples and N-Quads a text is, or None.
 
     >>> sniff_rdf_text(b"# hello\\nPREFIX ex: <http://example.org/>\\nex:a a ex:B .", ContentKind.TEXT, None)
     <ContentKind.TURTLE: 'turtle'>
@@ -105,30 +108,32 @@ def sniff_rdf_text(head: bytes, declared: ContentKind | None, extension: Content
     """
     text = head[_end_of(_COMMENTS, head, 0) :]
     if _DIRECTIVE.match(text):
-        return None if _SPARQL.match(text, _after_directives(text)) else _family(text, declared, extension)
-    said = next((kind for kind in (declared, extension) if kind in _FAMILY or kind in _LINES), None)
-    if _LINE.match(text.partition(b"\n")[0]) or (said in _LINES and _has_lines(text)):
-        return _lines(text, said, declared, extension)
+        return None if _SPARQL.match(text, _after_directives(text)) else _sniff_turtle(text, declared, extension)
+    expected = next((kind for kind in (declared, extension) if kind in _TURTLE_KINDS or kind in _LINE_KINDS), None)
+    if _LINE.match(text.partition(b"\n")[0]) or (expected in _LINE_KINDS and _has_lines(text)):
+        return _sniff_lines(text, expected, declared, extension)
     if _TRIPLE.match(text) or _N3_DIRECTIVE.match(text) or _GRAPH.match(text):
-        is_bad_line = said in _LINES and not any(_TURTLE_ONLY.match(line) for line in _first_lines(text))
-        return said if is_bad_line else _family(text, declared, extension)
+        is_bad_line = expected in _LINE_KINDS and not any(_TURTLE_ONLY.match(line) for line in _first_lines(text))
+        return expected if is_bad_line else _sniff_turtle(text, declared, extension)
     return None
 
 
 def _after_directives(text: bytes) -> int:
-    position = 0
-    while directive := _DIRECTIVE.match(text, position):
-        position = _end_of(_COMMENTS, text, directive.end())
-    return position
+    """Return the offset after the prefix and base directives with which a text begins."""
+    offset = 0
+    while directive := _DIRECTIVE.match(text, offset):
+        offset = _end_of(_COMMENTS, text, directive.end())
+    return offset
 
 
-def _end_of(pattern: re.Pattern[bytes], text: bytes, position: int) -> int:
-    found = pattern.match(text, position)
-    return found.end() if found else position
+def _end_of(pattern: re.Pattern[bytes], text: bytes, offset: int) -> int:
+    found = pattern.match(text, offset)
+    return found.end() if found else offset
 
 
 def _first_lines(text: bytes) -> list[bytes]:
-    lines = [line.strip() for line in text.split(b"\n")[: _SOME_LINES + 1]]
+    """Return the first complete lines of a text without comments and empty lines."""
+    lines = [line.strip() for line in text.split(b"\n")[: _MAX_CHECKED_LINES + 1]]
     return [line for line in (lines[:-1] or lines) if line and not line.startswith(b"#")]
 
 
@@ -136,55 +141,61 @@ def _has_lines(text: bytes) -> bool:
     return any(_LINE.match(line) for line in _first_lines(text))
 
 
-def _lines(
-    text: bytes, said: ContentKind | None, declared: ContentKind | None, extension: ContentKind | None
+def _sniff_lines(
+    text: bytes, expected: ContentKind | None, declared: ContentKind | None, extension: ContentKind | None
 ) -> ContentKind:
-    """A bad line among good ones is a bad line, where lines were promised, unless it is good Turtle."""
+    """Return the kind of a text that has lines of N-Triples or N-Quads.
+
+    If header or extension names one of these, a line with an error does not make the text Turtle, unless the line is
+    possible in Turtle only.
+    """
     found = {line: _LINE.match(line) for line in _first_lines(text)}
     if any(line["graph"] for line in found.values() if line):
         return ContentKind.N_QUADS
     bad = [line for line, match in found.items() if not match]
-    if bad and (said not in _LINES or any(_TURTLE_ONLY.match(line) for line in bad)):
-        return _family(text, declared, extension)
-    return said or ContentKind.N_TRIPLES
+    if bad and (expected not in _LINE_KINDS or any(_TURTLE_ONLY.match(line) for line in bad)):
+        return _sniff_turtle(text, declared, extension)
+    return expected or ContentKind.N_TRIPLES
 
 
-def _family(text: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
-    bare = _ENCLOSED.sub(b" ", text).partition(b'"')[0]  # what follows a quote that is left is the inside of a string
+def _sniff_turtle(text: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
+    """Return which of Turtle, TriG and N3 a text is."""
+    bare = _ENCLOSED.sub(b" ", text).partition(b'"')[0]  # a remaining quote opens a string that the head cuts off
     if b"=>" in bare or _N3_DIRECTIVE.search(bare):
         return ContentKind.N3
-    said = next((kind for kind in (declared, extension) if kind in _FAMILY), None)
-    if said is not ContentKind.N3 and _OPENS_GRAPH.search(bare):
+    expected = next((kind for kind in (declared, extension) if kind in _TURTLE_KINDS), None)
+    if expected is not ContentKind.N3 and _OPENS_GRAPH.search(bare):
         return ContentKind.TRIG
-    return said or ContentKind.TURTLE
+    return expected or ContentKind.TURTLE
 
 
-# XML and HTML --------------------------------------------------------------------------------------------------------
+# XML and HTML
 
 
-def _markup(
+def _sniff_markup(
     head: bytes, body: bytes, declared: ContentKind | None, extension: ContentKind | None
 ) -> ContentKind | None:
-    """The kind of a body that begins with a tag, a declaration or a comment; None where that is no evidence."""
+    """Return the kind of a body that begins with a tag, a declaration or a comment, or None without evidence."""
     xml = read_head(head)
     if xml is None and len(body) > len(head) and head.startswith((b"<!", b"<?")):
-        head = body[:_DEEP_HEAD].lstrip()
+        head = body[:_MAX_PROLOG_BYTES].lstrip()
         xml = read_head(head)
     if xml is None:
-        is_open = head.startswith(b"<!--") and _may_be_fragment(declared, extension)
-        return ContentKind.HTML if is_open or _opens_html(head) else None
+        is_comment = head.startswith(b"<!--") and _may_be_fragment(declared, extension)
+        return ContentKind.HTML if is_comment or _opens_html(head) else None
     known = by_root(xml.namespace, xml.name)
     if known is ContentKind.XHTML or xml.name.lower() == "html" or (known is None and xml.doctype.lower() == "html"):
-        return _html_or_xhtml(xml, declared, extension)
+        return _choose_html_or_xhtml(xml, declared, extension)
     if known is not None and not (known is ContentKind.SVG and not xml.namespace and declared is ContentKind.HTML):
         return known
-    return _other_xml(xml, head, declared, extension)
+    return _sniff_other_xml(xml, head, declared, extension)
 
 
-def _other_xml(
+def _sniff_other_xml(
     xml: XmlHead, head: bytes, declared: ContentKind | None, extension: ContentKind | None
 ) -> ContentKind | None:
-    if _may_be_node(xml, declared, extension):
+    """Return the kind of XML whose root element is not in the table of media types, or None."""
+    if _may_be_rdf_node(xml, declared, extension):
         is_owl_xml = (xml.namespace, xml.name) == _OWL_XML and b"rdf:about" not in head
         return ContentKind.XML if is_owl_xml else ContentKind.RDF_XML
     is_xml = declared is not None and MEDIA[declared].is_xml
@@ -195,8 +206,8 @@ def _other_xml(
     return ContentKind.XML if is_xml or xml.has_declaration or xml.namespaces else None
 
 
-def _may_be_node(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> bool:
-    """Whether the root may be a node of RDF/XML (section 2.6), which need not name the namespace of RDF at all."""
+def _may_be_rdf_node(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> bool:
+    """Whether the root may be a node element of RDF/XML (section 2.6). The RDF namespace is optional there."""
     if RDF_NAMESPACE in xml.namespaces.values():
         return ContentKind.RDF_XML in (declared, extension)
     return bool(xml.namespace) and (declared or extension) is ContentKind.RDF_XML
@@ -208,12 +219,15 @@ def _is_fragment(xml: XmlHead) -> bool:
 
 
 def _may_be_fragment(declared: ContentKind | None, extension: ContentKind | None) -> bool:
-    """Whether nothing says that it is no HTML: examples in text and plain XML use the same names."""
+    """Whether header and extension allow an HTML fragment. Plain text and other XML use the same element names."""
     return declared is None and (extension is None or MEDIA[extension].is_html)
 
 
-def _html_or_xhtml(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
-    """An HTML parser reads both, so it is XML only where the sender means it: by the media type, or for want of one."""
+def _choose_html_or_xhtml(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
+    """Return XHTML if the media type says so, or without a media type the extension or an XML declaration.
+
+    Everything else is HTML, because an HTML parser reads both.
+    """
     if declared in (ContentKind.XHTML, ContentKind.XML):
         return ContentKind.XHTML
     is_xml = extension is ContentKind.XHTML or xml.has_declaration

@@ -26,7 +26,7 @@ is set back, in a run or between two, what was to wait waits as long as it was t
 socket: `now` is an argument, so a simulation is only another caller.
 """
 
-from motherlode.frontier.backoff import SLOW_DOWN
+from motherlode.frontier.backoff import SLOW_DOWN, End
 from motherlode.frontier.domain_limit import NOTHING_WITHHELD, Withheld, domain_refusal
 from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.hosts import HostBudget
@@ -43,6 +43,7 @@ __all__ = [
     "REVISIT",
     "SLOW_DOWN",
     "STORAGE_ERRORS",
+    "End",
     "Entry",
     "Frontier",
     "FrontierStorage",

@@ -19,10 +19,10 @@ from motherlode.frontier.host_queue import HostQueue
 from motherlode.frontier.hosts import Host
 from motherlode.frontier.lease import REVISIT, Entry, UrlState, entry_from
 from motherlode.frontier.storage.base import FrontierStorage
-from motherlode.model import Link, LinkSource, Parent, Policy
+from motherlode.model import Link, LinkSource, Outcome, Policy
 from motherlode.www.urls import Scope, host_of
 
-KeepOwn = Callable[[Sequence[Link], Parent | None, Entry | None], Sequence[Link]]
+KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
 """Of links that are offered, those of our own hosts; the others are then on their way to who owns them."""
 
 _SEED = LinkSource.SEED
@@ -32,7 +32,7 @@ _ACCOUNT = "frontier"
 
 
 class Admission:
-    """Every known URL comes in once; `take` and `refuse` are how it leaves the queue."""
+    """Every known URL comes in once; `read_batch` and `refuse` are how it leaves the queue."""
 
     def __init__(
         self, *, storage: FrontierStorage, policy: Policy, clocks: HostQueue, scope: Scope, keep_own: KeepOwn | None
@@ -85,10 +85,10 @@ class Admission:
         }
         self._ledger.put_note(_ACCOUNT, msgspec.msgpack.encode(state))
 
-    def add_links(self, links: Sequence[Link], *, parent: Parent | None, found_on: Entry | None) -> int:
+    def add_links(self, links: Sequence[Link], *, parent: Outcome | None) -> int:
         """Take up the links that are not known yet, rated by the policy; how many there were."""
         if self._keep_own is not None:
-            links = self._keep_own(links, parent, found_on)
+            links = self._keep_own(links, parent)
         for link in links:
             if link.source is _SEED:  # those that are known, too: a restart forgets who is exempt
                 self._clocks.exempt(host_of(link.url))
@@ -100,7 +100,7 @@ class Admission:
         self._sequence += len(fresh)
         for link, rating in zip(fresh, self._policy.rate(fresh, parent), strict=True):
             sequence += 1
-            entry = entry_from(link, rating, found_on=found_on, sequence=sequence)
+            entry = entry_from(link, rating, parent=parent, sequence=sequence)
             if rating.refused:
                 self.refused[rating.refused] += 1
                 self._ledger.refuse(entry, rating.refused)
@@ -108,7 +108,7 @@ class Admission:
                 accepted.append(entry)
         self.known_urls += len(fresh)
         self._ledger.add_new(accepted)
-        if found_on is not None and found_on.source == _SEED.value:
+        if parent is not None and parent.source == _SEED.value:
             self._exempt_redirects(accepted)
         self._wait(accepted)
         return len(fresh)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from motherlode.frontier.host_queue import HostQueue
 from motherlode.frontier.hosts import LONGEST_WAIT, MAX_JITTER, Host, HostDelay, retry_wait
@@ -49,7 +50,96 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
     FailureKind.NOT_MODIFIED: _FINAL,
     FailureKind.USELESS: _FINAL,
     FailureKind.PROCESSING: _FINAL,
+    FailureKind.INTERNAL: _FINAL,
 }
+
+
+class End(Enum):
+    """How a lease may end."""
+
+    FETCHED = "fetched"
+    """The page arrived and was parsed."""
+    FAILED = "failed"
+    """The request failed, or the prerequisite of a page could not be had. What follows is in TREATMENTS."""
+    REFUSED = "refused"
+    """A rule of ours forbade the request: nothing was sent."""
+    NETWORK_DOWN = "network-down"
+    """Our own network was down: neither the page nor its host is to blame."""
+    NEXT_ADDRESS = "next-address"
+    """Connecting to one of several IP addresses failed, and nothing was sent: the next address is tried."""
+    PROBED = "probed"
+    """The lease was used for a HEAD, and the page is worth a GET: that is the next request to the host."""
+    RESOLVED = "resolved"
+    """The host's IP address is known."""
+    ROBOTS_READ = "robots-read"
+    """The robots.txt was read, or there is none."""
+    ROBOTS_MOVED = "robots-moved"
+    """The robots.txt is on another URL."""
+    ROBOTS_UNREADABLE = "robots-unreadable"
+    """A server answered the request for robots.txt, but gave no rules."""
+    SUBREQUEST_DONE = "subrequest-done"
+    """A subrequest has its response, whatever it is."""
+
+
+class HostEffect(Enum):
+    """What the end of a page's lease means for the delays of its host."""
+
+    NONE = "none"
+    RECOVERS = "recovers"
+    """No failures in a row; the slowdown decreases."""
+    BACKS_OFF = "backs off"
+    """By TREATMENTS."""
+    FIRST_FAILURE = "first failure"
+    """Wait as after a first failure, but count none."""
+    RULES_UNREADABLE = "rules unreadable"
+    RETRY_AFTER = "retry after"
+    """Wait only if the server asked for it."""
+
+
+class UrlEffect(Enum):
+    """What the end of a page's lease means for its URL."""
+
+    DONE = "done"
+    RETRIED = "retried"
+    """By TREATMENTS: it waits for the next attempt, or its last attempt has failed."""
+    REFUSED = "refused"
+    QUEUED = "queued"
+    """It waits in its arm again."""
+    HELD = "held"
+    """It is the next request to its host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What follows from one way to end the lease of a page, or of a prerequisite for which a page waits."""
+
+    host: HostEffect = HostEffect.NONE
+    url: UrlEffect
+    uncounted: bool = False
+    """The request does not count in the host's budget."""
+    drops_address: bool = False
+    """The host's IP address is looked up again."""
+
+
+ENDINGS: dict[End, Ending] = {
+    End.FETCHED: Ending(host=HostEffect.RECOVERS, url=UrlEffect.DONE),
+    End.FAILED: Ending(host=HostEffect.BACKS_OFF, url=UrlEffect.RETRIED),
+    End.REFUSED: Ending(url=UrlEffect.REFUSED, uncounted=True),
+    End.NETWORK_DOWN: Ending(host=HostEffect.FIRST_FAILURE, url=UrlEffect.QUEUED, uncounted=True, drops_address=True),
+    End.NEXT_ADDRESS: Ending(url=UrlEffect.HELD, uncounted=True, drops_address=True),
+    End.PROBED: Ending(host=HostEffect.RETRY_AFTER, url=UrlEffect.HELD),
+    End.ROBOTS_UNREADABLE: Ending(host=HostEffect.RULES_UNREADABLE, url=UrlEffect.QUEUED),
+}
+"""The other ways to end a lease leave the page where it is."""
+
+ADDRESS_IN_DOUBT = frozenset(
+    {
+        *(FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TLS, FailureKind.CERTIFICATE),
+        FailureKind.TIMEOUT,
+    }
+)
+"""Failures after which a host's IP address is looked up again. A wrong certificate may be that of another host, to
+which the address belongs now."""
 
 SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
 """By these a host says that it is asked too much, whatever the request was for."""

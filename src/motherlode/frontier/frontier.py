@@ -6,19 +6,31 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import cast
+from typing import NamedTuple, cast
 
 import msgspec
 
 from motherlode.frontier.admission import Admission, KeepOwn
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, TREATMENTS, Backoff, given_up
+from motherlode.frontier.backoff import (
+    ADDRESS_IN_DOUBT,
+    ENDINGS,
+    HOST_GIVEN_UP_AFTER,
+    SLOW_DOWN,
+    TREATMENTS,
+    Backoff,
+    End,
+    Ending,
+    HostEffect,
+    UrlEffect,
+    given_up,
+)
 from motherlode.frontier.domain_limit import Withheld
 from motherlode.frontier.host_queue import HostQueue
 from motherlode.frontier.hosts import Host, HostBudget, HostDelay, RulesReader, retry_wait
 from motherlode.frontier.lease import REVISIT, Entry, HostRecord, Lease, Politeness, UrlState
 from motherlode.frontier.prerequisites import RULES_LAST, Prerequisites
 from motherlode.frontier.storage.base import FrontierStorage
-from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind, Waits
+from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.www.urls import Scope, host_of
 
@@ -29,13 +41,30 @@ _UNEVEN = 1.0
 _LOGGER = logging.getLogger("motherlode.frontier")
 _SET_BACK = "the clock of this machine was set back by %.0f s; saved times were moved back as well"
 _TIMES_CUT = "%d saved times were later than any delay explains, and were cut to %.0f s from now: is the clock right?"
-_ADDRESS_IN_DOUBT = frozenset(
-    {
-        *(FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TLS, FailureKind.CERTIFICATE),
-        FailureKind.TIMEOUT,
-    }
-)
-"""Failures after which a host's address is asked for again. Where a host has left, others show their certificates."""
+
+
+class _EndedPage(NamedTuple):
+    """A page whose lease ends."""
+
+    lease: Lease
+    entry: Entry
+    host: Host
+    asked: Host
+    """The host that got the request: another one if the host's robots.txt is there."""
+    failure: Failure | None
+    now: float
+    reason: str
+
+    @property
+    def kind(self) -> FailureKind | None:
+        return None if self.failure is None else self.failure.kind
+
+
+def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
+    """Return whether a server said that it gets too many requests, for something other than a page."""
+    if lease.is_subrequest:
+        return failure.kind in SLOW_DOWN or bool(failure.retry_after)
+    return how is End.ROBOTS_UNREADABLE and failure.kind in SLOW_DOWN
 
 
 class Frontier:
@@ -87,12 +116,12 @@ class Frontier:
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
 
-    def add_links(self, links: Sequence[Link], *, parent: Parent | None, entry: Entry | None) -> int:
-        """Take up the links that are not known yet, rated by the policy; how many there were.
+    def add_links(self, links: Sequence[Link], *, parent: Outcome | None) -> int:
+        """Add the links that are not known yet, rated by the policy. Return how many were new.
 
-        `entry` is the page on which the links were found, None for seeds.
+        `parent` is the outcome of the page on which the links were found; None for seeds.
         """
-        return self._intake.add_links(links, parent=parent, found_on=entry)
+        return self._intake.add_links(links, parent=parent)
 
     def revisit(self, entry: Entry) -> None:
         """A URL that has ended waits again, in an arm of its own for each host; one that was given up has a new try."""
@@ -106,7 +135,7 @@ class Frontier:
 
     # ── URLs go out ──────────────────────────────────────────────────────────────────────────────────
 
-    def next(self, now: float) -> Lease | None:
+    def lease(self, now: float) -> Lease | None:
         """Leave for one request, or None where nothing may be fetched now."""
         if now < self._intake.now - _UNEVEN:
             self._turn_back(now)
@@ -192,18 +221,13 @@ class Frontier:
             return unwanted
         return self._budget.refusal(host.record, host.unaccounted)
 
-    def errand(self, url: str, now: float, *, by_rules: bool = True) -> Lease | float | None:
-        """Leave for a request that no policy picked but a page needs; or when to ask again; None where rules forbid it.
+    def lease_for(self, url: str, now: float, *, obey_robots: bool = True) -> Lease | float | None:
+        """Return a lease for a request that a page needs, or when to call again; None if robots.txt forbids it.
 
-        While the rules of the host are unknown, the ticket is for its robots.txt: introduce them and ask again, or
-        `drop` the errand. Without `by_rules` only the clocks count: for what the user names, which is not crawled.
+        While the host's IP address or robots.txt is unknown, the lease is for that: end it and call again. Without
+        `obey_robots` only the delays count: for a service that the user names, which is not crawled.
         """
-        return self._permits.for_errand(url, now, by_rules=by_rules)
-
-    def drop(self, lease: Lease) -> None:
-        """The rules or the address that an errand needs could not be had."""
-        self._permits.give_up(lease)
-        self._clocks.settle(self._hosts[lease.host])
+        return self._permits.for_subrequest(url, now, obey_robots=obey_robots)
 
     # ── answers come back ────────────────────────────────────────────────────────────────────────────
 
@@ -224,131 +248,144 @@ class Frontier:
                 self._clocks.touch_address(address, now)
                 self._clocks.move(asked, address)
 
-    def slow_down(self, lease: Lease, now: float, *, retry_after: float | None) -> None:
-        """The host of an errand, or of another's rules, said that we ask too much: it rests, as it would after saying
-        so for a page."""
-        host = self._hosts[host_of(lease.url)]
-        self._rests.slow_down(host, now, retry_after=retry_after)
-        self._dirty.add(host.record.name)
-
-    def response_time(self, lease: Lease) -> float:
+    def usual_response_time(self, lease: Lease) -> float:
         """Seconds that answers of the ticket's host take, smoothed; 0 while none has come."""
         return self._hosts[lease.host].record.response
 
-    def resolved(self, lease: Lease, address: str) -> None:
-        """The address is known; what waited for it goes next, by the address's clock too."""
-        self._dirty.add(self._permits.resolved(lease, address))
+    def end(
+        self,
+        lease: Lease,
+        how: End,
+        now: float,
+        *,
+        failure: Failure | None = None,
+        relevant: bool = False,
+        robots: bytes = b"",
+        lasts: float = RULES_LAST,
+        address: str = "",
+        reason: str = "",
+        entry: Entry | None = None,
+    ) -> float | None:
+        """End a lease, exactly once. Return when its URL may be leased again; None if that is not known, or never.
 
-    def introduce(self, lease: Lease, robots: bytes, now: float, *, lasts: float = RULES_LAST) -> None:
-        """A host's robots.txt has been read, and holds for so many seconds; its held page goes next."""
-        host, url = self._hosts[lease.host], lease.entry.url
-        self._permits.introduce(host, url, robots, now, read_from=lease.url, lasts=lasts)
-        self._dirty.add(lease.host)
-
-    def reroute(self, lease: Lease, location: str) -> bool:
-        """A host's robots.txt is said to lie elsewhere: ask there once the clocks allow. False after too many hops."""
-        return self._permits.reroute(self._hosts[lease.host], location)
-
-    def without_rules(self, lease: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
-        """The robots.txt that a ticket was for could not be read: its host is left alone for a while."""
-        self._rests.without_rules(self._hosts[lease.host], kind, now, retry_after=retry_after)
-        self._dirty.add(lease.host)
-
-    def defer(self, lease: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
-        """A host's robots.txt could not be read: the host rests, and its page waits again.
-
-        Where answers never change, the host is given up at once.
+        `failure` is the response, if it is one. `relevant` belongs to FETCHED, `address` to RESOLVED, `reason` to
+        REFUSED, `robots` and the seconds for which they hold (`lasts`) to ROBOTS_READ. After a revisit `entry` is the
+        entry of the page as it was before.
         """
-        host = self._let_go(lease)
-        self.without_rules(lease, kind, now, retry_after=retry_after)
-        self._intake.enqueue(lease.entry)
-        self._clocks.settle(host)
-
-    def done(self, lease: Lease, *, relevant: bool = False) -> None:
-        """The ticket's page was fetched, and its facts are on their way to the store."""
-        host = self._hosts[lease.host]
-        if relevant:
-            self._clocks.credit(host)
-        record = host.record
-        record.failures = 0
-        self._pace.recover(record)
+        host, asked = self._hosts[lease.host], self._hosts[host_of(lease.url)]
         self._dirty.add(lease.host)
-        self._unsettled -= 1
-        self._ledger.finish(lease.entry, UrlState.DONE, "")
-
-    def probed(self, lease: Lease, now: float, *, retry_after: float | None = None) -> None:
-        """The ticket was used for a HEAD, and its page is worth a request of its own: the next one to its host."""
-        host = self._hosts[lease.host]
-        if retry_after and self._politeness.retries:
-            self._rests.put_off(host, now + retry_wait(retry_after, 0.0))
-        if host.held is None and not host.asking:
-            self._permits.hold(host, lease.entry)
-        else:  # another page is first in line: this one waits in its arm again
-            self._unsettled -= 1
-            self._intake.enqueue_later(lease.entry, now)
-
-    def elsewhere(self, lease: Lease, now: float) -> None:
-        """Nobody was met at the address that the ticket was for, and its host has others: nothing was sent, so the same
-        goes again as soon as the next address is known and its clock allows."""
-        self._clocks.move(self._hosts[host_of(lease.url)], "")
-        host = self._hosts[lease.host]
-        if lease.kind is RequestKind.PAGE:
-            host.unaccounted = max(0, host.unaccounted - 1)
-            self.probed(lease, now)
+        if failure is not None and _asks_to_slow_down(lease, how, failure):
+            self._rests.slow_down(asked, now, retry_after=failure.retry_after)
+            self._dirty.add(asked.record.name)
+        if how is End.RESOLVED:
+            self._dirty.add(self._permits.resolved(lease, address))
+        elif how is End.ROBOTS_READ:
+            self._permits.introduce(host, lease.entry.url, robots, now, read_from=lease.url, lasts=lasts)
+        elif how is End.ROBOTS_MOVED:
+            if failure is not None and self._permits.reroute(host, failure.location):
+                return host.record.ready_at
+            self._permits.introduce(host, lease.entry.url, b"", now, read_from=lease.url)  # RFC 9309, 2.3.1.2
+        elif lease.is_subrequest:
+            self._end_subrequest(lease, how, host, asked, failure, now)
         else:
+            if entry is not None:
+                self._intake.revisits_left -= 1
+            if relevant:
+                self._clocks.credit(host)
+            page = _EndedPage(lease, entry or lease.entry, host, asked, failure, now, reason)
+            return self._end_page(page, ENDINGS[how])
+        return None
+
+    def _end_subrequest(
+        self, lease: Lease, how: End, host: Host, asked: Host, failure: Failure | None, now: float
+    ) -> None:
+        """End a lease that `lease_for` gave: no URL of a queue depends on it."""
+        if how is End.NEXT_ADDRESS:
+            self._clocks.move(asked, "")
             self._permits.ask_again(host)
-
-    def revisited(self, lease: Lease, entry: Entry) -> Lease:
-        """A revisit has come to its end: the ticket to close, for the entry as it was before."""
-        self._intake.revisits_left -= 1
-        return msgspec.structs.replace(lease, entry=entry)
-
-    def failed(self, lease: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> bool:
-        """The ticket's page gave a failure; True where it will be tried again."""
-        entry = msgspec.structs.replace(lease.entry, attempts=lease.entry.attempts + 1)
-        host = self._let_go(lease)
-        self._dirty.add(lease.host)
-        again = self._politeness.retries and entry.attempts <= TREATMENTS[kind].retries
-        wait = self._rests.after_failure(host, kind, now, attempts=entry.attempts, retry_after=retry_after)
-        if kind in _ADDRESS_IN_DOUBT:
-            self._clocks.move(self._hosts[host_of(lease.url)], "")  # another host where its rules lie elsewhere
-        self._clocks.settle(host)
-        if again:
-            self._intake.enqueue_later(entry, now + wait)
-            self._ledger.postpone(entry, now + wait)
-        else:
-            self._intake.revisits_left -= entry.arm.startswith(REVISIT)
-            state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
-            self._ledger.finish(entry, state, kind.value)
-        return again
-
-    def put_back(self, lease: Lease, kind: FailureKind, now: float) -> None:
-        """The failure was our own network's: neither page nor host is charged with it, and the page waits again."""
-        host = self._let_go(lease)
-        host.unaccounted = max(0, host.unaccounted - 1)
-        self._clocks.move(self._hosts[host_of(lease.url)], "")  # who comes back may have another way to it
-        self._rests.after_silence(host, kind, now)
-        self._dirty.add(lease.host)
-        self._intake.enqueue(lease.entry)
-        self._clocks.settle(host)
-
-    def refuse(self, lease: Lease, reason: str) -> None:
-        """The ticket cannot be used: nothing was sent, so its page costs nobody's budget."""
-        host = self._let_go(lease)
-        host.unaccounted = max(0, host.unaccounted - 1)
-        self._intake.refuse(lease.entry, reason)
-        self._clocks.settle(host)
-
-    def _let_go(self, lease: Lease) -> Host:
-        """The host of a ticket of which nothing has come; its page is nobody's until it waits again, or has ended."""
-        host = self._hosts[lease.host]
-        self._unsettled -= 1
-        if lease.kind is not RequestKind.PAGE:  # the host could not even be found, or asked for its rules
+        elif lease.kind is not RequestKind.SUBREQUEST:
+            if how is End.ROBOTS_UNREADABLE and failure is not None:  # otherwise each subrequest would ask again
+                self._rests.without_rules(host, failure.kind, now, retry_after=failure.retry_after)
             self._permits.give_up(lease)
-            host.held = None
-        return host
+            self._clocks.settle(host)
 
-    def count(self, name: str, *, relevant: int, quads: int, received: int, is_known: bool = False) -> None:
+    def _end_page(self, page: _EndedPage, ending: Ending) -> float | None:
+        """End the lease of a page, or of a prerequisite for which a page waits, as the table says."""
+        lease, host = page.lease, page.host
+        is_page = lease.kind is RequestKind.PAGE
+        if ending.url is not UrlEffect.HELD:
+            self._unsettled -= 1
+            if not is_page:
+                self._permits.give_up(lease)
+                host.held = None
+        if ending.uncounted and (is_page or ending.url is not UrlEffect.HELD):
+            host.unaccounted = max(0, host.unaccounted - 1)
+        wait = self._delay_host(page, ending.host)
+        if ending.drops_address or (ending.url is UrlEffect.RETRIED and page.kind in ADDRESS_IN_DOUBT):
+            self._clocks.move(page.asked, "")
+        if ending.url not in (UrlEffect.DONE, UrlEffect.HELD):
+            self._clocks.settle(host)
+        return self._place_url(page, ending.url, wait)
+
+    def _delay_host(self, page: _EndedPage, effect: HostEffect) -> float:
+        """Apply an ending to the delays of the host. Return the seconds until the next attempt, after a failure."""
+        host, now = page.host, page.now
+        retry_after = None if page.failure is None else page.failure.retry_after
+        if effect is HostEffect.RECOVERS:
+            host.record.failures = 0
+            self._pace.recover(host.record)
+        elif effect is HostEffect.RETRY_AFTER:
+            if retry_after and self._politeness.retries:
+                self._rests.put_off(host, now + retry_wait(retry_after, 0.0))
+        elif effect is not HostEffect.NONE and page.kind is not None:
+            if effect is HostEffect.BACKS_OFF:
+                attempts = page.entry.attempts + 1
+                return self._rests.after_failure(host, page.kind, now, attempts=attempts, retry_after=retry_after)
+            if effect is HostEffect.FIRST_FAILURE:
+                self._rests.after_silence(host, page.kind, now)
+            else:
+                self._rests.without_rules(host, page.kind, now, retry_after=retry_after)
+        return 0.0
+
+    def _place_url(self, page: _EndedPage, effect: UrlEffect, wait: float) -> float | None:
+        """Apply an ending to the URL. Return when it may be leased again, if it may."""
+        entry, host = page.entry, page.host
+        if effect is UrlEffect.DONE:
+            self._ledger.finish(entry, UrlState.DONE, "")
+            return None
+        if effect is UrlEffect.REFUSED:
+            self._intake.refuse(entry, page.reason)
+            return None
+        if effect is UrlEffect.RETRIED and page.kind is not None:
+            return self._retry(entry, page.kind, page.now + wait)
+        if effect is UrlEffect.QUEUED:
+            self._intake.enqueue(entry)
+        elif page.lease.kind is not RequestKind.PAGE:
+            self._permits.ask_again(host)
+        elif host.held is None and not host.asking:
+            self._permits.hold(host, entry)
+        else:  # another page goes first
+            self._unsettled -= 1
+            self._intake.enqueue_later(entry, page.now)
+        return host.record.ready_at
+
+    def _retry(self, entry: Entry, kind: FailureKind, when: float) -> float | None:
+        """Let a URL that failed wait for its next attempt, or finish it after the last."""
+        entry = msgspec.structs.replace(entry, attempts=entry.attempts + 1)
+        if self._politeness.retries and entry.attempts <= TREATMENTS[kind].retries:
+            self._intake.enqueue_later(entry, when)
+            self._ledger.postpone(entry, when)
+            return when
+        self._intake.revisits_left -= entry.arm.startswith(REVISIT)
+        state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
+        self._ledger.finish(entry, state, kind.value)
+        return None
+
+    def count_refused(self, reason: str, urls: int) -> None:
+        """Count links that were left out before the frontier saw them."""
+        self._intake.refused[reason] += urls
+
+    def record_visit(self, name: str, *, relevant: int, quads: int, received: int, is_known: bool = False) -> None:
         """Add a finished request to its host's account; a look at a known page may also take off what it found."""
         host = self._hosts[name]
         host.unaccounted = max(0, host.unaccounted - 1)

@@ -8,7 +8,7 @@ from math import inf
 
 import msgspec
 
-from motherlode.model import Link, LinkSource, Rating, RequestKind
+from motherlode.model import Link, LinkSource, Outcome, Rating, Request
 
 REVISIT = "revisit "
 """Begins the arm of a known page that is to be looked at again; what follows is its host."""
@@ -54,23 +54,23 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False
     """Redirects that led here in a row."""
 
 
-def entry_from(link: Link, rating: Rating, *, found_on: Entry | None, sequence: int) -> Entry:
-    """The entry of a link that was not known. A redirect's target is as urgent as what led to it, and no deeper."""
+def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: int) -> Entry:
+    """Return the entry of a new link. A redirect target gets at least the score, and the depth, of the redirect."""
     score, source = rating.score, link.source
     if score != score:  # not a number, beside which nothing sorts
         score = -inf
     depth = hops = 0
-    if found_on is not None:
-        depth = found_on.depth + 1
+    if parent is not None:
+        depth = parent.depth + 1
         if source is _REDIRECT:
-            score, depth, hops = max(score, found_on.score), found_on.depth, found_on.hops + 1
+            score, depth, hops = max(score, parent.score), parent.depth, parent.hops + 1
     return Entry(
         url=link.url,
         arm=rating.arm,
         score=score,
         sequence=sequence,
         depth=depth,
-        parent_url="" if found_on is None else found_on.url,
+        parent_url="" if parent is None else parent.url,
         source=source._value_,  # `value` is a property in Python, four times as slow
         anchor=link.anchor,
         rel=link.rel,
@@ -159,17 +159,17 @@ MAX_REDIRECTS = 8
 """Redirects in a row; the next one is broken."""
 
 
-class Lease(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Leave to make one request, now."""
+class Lease(Request, frozen=True, kw_only=True):
+    """Permission to send one request now; it is that request. `Frontier.end` ends it, exactly once."""
 
-    url: str
     host: str
-    """The host whose page this is about. A robots.txt may lie on another."""
-    kind: RequestKind
+    """The host whose page this is about. Its robots.txt may be on another host."""
     entry: Entry
-    """The page that is to be fetched; for a robots ticket, the page that waits for the rules."""
+    """The page to fetch; for a lease of a prerequisite, the page that waits for it."""
     address: str = ""
-    """The IP address whose clock allows the request; empty where addresses have no clocks."""
+    """The IP address to which the request goes; empty if IP addresses have no delay of their own."""
+    is_subrequest: bool = False
+    """`Frontier.lease_for` gave the lease, also for a prerequisite: no page of a queue waits for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,12 +49,12 @@ class Prerequisites:
         host.unaccounted += 1
         return self._send(host, entry.url, RequestKind.PAGE, entry)
 
-    def for_errand(self, url: str, now: float, *, by_rules: bool) -> Lease | float | None:
-        """As `Frontier.errand` says."""
+    def for_subrequest(self, url: str, now: float, *, obey_robots: bool) -> Lease | float | None:
+        """See `Frontier.lease_for`."""
         host = self._clocks.host(host_of(url))
         entry = Entry(url=url, arm="", score=0.0, sequence=0)
-        unknown = by_rules and self._asks_for_rules(host, url, now)
-        if by_rules and not unknown and not self._allowed(host, url):
+        unknown = obey_robots and self._asks_for_rules(host, url, now)
+        if obey_robots and not unknown and not self._allowed(host, url):
             return None
         wanted = (host.rules_url or f"{origin_of(url)}/robots.txt") if unknown else url
         asked = self._clocks.host(host_of(wanted))  # another one where its rules lie elsewhere
@@ -64,10 +64,10 @@ class Prerequisites:
         if when > now:
             return when
         if nowhere:
-            return self._resolve(host, None, wanted)
+            return self._resolve(host, None, wanted, is_subrequest=True)
         if unknown:
-            return self._send_for_rules(host, asked, wanted, entry)
-        return self._send(host, url, RequestKind.ERRAND, entry)
+            return self._send_for_rules(host, asked, wanted, entry, is_subrequest=True)
+        return self._send(host, url, RequestKind.SUBREQUEST, entry, is_subrequest=True)
 
     def next_held(self, now: float) -> tuple[Host, Entry] | None:
         """A page that was held and may go now, or whose next step may."""
@@ -89,14 +89,14 @@ class Prerequisites:
 
     # ── addresses ────────────────────────────────────────────────────────────────────────────────────
 
-    def _resolve(self, host: Host, held: Entry | None, url: str) -> Lease:
+    def _resolve(self, host: Host, held: Entry | None, url: str, *, is_subrequest: bool = False) -> Lease:
         """Ask for the address of the URL's host; no request is made, so no clock is touched."""
         host.held = held
         host.asking = True
         self._clocks.rest(host)
         self.in_flight += 1
         entry = held or Entry(url=url, arm="", score=0.0, sequence=0)
-        return Lease(url=url, host=host.record.name, kind=RequestKind.RESOLVE, entry=entry)
+        return Lease(url=url, host=host.record.name, kind=RequestKind.RESOLVE, entry=entry, is_subrequest=is_subrequest)
 
     def resolved(self, lease: Lease, address: str) -> str:
         """The address is known; what waited for it goes next. The name of the host that was found."""
@@ -118,15 +118,15 @@ class Prerequisites:
         host.held = entry
         return self._send_for_rules(host, other, url, entry)
 
-    def _send_for_rules(self, host: Host, other: Host, url: str, entry: Entry) -> Lease:
+    def _send_for_rules(self, host: Host, other: Host, url: str, entry: Entry, *, is_subrequest: bool = False) -> Lease:
         """Ask for a host's rules, which lie on another host or on its own."""
         host.asking = True
         if other is host:
-            return self._send(host, url, RequestKind.ROBOTS, entry)
+            return self._send(host, url, RequestKind.ROBOTS, entry, is_subrequest=is_subrequest)
         self.in_flight += 1
         self._clocks.occupy(host, connects=False)
         address = self._clocks.occupy(other)
-        return Lease(url=url, host=host.record.name, kind=RequestKind.ROBOTS, entry=entry, address=address)
+        return _lease(host, url, RequestKind.ROBOTS, entry, address, is_subrequest=is_subrequest)
 
     def _asks_for_rules(self, host: Host, url: str, now: float) -> bool:
         """True while the rules for a URL of the host must be known and are not, or may have changed."""
@@ -198,7 +198,11 @@ class Prerequisites:
 
     # ── requests ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _send(self, host: Host, url: str, kind: RequestKind, entry: Entry) -> Lease:
+    def _send(self, host: Host, url: str, kind: RequestKind, entry: Entry, *, is_subrequest: bool = False) -> Lease:
         self.in_flight += 1
         address = self._clocks.occupy(host)
-        return Lease(url=url, host=host.record.name, kind=kind, entry=entry, address=address)
+        return _lease(host, url, kind, entry, address, is_subrequest=is_subrequest)
+
+
+def _lease(host: Host, url: str, kind: RequestKind, entry: Entry, address: str, *, is_subrequest: bool) -> Lease:
+    return Lease(url=url, host=host.record.name, kind=kind, entry=entry, address=address, is_subrequest=is_subrequest)

@@ -1,9 +1,10 @@
-"""Index: pages become quads on disk that can be queried, each with its origin.
+"""Index: store the statements of pages as quads on disk, with their provenance, and answer queries.
 
-A page's statements go to the graph that its URL names, and once more to the default graph, so that a plain query sees
-the union of all pages with each statement once; what is known about the page itself (when, from where, status, type,
-syntaxes, hash) goes to the graph `urn:motherlode:provenance`. Writing is idempotent: a page written again replaces what
-it said before, and leaves alone what other pages say, too. Only this room opens a store.
+The statements of a page go to the graph that is named by the page's URL. They also go to the default graph, so that a
+query without GRAPH sees the union of all pages, with each statement once. Facts about the page itself (time, referrer,
+status, media type, syntaxes, hash) go to the graph `urn:motherlode:provenance`. Writing is idempotent: a page that is
+written again replaces its old statements, and statements that other pages also make stay in the union. Only this
+package opens a quad store.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from motherlode.runtime.lazy import lazy_exports
 if TYPE_CHECKING:
     from motherlode.index.crawl_store import BatchWriter, CrawlStore, LocalStore
     from motherlode.index.export.nquads import export_nquads
-    from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord, page_lines, syntax_keys
+    from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord, serialize_page, syntax_keys
     from motherlode.index.quad_store import QuadStore, merge, store_bytes
     from motherlode.index.store_client import StoreClient
 
@@ -30,7 +31,7 @@ __all__ = [
     "StoreClient",
     "export_nquads",
     "merge",
-    "page_lines",
+    "serialize_page",
     "store_bytes",
     "syntax_keys",
 ]
@@ -40,7 +41,7 @@ __getattr__ = lazy_exports(
     {
         "crawl_store": ["BatchWriter", "CrawlStore", "LocalStore"],
         "export.nquads": ["export_nquads"],
-        "page_record": ["PROVENANCE", "PageRecord", "RunRecord", "page_lines", "syntax_keys"],
+        "page_record": ["PROVENANCE", "PageRecord", "RunRecord", "serialize_page", "syntax_keys"],
         "quad_store": ["QuadStore", "merge", "store_bytes"],
         "store_client": ["StoreClient"],
     },

@@ -1,18 +1,18 @@
-"""Which syntax of a page says which of its statements, at the cost of one quad a syntax.
+"""Records of pages and runs, and how they are serialized as N-Quads, with their provenance.
 
-A statement is stored once in its page's graph, however many syntaxes say it: ordinary queries must not count it twice,
-and a second graph a syntax would be found by every `GRAPH ?page`. So the provenance holds, for a page that speaks in
-more than one syntax, one literal for each of them: its name, and the keys of the statements that it gave.
+A statement is stored once in its page's graph, even if several syntaxes contain it, so that queries do not count it
+twice. If a page has statements in several syntaxes, its provenance has one literal per syntax: the name of the syntax
+and the keys of its statements.
 
     <page> ml:says "jsonld 0f3a9c1e72 77b1…" , "rdfa 77b1…" .
 
-The key of a statement is the beginning of the MD5 of its N-Triples spelling. In a query `ml:key(?s, ?p, ?o)` gives it:
+The key of a statement is the beginning of the MD5 of its N-Triples form. `ml:key(?s, ?p, ?o)` returns it in a query:
 
     GRAPH ?page { ?s ?p ?o }
     GRAPH <urn:motherlode:provenance> { ?page ml:says ?said }
     FILTER(CONTAINS(?said, ml:key(?s, ?p, ?o)))
 
-A key per statement as a quad of its own would cost as much as the statement; so it costs eleven bytes.
+A key costs eleven bytes this way. A quad per key would cost as much as the statement.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
 import pyoxigraph as ox
@@ -32,43 +32,43 @@ from motherlode.model import Statement, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES, RDF_TYPE, XSD, literal, page_iri
 
 KEY = ox.NamedNode(PREFIXES["ml"] + "key")
-_DIGITS = 10
-"""Forty bits: of a page with ten thousand statements, two share a key once in twenty thousand pages."""
-_AT_ONCE = 2_000
-"""Keys in one literal: a page may say a million things, and a literal is read whole."""
+_KEY_DIGITS = 10
+"""40 bits: two of a page's ten thousand statements share a key in about one of twenty thousand pages."""
+_MAX_KEYS_PER_LITERAL = 2_000
+"""Bounds the size of a literal, because a page may have a million statements and a literal is read as a whole."""
 
 _PLAIN = r"[^\x00-\x1f\x7f\\\ufffe\uffff]*"
-_AS_IT_IS = re.compile(rf'"{_PLAIN}(?:\\[nr"\\]{_PLAIN})*"(?:@[a-z0-9-]+)?')
-"""Strings that need no second look; it costs ten times as much."""
+_CANONICAL_STRING = re.compile(rf'"{_PLAIN}(?:\\[nr"\\]{_PLAIN})*"(?:@[a-z0-9-]+)?')
+"""Literals that are canonical already. Canonicalizing them by the store would cost ten times as much."""
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 
 
-def key(subject: Term, predicate: Term, object_: Term) -> str:
-    """The key of a statement as the store gives it back.
+def statement_key(subject: Term, predicate: Term, object_: Term) -> str:
+    """Return the key of a statement that was read from the store.
 
-    >>> key(ox.NamedNode("http://a.example/"), ox.NamedNode("http://b.example/"), ox.Literal("x"))
+    >>> statement_key(ox.NamedNode("http://a.example/"), ox.NamedNode("http://b.example/"), ox.Literal("x"))
     '81f5188734'
     """
-    return _digest(f"{subject} {predicate} {spelled(object_)}")
+    return _digest(f"{subject} {predicate} {serialize_term(object_)}")
 
 
-def spelled(term: Term) -> str:
-    """A term in N-Triples; of a triple that is one itself (RDF 1.2) the library leaves out the brackets."""
+def serialize_term(term: Term) -> str:
+    """Return a term in N-Triples. For a triple term (RDF 1.2), pyoxigraph leaves out the brackets."""
     return f"<<( {term} )>>" if isinstance(term, ox.Triple) else str(term)
 
 
 def _digest(statement: str) -> str:
-    return hashlib.md5(statement.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:_DIGITS]
+    return hashlib.md5(statement.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:_KEY_DIGITS]
 
 
 def key_function(subject: Term, predicate: Term, object_: Term) -> ox.Literal:
-    """`ml:key` as SPARQL calls it."""
-    return ox.Literal(key(subject, predicate, object_))
+    """The SPARQL function `ml:key`."""
+    return ox.Literal(statement_key(subject, predicate, object_))
 
 
 def syntax_keys(facts: TransformResult) -> tuple[str, ...]:
-    """What `ml:says` holds of a page; nothing where at most one syntax speaks, for then `ml:syntax` tells."""
+    """Return the values of `ml:says` for a page. Empty if at most one syntax has statements: `ml:syntax` names it."""
     speaking = [extraction for extraction in facts.extractions if extraction.statements]
     if len({extraction.syntax for extraction in speaking}) < 2:
         return ()
@@ -77,41 +77,41 @@ def syntax_keys(facts: TransformResult) -> tuple[str, ...]:
         own = keys.setdefault(extraction.syntax.value, {})
         for subject, predicate, object_, _ in extraction.statements:
             if subject.startswith("<<"):
-                subject = _stored(subject)
-            own[_digest(f"{subject} {predicate} {_stored(object_)}")] = None
-    return tuple(f"{name} {' '.join(part)}" for name, own in keys.items() for part in _parts(list(own)))
+                subject = _canonical_term(subject)
+            own[_digest(f"{subject} {predicate} {_canonical_term(object_)}")] = None
+    return tuple(f"{name} {' '.join(part)}" for name, own in keys.items() for part in _split_keys(list(own)))
 
 
-def _parts(keys: list[str]) -> list[list[str]]:
-    return [keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE)]
+def _split_keys(keys: list[str]) -> list[list[str]]:
+    return [keys[start : start + _MAX_KEYS_PER_LITERAL] for start in range(0, len(keys), _MAX_KEYS_PER_LITERAL)]
 
 
-def _stored(term: str) -> str:
-    """A term as the store will spell it: numbers and dates in their canonical form, escapes as it writes them."""
+def _canonical_term(term: str) -> str:
+    """Return a term as the store writes it: with canonical numbers, dates and escapes."""
     if term[0] != '"':
-        return _through_a_store(term) if term.startswith("<<") else term
+        return _canonicalize(term) if term.startswith("<<") else term
     if term[-1] == '"' and term.isascii() and term.isprintable() and "\\" not in term:
-        return term  # as most are, and an expression would take its time for each character
-    return term if _AS_IT_IS.fullmatch(term) else _through_a_store(term)
+        return term  # the common case, faster than the regular expression
+    return term if _CANONICAL_STRING.fullmatch(term) else _canonicalize(term)
 
 
 @lru_cache(maxsize=4096)
-def _through_a_store(term: str) -> str:
+def _canonicalize(term: str) -> str:
     store = ox.Store()
     try:
         line = f"<urn:s> <urn:p> {term} .".encode("utf-8", "replace")
         store.extend(ox.parse(line, ox.RdfFormat.N_QUADS, lenient=True))
     except SyntaxError:
-        return term  # the writer leaves it out, and counts it
-    return next((spelled(quad.object) for quad in store), term)
+        return term  # the store skips the statement and counts it as broken
+    return next((serialize_term(quad.object) for quad in store), term)
 
 
-# ── What the index is given for each page and for each run of a crawl, and how it is spelled as quads.
+# Records and their serialization.
 
 PROVENANCE = "urn:motherlode:provenance"
-"""The graph about the crawl itself."""
+"""The graph with facts about pages and runs."""
 DATASET = "urn:motherlode:dataset"
-"""All that a crawl has stored, as a void:Dataset."""
+"""The void:Dataset of all stored quads."""
 SOFTWARE = "urn:motherlode:software"
 
 _ML, _PROV = PREFIXES["ml"], PREFIXES["prov"]
@@ -121,7 +121,7 @@ _GENERATED, _GENERATED_BY, _STARTED, _ENDED, _AGENT = (
 )
 _FORMAT = f"<{PREFIXES['dcterms']}format>"
 PAGE = f"<{_ML}Page>"
-"""The type of all pages; the first thing that the provenance says of one."""
+"""The type of all pages. It is the first line of a page's provenance."""
 _STATUS, _KIND, _SYNTAX, _HASH = (f"<{_ML}{name}>" for name in ("status", "kind", "syntax", "contentHash"))
 _REFERRER, _REDIRECTS, _GRAPH, _SIZE = (f"<{_ML}{name}>" for name in ("referrer", "redirectsTo", "graph", "size"))
 _SAYS, _VERSION, _TARGET, _POLICY = (f"<{_ML}{name}>" for name in ("says", "version", "target", "policy"))
@@ -131,44 +131,46 @@ _UNPROVEN_HOST = f"<{_ML}certificatesNotChecked>"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRecord:
-    """A page on its way to the store: its statements as lines, and where they come from."""
+    """A page for the store: its statements as N-Quads, and its provenance."""
 
     url: str
     fetched_at: float
     status: int | None
-    lines: bytes = b""
-    """N-Quads: each statement once in the page's graph and once in the default graph."""
+    graph_quads: bytes = b""
+    """N-Quads of the page's statements, each line with its graph."""
+    union_quads: bytes = b""
+    """The same statements without graphs: the default graph of the store is the union of all pages."""
     quads: int = 0
     graphs: tuple[str, ...] = ()
-    """Graphs that the page names itself, as the store calls them."""
+    """IRIs, in angle brackets, of the graphs that the page names itself."""
     media_type: str = ""
     kind: str = ""
     syntaxes: tuple[str, ...] = ()
     says: tuple[str, ...] = ()
-    """Where a page speaks in several syntaxes: which of them says what (`index.keys`)."""
+    """The values of `ml:says` (`syntax_keys`)."""
     content_hash: str = ""
     size: int = 0
     referrer: str = ""
     redirects_to: str = ""
-    """For a redirect, which has no statements of its own."""
+    """The target of a redirect. A redirect has no statements."""
     provenance: bytes = b""
-    """The lines of its provenance, where they have been made already (`index.quadlog`)."""
+    """The serialized provenance if the record was read from a log (`index.nquads_log`); otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One run of a crawl: from its start, or from its resumption, to its end."""
+    """One run of a crawl, from its start or resumption to its end."""
 
     identifier: str
     started_at: float
     version: str
-    """Of the software, so of every extractor in it."""
+    """Version of Motherlode."""
     target: str = ""
     policy: str = ""
     own_hosts: tuple[str, ...] = ()
-    """Hosts whose robots.txt was not applied, because the user says that they are theirs."""
+    """Hosts whose robots.txt was not applied, because the user declared them as their own."""
     unproven_hosts: tuple[str, ...] = ()
-    """Hosts that did not have to prove who they are: what is said in their name may have been said by others."""
+    """Hosts whose TLS certificates were not checked, so that their pages may come from another server."""
 
     @property
     def iri(self) -> str:
@@ -176,21 +178,34 @@ class RunRecord:
 
 
 class Store(Protocol):
-    """Where pages end."""
+    """Takes page records."""
 
     def write(self, records: Sequence[PageRecord]) -> None: ...
 
     def flush(self) -> None: ...
 
 
-def page_lines(url: str, facts: TransformResult) -> tuple[bytes, int, tuple[str, ...]]:
-    """The N-Quads of a page, how many distinct statements they hold, and the graphs that the page names itself.
+class SerializedPage(NamedTuple):
+    """The statements of a page as N-Quads."""
 
-    Each statement is written to the page's graph and to the default graph, which so is the union of all pages. A graph
-    that the document names itself becomes a graph of the page: its URL, and the name given as a fragment.
+    graph_quads: bytes
+    """Each line has a graph."""
+    union_quads: bytes
+    """The same statements without graphs."""
+    quads: int
+    """Number of distinct statements."""
+    graphs: tuple[str, ...]
+    """IRIs, in angle brackets, of the graphs that the page names itself."""
+
+
+def serialize_page(url: str, facts: TransformResult) -> SerializedPage:
+    """Return the statements of a page as N-Quads, for its graphs and for the union of all pages.
+
+    A graph that the document names itself becomes a graph of the page: the page's URL with the name as its fragment.
     """
     page = page_iri(url)
-    lines: list[str] = []
+    in_graphs: list[str] = []
+    in_union: list[str] = []
     inner: dict[str, str] = {}
     seen: set[Statement] = set()
     for extraction in facts.extractions:
@@ -200,38 +215,33 @@ def page_lines(url: str, facts: TransformResult) -> tuple[bytes, int, tuple[str,
             seen.add(statement)
             subject, predicate, object_, graph = statement
             triple = f"{subject} {predicate} {object_}"
+            name = page
             if graph:
                 name = inner.setdefault(graph, f"{page[:-1]}#graph={quote(graph.strip('<>'), safe=':/')}>")
-                lines.append(f"{triple} {name} .\n{triple} .\n")
-            else:
-                lines.append(f"{triple} {page} .\n{triple} .\n")
-    return "".join(lines).encode("utf-8", "replace"), len(seen), tuple(inner.values())
+            in_graphs.append(f"{triple} {name} .\n")
+            in_union.append(f"{triple} .\n")
+    return SerializedPage(_encode(in_graphs), _encode(in_union), len(seen), tuple(inner.values()))
 
 
-def in_graphs(lines: bytes) -> list[bytes]:
-    """Of the lines of a page those that name a graph: each is followed by the same statement for the union.
-
-    >>> in_graphs(b"<s> <p> <o> <g> .\\n<s> <p> <o> .\\n")
-    [b'<s> <p> <o> <g> .']
-    """
-    return lines.split(b"\n")[:-1:2]
+def _encode(lines: list[str]) -> bytes:
+    return "".join(lines).encode("utf-8", "replace")
 
 
-def provenance_lines(record: PageRecord, run: str = "") -> str:
-    """What the provenance graph says of a page, as N-Quads; `run` is the term of the run that fetched it."""
+def serialize_provenance(record: PageRecord, run: str = "") -> str:
+    """Return the provenance of a page as N-Quads. `run` is the IRI, in angle brackets, of the run that fetched it."""
     page = page_iri(record.url)
-    pairs = [(RDF_TYPE, PAGE), (_GENERATED, moment(record.fetched_at)), *_optional(record)]
+    pairs = [(RDF_TYPE, PAGE), (_GENERATED, datetime_literal(record.fetched_at)), *_page_properties(record)]
     if run:
         pairs.append((_GENERATED_BY, run))
     return "".join(f"{page} {predicate} {value} <{PROVENANCE}> .\n" for predicate, value in pairs)
 
 
-def provenance_of(record: PageRecord, run: str) -> bytes:
-    """The lines of a page's provenance as they are stored."""
-    return record.provenance or provenance_lines(record, run).encode("utf-8", "replace")
+def provenance_quads(record: PageRecord, run: str) -> bytes:
+    """Return the provenance of a page as encoded N-Quads, serialized unless the record has it already."""
+    return record.provenance or serialize_provenance(record, run).encode("utf-8", "replace")
 
 
-def _optional(record: PageRecord) -> Iterable[tuple[str, str]]:
+def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
     if record.status is not None:
         yield _STATUS, literal(str(record.status), datatype=XSD + "integer")
     if record.redirects_to:
@@ -241,7 +251,7 @@ def _optional(record: PageRecord) -> Iterable[tuple[str, str]]:
     for predicate, text in ((_FORMAT, record.media_type), (_KIND, record.kind), (_HASH, record.content_hash)):
         if text:
             yield predicate, literal(text)
-    for syntax in record.syntaxes or _plain(record):
+    for syntax in record.syntaxes or _fallback_syntaxes(record):
         yield _SYNTAX, literal(syntax)
     for said in record.says:
         yield _SAYS, literal(said)
@@ -251,16 +261,16 @@ def _optional(record: PageRecord) -> Iterable[tuple[str, str]]:
         yield _REFERRER, page_iri(record.referrer)
 
 
-def _plain(record: PageRecord) -> tuple[str, ...]:
-    """Plain title and meta facts are named only where a page has nothing better."""
+def _fallback_syntaxes(record: PageRecord) -> tuple[str, ...]:
+    """Return the syntax `page` (title and meta elements) if the page has statements in no other syntax."""
     return (Syntax.PAGE.value,) if record.quads and not record.says else ()
 
 
-def run_lines(run: RunRecord) -> str:
-    """What the provenance graph says of a run, and of the data set and the software that it ties together."""
+def serialize_run(run: RunRecord) -> str:
+    """Return N-Quads that describe a run, the data set that it generated, and the software."""
     rows = [
         (run.iri, RDF_TYPE, f"<{_PROV}Activity>"),
-        (run.iri, _STARTED, moment(run.started_at)),
+        (run.iri, _STARTED, datetime_literal(run.started_at)),
         (run.iri, _AGENT, f"<{SOFTWARE}>"),
         (run.iri, _VERSION, literal(run.version)),
         (f"<{SOFTWARE}>", RDF_TYPE, f"<{_PROV}SoftwareAgent>"),
@@ -275,15 +285,15 @@ def run_lines(run: RunRecord) -> str:
     return "".join(f"{subject} {predicate} {value} <{PROVENANCE}> .\n" for subject, predicate, value in rows)
 
 
-def ending_lines(run: RunRecord, ended_at: float) -> str:
-    """That a run has come to its end."""
-    return f"{run.iri} {_ENDED} {moment(ended_at)} <{PROVENANCE}> .\n"
+def serialize_run_end(run: RunRecord, ended_at: float) -> str:
+    """Return the N-Quads line with the end time of a run."""
+    return f"{run.iri} {_ENDED} {datetime_literal(ended_at)} <{PROVENANCE}> .\n"
 
 
-def moment(seconds: float) -> str:
-    """Seconds since the epoch as a literal.
+def datetime_literal(seconds: float) -> str:
+    """Return seconds since the epoch as an xsd:dateTime literal.
 
-    >>> moment(0.25)
+    >>> datetime_literal(0.25)
     '"1970-01-01T00:00:00.250+00:00"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
     """
     text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -1,9 +1,9 @@
-"""The quad store on disk: pyoxigraph, one graph a page, and the union of all pages as the default graph.
+"""The quad store on disk (pyoxigraph): one graph per page, and the union of all pages as the default graph.
 
-One process writes; any number of others read, each a picture of the moment it opened (`index.snapshot`). New pages go
-in as whole sorted files where there are enough of them, which passes by the library's memory tables: those may grow to
-128 MB for each of its twelve tables, six times over, and nothing bounds their sum. What comes in small portions must go
-through them, and is moved on to disk before it gets large.
+One process writes. Any number of processes read, each from a snapshot (`index.snapshot`). Large batches of new pages are
+bulk-loaded as sorted files, which bypasses RocksDB's memtables: six memtables of 128 MB may exist for each of the twelve
+column families, and nothing bounds their sum. Small batches go through the memtables, which are flushed before they
+become large.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from motherlode.index.page_record import (
     PROVENANCE,
     PageRecord,
     RunRecord,
-    ending_lines,
     key_function,
-    provenance_of,
-    run_lines,
+    provenance_quads,
+    serialize_run,
+    serialize_run_end,
 )
 from motherlode.index.rdf_patch import ChangeLog, changes_path, copy_changes
 from motherlode.index.snapshot import DamagedError, Snapshot, is_damage, store_advice
@@ -34,18 +34,18 @@ from motherlode.model.terms import PREFIXES, page_iri
 _PROVENANCE = ox.NamedNode(PROVENANCE)
 _GRAPH = ox.NamedNode(PREFIXES["ml"] + "graph")
 _UNION = ox.DefaultGraph()
-_BULK = 2_000
-"""From this many quads on, files written whole beat a transaction (docs/decisions.md)."""
-_IN_MEMORY = 50_000
-"""Quads that may stay in the memory tables and in the log, some 100 MB."""
+_MIN_BULK_QUADS = 2_000
+"""From this number of quads on, a bulk load is faster than a transaction (docs/decisions.md)."""
+_MAX_MEMORY_QUADS = 50_000
+"""Quads in the memtables and in the write-ahead log before a flush: about 100 MB."""
 
-QueryAnswer = ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples
+StoreResult = ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples
 _Found = TypeVar("_Found")
 Function = Callable[..., ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None]
 
 
 class QuadStore:
-    """Writing a page again replaces what it said before, so a page written twice is the same store as written once."""
+    """A quad store. Writing a page again replaces its old statements, so that writing it twice changes nothing."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self._snapshot: Snapshot | None = None
@@ -58,7 +58,7 @@ class QuadStore:
         except OSError as error:
             raise OSError(f"the quad store in {path} cannot be opened: {error}") from error
         except RuntimeError as error:
-            if not (read_only and is_damage(error)):  # a crawl gives its own advice, and not for damage alone
+            if not (read_only and is_damage(error)):  # a crawl, which opens it for writing, adds its own advice
                 raise
             raise DamagedError(store_advice(path, str(error))) from error
         self._path = path
@@ -66,68 +66,68 @@ class QuadStore:
         self._run: RunRecord | None = None
         self._in_memory = 0
         self.broken_lines = 0
-        """Statements that were no N-Quads and had to be left out; a transform of ours is at fault then."""
+        """Lines that were skipped because they are not valid N-Quads. They point to a bug in a transform."""
 
     def has(self, url: str) -> bool:
-        """Whether the page has ever been stored: whatever it brought, it brought provenance."""
+        """Return whether the page has ever been stored. Every stored page has provenance."""
         return next(self.match(page_iri(url), graph=f"<{PROVENANCE}>"), None) is not None
 
     def begin(self, run: RunRecord) -> None:
-        """Pages from here on were fetched by this run."""
+        """Record that all pages written from now on were fetched by this run."""
         self._run = run
-        self.note(run_lines(run).encode())
+        self.add_run_quads(serialize_run(run).encode())
 
-    def note(self, lines: bytes) -> None:
-        """Quads about the crawl itself."""
+    def add_run_quads(self, lines: bytes) -> None:
+        """Add N-Quads about the runs of the crawl."""
         self._add(lines, quads=0)
 
     def finish(self, ended_at: float) -> None:
-        """The run has come to its end."""
+        """Record the end of the run."""
         if self._run is not None:
-            self.note(ending_lines(self._run, ended_at).encode())
+            self.add_run_quads(serialize_run_end(self._run, ended_at).encode())
             self.flush()
 
     def write(self, records: Sequence[PageRecord]) -> None:
-        """Store pages with their provenance. Lasting once `flush` has been called."""
-        self._writable()
+        """Store pages with their provenance. They are durable after the next `flush`."""
+        self._require_writable()
         run = self._run.iri if self._run is not None else ""
         fresh: list[bytes] = []
         quads = 0
         for page, record in {page_iri(record.url): record for record in records}.items():
-            about = provenance_of(record, run)
-            # whatever a page brought, it brought provenance: one look-up tells whether it has ever been here
+            about = provenance_quads(record, run)
+            # every stored page has provenance, so one look-up shows whether the page is known
             known = list(self._store.quads_for_pattern(_node(page), None, None, _PROVENANCE))
             if known:
                 self._replace(page, record, about, known)
             else:
-                fresh += (record.lines, about)
+                fresh += (record.graph_quads, record.union_quads, about)
                 quads += record.quads
         if fresh:
             self._add(b"".join(fresh), quads=quads)
 
-    def _writable(self) -> None:
+    def _require_writable(self) -> None:
         if self._snapshot is not None:
-            raise ValueError(f"the quad store in {self._path} was opened to be read")
+            raise ValueError(f"the quad store in {self._path} was opened read-only")
 
     def _add(self, data: bytes, *, quads: int) -> None:
-        self._writable()
-        # parsed here, and not by load, which renames blank nodes: a page must be the same however often written
+        self._require_writable()
+        # `Store.load` would rename blank nodes, so that a page that is written again would look changed
         try:
             self._insert(ox.parse(data, ox.RdfFormat.N_QUADS, lenient=True), quads)
         except SyntaxError:
-            self._insert(self._readable(data), quads)
+            self._insert(self._parse_by_line(data), quads)
 
     def _insert(self, quads: Iterable[ox.Quad], count: int) -> None:
-        if count >= _BULK:
+        if count >= _MIN_BULK_QUADS:
             self._store.bulk_extend(quads)
             return
         self._store.extend(quads)
         self._in_memory += count + 10
-        if self._in_memory >= _IN_MEMORY:
+        if self._in_memory >= _MAX_MEMORY_QUADS:
             self.flush()
 
-    def _readable(self, data: bytes) -> Iterable[ox.Quad]:
-        """Quad by quad: one broken line must not cost the other pages of a batch."""
+    def _parse_by_line(self, data: bytes) -> Iterable[ox.Quad]:
+        """Yield the quads of all valid lines: one broken line must not cost the other pages of a batch."""
         for line in data.split(b"\n"):
             try:
                 yield from ox.parse(line, ox.RdfFormat.N_QUADS, lenient=True)
@@ -135,12 +135,12 @@ class QuadStore:
                 self.broken_lines += 1
 
     def _replace(self, page: Term, record: PageRecord, about: bytes, known: list[ox.Quad]) -> None:
-        """Make a page say what it says now: add and take out what differs, and keep the difference.
+        """Replace the statements of a known page, and append the difference to the change log.
 
-        New comes in before old goes out, so that no reader finds less than a page; provenance goes out last, so that it
-        still leads to what must go after a crash.
+        New quads are added before old ones are removed, so that no reader finds an incomplete page. Old provenance is
+        removed last, because after a crash it is needed to find the old graphs.
         """
-        new, new_about = self._as_stored(record.lines), self._as_stored(about)
+        new, new_about = self._canonical_quads(record.graph_quads), self._canonical_quads(about)
         names = (quad.object for quad in known if quad.predicate == _GRAPH)
         graphs = {_node(page), *(name for name in names if isinstance(name, ox.NamedNode))}
         old = {quad for graph in graphs for quad in self._store.quads_for_pattern(None, None, None, graph)}
@@ -149,30 +149,30 @@ class QuadStore:
             self._changes.add(page, at=record.fetched_at, removed=removed, added=added)
         union = (ox.Quad(quad.subject, quad.predicate, quad.object) for quad in added)
         self._insert([*added, *union, *new_about], len(added))
-        self._take_out(removed, graphs, {quad.triple for quad in new})
+        self._remove(removed, graphs, {quad.triple for quad in new})
         for graph in graphs - {quad.graph_name for quad in new}:
             self._store.remove_graph(graph)
         for quad in set(known) - new_about:
             self._store.remove(quad)
 
-    def _as_stored(self, lines: bytes) -> set[ox.Quad]:
-        """The quads of a page's graphs as the store gives them back, which spells numbers and dates its own way."""
+    def _canonical_quads(self, lines: bytes) -> set[ox.Quad]:
+        """Parse quads and return them as the store returns them, with canonical numbers and dates."""
         try:
             quads = list(ox.parse(lines, ox.RdfFormat.N_QUADS, lenient=True))
         except SyntaxError:
-            quads = list(self._readable(lines))
+            quads = list(self._parse_by_line(lines))
         mirror = ox.Store()
-        mirror.extend(quad for quad in quads if quad.graph_name != _UNION)
+        mirror.extend(quads)
         return set(mirror)
 
-    def _take_out(self, removed: set[ox.Quad], graphs: set[ox.NamedNode], kept: set[ox.Triple]) -> None:
-        """Take quads out of a page's graphs, and out of the union where nobody else says them."""
+    def _remove(self, removed: set[ox.Quad], graphs: set[ox.NamedNode], kept: set[ox.Triple]) -> None:
+        """Remove quads from a page's graphs, and from the union if no other page has them."""
         for quad in removed:
-            if quad.triple not in kept and not self._said_elsewhere(quad, graphs):
+            if quad.triple not in kept and not self._is_on_other_page(quad, graphs):
                 self._store.remove(ox.Quad(quad.subject, quad.predicate, quad.object))
             self._store.remove(quad)
 
-    def _said_elsewhere(self, quad: ox.Quad, graphs: set[ox.NamedNode]) -> bool:
+    def _is_on_other_page(self, quad: ox.Quad, graphs: set[ox.NamedNode]) -> bool:
         found = self._store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None)
         others = (other.graph_name for other in found)
         return any(name != _PROVENANCE and name not in graphs for name in others if isinstance(name, ox.NamedNode))
@@ -183,13 +183,13 @@ class QuadStore:
         self._in_memory = 0
 
     def backup(self, path: Path) -> None:
-        """A copy as of now in a new folder on the same disk; files are shared with it, so it costs next to nothing."""
-        self._writable()
+        """Copy the current state to a new folder on the same disk. It is fast, because files are hard-linked."""
+        self._require_writable()
         self._store.backup(str(path))
         copy_changes(self._path, path)
 
     def close(self) -> None:
-        """Give back what the store holds; answers that are still being read end here."""
+        """Close the store. Query results cannot be read any further."""
         self._changes.close()
         if self._snapshot is not None:
             self._snapshot.close()
@@ -202,12 +202,12 @@ class QuadStore:
         base: str = "",
         default_graphs: Sequence[str] | None = None,
         named_graphs: Sequence[str] | None = None,
-    ) -> QueryAnswer:
-        """The answer to a SPARQL 1.1 query; the default graph is the union of the pages' graphs.
+    ) -> StoreResult:
+        """Execute a SPARQL 1.1 query. The default graph is the union of the pages' graphs.
 
-        `ml:key(?s, ?p, ?o)` is known (`index.keys`), and what else `functions` names. Graphs that are named here, by
-        their IRIs, stand in the place of those that the query names itself (SPARQL 1.1 Protocol, 2.1.4). Relative IRIs
-        are resolved against `base`, unless the query has a BASE of its own; without either they are a SyntaxError.
+        The query can call `ml:key(?s, ?p, ?o)` (`index.page_record`) and `functions`. The given graph IRIs override the
+        FROM clauses of the query (SPARQL 1.1 Protocol, 2.1.4). Relative IRIs are resolved against `base`, unless the
+        query has its own BASE. They are a SyntaxError if there is neither.
         """
         ask = partial(
             self._store.query,
@@ -226,25 +226,25 @@ class QuadStore:
         object_: Term | None = None,
         graph: Term | None = None,
     ) -> Iterator[ox.Quad]:
-        """The quads of pages and provenance that have these terms, as N-Triples spells them; None is any.
+        """Yield the quads of pages and provenance with these terms, given in N-Triples. None matches any term.
 
-        All sixteen patterns are answered by an index. The union, which only repeats what pages say, is left out.
+        All sixteen patterns use an index. The union is left out, because it repeats the quads of the pages.
         """
         if subject is predicate is object_ is graph is None:
             return self.quads()
         s, p, o, g = (None if term is None else _term(term) for term in (subject, predicate, object_, graph))
         if isinstance(s, ox.Literal) or not isinstance(p, ox.NamedNode | None) or isinstance(g, ox.Literal):
-            return iter(())  # no quad has such a term there
+            return iter(())  # no quad can have such a term at this position
         found = self._pattern(s, p, o, g)
         return (quad for quad in found if quad.graph_name != _UNION)
 
     def statements(self) -> Iterator[ox.Quad]:
-        """The union: every statement of every page, once, subject by subject."""
+        """Yield the union: every statement of every page, once, in the order of subjects."""
         return self._pattern(None, None, None, _UNION)
 
     def quads(self) -> Iterator[ox.Quad]:
-        """Every quad of every page and of the provenance, graph by graph; not the union, which only repeats them."""
-        for graph in self._whole(self._store.named_graphs()):
+        """Yield every quad of the pages and of the provenance, graph by graph, without the union."""
+        for graph in self._raising_damage(self._store.named_graphs()):
             yield from self._pattern(None, None, None, graph)
 
     def _pattern(
@@ -254,10 +254,10 @@ class QuadStore:
         object_: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None,
         graph: ox.NamedNode | ox.BlankNode | ox.DefaultGraph | None,
     ) -> Iterator[ox.Quad]:
-        return self._whole(self._store.quads_for_pattern(subject, predicate, object_, graph))
+        return self._raising_damage(self._store.quads_for_pattern(subject, predicate, object_, graph))
 
-    def _whole(self, found: Iterable[_Found]) -> Iterator[_Found]:
-        """What the store gives, to its end; DamagedError with advice where its files are not what was written."""
+    def _raising_damage(self, found: Iterable[_Found]) -> Iterator[_Found]:
+        """Yield all items. DamagedError, with advice for the user, if the files of the store are damaged."""
         try:
             yield from found
         except RuntimeError as error:
@@ -266,8 +266,8 @@ class QuadStore:
             raise DamagedError(store_advice(self._path, str(error))) from error
 
     def extend(self, quads: Iterable[ox.Quad]) -> None:
-        """Take in quads of another store as they are, each once more in the union; bounded, however many they are."""
-        self._writable()
+        """Add quads of another store, and add the statements of pages to the union. Memory is bounded."""
+        self._require_writable()
         self._store.bulk_extend(_with_union(quads))
 
 
@@ -279,7 +279,7 @@ def _with_union(quads: Iterable[ox.Quad]) -> Iterator[ox.Quad]:
 
 
 def merge(sources: Iterable[Path], into: Path) -> None:
-    """Several stores, one a shard perhaps, as one new store."""
+    """Merge several stores, for example one per shard, into a new store."""
     target = QuadStore(into)
     for path in sources:
         source = QuadStore(path, read_only=True)
@@ -291,19 +291,19 @@ def merge(sources: Iterable[Path], into: Path) -> None:
 
 
 def store_bytes(path: Path) -> int:
-    """Bytes that a store takes on disk, its log of recent writes and its changes included."""
+    """Return the bytes of a store on disk, including its write-ahead log and its change log."""
     total = 0
     for place in (path, changes_path(path)):
         for name in [place, *place.rglob("*")]:
             try:
                 total += name.stat().st_blocks * 512
-            except FileNotFoundError:  # the writer has just merged it away, or there have been no changes
+            except FileNotFoundError:  # RocksDB has just compacted it, or there is no change log
                 continue
     return total
 
 
 def _node(term: str) -> ox.NamedNode:
-    """The node as the store reads it; the constructor would insist on more than a URL of the web promises."""
+    """Parse an IRI leniently, as for stored quads. The constructor of NamedNode rejects some URLs of the web."""
     line = f"{term} {term} {term} .".encode()
     quad: ox.Quad = next(iter(ox.parse(line, ox.RdfFormat.N_TRIPLES, lenient=True)))
     return quad.predicate
@@ -314,7 +314,7 @@ def _term(term: Term) -> ox.NamedNode | ox.BlankNode | ox.Literal:
     try:
         quad: ox.Quad = next(iter(ox.parse(line, ox.RdfFormat.N_TRIPLES, lenient=True)))
     except (SyntaxError, StopIteration) as error:
-        raise ValueError(f"{term!r} is no term of N-Triples") from error
+        raise ValueError(f"{term!r} is not an N-Triples term") from error
     if isinstance(quad.object, ox.Triple):
-        raise ValueError(f"{term!r} is a triple, which has no place here")
+        raise ValueError(f"{term!r} is a triple term, which cannot be matched")
     return quad.object

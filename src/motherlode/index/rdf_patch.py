@@ -22,12 +22,12 @@ from typing import BinaryIO
 
 import pyoxigraph as ox
 
-from motherlode.index.page_record import moment
+from motherlode.index.page_record import datetime_literal
 
 _END = b"TC .\n"
 _PAGE = re.compile(r"H page <(.*)> \.\n")
 _TIME = re.compile(r'H time "([^"]*)"')
-_HEADERS = 2
+_HEADER_LINES = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +73,12 @@ class ChangeLog:
 
     def add(self, page: str, *, at: float, removed: Iterable[ox.Quad], added: Iterable[ox.Quad]) -> None:
         """Keep a change; `page` is a term. In a fixed order, so that the same change reads the same."""
-        lines = [f"H page {page} .\nH time {moment(at)} .\nTX .\n"]
+        lines = [f"H page {page} .\nH time {datetime_literal(at)} .\nTX .\n"]
         lines.extend(sorted(f"D {quad} .\n" for quad in removed))
         lines.extend(sorted(f"A {quad} .\n" for quad in added))
         if self._file < 0:
             self._file = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o644)
-            _mend(self._file)
+            _truncate_partial(self._file)
         _write_all(self._file, "".join(lines).encode("utf-8", "replace") + _END)
 
     def flush(self) -> None:
@@ -96,7 +96,7 @@ def _write_all(file: int, data: bytes) -> None:
         data = data[os.write(file, data) :]
 
 
-def _mend(file: int) -> None:
+def _truncate_partial(file: int) -> None:
     """Cut off what a crash left of a transaction that has no end."""
     size = end = os.fstat(file).st_size
     tail = b""
@@ -122,49 +122,49 @@ def read_changes(path: Path, since: datetime | None = None) -> Iterator[Change]:
     if not path.exists():
         return
     with path.open("rb") as file:
-        times, starts = _times(file, since)
+        times, starts = _scan_times(file, since)
         is_sorted = all(earlier <= later for earlier, later in pairwise(times))
         for number in range(len(times)) if is_sorted else sorted(range(len(times)), key=times.__getitem__):
             file.seek(starts[number])
-            change = _change(tuple(line.decode("utf-8", "replace") for line in _transaction(file)))
+            change = _parse_change(tuple(line.decode("utf-8", "replace") for line in _read_transaction(file)))
             if change is not None:
                 yield change
 
 
-def _times(file: BinaryIO, since: datetime | None) -> tuple[array[float], array[int]]:
+def _scan_times(file: BinaryIO, since: datetime | None) -> tuple[array[float], array[int]]:
     """The moment of each change, and where in the file it begins."""
     times, starts = array("d"), array("q")
     while True:
         start = file.tell()
-        head, is_whole = _head(file)
+        head, is_whole = _read_headers(file)
         if not is_whole:
             return times, starts
-        change = _change(head)
+        change = _parse_change(head)
         if change is not None and (since is None or change.at >= since):
             times.append(change.at.timestamp())
             starts.append(start)
 
 
-def _head(file: BinaryIO) -> tuple[tuple[str, ...], bool]:
+def _read_headers(file: BinaryIO) -> tuple[tuple[str, ...], bool]:
     """The headers of the next transaction, which is passed over; and whether it has an end."""
     lines: list[str] = []
     line = b""
-    for line in _transaction(file):
-        if len(lines) < _HEADERS:
+    for line in _read_transaction(file):
+        if len(lines) < _HEADER_LINES:
             lines.append(line.decode("utf-8", "replace"))
     return tuple(lines), line == _END
 
 
-def _transaction(file: BinaryIO) -> Iterator[bytes]:
+def _read_transaction(file: BinaryIO) -> Iterator[bytes]:
     while line := file.readline():
         yield line
         if line == _END:
             return
 
 
-def _change(lines: tuple[str, ...]) -> Change | None:
-    page = next((found[1] for line in lines[:_HEADERS] if (found := _PAGE.match(line))), None)
-    time = next((found[1] for line in lines[:_HEADERS] if (found := _TIME.match(line))), None)
+def _parse_change(lines: tuple[str, ...]) -> Change | None:
+    page = next((found[1] for line in lines[:_HEADER_LINES] if (found := _PAGE.match(line))), None)
+    time = next((found[1] for line in lines[:_HEADER_LINES] if (found := _TIME.match(line))), None)
     if page is None or time is None:
         return None
     return Change(page=page, at=datetime.fromisoformat(time), lines=lines)

@@ -23,7 +23,7 @@ import msgspec
 from motherlode.www.gzip_members import gzip_members
 
 _NAME = re.compile(r"segment-(\d+)[.]nq[.]gz(?:[.]part)?")
-_PIECE = 1 << 20
+_CHUNK_BYTES = 1 << 20
 _MEMBER_START = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 """Begins every member that is written here: gzip, deflate, no flags, no time."""
 
@@ -43,7 +43,7 @@ class ManifestEntry(msgspec.Struct, frozen=True, array_like=True):
         return file_number(self.name)
 
 
-class Segments:
+class SegmentWriter:
     """Appends batches to a file until it has `size` bytes, then begins the next."""
 
     def __init__(self, folder: Path, *, size: int, level: int = 6, after: int = 0) -> None:
@@ -53,20 +53,20 @@ class Segments:
         self._size = size
         self._level = level
         for part in sorted(folder.glob("segment-*.nq.gz.part")):
-            _take_up(part)
-        self._number = max((number for number, _ in segment_files(folder)), default=0)
+            _recover_part(part)
+        self._number = max((number for number, _ in list_segments(folder)), default=0)
         self._number = max(self._number, after)
         self._file = -1
         self._written = 0
-        self._sum = hashlib.sha256()
+        self._sha256 = hashlib.sha256()
         self._closed: list[ManifestEntry] = []
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         """One thread appends while another asks for the manifest."""
 
     def append(self, text: bytes) -> None:
         """One batch, which is there as a whole or not at all."""
         member = gzip.compress(text, compresslevel=self._level, mtime=0)
-        with self._turn:
+        with self._lock:
             if self._file < 0:
                 self._number += 1
                 self._file = os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
@@ -84,7 +84,7 @@ class Segments:
             os.ftruncate(self._file, self._written)
             raise
         self._written += len(member)
-        self._sum.update(member)
+        self._sha256.update(member)
 
     def flush(self) -> None:
         if self._file >= 0:
@@ -92,22 +92,22 @@ class Segments:
 
     def manifest(self) -> list[ManifestEntry]:
         """The manifest of all files that were written here, the open one included; their bytes are on disk then."""
-        with self._turn:
+        with self._lock:
             self.flush()
             return [*self._closed, self._entry()] if self._file >= 0 else list(self._closed)
 
     def _entry(self) -> ManifestEntry:
-        return ManifestEntry(self._part.stem, self._written, self._sum.hexdigest())
+        return ManifestEntry(self._part.stem, self._written, self._sha256.hexdigest())
 
     def close(self) -> None:
         """Give the file that is being written its final name."""
-        with self._turn:
+        with self._lock:
             if self._file < 0:
                 return
             os.fsync(self._file)
             os.close(self._file)
             self._closed.append(self._entry())
-            self._file, self._written, self._sum = -1, 0, hashlib.sha256()
+            self._file, self._written, self._sha256 = -1, 0, hashlib.sha256()
             self._part.rename(self._part.with_suffix(""))
             _sync_folder(self._folder)
 
@@ -140,11 +140,11 @@ def file_number(name: str) -> int:
     return int(match[1]) if match else 0
 
 
-def entry_of(path: Path) -> ManifestEntry:
+def describe_segment(path: Path) -> ManifestEntry:
     """The entry of a file as it is now."""
     found, length = hashlib.sha256(), 0
-    with opened(path) as file:
-        while piece := file.read(_PIECE):
+    with open_segment(path) as file:
+        while piece := file.read(_CHUNK_BYTES):
             found.update(piece)
             length += len(piece)
     return ManifestEntry(path.name.removesuffix(".part"), length, found.hexdigest())
@@ -153,7 +153,7 @@ def entry_of(path: Path) -> ManifestEntry:
 def entry_damage(folder: Path, entry: ManifestEntry, *, contents: bool = True) -> str:
     """What is wrong with the file of an entry, for a person; "" if nothing is. Without `contents` no bytes are read."""
     try:
-        with opened(folder / f"{entry.name}.part") as file:
+        with open_segment(folder / f"{entry.name}.part") as file:
             size = os.fstat(file.fileno()).st_size
             if size < entry.length:
                 return f"has only {size:,} of the {entry.length:,} bytes that were written"
@@ -168,19 +168,19 @@ def entry_damage(folder: Path, entry: ManifestEntry, *, contents: bool = True) -
 
 def _checksum(file: BinaryIO, length: int) -> str:
     found = hashlib.sha256()
-    while length and (piece := file.read(min(_PIECE, length))):
+    while length and (piece := file.read(min(_CHUNK_BYTES, length))):
         found.update(piece)
         length -= len(piece)
     return found.hexdigest()
 
 
-def segment_files(folder: Path) -> list[tuple[int, Path]]:
+def list_segments(folder: Path) -> list[tuple[int, Path]]:
     """The files of a folder by their numbers, the one that is being written included."""
     found = [(int(match[1]), path) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))]
     return sorted(found)
 
 
-def opened(path: Path) -> BinaryIO:
+def open_segment(path: Path) -> BinaryIO:
     """A file of those, whose writer may give it its final name at any moment."""
     try:
         return path.open("rb")
@@ -190,7 +190,7 @@ def opened(path: Path) -> BinaryIO:
 
 def whole_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
     """The batches of a file from a place on, each with the place behind it; a cut one at the end is left out."""
-    with opened(path) as file:
+    with open_segment(path) as file:
         for member in gzip_members(file, start):
             yield member.data, member.end
 
@@ -207,10 +207,10 @@ def readable_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
 
 def _next_start(path: Path, place: int) -> int:
     """Where the next member may begin, from an offset on; -1 if there is none."""
-    with opened(path) as file:
+    with open_segment(path) as file:
         file.seek(place)
         data = b""
-        while piece := file.read(_PIECE):
+        while piece := file.read(_CHUNK_BYTES):
             data += piece
             found = data.find(_MEMBER_START)
             if found >= 0:
@@ -221,7 +221,7 @@ def _next_start(path: Path, place: int) -> int:
     return -1
 
 
-def _take_up(part: Path) -> None:
+def _recover_part(part: Path) -> None:
     """Give a file that a kill left behind its final name, without the member that was cut."""
     good = max((end for _, end in whole_members(part)), default=0)
     if good == 0:

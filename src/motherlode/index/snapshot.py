@@ -36,7 +36,7 @@ def is_full_disk(error: BaseException) -> bool:
     >>> is_full_disk(OSError(28, "No space left on device")), is_full_disk(OSError("no such file"))
     (True, False)
     """
-    return getattr(error, "errno", None) == errno.ENOSPC or _says(error, _FULL)
+    return getattr(error, "errno", None) == errno.ENOSPC or _mentions(error, _FULL)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -45,7 +45,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     >>> is_out_of_memory(OSError("out/frontier: Cannot allocate memory")), is_out_of_memory(OSError("no such file"))
     (True, False)
     """
-    return isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM or _says(error, _NO_MEMORY)
+    return (
+        isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM or _mentions(error, _NO_MEMORY)
+    )
 
 
 def is_refused(error: BaseException) -> bool:
@@ -54,7 +56,7 @@ def is_refused(error: BaseException) -> bool:
     >>> is_refused(OSError("IO error: While open a file: a/CURRENT: Permission denied"))
     True
     """
-    return is_full_disk(error) or is_out_of_memory(error) or _says(error, _REFUSED)
+    return is_full_disk(error) or is_out_of_memory(error) or _mentions(error, _REFUSED)
 
 
 _FULL = ("no space left", "disk full")
@@ -71,7 +73,7 @@ _REFUSED = (
 )
 
 
-def _says(error: BaseException, words: Sequence[str]) -> bool:
+def _mentions(error: BaseException, words: Sequence[str]) -> bool:
     said = f"{error} {error.__cause__ or ''}".lower()
     return any(word in said for word in words)
 
@@ -81,12 +83,12 @@ def remedy(error: BaseException) -> str:
     if is_full_disk(error):
         return "make space on the disk, then "
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit != resource.RLIM_INFINITY and (is_out_of_memory(error) or _says(error, (_WRITER_ENDED,))):
-        return f"{_lift(limit)}, then "
+    if limit != resource.RLIM_INFINITY and (is_out_of_memory(error) or _mentions(error, (_WRITER_ENDED,))):
+        return f"{_lift_limit(limit)}, then "
     return "free some memory, then " if is_out_of_memory(error) else ""
 
 
-def _lift(limit: int) -> str:
+def _lift_limit(limit: int) -> str:
     return (
         f"lift the limit of {limit / 1e9:,.1f} GB of address space (`ulimit -v unlimited`; the frontier's file is "
         "mapped to a terabyte of addresses, not of memory)"
@@ -100,11 +102,11 @@ def store_advice(store: Path, why: str) -> str:
         f"the quad store in {store} is damaged: {why.rstrip('. ')}. "
         f"The frontier in {folder / 'frontier'} is untouched. "
         f"`motherlode resume {folder}` cannot go on with it as it is. "
-        f"Put back a copy of the store if you have one; or move it away and {_new_store(folder)}"
+        f"Put back a copy of the store if you have one; or move it away and {_rebuild_advice(folder)}"
     )
 
 
-def _new_store(folder: Path) -> str:
+def _rebuild_advice(folder: Path) -> str:
     """How a crawl comes to a store again that has lost its own."""
     if (folder / "quads").is_dir():
         return f"`motherlode index {folder}` makes a new one of the files in {folder / 'quads'}."
@@ -119,7 +121,7 @@ def _new_store(folder: Path) -> str:
 
 # ── A picture of the store that readers may keep while the crawl goes on writing.
 
-_TRIES = 60
+_MAX_ATTEMPTS = 60
 _DATA = (".sst", ".blob")
 _LOG = ".log"
 
@@ -133,36 +135,36 @@ class Snapshot:
     def __init__(self, path: Path) -> None:
         if not (path / "CURRENT").exists():
             raise FileNotFoundError(f"there is no store in {path}")
-        self._room: Path | None = None
+        self._folder: Path | None = None
         self._lock = -1
         readers = path.with_name(path.name + ".readers")
         try:
-            self._room, self._lock = _enter(readers)
+            self._folder, self._lock = _create_reader_folder(readers)
         except OSError:  # a folder that may only be read, an old medium perhaps; then nobody writes to it either
             self.store = ox.Store.read_only(str(path))
             return
         self._owner = os.getpid()
         atexit.register(self.close)
         try:
-            self.store = _picture(path, self._room)
+            self.store = _open_snapshot(path, self._folder)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        if self._room is None or self._owner != os.getpid():
+        if self._folder is None or self._owner != os.getpid():
             return
         atexit.unregister(self.close)
-        _leave(self._room, self._lock)
-        self._room = None
+        _remove_reader_folder(self._folder, self._lock)
+        self._folder = None
 
 
-def _enter(readers: Path) -> tuple[Path, int]:
+def _create_reader_folder(readers: Path) -> tuple[Path, int]:
     """A folder of one's own, and the lock that tells others that it is in use."""
-    for _ in range(_TRIES):
+    for _ in range(_MAX_ATTEMPTS):
         try:
             readers.mkdir(exist_ok=True)
-            _sweep(readers)
+            _remove_stale_folders(readers)
             room = Path(tempfile.mkdtemp(dir=readers))
             lock = os.open(room / "held", os.O_CREAT | os.O_RDWR)
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -174,40 +176,40 @@ def _enter(readers: Path) -> tuple[Path, int]:
     raise OSError(f"{readers} does not stay")
 
 
-def _picture(path: Path, room: Path) -> ox.Store:
+def _open_snapshot(path: Path, room: Path) -> ox.Store:
     trouble = ""
-    for attempt in range(_TRIES):
+    for attempt in range(_MAX_ATTEMPTS):
         folder = room / str(attempt)
         folder.mkdir()
-        before = _names(path, "")
+        before = _file_names(path, "")
         try:
-            logs = _copy(path, folder)
+            logs = _copy_store(path, folder)
             store = ox.Store.read_only(str(folder))
-            if logs == _names(path, _LOG):
+            if logs == _file_names(path, _LOG):
                 return store
         except (OSError, RuntimeError) as error:  # files that went away in the middle
             trouble = str(error).replace(str(folder), str(path))
-            if attempt and is_damage(error) and before == _names(path, ""):
+            if attempt and is_damage(error) and before == _file_names(path, ""):
                 raise RuntimeError(trouble) from error  # nobody writes, so it was not the moment that was wrong
         shutil.rmtree(folder, ignore_errors=True)
         time.sleep(0.002 * attempt)
     raise OSError(f"the store changes too quickly to be read, try again later ({trouble or 'its log moves on'})")
 
 
-def _copy(path: Path, folder: Path) -> set[str]:
+def _copy_store(path: Path, folder: Path) -> set[str]:
     """Link and copy what makes up a store; the names of the logs as they were."""
-    logs, data = _names(path, _LOG), _names(path, *_DATA)
+    logs, data = _file_names(path, _LOG), _file_names(path, *_DATA)
     for name in logs | data:
-        _link(path / name, folder / name)
-    for name in _names(path, ""):
+        _link_or_copy(path / name, folder / name)
+    for name in _file_names(path, ""):
         if name.startswith(("MANIFEST-", "CURRENT", "IDENTITY", "OPTIONS-")):
             shutil.copyfile(path / name, folder / name)
-    for name in _names(path, *_DATA) - data:  # the manifest may name them by now
-        _link(path / name, folder / name)
+    for name in _file_names(path, *_DATA) - data:  # the manifest may name them by now
+        _link_or_copy(path / name, folder / name)
     return logs
 
 
-def _link(source: Path, target: Path) -> None:
+def _link_or_copy(source: Path, target: Path) -> None:
     """A file in a second place; as a copy where the disk knows no hard links, or lets only the owner make them."""
     try:
         os.link(source, target)
@@ -215,12 +217,12 @@ def _link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _names(path: Path, *endings: str) -> set[str]:
+def _file_names(path: Path, *endings: str) -> set[str]:
     with os.scandir(path) as entries:
         return {entry.name for entry in entries if entry.name.endswith(endings)}
 
 
-def _sweep(readers: Path) -> None:
+def _remove_stale_folders(readers: Path) -> None:
     """Take away what readers left behind that were killed."""
     for room in readers.iterdir():
         try:
@@ -235,10 +237,10 @@ def _sweep(readers: Path) -> None:
         except BlockingIOError:
             os.close(lock)
             continue
-        _leave(room, lock)
+        _remove_reader_folder(room, lock)
 
 
-def _leave(room: Path, lock: int) -> None:
+def _remove_reader_folder(room: Path, lock: int) -> None:
     shutil.rmtree(room, ignore_errors=True)
     os.close(lock)
     with contextlib.suppress(OSError):  # other readers are there

@@ -72,7 +72,7 @@ class CallResult(msgspec.Struct, frozen=True, array_like=True):
 
 # ── A crawl's store in a process of its own.
 
-_PATIENCE = 60.0
+_EXIT_TIMEOUT_SECONDS = 60.0
 """Seconds that the process has to end once it was told to."""
 
 
@@ -83,48 +83,48 @@ class StoreClient:
         command = [sys.executable, "-m", "motherlode.index.store_server", str(os.getpid())]
         # in a session of its own: Ctrl-C at a terminal is for the crawl, even before this one can ignore it
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        self._end = weakref.finalize(self, _ended, self._process)
-        self._turn = threading.Lock()
+        self._end = weakref.finalize(self, _end_process, self._process)
+        self._lock = threading.Lock()
         self._encode = msgspec.msgpack.Encoder().encode
         self._decode = msgspec.msgpack.Decoder(CallResult).decode
         self.process_id = self._process.pid
         try:
-            self._ask(OpenStore(str(path)))
+            self._call(OpenStore(str(path)))
         except BaseException:
             self._end()
             raise
 
     def has(self, url: str) -> bool:
-        return self._ask(Has(url))
+        return self._call(Has(url))
 
     def begin(self, run: RunRecord) -> None:
-        self._ask(Begin(run))
+        self._call(Begin(run))
 
     def index_words(self, path: Path) -> None:
-        self._ask(IndexWords(str(path)))
+        self._call(IndexWords(str(path)))
 
     def write(self, records: Sequence[PageRecord]) -> None:
-        self._ask(Write(list(records)))
+        self._call(Write(list(records)))
 
     def flush(self) -> None:
-        self._ask(Flush())
+        self._call(Flush())
 
     def finish(self, ended_at: float) -> None:
-        self._ask(Finish(ended_at))
+        self._call(Finish(ended_at))
 
     def backup(self, path: Path) -> None:
-        self._ask(Backup(str(path)))
+        self._call(Backup(str(path)))
 
     def close(self) -> None:
         """Write what there is, and end the process; the store is free for others then."""
         if self._end.alive:
             try:
-                self._ask(Close())
+                self._call(Close())
             finally:
                 self._end()
 
-    def _ask(self, call: Call) -> bool:
-        answer = self._answer(call)
+    def _call(self, call: Call) -> bool:
+        answer = self._exchange(call)
         if not answer.error:
             return answer.value
         if answer.is_damaged:
@@ -133,10 +133,10 @@ class StoreClient:
             raise OSError(answer.errno, answer.error) if answer.errno else OSError(answer.error)
         raise RuntimeError(answer.error)
 
-    def _answer(self, call: Call) -> CallResult:
+    def _exchange(self, call: Call) -> CallResult:
         source, sink = self._process.stdout, self._process.stdin
         assert source is not None and sink is not None
-        with self._turn:
+        with self._lock:
             try:
                 write_frame(sink, self._encode(call))
                 frame = read_frame(source)
@@ -148,7 +148,7 @@ class StoreClient:
         return self._decode(frame)
 
 
-def _ended(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     """Its stdin closes, so it comes to its end; and where it does not, it is ended."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
@@ -157,7 +157,7 @@ def _ended(process: subprocess.Popen[bytes]) -> None:
             except BrokenPipeError:
                 continue
     try:
-        process.wait(_PATIENCE)
+        process.wait(_EXIT_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -51,14 +51,14 @@ def main(parent: int) -> None:
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing that prints can break the frames
     decode, encode = msgspec.msgpack.Decoder(Call).decode, msgspec.msgpack.Encoder().encode
-    desk = _Desk()
+    desk = _CallHandler()
     while not desk.is_closed and (frame := read_frame(source)) is not None:
-        write_frame(sink, encode(_answered(desk, decode(frame))))
+        write_frame(sink, encode(_handle_call(desk, decode(frame))))
 
 
-def _answered(desk: _Desk, call: Call) -> CallResult:
+def _handle_call(desk: _CallHandler, call: Call) -> CallResult:
     try:
-        return CallResult(value=desk.take(call))
+        return CallResult(value=desk.handle(call))
     except DamagedError as error:
         return CallResult(error=str(error), is_damaged=True)
     except OSError as error:
@@ -67,22 +67,22 @@ def _answered(desk: _Desk, call: Call) -> CallResult:
         return CallResult(error=str(error) or type(error).__name__)
 
 
-class _Desk:
+class _CallHandler:
     """Takes calls, one after the other."""
 
     def __init__(self) -> None:
         self.is_closed = False
         self._open: LocalStore | None = None
 
-    def take(self, call: Call) -> bool:
+    def handle(self, call: Call) -> bool:
         if isinstance(call, OpenStore):
             self._open = LocalStore(Path(call.path))
             return True
         if self._open is None:
             raise ValueError(f"{type(call).__name__} came before a store was opened")
-        return self._do(self._open, call)
+        return self._dispatch(self._open, call)
 
-    def _do(self, store: LocalStore, call: Call) -> bool:
+    def _dispatch(self, store: LocalStore, call: Call) -> bool:
         match call:
             case Write():
                 store.write(call.records)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
+import msgspec
+
 from motherlode.model.content import Problem
 
 
@@ -19,8 +21,9 @@ class RequestKind(Enum):
     """No request yet: the host's address must be known before its clock can be asked."""
     PROBE = "probe"
     """A HEAD before a page is fetched: is it worth a GET?"""
-    ERRAND = "errand"
-    """What a page needs to be read: a JSON-LD context, a transformation service."""
+    SUBREQUEST = "errand"
+    """A request that a page needs to be parsed: a JSON-LD context, a transformation service. The journal stores the
+    value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +35,8 @@ class Posting:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """One request that the frontier has cleared: politeness, robots and scope have been seen to."""
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One request that may be sent now: politeness, robots.txt and scope have been checked."""
 
     url: str
     kind: RequestKind = RequestKind.PAGE
@@ -117,6 +119,8 @@ class FailureKind(Enum):
     """The type and the first bytes showed that nothing can come of the body; it was cut off."""
     PROCESSING = "processing"
     """The page arrived, but detect, transform or extract ran past its limits."""
+    INTERNAL = "internal"
+    """An unexpected exception in Motherlode itself; the log has its traceback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

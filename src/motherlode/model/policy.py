@@ -8,7 +8,7 @@ picks an arm, the frontier takes the arm's best URL. No policy ever sees the who
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -33,46 +33,49 @@ class Rating(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A reason, where the policy wants the link left out; counted, never silent."""
 
 
-class Parent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The page on which links were found, as far as a policy may know it."""
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What became of one URL, as far as policies, rewards, the simulator and other shards may know it.
+
+    A policy learns from it (`Policy.learn`). It is also the parent that `Policy.rate` gets with the links of the page,
+    or with the target of a redirect: then `failure` is REDIRECT.
+    """
 
     url: str
     host: str
-    depth: int
-    relevant: bool
-    counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
-    kind: str = ""
-    """The value of its ContentKind."""
-    policy_state: bytes = b""
-    parent_url: str = ""
-    """The page on which it was found itself."""
-    links: Sequence[Link] = ()
-    """All that it links to, also what was known before: the siblings of the links to be rated."""
     arm: str = ""
-    """The arm from which it was picked."""
-
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What became of a URL that was picked."""
-
-    url: str
-    host: str
-    arm: str
-    policy_state: bytes
-    score: float
-    """As rated when it was found."""
-    reward: float
-    """From 0 to 1: what the request was worth. 1 for a find and 0 for all else, unless the user wants it graded."""
-    relevant: bool
+    """The arm from which the URL was picked."""
+    score: float = 0.0
+    """The score that the policy gave when the URL was found."""
+    depth: int = 0
+    """Number of links between the nearest seed and this URL."""
+    hops: int = 0
+    """Number of redirects in a row that led to this URL."""
+    source: str = ""
+    """The value of the LinkSource by which the URL was found."""
+    policy_state: bytes = b""
+    """The bytes that the policy returned with the rating of the URL."""
+    parent_url: str = ""
+    """The page on which the URL was found."""
     failure: FailureKind | None = None
     """None for a page. A redirect has no reward of its own."""
-    counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
-    links: int = 0
-    parent_url: str = ""
+    relevant: bool = False
+    reward: float = 0.0
+    """From 0 to 1. By default 1 for a relevant page and 0 otherwise; the user may choose a graded reward."""
     kind: str = ""
     """The value of the page's ContentKind; empty for a failure."""
+    counts: Mapping[Syntax, int] = {}
+    """Number of distinct statements per syntax."""
+    links: Sequence[Link] = ()
+    """All links of the page, including those that were known before: the siblings of the links to be rated."""
+    size: int = 0
+    """Number of bytes that crossed the network."""
+    requests: int = 1
+    """Number of requests that led here: this one, the redirects before it and the failed attempts."""
+    statement_hashes: bytes = b""
+    """64-bit hashes of the page's statements, if the reward needs them."""
 
 
+@runtime_checkable
 class Mergeable(Protocol):
     """A policy may also be this: then shards of one crawl share what they learn."""
 
@@ -112,24 +115,27 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+@runtime_checkable
 class Explains(Protocol):
     """A policy may also be this: then `motherlode explain` tells what a URL's rating comes from."""
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         """Of a link as far as the frontier keeps it, and the rating that it got when it was found."""
         ...
 
 
+@runtime_checkable
 class ValuesArms(Protocol):
     """A policy may also be this: then a visit tells what its arm was thought to be worth when it was picked."""
 
     def value(self, arm: str) -> float: ...
 
 
+@runtime_checkable
 class Waits(Protocol):
     """A policy may also be this: then it may rather wait for a host that rests than pick what is awake."""
 
-    choosy: float
+    wait_threshold: float
     """It waits where what is awake is worth less than this share of what a resting host promises; 0 for never."""
     awaited: str
     """The host for whose sake the last pick gave nothing, or ""."""
@@ -139,6 +145,7 @@ class Waits(Protocol):
         ...
 
 
+@runtime_checkable
 class Combines(Protocol):
     """A policy may also be this: then models of several crawls become one, and a crawl may start from a model."""
 
@@ -155,6 +162,7 @@ class SummaryLine(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[str | float, ...], ...]
 
 
+@runtime_checkable
 class Summarizes(Protocol):
     """A policy may also be this: then `motherlode model show` tells what it has learned."""
 
@@ -166,8 +174,8 @@ class Summarizes(Protocol):
 class Policy(Protocol):
     """Rates links when they are found, keeps the arms that are ready, picks one, and learns from what came of it."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
-        """One rating for each link, in order. Parent is None for seeds."""
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
+        """Return one rating for each link, in order. `parent` is None for seeds."""
         ...
 
     def learn(self, outcome: Outcome) -> None: ...

@@ -1,9 +1,14 @@
-"""Policies: which of the waiting URLs is worth a request, learned from what earlier ones gave.
+"""Policies: they decide which waiting URL is fetched next, and learn from the outcomes.
 
-A policy rates links when they are found, which puts each in an *arm* (a host, or something finer) with a score inside
-it. The frontier tells it which arms are awake; it picks one, and is told later what came of the pick. It never sees
-the frontier as a whole, so a pick costs the same with a million hosts as with ten. Randomness comes from a seed that
-the caller gives. Targets, which decide what counts as a find, stand beside the policies.
+A policy rates links when they are found. A rating assigns a link to an *arm* (a host, or a group of links of a host)
+and gives it a score within the arm. The frontier informs the policy which arms are ready. The policy picks an arm, and
+later gets the outcome of the pick. It never sees the whole frontier, so the cost of a pick does not depend on the
+number of hosts. All randomness comes from a seed that the caller gives.
+
+- `registry` makes policies by name; `targets` and `rewards` define what is relevant and how useful a page is.
+- `priority_queue`, `hashing`, `ftrl` and `model_io` are shared by policies.
+- `motherlode` is our own policy. `anthelion`, `ldcoc` and `linkanalysis` are policies of papers; `orders` and
+  `baselines` are simple policies for comparison.
 """
 
 from motherlode.policies.priority_queue import default_wait_threshold, set_wait_threshold
@@ -16,7 +21,7 @@ from motherlode.policies.registry import (
     policy_usage,
     reads_known_links,
 )
-from motherlode.policies.rewards import DEFAULT_REWARD, REWARDS, Given, Reward, reward_from, statement_hashes
+from motherlode.policies.rewards import DEFAULT_REWARD, REWARDS, Reward, reward_from, statement_hashes
 from motherlode.policies.targets import TARGETS, Target, ntriples, target_from
 
 __all__ = [
@@ -26,7 +31,6 @@ __all__ = [
     "POLICY_TABLE",
     "REWARDS",
     "TARGETS",
-    "Given",
     "Reward",
     "Target",
     "default_wait_threshold",

@@ -1,8 +1,9 @@
-"""Feature hashing (Weinberger et al. 2009): names of features become places in a vector of fixed size.
+"""Feature hashing (Weinberger et al. 2009): names of features become indices into a vector of fixed size.
 
-A learner on the web meets words and hosts without end; hashed, they need no dictionary and no second pass, and two
-machines agree on them without a word. Rows are binary: a feature is there or not, so each place stands in a row once.
-The rows of a page are kept together in one array, because learners work on all links of a page at a time.
+The number of words and hosts on the web is unbounded. Hashed features need no dictionary and no second pass over the
+data, and two machines compute the same indices without communication. Rows are binary: a feature is present or not, so
+a row contains each index once. The rows of a page are stored in one array, because learners process all links of a page
+together.
 """
 
 from __future__ import annotations
@@ -15,26 +16,26 @@ import xxhash
 from numpy.typing import NDArray
 
 Indices = NDArray[np.int64]
-_MOST_REMEMBERED = 200_000
-"""Names whose places a hasher keeps at hand; about 25 MB."""
+_MAX_CACHED_NAMES = 200_000
+"""Names whose indices a hasher caches; about 25 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureRows:
-    """Binary rows, one after the other: row i is `indices[starts[i]:starts[i + 1]]`, without doubles.
+    """Binary rows in one array: row i is `indices[starts[i]:starts[i + 1]]`, without duplicates.
 
-    >>> rows = Rows.of([[3, 1], [], [7]])
+    >>> rows = FeatureRows.of([[3, 1], [], [7]])
     >>> len(rows), [row.tolist() for row in rows]
     (3, [[3, 1], [], [7]])
     """
 
     indices: Indices
     starts: Indices
-    """One more than there are rows."""
+    """Start of each row, and the end of the last one."""
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int] | Indices]) -> FeatureRows:
-        """Rows from lists or arrays, each without doubles."""
+        """Make rows from lists or arrays, each without duplicates."""
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=starts[1:])
         flat: list[int] = []
@@ -50,7 +51,7 @@ class FeatureRows:
 
 
 class Hasher:
-    """From names to places in a vector of `size`. The seed decides which names collide.
+    """Maps names to indices below `size`. The seed decides which names collide.
 
     >>> hasher = Hasher(size=1 << 20)
     >>> hasher.row(["host=a.example", "path=x"]).tolist() == hash_features(["host=a.example", "path=x"]).tolist()
@@ -59,35 +60,35 @@ class Hasher:
 
     def __init__(self, size: int = 1 << 20, seed: int = 0) -> None:
         if size < 1:
-            raise ValueError(f"a vector needs at least one place; got the size {size}")
+            raise ValueError(f"the size of a feature vector must be at least 1; got {size}")
         self.size = size
         self.seed = seed
         self._known: dict[str, int] = {}
 
     def row(self, names: Iterable[str]) -> Indices:
-        """The places of one row, each once, in ascending order."""
-        return np.array(sorted(self._places(names)), dtype=np.int64)
+        """Return the indices of one row, without duplicates, in ascending order."""
+        return np.array(sorted(self._indices(names)), dtype=np.int64)
 
     def rows(self, names: Iterable[Iterable[str]]) -> FeatureRows:
-        """The places of many rows: of all the links of a page, say, which share most of their features."""
-        return FeatureRows.of([sorted(self._places(row)) for row in names])
+        """Return the indices of many rows, for example of all links of a page."""
+        return FeatureRows.of([sorted(self._indices(row)) for row in names])
 
-    def _places(self, names: Iterable[str]) -> set[int]:
-        asked = tuple(names)
+    def _indices(self, names: Iterable[str]) -> set[int]:
+        wanted = tuple(names)
         known = self._known
         try:
-            return set(map(known.__getitem__, asked))  # as good as always: links of a page share their features
+            return set(map(known.__getitem__, wanted))  # the usual case: links of a page share most features
         except KeyError:
-            if len(known) >= _MOST_REMEMBERED:
+            if len(known) >= _MAX_CACHED_NAMES:
                 known.clear()
-        for name in asked:
+        for name in wanted:
             if name not in known:
                 known[name] = xxhash.xxh3_64_intdigest(name.encode("utf-8", "replace"), self.seed) % self.size
-        return {known[name] for name in asked}
+        return {known[name] for name in wanted}
 
 
 def hash_features(names: Iterable[str], size: int = 1 << 20, seed: int = 0) -> Indices:
-    """The places of one row of features. For many rows with names in common, keep a `Hasher`.
+    """Return the indices of one row of features. For many rows with common names, use one `Hasher`.
 
     >>> len(hash_features(["host=a.example", "path=x", "path=x"], size=1000, seed=7))
     2

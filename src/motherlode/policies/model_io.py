@@ -1,12 +1,12 @@
-"""Models as things: what a policy has learned, with a label that says where it comes from, as bytes for a file.
+"""Model files: what a policy has learned, with a description of its origin, as bytes.
 
-A model is the state of a policy (its `dump`) behind a header: the version of the format, the policy's name, the target
-and the reward that it learned from, when it was made, and how many requests and finds stand behind it. A crawl starts
-from a model by adding it to a policy that knows nothing; several become one by adding them up, since all that our
-policies keep are sums: FTRL's z and n, counts of classes and tokens, tries and finds of arms (McMahan et al. 2013; what
-two learners have gathered since they were equal can be added, and two that began with nothing were).
+A model is the state of a policy (its `dump`) behind a header: format version, name of the policy, target and reward
+that it learned from, date, and the number of requests and relevant pages that it learned from. A crawl starts from a
+model by merging the model into a new policy. Several models are merged by addition, because most policies keep only
+sums: FTRL's z and n, counts of classes and tokens, tries and rewards of arms. (The sums of two FTRL learners that
+started empty may be added; McMahan et al. 2013.)
 
-Whatever does not fit is refused with a reason: another policy, another version, another target.
+A model that does not fit is refused with the reason: another policy, another format version, another target.
 """
 
 from __future__ import annotations
@@ -16,51 +16,52 @@ from typing import Any
 
 import msgspec
 
-from motherlode.model import Policy
+from motherlode.model import Combines, Policy
 from motherlode.policies.registry import policy_from
 
 FORMAT = 1
 _MAGIC = b"motherlode model "
 _SHARED_STATE = frozenset({"bandit"})
-"""Policies whose arguments say how to choose, and nothing about what is learned."""
+"""Policies whose arguments change how they pick but not what they learn."""
 _UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
-"""What a policy's decoder may raise on bytes that are not its own."""
+"""Exceptions that the decoder of a policy may raise for the bytes of another policy."""
 
 
 class ModelError(ValueError):
-    """A model that cannot be used; the message says why, and what to do."""
+    """A model cannot be used. The message says why and what to do."""
 
 
 class NotCombinedError(ValueError):
-    """What was learned cannot be added to something else that was learned: a tree, for example."""
+    """A learned state cannot be merged with another one, because it is not a sum: a decision tree, for example."""
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
-    """What a policy has learned, with its label."""
+    """The learned state of a policy, with a description of its origin."""
 
     policy: str
     target: str
     reward: str = "target"
     made_at: str = ""
-    """Date and time, as ISO 8601 writes them."""
+    """Date and time in ISO 8601."""
     version: str = ""
-    """Of the software that made it."""
+    """Version of Motherlode that made the model."""
     requests: int = 0
     finds: int = 0
     crawls: int = 1
-    """That were added up."""
+    """Number of crawls that were merged."""
     state: bytes = b""
-    """What the policy's `dump` gave."""
+    """Result of the policy's `dump`."""
 
     def label(self) -> dict[str, Any]:
-        """All but the state."""
+        """Return all fields but the state, and the size of the state."""
         shown: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, state=b""))
         del shown["state"]
         return {"format": FORMAT, **shown, "bytes": len(self.state)}
 
 
 def to_bytes(model: Model) -> bytes:
-    """
+    """Serialize a model.
+
     >>> from_bytes(to_bytes(Model(policy="bfs", target="any"))).policy
     'bfs'
     """
@@ -68,21 +69,23 @@ def to_bytes(model: Model) -> bytes:
 
 
 def from_bytes(data: bytes, name: str = "the file") -> Model:
-    """The model in a file; ModelError for anything else.
+    """Read a model. `name` is the name of the file for error messages.
+
+    Raises ModelError if the data is not a model of this format.
 
     >>> from_bytes(b"motherlode model 99\\n", "old.model")
     Traceback (most recent call last):
     ...
-    motherlode.policies.model_io.ModelError: old.model is a model of format 99, and this version reads format 1: \
+    motherlode.policies.model_io.ModelError: old.model is a model of format 99, but this version reads format 1: \
 make it again with `motherlode model save`
     """
     first, _, rest = data.partition(b"\n")
     if not first.startswith(_MAGIC):
-        raise ModelError(f"{name} is no model: make one from a crawl with `motherlode model save DIR -o FILE`")
+        raise ModelError(f"{name} is not a model: make one from a crawl with `motherlode model save DIR -o FILE`")
     number = first.removeprefix(_MAGIC).decode("ascii", "replace")
     if number != str(FORMAT):
         raise ModelError(
-            f"{name} is a model of format {number}, and this version reads format {FORMAT}: "
+            f"{name} is a model of format {number}, but this version reads format {FORMAT}: "
             "make it again with `motherlode model save`"
         )
     try:
@@ -91,10 +94,10 @@ make it again with `motherlode model save`
         raise ModelError(f"{name} is damaged: {error}") from error
 
 
-def family(name: str) -> str:
-    """Policies of one family learn the same thing in the same form.
+def policy_family(name: str) -> str:
+    """Return the name shared by all policies whose learned states are interchangeable.
 
-    >>> family("bandit:thompson:0.1"), family("ldcoc:t")
+    >>> policy_family("bandit:thompson:0.1"), policy_family("ldcoc:t")
     ('bandit', 'ldcoc:t')
     """
     word = name.partition(":")[0]
@@ -102,59 +105,57 @@ def family(name: str) -> str:
 
 
 def check_fits(model: Model, *, policy: str, name: str = "the model") -> None:
-    """ModelError where a policy cannot start from a model."""
-    if family(model.policy) != family(policy):
+    """Raise ModelError if a crawl with this policy cannot start from the model."""
+    if policy_family(model.policy) != policy_family(policy):
         raise ModelError(
-            f"{name} was learned by the policy {model.policy}, and the crawl is to use {policy}: "
-            f"use --policy {model.policy}, or a model of {policy}"
+            f"{name} was learned by the policy {model.policy}, but the crawl uses {policy}: "
+            f"use --policy {model.policy} or a model of {policy}"
         )
     start_from(policy_from(policy), model, name=name)
 
 
 def start_from(policy: Policy, model: Model, *, name: str = "the model") -> None:
-    """Let a policy that has learned nothing yet begin with what a model holds."""
+    """Put the state of a model into a policy that has learned nothing yet."""
     try:
-        merge = getattr(policy, "merge", None)
-        if merge is None:
+        if not isinstance(policy, Combines):
             policy.load(model.state)
             return
         try:
-            merge(model.state)
+            policy.merge(model.state)
         except NotCombinedError:
             policy.load(model.state)
     except _UNREADABLE as error:
-        raise ModelError(_another_version(model, name, error)) from error
+        raise ModelError(_unreadable_message(model, name, error)) from error
 
 
 def policy_of(model: Model, *, name: str = "the model") -> Policy:
-    """The policy that made a model, knowing what it knew."""
+    """Return the policy that made a model, in the state that it had then."""
     policy = policy_from(model.policy)
     try:
         policy.load(model.state)
     except _UNREADABLE as error:
-        raise ModelError(_another_version(model, name, error)) from error
+        raise ModelError(_unreadable_message(model, name, error)) from error
     return policy
 
 
-def _another_version(model: Model, name: str, error: BaseException) -> str:
+def _unreadable_message(model: Model, name: str, error: BaseException) -> str:
     return (
-        f"what {name} holds is nothing that the policy {model.policy} of this version can read "
+        f"the policy {model.policy} of this version cannot read the state in {name} "
         f"(it was made by version {model.version or 'unknown'}): {error or type(error).__name__}"
     )
 
 
-def merged(models: Sequence[tuple[str, Model]], *, made_at: str, version: str) -> Model:
-    """One model from several, each with its name for errors; their counts add up."""
+def merge_models(models: Sequence[tuple[str, Model]], *, made_at: str, version: str) -> Model:
+    """Merge models into one and add up their counts. Each model comes with its name for error messages."""
     if len(models) < 2:
-        raise ModelError("to merge takes at least two models")
+        raise ModelError("merging needs at least two models")
     first_name, first = models[0]
     policy = policy_from(first.policy)
-    merge = getattr(policy, "merge", None)
-    if merge is None:
+    if not isinstance(policy, Combines):
         raise ModelError(f"the policy {first.policy} learns nothing that could be merged")
     for name, model in models:
         for field, one, other in (
-            ("policy", family(model.policy), family(first.policy)),
+            ("policy", policy_family(model.policy), policy_family(first.policy)),
             ("target", model.target, first.target),
             ("reward", model.reward, first.reward),
         ):
@@ -163,11 +164,11 @@ def merged(models: Sequence[tuple[str, Model]], *, made_at: str, version: str) -
                     f"{name} was learned with the {field} {one!r}, {first_name} with {other!r}: only equals are merged"
                 )
         try:
-            merge(model.state)
+            policy.merge(model.state)
         except NotCombinedError as error:
             raise ModelError(f"models of the policy {model.policy} cannot be merged: {error}") from error
         except _UNREADABLE as error:
-            raise ModelError(_another_version(model, name, error)) from error
+            raise ModelError(_unreadable_message(model, name, error)) from error
     return Model(
         policy=first.policy,
         target=first.target,

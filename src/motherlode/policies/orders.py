@@ -1,4 +1,7 @@
-"""The state of a random generator as bytes, so that a crawl which is taken up again goes on as it would have."""
+"""Policies that learn nothing: breadth-first, depth-first and random order. They are the baselines of comparisons.
+
+Also here: the state of a random generator as bytes, so that a resumed crawl continues with the same random numbers.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ from random import Random
 
 import msgspec
 
-from motherlode.model import Explanation, Link, Outcome, Parent, Rating
+from motherlode.model import Explanation, Link, Outcome, Rating
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of
 
 
 def random_state(random: Random) -> bytes:
-    """
+    """Serialize the state of a random generator.
+
     >>> one, other = Random(1), Random(2)
     >>> set_random_state(other, random_state(one)); one.random() == other.random()
     True
@@ -23,27 +27,25 @@ def random_state(random: Random) -> bytes:
 
 
 def set_random_state(random: Random, state: bytes) -> None:
+    """Restore the state of a random generator. Raises ValueError if the bytes are not such a state."""
     words = array("I")
     words.frombytes(state)
     random.setstate((3, tuple(words), None))
 
 
-# ── Policies that learn nothing: breadth-first, depth-first, random. The yardsticks.
-
-
 class OrderPolicy:
-    """Hosts as arms, and a score that alone decides: the best waiting URL of all hosts that are awake goes next."""
+    """Picks the waiting URL with the highest score among all ready hosts. The arms are hosts."""
 
     def __init__(self, score: Callable[[int], float], random: Random | None = None, *, says: str = "") -> None:
         self._score = score
-        """From the running number of a link to its score."""
+        """Maps the number of a link in the order of discovery to its score."""
         self._random = random
-        """What the score draws from."""
-        self._says = says or "The waiting URL with the highest score goes next; nothing is learned."
+        """The generator that `score` uses, if it uses one."""
+        self._says = says or "The waiting URL with the highest score is fetched next. Nothing is learned."
         self._count = 0
-        self._awake = ReadyArms()
+        self._ready = ReadyArms()
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         ratings = []
         for link in links:
             self._count += 1
@@ -51,18 +53,18 @@ class OrderPolicy:
         return ratings
 
     def learn(self, outcome: Outcome) -> None:
-        """Nothing is learned."""
+        """Do nothing: this policy does not learn."""
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._awake.put(arm, best)
+        self._ready.put(arm, best)
 
     def arm_snoozed(self, arm: str) -> None:
-        self._awake.remove(arm)
+        self._ready.remove(arm)
 
     def pick(self) -> str | None:
-        return self._awake.best()
+        return self._ready.best()
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         return Explanation(says=self._says, value=rating.score)
 
     def dump(self) -> bytes:
@@ -75,15 +77,20 @@ class OrderPolicy:
 
 
 def breadth_first() -> OrderPolicy:
-    says = "Breadth-first: what was found first goes first, whatever it is; nothing is learned."
+    """Return the policy that fetches URLs in the order of their discovery."""
+    says = "Breadth-first: URLs are fetched in the order of their discovery. Nothing is learned."
     return OrderPolicy(lambda count: -count, says=says)
 
 
 def depth_first() -> OrderPolicy:
-    says = "Depth-first: what was found last goes first, whatever it is; nothing is learned."
+    """Return the policy that fetches URLs in the reverse order of their discovery."""
+    says = "Depth-first: URLs are fetched in the reverse order of their discovery. Nothing is learned."
     return OrderPolicy(lambda count: count, says=says)
 
 
 def random_order(random: Random) -> OrderPolicy:
-    says = "Random: every URL drew a number when it was found, and the highest goes first; nothing is learned."
+    """Return the policy that fetches URLs in random order."""
+    says = (
+        "Random: each URL gets a random number when it is found, and the highest is fetched first. Nothing is learned."
+    )
     return OrderPolicy(lambda count: random.random(), random, says=says)

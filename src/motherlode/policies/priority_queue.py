@@ -1,10 +1,15 @@
-"""The arms that are awake, with their values: the best one, or any, at a cost that hardly grows with their number.
+"""A priority queue of the arms that are ready, and the rule by which a policy waits for a better host.
 
-A heap of a million entries is slow because each of its twenty levels lies somewhere else in memory. So only the newest
-entries are a heap, small enough for the processor's cache. When it is full it becomes a sorted run, and runs of like
-size are merged, as in a log-structured store. The best arm is the best of the heap's first and the runs' last; taking
-it from a run moves on to its neighbour. An entry whose arm got another value, or rests, is stale, and dropped when met.
-"""
+`ReadyArms` finds the arm with the highest value, or a random arm, at a cost that hardly depends on the number of arms.
+A heap of a million entries is slow because each of its twenty levels lies in another part of memory. So only the newest
+entries are a heap, which is small enough for the processor's cache. A full heap becomes a sorted run, and runs of
+similar size are merged, as in a log-structured merge tree. The best arm is the better one of the heap's first entry and
+the best last entry of a run. An entry is stale if its arm has another value by now or is snoozed. Stale entries are
+dropped when they come to the top.
+
+`WaitRule`: a polite crawl may send a host one request per second or less. If it always fetched from the best ready
+host, it would soon have tried all hosts, and it would spend its budget of pages on the worst of them. So the rule
+stores the value of each snoozed host. If the best ready arm is worth much less, the policy picks nothing and waits."""
 
 from __future__ import annotations
 
@@ -14,18 +19,20 @@ from random import Random
 from typing import Any
 
 from motherlode.model import Policy
+from motherlode.model.policy import Waits
 
-_YOUNG = 512
-"""Entries in the heap."""
-_FAN_IN = 8
-"""Runs of one level that are merged to one of the next."""
+_MAX_HEAP_ENTRIES = 512
+_RUNS_PER_MERGE = 8
+"""Runs of one level that are merged to one run of the next level."""
+_WAIT_THRESHOLD, _WAIT_THRESHOLD_WITHOUT_DELAY = 0.65, 0.85
+"""Default thresholds of a policy that `Waits`, for crawls that are limited by requests and not by time."""
 
 Entry = tuple[float, int, str]
-"""The value with its sign turned, a stamp that no other entry has, the arm: the least is the best."""
+"""The negated value, a stamp that is unique to the entry, and the arm. The smallest entry is the best."""
 
 
 class ReadyArms:
-    """Among equal values the arm that got its value first is best.
+    """The ready arms by value. Among equal values, the arm that got its value first is the best.
 
     >>> arms = ReadyArms()
     >>> arms.put("a", 1.0); arms.put("b", 2.0); arms.best()
@@ -38,16 +45,18 @@ class ReadyArms:
 
     def __init__(self) -> None:
         self._current: dict[str, Entry] = {}
-        """The entry of each awake arm; others are stale."""
-        self._young: list[Entry] = []
+        """The valid entry of each ready arm. All other entries are stale."""
+        self._heap: list[Entry] = []
         self._levels: list[list[list[Entry]]] = []
-        """Runs by level, each from its worst entry to its best."""
+        """Sorted runs by level. Each run is sorted from its worst entry to its best."""
         self._tops: list[tuple[float, int, Any]] = []
-        """A heap: value and stamp of the best entry of each run, then the run. Flat, because it is compared a lot."""
-        self._in_runs = 0
-        """Entries in runs when they were made; more than there are now."""
+        """A heap of the runs: value and stamp of the best entry of a run, then the run. The tuples are flat because
+        they are compared often."""
+        self._entries_in_runs = 0
+        """Number of entries that the runs had when they were made. Entries that were removed since then are
+        included."""
         self._names: list[str] = []
-        """Every awake arm once, and some that rest; kept from the first time that a random one is wanted."""
+        """Each ready arm once, and some snoozed arms. Filled at the first call of `random`."""
         self._listed: set[str] | None = None
         self._stamp = 0
 
@@ -58,8 +67,8 @@ class ReadyArms:
         return len(self._current)
 
     def put(self, arm: str, value: float) -> None:
-        """Add an arm, or change its value."""
-        if value != value:  # not a number: comes last, and not never: nothing equals it
+        """Add an arm, or change its value. NaN counts as minus infinity."""
+        if value != value:  # NaN: it would compare as unequal to itself and never leave the queue
             value = -inf
         known = self._current.get(arm)
         if known is not None and known[0] == -value:
@@ -69,21 +78,23 @@ class ReadyArms:
             self._names.append(arm)
         self._stamp += 1
         entry = self._current[arm] = (-value, self._stamp, arm)
-        heapq.heappush(self._young, entry)
-        if len(self._young) > _YOUNG:
-            self._age()
+        heapq.heappush(self._heap, entry)
+        if len(self._heap) > _MAX_HEAP_ENTRIES:
+            self._move_heap_to_runs()
 
     def remove(self, arm: str) -> None:
+        """Remove an arm, if it is there."""
         self._current.pop(arm, None)
 
     def best(self) -> str | None:
-        young, tops, current = self._young, self._tops, self._current
-        while young or tops:
-            if not tops or (young and young[0] < tops[0]):
-                entry = young[0]
+        """Return the arm with the highest value, or None if no arm is ready."""
+        heap, tops, current = self._heap, self._tops, self._current
+        while heap or tops:
+            if not tops or (heap and heap[0] < tops[0]):
+                entry = heap[0]
                 if current.get(entry[2]) is entry:
                     return entry[2]
-                heapq.heappop(young)
+                heapq.heappop(heap)
                 continue
             run: list[Entry] = tops[0][2]
             entry = run[-1]
@@ -97,35 +108,35 @@ class ReadyArms:
         return None
 
     def value(self, arm: str) -> float | None:
-        """The value of an arm that is awake."""
+        """Return the value of an arm, or None if the arm is not ready."""
         entry = self._current.get(arm)
         return None if entry is None else -entry[0]
 
-    def _age(self) -> None:
-        """The heap becomes a run, and runs are merged; or all is sorted anew where most is stale."""
-        fresh = sorted(self._young, reverse=True)
-        self._young = []
-        self._in_runs += len(fresh)
-        if self._in_runs > 4 * (len(self._current) + _YOUNG):
-            fresh = sorted(self._current.values(), reverse=True)
-            self._levels, self._in_runs = [], len(fresh)
+    def _move_heap_to_runs(self) -> None:
+        """Turn the heap into a sorted run and merge runs. If most entries are stale, sort all valid ones anew."""
+        run = sorted(self._heap, reverse=True)
+        self._heap = []
+        self._entries_in_runs += len(run)
+        if self._entries_in_runs > 4 * (len(self._current) + _MAX_HEAP_ENTRIES):
+            run = sorted(self._current.values(), reverse=True)
+            self._levels, self._entries_in_runs = [], len(run)
         level = 0
         while True:
             if level == len(self._levels):
                 self._levels.append([])
             runs = self._levels[level]
-            runs.append(fresh)
-            if len(runs) < _FAN_IN:
+            runs.append(run)
+            if len(runs) < _RUNS_PER_MERGE:
                 break
-            fresh = [entry for run in runs for entry in run]
-            fresh.sort(reverse=True)
+            run = [entry for each in runs for entry in each]
+            run.sort(reverse=True)
             self._levels[level] = []
             level += 1
         self._tops = [(run[-1][0], run[-1][1], run) for runs in self._levels for run in runs if run]
         heapq.heapify(self._tops)
 
     def random(self, random: Random) -> str | None:
-        """Any awake arm, each as likely as the others: those that rest are passed over, and struck off when many."""
+        """Return a random ready arm, each with the same probability, or None if no arm is ready."""
         current = self._current
         if not current:
             return None
@@ -138,74 +149,73 @@ class ReadyArms:
                 return arm
 
 
-# ── Whether to wait: hosts that rest between two requests may be worth more than all that are awake.
-
-_CHOOSY, _CHOOSY_WITHOUT_DELAY = 0.65, 0.85
-"""How choosy a policy that `Waits` is where requests are scarce, and time is not."""
-
-
 class WaitRule:
-    """The part of a policy that `Waits`. It must be told of every arm that wakes, rests, or would be picked.
+    """Base class of policies that implement `Waits`.
 
-    >>> patient = Patient()
-    >>> patient.choosy = 0.5
-    >>> patient._rests("good.example", "an arm", 0.9)
-    >>> patient._taken("another", 0.2), patient.awaited, patient._taken("another", 0.6)
+    The policy calls `_on_ready` and `_on_snoozed` for each arm that becomes ready or snoozed, and `_pick_or_wait` with
+    the arm that it would pick.
+
+    >>> rule = WaitRule()
+    >>> rule.wait_threshold = 0.5
+    >>> rule._on_snoozed("good.example", "an arm", 0.9)
+    >>> rule._pick_or_wait("another", 0.2), rule.awaited, rule._pick_or_wait("another", 0.6)
     (None, 'good.example', 'another')
     """
 
     def __init__(self) -> None:
-        self.choosy = 0.0
-        """Rather wait for a host than take what is worth less than this share of what it promises; 0 takes anything."""
+        self.wait_threshold = 0.0
+        """Wait if the best ready arm has less than this share of the value of a snoozed host; 0 means never wait."""
         self.awaited = ""
-        """The host for whose sake the last pick gave nothing."""
-        self._promised = ReadyArms()
-        """What the best link of each resting host is worth."""
-        self._picked = ""
-        """The arm that was picked last, until it is known whether links are left in it."""
+        """The host because of which the last pick returned None, or ""."""
+        self._snoozed_hosts = ReadyArms()
+        """Snoozed hosts by the value of their best arm."""
+        self._last_pick = ""
+        """The arm that was picked last, until the frontier has said whether the arm has more links."""
 
     def leave(self, host: str) -> None:
-        """Do not wait for the host: it will not be awake soon, or nobody knows when."""
-        self._promised.remove(host)
+        """Do not wait for this host: it will not be ready soon, or the time is unknown."""
+        self._snoozed_hosts.remove(host)
 
-    def _wakes(self, host: str, arm: str) -> None:
-        """Links wait in an arm, and its host may be asked."""
-        if self.choosy:
-            self._promised.remove(host)
-            if arm == self._picked:
-                self._picked = ""
+    def _on_ready(self, host: str, arm: str) -> None:
+        """Record that an arm has waiting links and its host may be fetched from."""
+        if self.wait_threshold:
+            self._snoozed_hosts.remove(host)
+            if arm == self._last_pick:
+                self._last_pick = ""
 
-    def _rests(self, host: str, arm: str, value: float | None) -> None:
-        """An arm of this value, if it was awake, is used up or its host must rest."""
-        if not self.choosy:
+    def _on_snoozed(self, host: str, arm: str, value: float | None) -> None:
+        """Record that an arm is empty or its host is snoozed. `value` is None if the arm was not ready before."""
+        if not self.wait_threshold:
             return
-        if arm == self._picked:  # its last link was taken
-            self._picked = ""
-        elif value is not None and value > (self._promised.value(host) or 0.0):
-            self._promised.put(host, value)
+        if arm == self._last_pick:  # the pick took its last link
+            self._last_pick = ""
+        elif value is not None and value > (self._snoozed_hosts.value(host) or 0.0):
+            self._snoozed_hosts.put(host, value)
 
-    def _taken(self, arm: str | None, value: float) -> str | None:
-        """The arm that is the best of those awake, if any is, unless a resting host is worth waiting for."""
+    def _pick_or_wait(self, arm: str | None, value: float) -> str | None:
+        """Return the best ready arm, or None with `awaited` set if a snoozed host is worth waiting for."""
         self.awaited = ""
-        if arm is not None and self.choosy:
-            host = self._promised.best()
-            if host is not None and value < self.choosy * (self._promised.value(host) or 0.0):
+        if arm is not None and self.wait_threshold:
+            host = self._snoozed_hosts.best()
+            if host is not None and value < self.wait_threshold * (self._snoozed_hosts.value(host) or 0.0):
                 self.awaited = host
                 return None
-            self._picked = arm
+            self._last_pick = arm
         return arm
 
 
 def default_wait_threshold(delay: float) -> float:
-    """How choosy a policy is if nobody says. Without a delay a host is back when it has answered: waiting costs little.
+    """Return the threshold for crawls whose job sets none.
 
-    >>> usual_choosiness(1.0) < usual_choosiness(0.0)
+    It is higher without a politeness delay, because then a host is ready again as soon as it has responded.
+
+    >>> default_wait_threshold(1.0) < default_wait_threshold(0.0)
     True
     """
-    return _CHOOSY if delay else _CHOOSY_WITHOUT_DELAY
+    return _WAIT_THRESHOLD if delay else _WAIT_THRESHOLD_WITHOUT_DELAY
 
 
-def set_wait_threshold(policy: Policy, choosy: float) -> None:
-    """Let the policy wait for hosts that are worth it, if it is one that can."""
-    if hasattr(policy, "choosy"):
-        policy.choosy = choosy
+def set_wait_threshold(policy: Policy, wait_threshold: float) -> None:
+    """Set the threshold of a policy that `Waits`; do nothing for other policies."""
+    if isinstance(policy, Waits):
+        policy.wait_threshold = wait_threshold

@@ -1,8 +1,9 @@
-"""Policies by the names that users type: one table, a line for each. A wrong name is met with the nearest right one.
+"""The table of policies by the names that users type.
 
-A name is a word, perhaps with arguments after colons: `bandit:success-rate:0.2:1000`. To add a policy, write a factory
-beside the others (it imports what it needs when it is called, so that a name costs nothing until it is used) and a
-line in the table; command line, tests and benchmarks take their lists from there.
+A name is a word, optionally with arguments after colons: `bandit:success-rate:0.2:1000`. An unknown name is an error
+that suggests the most similar known name. To add a policy, add a factory function and a line in the table. The command
+line, the tests and the benchmarks read the table. A factory imports its policy when it is called, so that unused
+policies cost no import time.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from motherlode.model import Policy
 
@@ -21,34 +22,44 @@ if TYPE_CHECKING:
 
 DEFAULT_POLICY = "motherlode"
 ORACLE = "oracle"
-"""Knows every label and every link, which only a simulation can tell it: it is made there, and not by this table."""
+"""A policy that knows the label and the links of every page. Only the simulator can make it, so it is not in the
+table."""
 GUIDE = "docs/policies.md"
-"""Where each policy and what follows its colons is told."""
+"""The page that documents each policy and its arguments."""
 
 Arguments = tuple[str, ...]
-"""What stands after the word, taken apart at the colons."""
+"""The parts of a name after the first colon."""
 Factory = Callable[[Arguments, int], Policy | None]
-"""From the arguments and a seed to a policy. None where the arguments mean nothing, ValueError where one is out of
-bounds."""
+"""Makes a policy from the arguments and a seed. Returns None if the arguments have the wrong form, and raises
+ValueError if one is out of bounds."""
+
+
+@runtime_checkable
+class Aims(Protocol):
+    """Optional ability of a policy: it adapts to the target of the crawl."""
+
+    def aim(self, target: Target) -> None:
+        """Set the target. Called once, before any other method."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyLine:
-    """One line of the table."""
+    """One policy in the table."""
 
     word: str
-    """What a name begins with."""
+    """The part of the name before the first colon."""
     make: Factory
     usage: str
-    """The form of a name."""
+    """The syntax of the name."""
     about: str
-    """One sentence for a person who chooses."""
+    """One sentence that helps users to choose."""
     examples: tuple[str, ...]
-    """Names that mean something: for lists, hints, tests and benchmarks."""
+    """Valid names, for lists, hints, tests and benchmarks."""
     parts: str = ""
-    """What may stand behind the colons."""
+    """Explanation of the arguments."""
     reads_known_links: bool = False
-    """Whether it asks of a page's links what the page says of those, too, that were found before."""
+    """Whether the policy needs the attributes of all links of a page, including links that were found before."""
 
 
 def _motherlode(arguments: Arguments, seed: int) -> Policy | None:
@@ -115,12 +126,12 @@ def _online(classifier: Classifier, arguments: Arguments, seed: int) -> Policy |
 def _static(kind: str) -> Factory:
     def make(arguments: Arguments, seed: int) -> Policy | None:
         from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit
-        from motherlode.policies.baselines.static_classifier import StaticRater, fit_tree, offline
+        from motherlode.policies.baselines.static_classifier import StaticRater, fit_tree, sklearn_fit
 
         if len(arguments) != 1:
             return None
         (pages,) = _whole_numbers(arguments, f"K is the number of pages to train on, as in {kind}-static:1000")
-        rater = StaticRater(Features(), fit_tree if kind == "ht" else offline(kind), pages)
+        rater = StaticRater(Features(), fit_tree if kind == "ht" else sklearn_fit(kind), pages)
         return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
 
     return make
@@ -133,9 +144,9 @@ def _pld(arguments: Arguments, seed: int) -> Policy | None:
 
 
 def _ldspider(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.baselines.pay_level_domains import TurnPolicy
+    from motherlode.policies.baselines.pay_level_domains import RoundRobinPolicy
 
-    return None if arguments else TurnPolicy()
+    return None if arguments else RoundRobinPolicy()
 
 
 def _bounded(arguments: Arguments, seed: int) -> Policy | None:
@@ -191,28 +202,28 @@ _LINES = (
         word="bfs",
         make=_bfs,
         usage="bfs",
-        about="Breadth-first: what was found first is fetched first.",
+        about="Breadth-first: URLs in the order of their discovery.",
         examples=("bfs",),
     ),
     PolicyLine(
         word="dfs",
         make=_dfs,
         usage="dfs",
-        about="Depth-first: what was found last is fetched first.",
+        about="Depth-first: URLs in the reverse order of their discovery.",
         examples=("dfs",),
     ),
     PolicyLine(
         word="random",
         make=_random,
         usage="random",
-        about="Any waiting URL, each as likely as the others.",
+        about="A random waiting URL, each with the same probability.",
         examples=("random",),
     ),
     PolicyLine(
         word="ldcoc",
         make=_ldcoc,
         usage="ldcoc[:SETS[:BITS[:SEED]]]",
-        about="A classifier that learns online which URIs give data.",
+        about="An online classifier that predicts which URIs return data.",
         parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED",
         examples=("ldcoc", "ldcoc:t", "ldcoc:trpx"),
         reads_known_links=True,
@@ -221,15 +232,16 @@ _LINES = (
         word="linkanalysis",
         make=_linkanalysis,
         usage="linkanalysis[:literal][:FOLDER]",
-        about="Links that look like RDF first, then pages like those that led to RDF.",
-        parts="literal reads paths to the letter of the paper, FOLDER holds lists of your own",
+        about="First links that look like RDF, then links similar to pages that led to RDF.",
+        parts="literal applies the paper's path rule literally, FOLDER holds your own word lists",
         examples=("linkanalysis", "linkanalysis:literal"),
     ),
     PolicyLine(
         word="bandit",
         make=_bandit,
         usage="bandit:FUNCTION[:λ[:m]]",
-        about="The host of the highest value, with probability λ any; in it the page that a Naive Bayes likes best.",
+        about="The host with the highest value, or with probability λ any host; in it the page that Naive Bayes ranks "
+        "first.",
         parts="FUNCTION is best-score, success-rate, thompson, negative-bad, good-best-score, thompson-best-score or "
         "success-best-score; λ is a probability, which is halved after m picks",
         examples=(
@@ -246,7 +258,7 @@ _LINES = (
         word="nb-online",
         make=_nb_online,
         usage="nb-online[:FEATURES]",
-        about="The page that a Naive Bayes likes best, which learns from every page.",
+        about="The page that Naive Bayes ranks first; it learns from every page.",
         parts=_FEATURES,
         examples=("nb-online",),
     ),
@@ -262,7 +274,7 @@ _LINES = (
         word="nb-static",
         make=_static("nb"),
         usage="nb-static:K",
-        about="Breadth-first for K pages, then by a Naive Bayes that was trained on them (needs scikit-learn).",
+        about="Breadth-first for K pages, then by Naive Bayes trained on them (needs scikit-learn).",
         parts=_TRAINING,
         examples=("nb-static:100",),
     ),
@@ -270,7 +282,7 @@ _LINES = (
         word="ht-static",
         make=_static("ht"),
         usage="ht-static:K",
-        about="Breadth-first for K pages, then by a Hoeffding tree that was trained on them.",
+        about="Breadth-first for K pages, then by a Hoeffding tree trained on them.",
         parts=_TRAINING,
         examples=("ht-static:100",),
     ),
@@ -286,7 +298,7 @@ _LINES = (
         word="knn-static",
         make=_static("knn"),
         usage="knn-static:K",
-        about="Breadth-first for K pages, then by the five nearest of them (needs scikit-learn).",
+        about="Breadth-first for K pages, then by the five nearest neighbours among them (needs scikit-learn).",
         parts=_TRAINING,
         examples=("knn-static:100",),
     ),
@@ -294,40 +306,40 @@ _LINES = (
         word="pld",
         make=_pld,
         usage="pld",
-        about="The registered domain with the highest share of finds so far, as in SWSE.",
+        about="The pay-level domain with the highest share of relevant pages so far, as in SWSE.",
         examples=("pld",),
     ),
     PolicyLine(
         word="ldspider",
         make=_ldspider,
         usage="ldspider",
-        about="Breadth-first, the registered domains taking turns, as in LDSpider.",
+        about="Breadth-first, round robin over the pay-level domains, as in LDSpider.",
         examples=("ldspider",),
     ),
     PolicyLine(
         word="bounded",
         make=_bounded,
         usage="bounded[:DEPTH[:GROWTH]]",
-        about="Breadth-first to a depth that grows on a find and shrinks otherwise, as in Swoogle and BioCrawler.",
-        parts="DEPTH is that of seeds, GROWTH what a find adds to it, both from 1 to 255",
+        about="Breadth-first to a depth that grows at relevant pages and shrinks at others, as in Swoogle, BioCrawler.",
+        parts="DEPTH is the depth of seeds, GROWTH is added to it at a relevant page, both from 1 to 255",
         examples=("bounded",),
     ),
     PolicyLine(
         word="motherlode",
         make=_motherlode,
         usage="motherlode",
-        about="Ours: learns which kinds of links of which hosts lead to finds, and what lies behind them.",
+        about="Our own: learns which kinds of links lead to relevant pages, directly or over other pages.",
         examples=("motherlode",),
     ),
 )
 
 POLICY_TABLE = {line.word: line for line in _LINES}
 POLICIES = tuple(name for line in _LINES for name in line.examples)
-"""Every policy by name, those with arguments by examples."""
+"""The name of every policy; of policies with arguments, some examples."""
 
 
 def policy_usage() -> str:
-    """The forms of all names in one line, for a user who asks which there are.
+    """Return the syntax of all names in one line, for help texts.
 
     >>> policy_usage().startswith("bfs, dfs, random, ")
     True
@@ -336,7 +348,7 @@ def policy_usage() -> str:
 
 
 def reads_known_links(name: str) -> bool:
-    """Whether the policy asks what a page says of links that were found before.
+    """Return whether the policy needs the attributes of links that were found before.
 
     >>> reads_known_links("ldcoc:x"), reads_known_links("bfs")
     (True, False)
@@ -346,7 +358,7 @@ def reads_known_links(name: str) -> bool:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint for a mistyped name, or nothing.
+    """Return a hint with the most similar known name, or "" if no name is similar.
 
     >>> nearest("bsf", ["bfs", "dfs"])
     ' (did you mean bfs?)'
@@ -356,9 +368,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Policy:
-    """The policy that a name such as `bfs` or `bandit:success-rate:0.2:1000` means; randomness comes from the seed.
+    """Make the policy with a name such as `bfs` or `bandit:success-rate:0.2:1000`.
 
-    One that `Aims` knows the target, if there is one.
+    The seed determines all randomness of the policy. A policy that `Aims` gets the target, if there is one.
 
     >>> policy_from("bsf")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -367,7 +379,9 @@ def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Po
     """
     word, *arguments = name.split(":")
     if word == ORACLE:
-        raise ValueError(f"the policy {ORACLE} is for simulations only: it knows what every page holds; see {GUIDE}")
+        raise ValueError(
+            f"the policy {ORACLE} is for simulations only, because it knows the content of every page; see {GUIDE}"
+        )
     line = POLICY_TABLE.get(word)
     if line is None:
         raise ValueError(f"unknown policy {name!r}{nearest(name, POLICIES)}; known: {policy_usage()}; see {GUIDE}")
@@ -377,13 +391,12 @@ def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Po
         raise ValueError(f"policy {name!r}: {error}") from error
     if policy is None:
         raise ValueError(f"unknown policy {name!r}: it should look like {_form(line, name)}; see {GUIDE}")
-    aim = getattr(policy, "aim", None)
-    if aim is not None and target is not None:
-        aim(target)
+    if target is not None and isinstance(policy, Aims):
+        policy.aim(target)
     return policy
 
 
 def _form(line: PolicyLine, name: str) -> str:
-    """How a name should look that began right, and what its parts are."""
+    """Return the syntax of a name whose first word is known, with an explanation of its arguments."""
     hint = nearest(name, line.examples) if ":" in name and line.parts else ""
     return f"{line.usage}{hint}{f', where {line.parts}' if line.parts else ''}"

@@ -1,7 +1,17 @@
-"""Which statements a crawl has met before, in memory that does not grow: a Bloom filter (Bloom 1970) of 64-bit hashes.
+"""Rewards: numbers from 0 to 1 that say how useful a request was. Policies learn from them.
 
-It never takes a known statement for a new one. A new one is taken for known with a probability that grows with what was
-met: with four bits a statement in 2²⁶, one in a hundred after six million statements, one in ten after fourteen.
+By default the reward is 1 for a relevant page and 0 otherwise. With graded rewards, a policy prefers relevant pages
+with more data: `statements` counts the statements of a page, `new-statements` those that no earlier page of the crawl
+had. A suffix divides by the cost: `/request` (redirects and retries cost requests) or `/byte`. A count n becomes n / (n
++ K), which is 0.5 at n = K. So the reward of a page with a million statements is at most twice that of a page with K,
+and learners for labels 0 and 1 need no other scale. The reward of an irrelevant page is always 0. Harvest rates and
+`relevant` do not depend on the reward.
+
+Statements are compared by a hash of subject, predicate and object. All blank nodes count as equal, because their labels
+have no meaning outside of their page. `SeenStatements` stores which statements were seen before in constant memory: a
+Bloom filter (Bloom 1970) over 64-bit hashes. It never takes a known statement for a new one. It takes a new one for a
+known one with a probability that grows with the number of statements: with four probes into 2²⁶ bits, 1 % after six
+million statements and 10 % after fourteen million.
 """
 
 from __future__ import annotations
@@ -9,13 +19,12 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from motherlode.model import TransformResult
+from motherlode.model import Outcome, TransformResult
 from motherlode.policies.registry import nearest
 from motherlode.policies.targets import COUNTED, Counts
 
@@ -25,7 +34,7 @@ _EMPTY = b""
 
 
 class SeenStatements:
-    """Counts what is new among hashes.
+    """Counts the new statements of a page and remembers them.
 
     >>> seen = SeenStatements()
     >>> page = np.array([3, 2**40, 2**63], dtype="<u8").tobytes()
@@ -36,81 +45,66 @@ class SeenStatements:
     def __init__(self, bits: int = _BITS) -> None:
         self._bits = bits
         self._bytes: NDArray[np.uint8] | None = None
-        """Made when first needed: most crawls never do."""
+        """Allocated at the first use, because most crawls never need it."""
 
     def count_new(self, hashes: bytes) -> int:
-        """How many of a page's hashes, each of which stands there once, were not met before; they are now."""
+        """Return how many of a page's hashes are new, and add them. The hashes must be distinct."""
         if not hashes:
             return 0
-        bits = self._made()
-        places = self._places(np.frombuffer(hashes, dtype="<u8"))
-        cells, masks = places >> 3, (1 << (places & 7)).astype(np.uint8)
+        bits = self._allocated()
+        positions = self._positions(np.frombuffer(hashes, dtype="<u8"))
+        cells, masks = positions >> 3, (1 << (positions & 7)).astype(np.uint8)
         known = ((bits[cells] & masks) != 0).all(axis=0)
         np.bitwise_or.at(bits, cells.ravel(), masks.ravel())
         return int(len(known) - known.sum())
 
-    def _made(self) -> NDArray[np.uint8]:
+    def _allocated(self) -> NDArray[np.uint8]:
         if self._bytes is None:
             self._bytes = np.zeros(self._bits >> 3, dtype=np.uint8)
         return self._bytes
 
-    def _places(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Four places for each, from the two halves of its hash (Kirsch and Mitzenmacher 2006)."""
+    def _positions(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return four bit positions per hash, derived from its two halves (Kirsch and Mitzenmacher 2006)."""
         first, second = hashes >> np.uint64(32), (hashes & np.uint64(0xFFFFFFFF)) | np.uint64(1)
         probes = np.arange(_PROBES, dtype=np.uint64)[:, None]
-        places: NDArray[np.int64] = ((first + probes * second) % np.uint64(self._bits)).astype(np.int64)
-        return places
+        positions: NDArray[np.int64] = ((first + probes * second) % np.uint64(self._bits)).astype(np.int64)
+        return positions
 
     def dump(self) -> bytes:
         return _EMPTY if self._bytes is None else zlib.compress(self._bytes.tobytes(), level=1)
 
     def load(self, state: bytes) -> None:
-        """Take up an earlier dump; ValueError where it is none."""
+        """Restore an earlier dump. Raises ValueError if the bytes are not a dump of this size."""
         if not state:
             return
         try:
             found = np.frombuffer(zlib.decompress(state), dtype=np.uint8)
         except zlib.error as error:
-            raise ValueError(f"the statements that were seen cannot be read: {error}") from error
+            raise ValueError(f"the saved filter of seen statements cannot be read: {error}") from error
         if len(found) != self._bits >> 3:
-            raise ValueError(f"a memory of {len(found) << 3} bits does not fit one of {self._bits}")
+            raise ValueError(f"a saved filter of {len(found) << 3} bits does not fit a filter of {self._bits} bits")
         self._bytes = found.copy()
 
 
-# ── What a request was worth: the number that policies learn from.
-
 HALF_STATEMENTS = 20
-"""K where the user gives none: statements at which a page is worth a half."""
+"""Default of K: number of statements at which the reward of a page is 0.5."""
 HALF_BYTES = 100_000
-"""Bytes at which a page is worth half of what an empty one would be."""
+"""Number of bytes at which a reward per byte is halved."""
 DEFAULT_REWARD = "target"
 REWARDS = ("target", "statements[:K]", "new-statements[:K]", "per-request", "per-byte")
-"""As users type them; the first three also with /request or /byte behind them."""
+"""Rewards as users write them. The first three may be followed by /request or /byte."""
 _SHORT = {"per-request": "statements/request", "per-byte": "statements/byte"}
 _VALUES = ("target", "statements", "new-statements")
 _FORM = re.compile(r"(?P<value>[a-z-]+)(?::(?P<half>\d+))?(?:/(?P<cost>request|byte))?")
 _BLANK = "_:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """What a request gave, and what it took."""
-
-    relevant: bool
-    counts: Counts
-    size: int = 0
-    """Bytes that crossed the network."""
-    requests: int = 1
-    """That led here: this one, the redirects before it, and the attempts that failed."""
-    hashes: bytes = b""
-    """Of its statements, where they are wanted."""
-
-
 class Reward:
-    """From what a request gave to a number from 0 to 1.
+    """Computes the reward of a request, from 0 to 1; 0 for pages that are not relevant.
 
     >>> from motherlode.model import Syntax
-    >>> page = Given(relevant=True, counts={Syntax.RDFA: 20, Syntax.PAGE: 3}, size=100_000, requests=2)
+    >>> counts = {Syntax.RDFA: 20, Syntax.PAGE: 3}
+    >>> page = Outcome(url="", host="", relevant=True, counts=counts, size=100_000, requests=2)
     >>> [reward_from(name)(page) for name in ("target", "statements", "statements:60/request", "per-byte")]
     [1.0, 0.5, 0.125, 0.25]
     """
@@ -121,21 +115,21 @@ class Reward:
         self.seen = SeenStatements()
         self._half = half
         self._cost = cost
-        kinds: dict[str, Callable[[Given], float]] = {
-            "target": lambda given: 1.0,
-            "statements": lambda given: self._share(statements(given.counts)),
-            "new-statements": lambda given: self._share(self.seen.count_new(given.hashes)),
+        kinds: dict[str, Callable[[Outcome], float]] = {
+            "target": lambda outcome: 1.0,
+            "statements": lambda outcome: self._share(statements(outcome.counts)),
+            "new-statements": lambda outcome: self._share(self.seen.count_new(outcome.statement_hashes)),
         }
         self._value = kinds[value]
 
-    def __call__(self, given: Given) -> float:
-        if not given.relevant:
+    def __call__(self, outcome: Outcome) -> float:
+        if not outcome.relevant:
             return 0.0
-        value = self._value(given)
+        value = self._value(outcome)
         if self._cost == "request":
-            return value / max(1, given.requests)
+            return value / max(1, outcome.requests)
         if self._cost == "byte":
-            return value * HALF_BYTES / (HALF_BYTES + given.size)
+            return value * HALF_BYTES / (HALF_BYTES + outcome.size)
         return value
 
     def _share(self, count: int) -> float:
@@ -143,12 +137,12 @@ class Reward:
 
 
 def statements(counts: Counts) -> int:
-    """Statements that make a page a find to `any`."""
+    """Return the number of statements that count for the target `any`."""
     return sum(count for syntax, count in counts.items() if syntax in COUNTED)
 
 
 def reward_from(spec: str) -> Reward:
-    """The reward that a user means.
+    """Parse a reward as users write it.
 
     >>> reward_from("statments")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -159,18 +153,22 @@ def reward_from(spec: str) -> Reward:
     if match is None or match["value"] not in _VALUES or (match["half"] and match["value"] == "target"):
         hint = nearest(spec, (*_VALUES, *_SHORT))
         raise ValueError(
-            f"unknown reward {spec!r}{hint}; known: {', '.join(REWARDS)}; the first three also with /request or /byte"
+            f"unknown reward {spec!r}{hint}; known: {', '.join(REWARDS)}; "
+            "the first three may be followed by /request or /byte"
         )
     half = int(match["half"] or HALF_STATEMENTS)
     if half < 1:
-        raise ValueError(f"reward {spec!r}: K is the number of statements that are worth a half, at least 1")
+        raise ValueError(f"reward {spec!r}: K, the number of statements with a reward of 0.5, must be at least 1")
     return Reward(spec, value=match["value"], half=half, cost=match["cost"] or "")
 
 
 def statement_hashes(facts: TransformResult) -> bytes:
-    """64 bits for each distinct statement of a page, its plain facts aside."""
+    """Return a 64-bit hash of each distinct statement of a page that counts for the target `any`.
+
+    All blank nodes are treated as equal, because their labels differ between extractions.
+    """
     found = {
-        xxhash.xxh3_64_intdigest("\0".join((_alike(s), p, _alike(o))).encode("utf-8", "replace"))
+        xxhash.xxh3_64_intdigest("\0".join((_without_label(s), p, _without_label(o))).encode("utf-8", "replace"))
         for extraction in facts.extractions
         if extraction.syntax in COUNTED
         for s, p, o, _ in extraction.statements
@@ -178,5 +176,5 @@ def statement_hashes(facts: TransformResult) -> bytes:
     return np.array(sorted(found), dtype="<u8").tobytes()
 
 
-def _alike(term: str) -> str:
+def _without_label(term: str) -> str:
     return _BLANK if term.startswith(_BLANK) else term

@@ -1,4 +1,4 @@
-"""What makes a page relevant: the target, asked of the page's own facts."""
+"""Targets: predicates that decide from the statements of a page whether the page is relevant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import pyoxigraph
 
@@ -21,26 +20,24 @@ Judge = Callable[[Counts, ContentKind, Callable[[], bytes]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A question to a page. Call it with the page's facts, or `judge` with what a recorded web has kept of them."""
+    """Decides whether a page is relevant.
+
+    Call it with the result of transforming a page. `judge` takes the parts that a recorded web stores instead.
+    """
 
     spec: str
     judge: Judge
-    """From statements by syntax, the page's kind, and a way to its statements as N-Triples, used only if need be."""
+    """Takes the number of statements by syntax, the content kind, and a function that returns the statements as
+    N-Triples. The function is called only if the target needs it."""
     needs_statements: bool = False
-    """False where the counts are enough."""
+    """False if the counts are enough."""
 
     def __call__(self, facts: TransformResult, kind: ContentKind) -> bool:
         return self.judge(facts.counts, kind, lambda: ntriples(facts))
 
 
-class Aims(Protocol):
-    """A policy may also be this: then it is told what is looked for, before it is asked for anything."""
-
-    def aim(self, target: Target) -> None: ...
-
-
 def ntriples(facts: TransformResult) -> bytes:
-    """The page's own statements, without its plain facts."""
+    """Return the statements of a page as sorted N-Triples, without those of `Syntax.PAGE`."""
     lines = {
         f"{s} {p} {o} .\n"
         for extraction in facts.extractions
@@ -51,7 +48,8 @@ def ntriples(facts: TransformResult) -> bytes:
 
 
 COUNTED = frozenset(set(Syntax) - {Syntax.PAGE, Syntax.FEED})
-"""Syntaxes that make a page relevant to `any`: not a page's plain facts, not feeds that only we turn to RDF."""
+"""Syntaxes that count for the target `any`. Excluded are our own metadata about a page (PAGE), which every page has,
+and feeds (FEED), which are not RDF but are converted by us."""
 
 _BY_NAME: dict[str, frozenset[Syntax]] = {
     "any": COUNTED,
@@ -63,11 +61,11 @@ _BY_NAME: dict[str, frozenset[Syntax]] = {
 }
 TARGETS = (*_BY_NAME, "type:IRI", "ASK { … }")
 _SCHEMES_WITHOUT_SLASHES = frozenset({"cid", "did", "doi", "info", "mailto", "ni", "oid", "tag", "urn", "uuid"})
-"""IRIs that look like a name with a prefix, and are none."""
+"""Schemes of IRIs that look like a prefixed name but are not."""
 
 
 class UnreadableQueryError(ValueError):
-    """A target whose query the parser does not take; it comes with the query and the parser's own words."""
+    """The SPARQL parser rejects the query of a target. Has the query and the message of the parser."""
 
     def __init__(self, query: str, complaint: str) -> None:
         super().__init__(f"the target is not a SPARQL ASK that can be answered: {_first_line(complaint)}")
@@ -84,7 +82,7 @@ _ASK = re.compile(r"(?:\s|#[^\n]*\n|PREFIX\s+\S*\s*<[^>]*>|BASE\s*<[^>]*>)*ASK\b
 
 
 def target_from(spec: str) -> Target:
-    """The target that a user means.
+    """Parse a target as users write it.
 
     >>> target_from("microdta>=5")
     Traceback (most recent call last):
@@ -104,18 +102,18 @@ microformats (each also with >=N), type:IRI, or a SPARQL ASK { … }
         raise ValueError(f"unknown target {spec!r}{hint}; known: {known}")
     least = int(match["least"] or 1)
     if least < 1:
-        raise ValueError(f"target {spec!r}: every page has at least 0 statements; ask for at least 1")
+        raise ValueError(f"target {spec!r}: every page has at least 0 statements; use at least 1")
     if match["name"] == "rdf":
         return Target(spec, lambda counts, kind, _: _in_document(counts, kind) >= least)
     return Target(spec, lambda counts, kind, _: sum(n for s, n in counts.items() if s in syntaxes) >= least)
 
 
 _AROUND_RDF = frozenset({ContentKind.HTML, ContentKind.XHTML, ContentKind.SVG, ContentKind.XML})
-"""Kinds of documents that may have RDF inside, and are none."""
+"""Content kinds that may embed RDF but are not RDF documents."""
 
 
 def _in_document(counts: Counts, kind: ContentKind) -> int:
-    """Statements of a page that is RDF as a whole; JSON-LD counts where the page is a JSON-LD document."""
+    """Count the statements of an RDF document; 0 for other pages. JSON-LD counts only in JSON-LD documents."""
     if kind in _AROUND_RDF:
         return 0
     syntaxes = DOCUMENT_SYNTAXES | ({Syntax.JSON_LD} if kind is ContentKind.JSON_LD else set())
@@ -131,15 +129,15 @@ def _type(name: str) -> Judge:
             hint = nearest(prefix, PREFIXES)
             raise ValueError(
                 f"target type:{name}: the prefix {prefix!r} is not known{hint}; known: {', '.join(PREFIXES)}. "
-                "A type may also be a whole IRI, as in type:http://schema.org/Recipe"
+                "You can also give a full IRI, as in type:http://schema.org/Recipe"
             )
     if iri(name) is None:
         raise ValueError(f"target type:{name}: give an IRI, as in type:http://schema.org/Recipe or type:schema:Recipe")
     names = {name}
-    if "://schema.org/" in name:  # both spellings are in use, and a user who names one means the thing
+    if "://schema.org/" in name:  # both spellings are in use
         local = name.partition("://schema.org/")[2]
         names = {f"http://schema.org/{local}", f"https://schema.org/{local}"}
-    # with the end of the line, which no literal can hold, so that a text about a statement is not taken for one
+    # with the line feed, which no literal can contain, so that a literal that quotes a statement does not match
     wanted = [f" {RDF_TYPE} <{spelled}> .\n".encode() for spelled in names]
 
     def judge(counts: Counts, kind: ContentKind, statements: Callable[[], bytes]) -> bool:
@@ -152,13 +150,13 @@ def _type(name: str) -> Judge:
 def _ask(query: str) -> Judge:
     if any(token.is_word("SERVICE") for token in tokens(query)):
         raise ValueError(
-            "a target is asked of the page's own facts: SERVICE, which goes to the network, has no place in it"
+            "a target is evaluated on the statements of one page: SERVICE, which sends requests, is not allowed in it"
         )
     try:
         pyoxigraph.Store().query(query, prefixes=PREFIXES)
     except SyntaxError as error:
         raise UnreadableQueryError(query, str(error)) from error
-    except (RuntimeError, OSError) as error:  # unknown functions, services out of reach
+    except (RuntimeError, OSError) as error:  # unknown functions, unreachable services
         reason = _first_line(str(error))
         raise ValueError(f"the target is not a SPARQL ASK that can be answered: {reason}") from error
 

@@ -34,9 +34,9 @@ class Access:
     """As browsers write them; `*` means every origin."""
 
     @classmethod
-    def given(cls, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Access:
+    def from_options(cls, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Access:
         """Return the access that a user has asked for. ValueError if a host or an origin cannot be read."""
-        return cls(frozenset(map(_given_host, hosts)), frozenset(map(_given_origin, origins)))
+        return cls(frozenset(map(_parse_host, hosts)), frozenset(map(_parse_origin, origins)))
 
     def refused_host(self, request: web.Request) -> str | None:
         """Return the host of a request that must not be answered; None if it may be."""
@@ -84,10 +84,10 @@ def _own_address(request: web.Request) -> str:
     return str(name[0]) if isinstance(name, tuple) else ""
 
 
-def _given_host(text: str) -> str:
+def _parse_host(text: str) -> str:
     """Return a host name of the user's as browsers send it.
 
-    >>> _given_host("Crawl.Example.ORG"), _given_host("bücher.example")
+    >>> _parse_host("Crawl.Example.ORG"), _parse_host("bücher.example")
     ('crawl.example.org', 'xn--bcher-kva.example')
     """
     url = canonical(f"http://{text}/") if _GIVEN_HOST.fullmatch(text) else None
@@ -97,10 +97,10 @@ def _given_host(text: str) -> str:
     return name.strip("[]").removesuffix(".")
 
 
-def _given_origin(text: str) -> str:
+def _parse_origin(text: str) -> str:
     """Return an origin of the user's as browsers send it.
 
-    >>> _given_origin("HTTPS://App.example.org:443/"), _given_origin("http://localhost:3000"), _given_origin("*")
+    >>> _parse_origin("HTTPS://App.example.org:443/"), _parse_origin("http://localhost:3000"), _parse_origin("*")
     ('https://app.example.org', 'http://localhost:3000', '*')
     """
     if text == _ANY:

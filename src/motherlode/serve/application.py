@@ -17,7 +17,7 @@ from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.report.plot import CHART_STYLE, COLOURS
 from motherlode.index.fulltext import Search
 from motherlode.serve.access import Access
-from motherlode.serve.negotiation import HTML, JSON, choose, named
+from motherlode.serve.negotiation import HTML, JSON, choose_format, find_format
 from motherlode.serve.query_pool import QueryFailure, QueryPool
 from motherlode.serve.sparql import QueryLimits, SparqlEndpoint, endpoint_url
 from motherlode.serve.views.elements import Row, page, problem, select
@@ -42,14 +42,14 @@ _CORS_PATHS = frozenset({"/sparql", "/search"})
 """What programs ask; pages are for people."""
 _SEARCH_FORMATS = (HTML, JSON)
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
-_MOST_HITS = 200
+_MAX_HITS = 200
 """Of one search; who asks for more gets so many."""
-_TYPES_SECONDS = 10.0
+_TYPES_TIMEOUT_SECONDS = 10.0
 _TYPES_FRESH_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Types:
+class _TypeCounts:
     """The most common types as they were counted."""
 
     at: float
@@ -64,7 +64,7 @@ class CrawlSite:
         self._view = view
         self._pool = pool
         self._limits = limits
-        self._types: _Types | None = None
+        self._types: _TypeCounts | None = None
         self._counting: asyncio.Task[None] | None = None
         """The count of types that runs now; all requests that need it wait for the same one."""
 
@@ -122,8 +122,8 @@ class CrawlSite:
     async def _count_types(self, *, running: bool) -> None:
         now = time.monotonic()
         with contextlib.suppress(QueryFailure):
-            found = await select(self._pool, TOP_TYPES, seconds=_TYPES_SECONDS)
-            self._types = _Types(now, list(found.rows), running=running)
+            found = await select(self._pool, TOP_TYPES, seconds=_TYPES_TIMEOUT_SECONDS)
+            self._types = _TypeCounts(now, list(found.rows), running=running)
 
     async def _live(self, request: web.Request) -> web.Response:
         """The part of the first page that changes, for its script."""
@@ -135,11 +135,11 @@ class CrawlSite:
         return web.Response(text=text, content_type="text/html", headers=headers)
 
     async def _search(self, request: web.Request) -> web.Response:
-        asked = _asked(request)
+        asked = _parse_search(request)
         wanted = request.query.get("format", "")
-        form = named(wanted, _SEARCH_FORMATS) or choose(request.headers.get("Accept", ""), _SEARCH_FORMATS)
+        form = find_format(wanted, _SEARCH_FORMATS) or choose_format(request.headers.get("Accept", ""), _SEARCH_FORMATS)
         as_json = form is JSON
-        hits, status, trouble = None, 200, asked.trouble or _trouble(request)
+        hits, status, trouble = None, 200, asked.problem or _parameter_problem(request)
         if trouble:
             status = 400
         elif asked.words.strip():
@@ -168,12 +168,12 @@ class CrawlSite:
         return await about_page(self._pool, request.query.get("url", ""), seconds=self._limits.seconds)
 
 
-def _asked(request: web.Request) -> Search:
+def _parse_search(request: web.Request) -> Search:
     query = request.query
     limit = query.get("limit", "")
     return Search(
         words=query.get("q", "")[:1_000],
-        limit=min(_MOST_HITS, int(limit)) if _LIMIT.fullmatch(limit) else 10,
+        limit=min(_MAX_HITS, int(limit)) if _LIMIT.fullmatch(limit) else 10,
         type=query.get("type", ""),
         predicate=query.get("predicate", ""),
         host=query.get("host", ""),
@@ -181,12 +181,12 @@ def _asked(request: web.Request) -> Search:
     )
 
 
-def _trouble(request: web.Request) -> str:
+def _parameter_problem(request: web.Request) -> str:
     """What is wrong with the limit or the format of a search; "" where nothing is."""
     limit, wanted = request.query.get("limit", ""), request.query.get("format", "")
     if limit and not _LIMIT.fullmatch(limit):
         return f"limit={limit[:100]} is no number of results: it is a whole number from 1 on"
-    if wanted and named(wanted, _SEARCH_FORMATS) is None:
+    if wanted and find_format(wanted, _SEARCH_FORMATS) is None:
         return f"format={wanted[:100]} is not possible here: a search is answered as html, json"
     return ""
 
@@ -201,7 +201,7 @@ def _static(name: str, content_type: str, before: str = "") -> Handler:
 
 
 @web.middleware
-async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def not_found_page(request: web.Request, handler: Handler) -> web.StreamResponse:
     """What is not there is told as a page like the others."""
     try:
         return await handler(request)
@@ -211,7 +211,7 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         )
 
 
-def host_check(access: Access) -> Middleware:
+def check_host(access: Access) -> Middleware:
     """Return a middleware that answers 421 to requests for hosts that are not this server's."""
 
     @web.middleware
@@ -228,7 +228,7 @@ def host_check(access: Access) -> Middleware:
     return check
 
 
-def response_headers(access: Access) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+def add_response_headers(access: Access) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
     """Return a signal handler that completes the headers of every response."""
 
     async def complete(request: web.Request, response: web.StreamResponse) -> None:
@@ -245,9 +245,9 @@ def application(folder: CrawlFolder, limits: QueryLimits, access: Access | None 
     """The application for a crawl's folder. Call it inside a running event loop."""
     access = access or Access()
     pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting)
-    made = web.Application(middlewares=[host_check(access), guarded], client_max_size=limits.query + 100_000)
+    made = web.Application(middlewares=[check_host(access), not_found_page], client_max_size=limits.query + 100_000)
     made.add_routes(CrawlSite(CrawlView(folder), pool, limits).routes())
-    made.on_response_prepare.append(response_headers(access))
+    made.on_response_prepare.append(add_response_headers(access))
 
     async def close(_: web.Application) -> None:
         await pool.close()

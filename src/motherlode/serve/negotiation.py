@@ -16,7 +16,7 @@ class Format:
     charset: bool = False
     aliases: tuple[str, ...] = ()
     """Other media types for it."""
-    also: tuple[str, ...] = ()
+    other_names: tuple[str, ...] = ()
     """Other names that clients have for it."""
 
     @property
@@ -37,21 +37,23 @@ GRAPHS = (
         "text/turtle",
         charset=True,
         aliases=("application/turtle", "application/x-turtle"),
-        also=("ttl", "n3"),
+        other_names=("ttl", "n3"),
     ),
-    Format("ntriples", "application/n-triples", aliases=("text/plain",), also=("nt", "n-triples")),
-    Format("rdfxml", "application/rdf+xml", aliases=("application/xml", "text/xml"), also=("xml", "rdf", "rdf+xml")),
-    Format("jsonld", "application/ld+json", aliases=("application/json",), also=("json", "json-ld")),
+    Format("ntriples", "application/n-triples", aliases=("text/plain",), other_names=("nt", "n-triples")),
+    Format(
+        "rdfxml", "application/rdf+xml", aliases=("application/xml", "text/xml"), other_names=("xml", "rdf", "rdf+xml")
+    ),
+    Format("jsonld", "application/ld+json", aliases=("application/json",), other_names=("json", "json-ld")),
 )
 """For CONSTRUCT, DESCRIBE and the service description."""
 HTML = Format("html", "text/html", charset=True)
 JSON = Format("json", "application/json")
 
 
-def accepted(header: str) -> list[tuple[str, float, int]]:
+def parse_accept(header: str) -> list[tuple[str, float, int]]:
     """The media ranges of an Accept header with their weights and how exact they are.
 
-    >>> accepted("text/csv;q=0.5, application/*, */*;q=0.1")
+    >>> parse_accept("text/csv;q=0.5, application/*, */*;q=0.1")
     [('text/csv', 0.5, 2), ('application/*', 1.0, 1), ('*/*', 0.1, 0)]
     """
     ranges = []
@@ -71,23 +73,25 @@ def accepted(header: str) -> list[tuple[str, float, int]]:
     return ranges
 
 
-def named(wanted: str, offered: Sequence[Format]) -> Format | None:
+def find_format(wanted: str, offered: Sequence[Format]) -> Format | None:
     """The format that `format=` in a URL means: it goes before the header, because links cannot send headers.
 
-    >>> named("json", GRAPHS).name, named("text/csv", RESULTS).name, named("csv", GRAPHS)
+    >>> find_format("json", GRAPHS).name, find_format("text/csv", RESULTS).name, find_format("csv", GRAPHS)
     ('jsonld', 'csv', None)
     """
     name = wanted.strip().lower()
-    return next((form for form in offered if name in (form.name, form.media_type, *form.also, *form.aliases)), None)
+    return next(
+        (form for form in offered if name in (form.name, form.media_type, *form.other_names, *form.aliases)), None
+    )
 
 
-def choose(header: str, offered: Sequence[Format]) -> Format | None:
+def choose_format(header: str, offered: Sequence[Format]) -> Format | None:
     """The offered format that the client likes best; None where it takes none of them.
 
-    >>> choose("application/json, text/csv;q=0.9", RESULTS).name, choose("", GRAPHS).name, choose("image/png", GRAPHS)
+    >>> choose_format("application/json, text/csv;q=0.9", RESULTS).name, choose_format("", GRAPHS).name, choose_format("image/png", GRAPHS)
     ('json', 'turtle', None)
     """
-    ranges = accepted(header)
+    ranges = parse_accept(header)
     if not ranges:
         return offered[0]
     best, best_rank = None, (0.0, 0)

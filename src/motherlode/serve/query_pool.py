@@ -19,12 +19,22 @@ from pathlib import Path
 import msgspec
 
 from motherlode.index.query import QueryProblem
-from motherlode.index.query.query_worker import BROKEN, CUT, DONE, FAILED, HEAD, PIECE, READY, WRONG, Order
+from motherlode.index.query.query_worker import (
+    CHUNK,
+    DAMAGED,
+    DONE,
+    FAILED,
+    HEAD,
+    INVALID,
+    READY,
+    TOO_LARGE,
+    WorkerQuery,
+)
 from motherlode.runtime.frames import pack_frame, read_frame_async
 
-_START_SECONDS = 30.0
-_LEAVE_SECONDS = 2.0
-_END_SECONDS = 10.0
+_START_TIMEOUT_SECONDS = 30.0
+_EXIT_TIMEOUT_SECONDS = 2.0
+_KILL_TIMEOUT_SECONDS = 10.0
 """How long to wait for a killed process. The slot of its query is free after that in any case."""
 _DRAIN_BYTES = 1 << 16
 
@@ -44,12 +54,12 @@ class _Worker:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self.opened_at = time.monotonic()
-        self.saw = 0
+        self.fingerprint = 0
         """What the store looked like from outside when it was opened."""
 
     @classmethod
     async def start(cls, store: Path, words: Path) -> _Worker:
-        saw = look(store)
+        saw = store_fingerprint(store)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "motherlode.index.query.query_worker", str(store), str(words)),
             stdin=asyncio.subprocess.PIPE,
@@ -58,21 +68,21 @@ class _Worker:
             limit=1 << 20,
         )
         worker = cls(process)
-        worker.saw = saw
+        worker.fingerprint = saw
         try:
-            async with asyncio.timeout(_START_SECONDS):
+            async with asyncio.timeout(_START_TIMEOUT_SECONDS):
                 kind, content = await worker.frame()
         except BaseException:
             await worker.end()
             raise
         if kind != READY:
             await worker.end()
-            if kind == BROKEN:
-                raise failure(kind, content)
+            if kind == DAMAGED:
+                raise failure_from_frame(kind, content)
             raise QueryFailure(503, f"there is nothing to be asked yet: {content.decode('utf-8', 'replace')}")
         return worker
 
-    async def send(self, order: Order) -> None:
+    async def send(self, order: WorkerQuery) -> None:
         if self._process.stdin is None:
             raise QueryFailure(500, "the query process cannot be reached")
         self._process.stdin.write(pack_frame(msgspec.msgpack.encode(order)))
@@ -88,7 +98,7 @@ class _Worker:
         return content[:1], content[1:]
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         return self._process.returncode is None
 
     async def end(self) -> None:
@@ -98,11 +108,13 @@ class _Worker:
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
-            async with asyncio.timeout(_END_SECONDS):
+            async with asyncio.timeout(_KILL_TIMEOUT_SECONDS):
                 await self._drain()
                 await self._process.wait()
         except TimeoutError:
-            _log.warning("query process %d has not ended %g s after it was killed", self._process.pid, _END_SECONDS)
+            _log.warning(
+                "query process %d has not ended %g s after it was killed", self._process.pid, _KILL_TIMEOUT_SECONDS
+            )
 
     async def _drain(self) -> None:
         """Discard what is left on stdout.
@@ -115,17 +127,17 @@ class _Worker:
                 while await self._process.stdout.read(_DRAIN_BYTES):
                     pass
 
-    async def leave(self) -> None:
+    async def shut_down(self) -> None:
         """End a worker that waits: it gives back what it holds by itself."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LEAVE_SECONDS):
+            async with asyncio.timeout(_EXIT_TIMEOUT_SECONDS):
                 await self._process.wait()
         await self.end()
 
 
-def look(store: Path) -> int:
+def store_fingerprint(store: Path) -> int:
     """A number that changes when something is written to a store."""
     try:
         with os.scandir(store) as entries:
@@ -142,65 +154,65 @@ class QueryResult:
         self._worker = worker
         self.kind = kind
         """solutions, boolean or graph"""
-        self.complete = False
+        self.is_complete = False
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncIterator[bytes]:
         while True:
             kind, content = await self._worker.frame()
-            if kind == PIECE:
+            if kind == CHUNK:
                 yield content
             elif kind == DONE:
-                self.complete = True
+                self.is_complete = True
                 return
             else:
-                self.complete = kind in (CUT, FAILED, BROKEN)
-                raise failure(kind, content)
+                self.is_complete = kind in (TOO_LARGE, FAILED, DAMAGED)
+                raise failure_from_frame(kind, content)
 
 
-def failure(kind: bytes, content: bytes) -> QueryFailure:
+def failure_from_frame(kind: bytes, content: bytes) -> QueryFailure:
     """What a worker's refusal means."""
-    if kind == WRONG:
+    if kind == INVALID:
         problem = msgspec.msgpack.decode(content, type=QueryProblem)
         return QueryFailure(400, str(problem), problem)
-    if kind == CUT:
+    if kind == TOO_LARGE:
         return QueryFailure(413, "the answer is too large: a LIMIT makes it smaller")
     told = content.decode("utf-8", "replace")
-    return QueryFailure(500, told if kind == BROKEN else f"the query failed: {told}")
+    return QueryFailure(500, told if kind == DAMAGED else f"the query failed: {told}")
 
 
 class QueryPool:
     """At most `workers` queries at a time, at most `waiting` that wait for their turn."""
 
     def __init__(
-        self, store: Path, words: Path, *, workers: int = 2, waiting: int = 32, fresh_for: float = 5.0
+        self, store: Path, words: Path, *, workers: int = 2, waiting: int = 32, refresh_seconds: float = 5.0
     ) -> None:
         self._store, self._words = store, words
-        self._turns = asyncio.Semaphore(workers)
-        self._room = workers + waiting
-        self._inside = 0
+        self._slots = asyncio.Semaphore(workers)
+        self._max_queries = workers + waiting
+        self._queries = 0
         self._idle: list[_Worker] = []
         self._closed = False
-        self._fresh_for = fresh_for
+        self._refresh_seconds = refresh_seconds
         """Seconds after which a worker looks at the store anew, if it has changed."""
 
     @asynccontextmanager
-    async def ask(self, order: Order, *, seconds: float) -> AsyncIterator[QueryResult]:
+    async def ask(self, order: WorkerQuery, *, seconds: float) -> AsyncIterator[QueryResult]:
         """The answer; its pieces must be read inside. QueryFailure where there is none, or not in time."""
-        if self._inside >= self._room:
+        if self._queries >= self._max_queries:
             raise QueryFailure(503, "too many queries are waiting; try again in a moment")
-        self._inside += 1
+        self._queries += 1
         has_begun = False
         try:
-            async with asyncio.timeout(seconds) as limit, self._turn() as worker:
+            async with asyncio.timeout(seconds) as limit, self._worker() as worker:
                 has_begun = True
                 limit.reschedule(asyncio.get_running_loop().time() + seconds)  # waiting does not count
-                await worker.send(self._refreshed(order, worker))
+                await worker.send(self._refresh_if_stale(order, worker))
                 kind, content = await worker.frame()
                 if kind != HEAD:
-                    raise _Handled(failure(kind, content))
+                    raise _QueryRefused(failure_from_frame(kind, content))
                 answer = QueryResult(worker, content.decode())
                 yield answer
-                if not answer.complete:
+                if not answer.is_complete:
                     raise QueryFailure(500, "the answer was not read to its end")
         except TimeoutError as error:
             if not has_begun:
@@ -208,29 +220,33 @@ class QueryPool:
             raise QueryFailure(
                 504, f"no answer within {seconds:g} s, so the query was ended: a LIMIT or a narrower pattern may help"
             ) from error
-        except _Handled as handled:
+        except _QueryRefused as handled:
             raise handled.failure from None
         finally:
-            self._inside -= 1
+            self._queries -= 1
 
-    def _refreshed(self, order: Order, worker: _Worker) -> Order:
-        if time.monotonic() - worker.opened_at < self._fresh_for:
+    def _refresh_if_stale(self, order: WorkerQuery, worker: _Worker) -> WorkerQuery:
+        if time.monotonic() - worker.opened_at < self._refresh_seconds:
             return order
-        worker.opened_at, before, worker.saw = time.monotonic(), worker.saw, look(self._store)
-        return order if worker.saw == before else msgspec.structs.replace(order, refresh=True)
+        worker.opened_at, before, worker.fingerprint = (
+            time.monotonic(),
+            worker.fingerprint,
+            store_fingerprint(self._store),
+        )
+        return order if worker.fingerprint == before else msgspec.structs.replace(order, refresh=True)
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[_Worker]:
+    async def _worker(self) -> AsyncIterator[_Worker]:
         """A worker to oneself. It goes back if all went well, or if the query was merely wrong; otherwise it ends."""
-        async with self._turns:
-            worker = await self._free()
+        async with self._slots:
+            worker = await self._take_worker()
             try:
                 yield worker
-            except _Handled:
+            except _QueryRefused:
                 self._idle.append(worker)
                 raise
             except QueryFailure as failed:
-                if failed.status == 413 and worker.alive:
+                if failed.status == 413 and worker.is_alive:
                     self._idle.append(worker)
                 else:
                     await worker.end()
@@ -242,20 +258,20 @@ class QueryPool:
             if self._closed:
                 await self.close()
 
-    async def _free(self) -> _Worker:
+    async def _take_worker(self) -> _Worker:
         while self._idle:
             worker = self._idle.pop()
-            if worker.alive:
+            if worker.is_alive:
                 return worker
         return await _Worker.start(self._store, self._words)
 
     async def close(self) -> None:
         self._closed = True
         while self._idle:
-            await self._idle.pop().leave()
+            await self._idle.pop().shut_down()
 
 
-class _Handled(Exception):  # noqa: N818
+class _QueryRefused(Exception):  # noqa: N818
     """A refusal after which the worker waits for the next query."""
 
     def __init__(self, failure: QueryFailure) -> None:

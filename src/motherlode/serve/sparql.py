@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl
 import pyoxigraph as ox
 from aiohttp import web
 
-from motherlode.index.query.diagnostics import form_of
-from motherlode.index.query.query_worker import Order
+from motherlode.index.query.diagnostics import query_form
+from motherlode.index.query.query_worker import WorkerQuery
 from motherlode.model.terms import PREFIXES, iri
-from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose, named
+from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose_format, find_format
 from motherlode.serve.query_pool import QueryFailure, QueryPool, QueryResult
 
 _TEXT = """
@@ -33,10 +33,10 @@ ml:matches a sd:Function . ml:score a sd:Function . ml:node a sd:Function . ml:k
 """
 
 
-def described(endpoint: str, media_type: str) -> bytes:
+def describe_service(endpoint: str, media_type: str) -> bytes:
     """The description of the service at this address.
 
-    >>> b"sparql-service-description#Service" in described("http://localhost/sparql", "application/n-triples")
+    >>> b"sparql-service-description#Service" in describe_service("http://localhost/sparql", "application/n-triples")
     True
     """
     safe = "".join(character for character in endpoint if character not in '<>"{}|^`\\ ')
@@ -51,7 +51,7 @@ _FORM, _QUERY, _UPDATE = "application/x-www-form-urlencoded", "application/sparq
 ALLOWED = "GET, HEAD, POST, OPTIONS"
 _RESET = struct.pack("ii", 1, 0)
 """The value of SO_LINGER (on, zero seconds) by which closing a socket resets its connection."""
-_HELD_BACK = 1 << 20
+_MAX_BUFFERED_BYTES = 1 << 20
 """Bytes of an answer that are kept until it is known to go well: a status cannot be taken back."""
 
 
@@ -100,7 +100,7 @@ class SparqlEndpoint:
             return web.Response(status=refusal.status, text=f"{refusal}\n", headers=refusal.headers)
         except QueryFailure as failed:
             if begun:
-                return _broken_off(request, begun[0])
+                return _reset_connection(request, begun[0])
             headers = {"Retry-After": "2"} if failed.status == 503 else {}
             return web.Response(status=failed.status, text=f"{failed}\n", headers=headers)
 
@@ -109,16 +109,16 @@ class SparqlEndpoint:
             return web.Response(status=204, headers={"Allow": ALLOWED})
         if request.method not in ("GET", "HEAD", "POST"):
             raise RefusalError(405, f"{request.method} is not possible here", {"Allow": ALLOWED})
-        pairs = await self._pairs(request)
+        pairs = await self._read_parameters(request)
         if pairs is None:
-            return _no_query(request)
-        order, form = self._order(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
+            return _describe_or_redirect(request)
+        order, form = self._worker_query(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
         async with self._pool.ask(order, seconds=self._limits.seconds) as answer:
             return await _respond(request, answer, form, begun)
 
-    async def _pairs(self, request: web.Request) -> Pairs | None:
+    async def _read_parameters(self, request: web.Request) -> Pairs | None:
         """The parameters however they were sent; None for a GET without a query."""
-        in_url = _parsed(request.query_string)
+        in_url = _parse_parameters(request.query_string)
         if request.method != "POST":
             return in_url if any(name in ("query", "update") for name, _ in in_url) else None
         kind = request.content_type
@@ -132,7 +132,7 @@ class SparqlEndpoint:
         except web.HTTPRequestEntityTooLarge as error:
             raise self._too_large() from error
         if kind == _FORM:
-            return _parsed(body) + [pair for pair in in_url if pair[0] == "format"]
+            return _parse_parameters(body) + [pair for pair in in_url if pair[0] == "format"]
         if kind == _QUERY:
             if any(name == "query" for name, _ in in_url):
                 raise RefusalError(400, "there are two queries: one in the URL and one in the body")
@@ -144,7 +144,7 @@ class SparqlEndpoint:
     def _too_large(self) -> RefusalError:
         return RefusalError(413, f"a query may have {self._limits.query:,} bytes")
 
-    def _order(self, pairs: Pairs, accept: str, *, base: str) -> tuple[Order, Format]:
+    def _worker_query(self, pairs: Pairs, accept: str, *, base: str) -> tuple[WorkerQuery, Format]:
         if any(name == "update" for name, _ in pairs):
             raise RefusalError(403, "the store can only be read: updates are refused")
         queries = [value for name, value in pairs if name == "query"]
@@ -153,29 +153,29 @@ class SparqlEndpoint:
         if len(queries[0].encode()) > self._limits.query:
             raise self._too_large()
         wanted = next((value for name, value in pairs if name == "format"), "")
-        is_graph = form_of(queries[0]) in ("CONSTRUCT", "DESCRIBE")
+        is_graph = query_form(queries[0]) in ("CONSTRUCT", "DESCRIBE")
         offered = GRAPHS if is_graph else RESULTS
-        chosen = _format(accept, offered, wanted, "this query can be answered as")
-        order = Order(
+        chosen = _choose_format(accept, offered, wanted, "this query can be answered as")
+        order = WorkerQuery(
             sparql=queries[0],
-            default_graphs=_graphs(pairs, "default-graph-uri"),
-            named_graphs=_graphs(pairs, "named-graph-uri"),
+            default_graphs=_graph_iris(pairs, "default-graph-uri"),
+            named_graphs=_graph_iris(pairs, "named-graph-uri"),
             base=base,
             results=chosen.media_type,
             graph=chosen.media_type,
-            most=self._limits.bytes,
+            max_bytes=self._limits.bytes,
         )
         return order, chosen
 
 
-def _parsed(text: str) -> Pairs:
+def _parse_parameters(text: str) -> Pairs:
     try:
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=1_000)
     except ValueError as error:
         raise RefusalError(400, "the parameters cannot be read: they must be percent-encoded UTF-8") from error
 
 
-def _graphs(pairs: Pairs, name: str) -> tuple[str, ...] | None:
+def _graph_iris(pairs: Pairs, name: str) -> tuple[str, ...] | None:
     """IRIs of graphs; None where none is named."""
     values = [value for key, value in pairs if key == name]
     for value in values:
@@ -184,28 +184,28 @@ def _graphs(pairs: Pairs, name: str) -> tuple[str, ...] | None:
     return tuple(values) or None
 
 
-def _format(accept: str, offered: Sequence[Format], wanted: str, told: str) -> Format:
+def _choose_format(accept: str, offered: Sequence[Format], wanted: str, told: str) -> Format:
     """The format of an answer: that of the URL, or the one that the client likes best."""
     if wanted:
-        chosen = named(wanted, offered)
+        chosen = find_format(wanted, offered)
         if chosen is None:
             names = ", ".join(form.name for form in offered)
             raise RefusalError(400, f"format={wanted[:100]} is not possible here: {told} {names}")
         return chosen
-    chosen = choose(accept, offered)
+    chosen = choose_format(accept, offered)
     if chosen is None:
         raise RefusalError(406, f"{told} {', '.join(form.media_type for form in offered)}")
     return chosen
 
 
-def _no_query(request: web.Request) -> web.Response:
+def _describe_or_redirect(request: web.Request) -> web.Response:
     """The service description (SPARQL 1.1 Service Description, 2), or the page to write queries for a browser."""
     accept, wanted = request.headers.get("Accept", ""), request.query.get("format", "")
-    form = _format(accept, (*GRAPHS, HTML), wanted, "the service is described as")
+    form = _choose_format(accept, (*GRAPHS, HTML), wanted, "the service is described as")
     if form is HTML:
         raise web.HTTPSeeOther("/query")
     headers = {"Content-Type": form.header, "Vary": "Accept"}
-    return web.Response(body=described(endpoint_url(request), form.media_type), headers=headers)
+    return web.Response(body=describe_service(endpoint_url(request), form.media_type), headers=headers)
 
 
 async def _respond(
@@ -215,21 +215,21 @@ async def _respond(
     headers = {"Content-Type": _content_type(answer.kind, form), "Vary": "Accept"}
     held: list[bytes] = []
     size = 0
-    async for piece in answer.pieces():
+    async for piece in answer.chunks():
         if begun:
             await begun[0].write(piece)
             continue
         held.append(piece)
         size += len(piece)
-        if size > _HELD_BACK:
-            begun.append(await _begin(request, headers, held))
+        if size > _MAX_BUFFERED_BYTES:
+            begun.append(await _start_streaming(request, headers, held))
     if not begun:
         return web.Response(body=b"".join(held), headers=headers)
     await begun[0].write_eof()
     return begun[0]
 
 
-async def _begin(request: web.Request, headers: dict[str, str], held: Sequence[bytes]) -> web.StreamResponse:
+async def _start_streaming(request: web.Request, headers: dict[str, str], held: Sequence[bytes]) -> web.StreamResponse:
     response = web.StreamResponse(headers=headers)
     await response.prepare(request)
     for piece in held:
@@ -237,7 +237,7 @@ async def _begin(request: web.Request, headers: dict[str, str], held: Sequence[b
     return response
 
 
-def _broken_off(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+def _reset_connection(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
     """Reset the connection, so that the client cannot take half of an answer for all of it.
 
     Without SO_LINGER the system would go on sending what it has buffered, for as long as a slow client likes.

@@ -1,4 +1,4 @@
-"""What a simulation is worth: the harvest, and how much of the oracle's lead over breadth-first a policy makes good."""
+"""Experiments: several policies on one web, with breadth-first and the oracle as baselines, and the scores of each."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from motherlode.crawler import canonical_seeds
 from motherlode.crawler.model_files import may_mislead, read_model
 from motherlode.model import FailureKind
 from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from, target_from
-from motherlode.policies.model_io import Model, check_fits, family
+from motherlode.policies.model_io import Model, check_fits, policy_family
 from motherlode.sim.runner import ORACLE, Trial, TrialProgress, TrialResult, WebSpec, open_web, run_trials
 from motherlode.sim.simulated_web import SimulatedWeb
 from motherlode.sim.simulator import IN_ORDER, SimResult, Timing
 from motherlode.www.urls import host_of
 
 Points = Sequence[tuple[int, int]]
-"""A harvest curve: requests, and relevant pages so far."""
+"""A harvest curve: pairs of the number of requests and the relevant pages found by then."""
 
 
 def relevant_at(curve: Points, fetched: float) -> float:
-    """Relevant pages after so many requests, between two points of a curve in proportion.
+    """Return the relevant pages found after a number of requests, by linear interpolation of the curve.
 
     >>> relevant_at([(100, 50), (200, 60)], 150), relevant_at([(100, 50)], 20), relevant_at([(100, 50)], 500)
     (55.0, 10.0, 50.0)
@@ -41,7 +41,7 @@ def relevant_at(curve: Points, fetched: float) -> float:
 
 
 def area(curve: Points, pages: int) -> float:
-    """Area under the harvest curve up to the budget; a crawl that ended early stays where it ended.
+    """Return the area under the harvest curve up to the budget. A crawl that ended early keeps its last value.
 
     >>> area([(100, 50)], 100), area([(100, 50)], 200)
     (2500.0, 7500.0)
@@ -51,7 +51,7 @@ def area(curve: Points, pages: int) -> float:
 
 
 def focus(policy: float, bfs: float, oracle: float) -> float | None:
-    """The share of the oracle's gain over breadth-first that a policy reaches; None where there is nothing to gain.
+    """Return the share of the oracle's gain over breadth-first that a policy reaches, or None if there is no gain.
 
     >>> focus(80, 30, 100)
     0.7142857142857143
@@ -59,27 +59,27 @@ def focus(policy: float, bfs: float, oracle: float) -> float | None:
     return (policy - bfs) / (oracle - bfs) if oracle > bfs else None
 
 
-# ── A study: some policies on one web, with the yardsticks that tell what their finds are worth.
+# ── experiments
 
 DEFAULT_SHARE = 0.12
 BFS = "bfs"
 _SMALL = 200_000
-"""Webs up to so many pages are looked through for recall and for the oracle without being asked."""
+"""Largest web, in pages, for which recall and the oracle are computed by default. Both read every page."""
 
 _TELL_EVERY = 500
-"""Pages after which it is told how far a look through the web is."""
+"""Pages between two progress reports while the whole web is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentProgress:
-    """How far a study is, for a person who waits."""
+    """Progress of an experiment, for display."""
 
     what: str
     done: int
     of: int
     unit: str
     under_way: tuple[str, ...] = ()
-    """The trials that run now, each with its requests so far."""
+    """The running trials, each with its number of requests so far."""
 
 
 Progress = Callable[[ExperimentProgress], None]
@@ -87,13 +87,13 @@ Progress = Callable[[ExperimentProgress], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentSetup:
-    """What the user wants to know."""
+    """The parameters of an experiment."""
 
     web: str
     """`synthetic:PAGES`, or the folder of a trace."""
     policies: tuple[str, ...]
     seeds: tuple[str, ...] = ()
-    """Where to start; nothing means the home page of every host."""
+    """Start URLs. If empty, the home page of every host."""
     target: str = "any"
     pages: int | None = None
     share: float | None = None
@@ -102,7 +102,7 @@ class ExperimentSetup:
     timing: Timing = IN_ORDER
     keep_missing: bool = False
     model: str = ""
-    """A file or the folder of a crawl, for the policies that can start from it."""
+    """A model file or a crawl folder, used by the policies that can start from a model."""
     reward: str = DEFAULT_REWARD
 
     def __post_init__(self) -> None:
@@ -130,10 +130,10 @@ class ExperimentSetup:
     @staticmethod
     def starts_from(policy: str, model: Model) -> bool:
         """Whether a policy can start from a model; the others start with nothing, for comparison."""
-        return family(policy) == family(model.policy)
+        return policy_family(policy) == policy_family(model.policy)
 
     def on(self, web: str) -> ExperimentSetup:
-        """The same question about a web by another name."""
+        """Return the same setup for another web."""
         return replace(self, web=web)
 
     @property
@@ -141,12 +141,12 @@ class ExperimentSetup:
         return WebSpec(web=self.web, target=self.target, keep_missing=self.keep_missing)
 
     def budget(self, page_count: int) -> int:
-        """In requests."""
+        """Budget in requests."""
         if self.pages is not None:
             budget = self.pages
         else:
             share = DEFAULT_SHARE if self.share is None else self.share
-            budget = max(round(share * page_count), min(1, page_count) if share > 0 else 0)  # of few pages, one
+            budget = max(round(share * page_count), min(1, page_count) if share > 0 else 0)  # at least one
         if budget < 1:
             raise ValueError(f"a budget of {budget} requests is none: the web holds {page_count:,} pages")
         return budget
@@ -154,16 +154,16 @@ class ExperimentSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One policy, once, with its scores."""
+    """One repetition of one policy, with its scores."""
 
     policy: str
     target: str
     seed: int
     result: SimResult
     recall: float | None
-    """None where the web is too large to be looked through."""
+    """None if the web is too large to be read completely."""
     focus: float | None
-    """None without yardsticks, and where the oracle gains nothing over breadth-first."""
+    """None without baselines, and if the oracle gains nothing over breadth-first."""
     area_focus: float | None
 
     def as_json(self) -> dict[str, Any]:
@@ -194,28 +194,28 @@ def _rounded(value: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """The answer."""
+    """The results of an experiment."""
 
     question: ExperimentSetup
     budget: int
     page_count: int
     rows: tuple[Row, ...]
     yardsticks: dict[str, list[SimResult]]
-    """Breadth-first and the oracle, where they were run, asked for or not."""
+    """The results of breadth-first and of the oracle, if they were run, whether or not the user named them."""
     available: dict[str, int] | None
-    """Relevant pages of each host that has some; None where the web is too large to be looked through."""
+    """Relevant pages per host, for hosts that have any. None if the web is too large to be read completely."""
     notes: tuple[str, ...] = field(default=())
-    """Sentences that the user should read."""
+    """Notices for the user."""
 
     def focus_at(self, result: SimResult, fetched: float) -> float | None:
-        """The focus of a crawl if the budget had been smaller."""
+        """Return the focus that a crawl had after a smaller number of requests."""
         return _focus(self.yardsticks, lambda one: relevant_at(one.curve, fetched), result)
 
 
 def run_experiment(
     question: ExperimentSetup, *, processes: int | None = None, progress: Progress = lambda step: None
 ) -> Experiment:
-    """Run every policy and repetition, and the yardsticks where the web is small enough."""
+    """Run every policy and repetition, and the baselines if the web is small enough."""
     web = open_web(question.spec)
     budget = question.budget(web.page_count)
     starts, notes = _starts(web, question.seeds)
@@ -250,7 +250,7 @@ def run_experiment(
 
 
 def _starts(web: SimulatedWeb, seeds: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """The seeds as the web spells them, and what is to be said about them."""
+    """Return the seeds in the canonical form of the web, and notices about seeds that it lacks."""
     if not seeds:
         return tuple(web.home_pages()), []
     starts = tuple(dict.fromkeys(web.spelling(url) for url in canonical_seeds(tuple(seeds))))
@@ -267,7 +267,7 @@ def _available(web: SimulatedWeb, progress: Progress) -> dict[str, int]:
 
 
 def _told(web: SimulatedWeb, progress: Progress) -> Iterator[tuple[str, bool]]:
-    """The labels of the web, which takes a while where its pages are computed."""
+    """Read the labels of the whole web. This is slow on a synthetic web, because its pages are computed."""
     for number, label in enumerate(web.labels()):
         if number % _TELL_EVERY == 0:
             progress(ExperimentProgress(what="looking through the web", done=number, of=web.page_count, unit="pages"))
@@ -275,7 +275,7 @@ def _told(web: SimulatedWeb, progress: Progress) -> Iterator[tuple[str, bool]]:
 
 
 def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
-    """All trials together; one that has ended has no requests left, whether it spent its budget or not."""
+    """Return the progress of all trials. A trial that ended has no requests left, whatever its budget."""
     ended = sum(one.has_ended for one in standings)
     return ExperimentProgress(
         what=f"simulating, {ended} of {len(standings)} runs ended",
@@ -288,7 +288,7 @@ def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
 
 def _run(one: TrialProgress) -> str:
     """
-    >>> _run(Standing(Trial(policy="bfs", seed=2, pages=9000, seeds=()), asked=1200))
+    >>> _run(TrialProgress(Trial(policy="bfs", seed=2, pages=9000, seeds=()), asked=1200))
     'bfs (seed 2) 1,200 of 9,000'
     """
     trial = one.trial

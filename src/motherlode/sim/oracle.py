@@ -1,12 +1,13 @@
-"""The oracle: it knows every page's label and every link. A yardstick that no policy reaches without luck.
+"""The oracle: a policy that knows the label of every page and every link. It is the upper baseline of simulations.
 
-It takes a relevant page when one is discovered; otherwise the discovered page from which the way to an undiscovered
-relevant page is shortest, and of several that are equally short the one at whose end most such pages are linked. Ways
-only grow longer, and lead to less, as relevant pages are discovered, so a stored way is a lower bound: it is checked by
-a search when its page comes to the top, and put back if it has grown.
+It picks a relevant page if one is discovered. Otherwise it picks the discovered page with the shortest path to an
+undiscovered relevant page; among equally short paths, the one whose last page links to most such pages. As relevant
+pages are discovered, paths only become longer and lead to fewer pages. A stored path length is therefore a lower bound:
+when its page comes to the top of the queue, a search checks it, and the page is put back if the path has become longer.
 
-The best of all crawls is not known: to plan it is as hard as to plan the round trip of a salesman. One that goes
-further for more may be ahead where the nearest find is always a single one.
+The optimal crawl is not known, because planning it is as hard as the travelling salesman problem. A crawl that
+accepts longer paths to larger groups of relevant pages can beat this oracle if the nearest relevant page is always
+a single one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
-from motherlode.model import Link, Outcome, Parent, Rating
+from motherlode.model import Link, Outcome, Rating
 from motherlode.policies.priority_queue import WaitRule
 from motherlode.sim.simulated_web import SimPage, SimulatedWeb
 from motherlode.www.urls import host_of
@@ -23,18 +24,18 @@ from motherlode.www.urls import host_of
 _FAR = 1 << 30
 
 Way = tuple[int, int]
-"""Links to the nearest undiscovered relevant page, and, negative, how many of them the last page before it links to.
-The least is the best."""
+"""Number of links to the nearest undiscovered relevant page, and the negated number of such pages that the last page
+before it links to. The smallest pair is the best."""
 _FOUND: Way = (0, 0)
 _NOWHERE: Way = (_FAR, 0)
-"""No relevant page can be reached."""
+"""No relevant page is reachable."""
 
 
 class LinkGraph:
-    """Labels and links of a whole web as numbers. Made once, shared by the oracles of all repetitions.
+    """Labels and links of a whole web as arrays. It is built once and shared by the oracles of all repetitions.
 
-    Redirects are steps like any other. A synthetic web is endless beyond the pages that it counts (calendars, say):
-    of what lies there, the nearest is known too, as much again as the web counts.
+    A redirect counts as a link. A synthetic web has infinitely many pages beyond those that it counts, for example
+    calendars. The nearest of these are included, up to the number of counted pages.
     """
 
     def __init__(self, web: SimulatedWeb) -> None:
@@ -42,7 +43,7 @@ class LinkGraph:
         self.relevant: list[bool] = []
         self.out: list[Sequence[int]] = []
         self._unread: deque[tuple[int, list[str]]] = deque()
-        """Pages whose links have no numbers yet."""
+        """Pages whose links are not in the arrays yet."""
         for page in web.everything():
             self._add(page.url, page)
         most = 2 * len(self.relevant)
@@ -73,7 +74,7 @@ class LinkGraph:
         return number
 
     def ways(self, discovered: bytearray) -> list[Way]:
-        """From each page to the nearest relevant page that is undiscovered, by pages that are so, too."""
+        """Return each page's path length to the nearest undiscovered relevant page, through undiscovered pages."""
         ways = [_NOWHERE] * len(self.out)
         level = []
         for page, ends in enumerate(self.out):
@@ -100,9 +101,9 @@ def _targets(page: SimPage) -> list[str]:
 
 
 class OraclePolicy(WaitRule):
-    """Each URL is an arm of its own, because any URL's value may change at any time.
+    """The oracle policy. Each URL is an arm of its own, because the value of any URL may change at any time.
 
-    Where clocks let hosts rest, the best crawl is one that waits for them.
+    While hosts are snoozed, the oracle waits for them, as the best crawl would.
     """
 
     def __init__(self, graph: LinkGraph) -> None:
@@ -111,13 +112,13 @@ class OraclePolicy(WaitRule):
         self._ways = list(graph.nearest)
         self._discovered = bytearray(len(graph.relevant))
         self._heap: list[tuple[Way, int, str]] = []
-        """The way to the next find, order of discovery, URL."""
+        """Path to the next relevant page, order of discovery, URL."""
         self._awake: dict[str, tuple[Way, int]] = {}
         self._order: dict[str, int] = {}
         self._searched = 0
-        """Steps of searches since all ways were computed anew."""
+        """Search steps since all paths were last computed."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         ratings = []
         for link in links:
             number = self._graph.numbers.get(link.url)
@@ -128,15 +129,15 @@ class OraclePolicy(WaitRule):
         return ratings
 
     def learn(self, outcome: Outcome) -> None:
-        """Everything was known before."""
+        """Do nothing: the oracle knows all outcomes."""
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._wakes(host_of(arm), arm)
+        self._on_ready(host_of(arm), arm)
         if arm not in self._awake:
             heapq.heappush(self._heap, self._placed(arm, self._value(arm)))
 
     def _value(self, arm: str) -> Way:
-        """The way to the next find as it was last computed: never longer than it is now."""
+        """Return the path to the next relevant page as it was last computed, which is a lower bound."""
         number = self._graph.numbers.get(arm)
         if number is None:
             return _NOWHERE
@@ -148,11 +149,11 @@ class OraclePolicy(WaitRule):
 
     def arm_snoozed(self, arm: str) -> None:
         known = self._awake.pop(arm, None)
-        self._rests(host_of(arm), arm, _worth(known[0]) if known is not None else None)
+        self._on_snoozed(host_of(arm), arm, _worth(known[0]) if known is not None else None)
 
     def pick(self) -> str | None:
         arm = self._best()
-        return self._taken(arm, _worth(self._awake[arm][0]) if arm is not None else 0.0)
+        return self._pick_or_wait(arm, _worth(self._awake[arm][0]) if arm is not None else 0.0)
 
     def _best(self) -> str | None:
         while self._heap:
@@ -162,7 +163,7 @@ class OraclePolicy(WaitRule):
                 continue
             if way in (_FOUND, _NOWHERE):
                 return arm
-            if self._searched > self._graph.edges:  # searching one by one has cost as much as all at once
+            if self._searched > self._graph.edges:  # single searches have cost as much as a pass over the graph
                 self._refresh()
                 continue
             number = self._graph.numbers[arm]
@@ -180,7 +181,7 @@ class OraclePolicy(WaitRule):
         heapq.heapify(self._heap)
 
     def _way_now(self, page: int) -> Way:
-        """To the nearest relevant page that is still undiscovered, past pages that are."""
+        """Return the path to the nearest undiscovered relevant page, through undiscovered pages."""
         seen = {page}
         level, steps = [page], 1
         while level:
@@ -196,7 +197,7 @@ class OraclePolicy(WaitRule):
         return _NOWHERE
 
     def _behind(self, page: int) -> tuple[int, list[int]]:
-        """Undiscovered pages that a page links to: how many are relevant, and the others."""
+        """Return the number of relevant undiscovered pages that a page links to, and the other undiscovered pages."""
         ends = self._graph.out[page]
         self._searched += len(ends)
         unknown = [end for end in ends if not self._discovered[end]]
@@ -207,9 +208,9 @@ class OraclePolicy(WaitRule):
         return b""
 
     def load(self, state: bytes) -> None:
-        """Nothing was learned."""
+        """Do nothing: the oracle learns nothing."""
 
 
 def _worth(way: Way) -> float:
-    """Finds per request on the way to the nearest find."""
+    """Return the relevant pages per request on the path to the nearest relevant page."""
     return 0.0 if way == _NOWHERE else 1.0 / (1.0 + way[0])

@@ -1,4 +1,6 @@
-"""The curves of a study: harvest, focus, hosts, time to pick; each the mean of a policy's repetitions."""
+"""The report of an experiment: curves as SVG, tables as CSV, and one HTML page without scripts or external files.
+
+The curves show harvest, focus, hosts and time per pick. Each curve is the mean of a policy's repetitions."""
 
 from __future__ import annotations
 
@@ -29,10 +31,10 @@ _SIZES = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """Curves with all that is needed to draw them."""
+    """A chart: its curves, axes and title."""
 
     name: str
-    """Of its file."""
+    """Name of its file."""
     title: str
     explanation: str
     axes: Axes
@@ -40,13 +42,13 @@ class Picture:
 
 
 def pictures(study: Experiment) -> list[Picture]:
-    """All pictures of a study that have something to show."""
+    """Return the charts of an experiment that have data."""
     made = [_harvest(study), _focus(study), _host_curve(study), _picking(study)]
     return [picture for picture in made if any(curve.points for curve in picture.curves)]
 
 
 def results_by_policy(study: Experiment) -> dict[str, list[SimResult]]:
-    """The policies that were asked for, and then the yardsticks that were not."""
+    """Return the results by policy: those that the user named first, then the baselines."""
     found: dict[str, list[SimResult]] = {}
     for row in study.rows:
         found.setdefault(row.policy, []).append(row.result)
@@ -54,7 +56,7 @@ def results_by_policy(study: Experiment) -> dict[str, list[SimResult]]:
 
 
 def found_by_host(results: Sequence[SimResult], host: str) -> float:
-    """Relevant pages of a host that were found, on average."""
+    """Return the mean number of relevant pages found per host."""
     return mean(result.hosts.get(host, (0, 0))[1] for result in results)
 
 
@@ -140,16 +142,16 @@ def _averaged(
     return Curve(name=name, points=tuple(points), band=tuple(band) if len(results) > 1 else ())
 
 
-# ── What a study leaves in a folder: a report that loads nothing and runs nothing, pictures as SVG, and tables as CSV.
+# ── files of the report
 
 _MOST_HOSTS = 60
-"""Rows of the table of hosts; all are in the CSV."""
+"""Maximum number of rows in the table of hosts. The CSV file has all hosts."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _HEADS = ("policy", "runs", "fetched", "relevant", "harvest rate", "recall", "focus", "area focus", "pick µs")
 
 
 def write_outputs(folder: Path, study: Experiment) -> Path:
-    """Write everything; gives the path of the report."""
+    """Write all files into a folder and return the path of the HTML report."""
     folder.mkdir(parents=True, exist_ok=True)
     shown = pictures(study)
     for picture in shown:
@@ -253,7 +255,7 @@ def _figures(own: Sequence[Row]) -> list[str]:
 
 
 def spread(values: Sequence[float | None]) -> str:
-    """Mean and standard deviation of what is known.
+    """Return the mean and standard deviation of the known values as text.
 
     >>> spread([0.5, 0.7]), spread([0.5]), spread([None])
     ('0.600 ±0.100', '0.500', '—')
@@ -270,7 +272,7 @@ def _drawn(picture: Picture) -> Markup:
 
 
 def _host_table(study: Experiment) -> Markup:
-    """Relevant pages found of those available, for the hosts that have most."""
+    """Return the table of relevant pages found and available, for the hosts that have most."""
     available = study.available or {}
     if not available:
         return Markup()

@@ -1,7 +1,7 @@
-"""Policies × repetitions on one web, side by side on the cores, with a word for who waits on how far each one is.
+"""Run trials (policies × repetitions) on one web, one process per core, and report their progress.
 
-Trials count their requests in memory that all processes share: nothing is sent, nothing is locked, and the process that
-began them looks at the numbers when it likes.
+Trials count their requests in shared memory without locks or messages. The parent process reads these numbers whenever
+it reports progress. This module also opens the web that the user names: synthetic, a trace, or a WARC file.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ from motherlode.sim.trace.trace_web import TraceWeb
 SYNTHETIC = "synthetic:"
 _LEAST_SYNTHETIC = 200
 _LOOK_SECONDS = 0.2
-"""How often other processes are looked at."""
+"""Seconds between two readings of the progress of the other processes."""
 _TELL_EVERY = 50
-"""Requests after which a trial in this very process tells how far it is."""
+"""Requests between two progress reports of a trial that runs in the parent process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSpec:
-    """Which web, judged by which target. Picklable: each process opens the web itself."""
+    """The web and the target. It is picklable, because each process opens the web itself."""
 
     web: str
     """`synthetic:PAGES`, or the folder of a trace."""
     target: str = "any"
     web_seed: int = 1
-    """Of a synthetic web."""
+    """Seed of a synthetic web."""
     keep_missing: bool = False
-    """Links to what the web does not hold are 404s instead of left out."""
+    """Whether links to URLs that the web does not hold answer 404. Otherwise these links are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One policy, once."""
+    """One repetition of one policy."""
 
     policy: str
     seed: int
@@ -69,13 +69,13 @@ class Trial:
     seeds: tuple[str, ...]
     timing: Timing = IN_ORDER
     model: str = ""
-    """A file or a folder that the policy starts from."""
+    """The model file or crawl folder that the policy starts from."""
     reward: str = DEFAULT_REWARD
 
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """A trial with its outcome."""
+    """A trial and its result."""
 
     trial: Trial
     result: SimResult
@@ -83,7 +83,7 @@ class TrialResult:
 
 @lru_cache(maxsize=1)
 def open_web(spec: WebSpec) -> SimulatedWeb:
-    """The web of a spec, kept by the process that opened it."""
+    """Return the web of a spec. Each process opens it once and keeps it."""
     target = target_from(spec.target)
     if spec.web.startswith(SYNTHETIC):
         return SyntheticSimWeb(pages=synthetic_pages(spec.web), seed=spec.web_seed, target=target)
@@ -91,7 +91,7 @@ def open_web(spec: WebSpec) -> SimulatedWeb:
 
 
 def synthetic_pages(name: str) -> int:
-    """How many pages `synthetic:PAGES` asks for.
+    """Return the number of pages in `synthetic:PAGES`.
 
     >>> synthetic_pages("synthetic:1_000_000")
     1000000
@@ -102,30 +102,30 @@ def synthetic_pages(name: str) -> int:
     return int(text)
 
 
-# ── how far a trial is ───────────────────────────────────────────────────────────────────────────────────
+# ── progress of trials ───────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class TrialProgress:
-    """How far a trial is."""
+    """Progress of one trial."""
 
     trial: Trial
     asked: int = 0
-    """Requests so far."""
+    """Number of requests so far."""
     seen: int = 0
-    """Pages that the oracle has looked at; it looks at the whole web before its first request."""
+    """Pages that the oracle has read. It reads the whole web before its first request."""
     has_ended: bool = False
 
 
 Watch = Callable[[Sequence[TrialProgress]], None]
 Counts = MutableSequence[int]
-"""Two numbers for each trial: requests, and pages that were looked at beforehand."""
+"""Two numbers per trial: requests, and pages that the oracle read beforehand."""
 _shared: list[Counts] = []
-"""In a process that others have begun: the numbers of all trials."""
+"""In a child process: the shared numbers of all trials."""
 
 
 class _Pace:
-    """Writes down how far one trial is."""
+    """Writes the progress of one trial to shared memory."""
 
     def __init__(self, counts: Counts, number: int, tell: Callable[[], None] = lambda: None) -> None:
         self._counts = counts
@@ -145,7 +145,7 @@ class _Pace:
 
 
 class _Counted:
-    """A web that says when it is asked for a page; the rest is as it is."""
+    """A web that counts requested pages. Everything else is delegated to the wrapped web."""
 
     def __init__(self, web: SimulatedWeb, tell: Callable[[], None]) -> None:
         self._web = web
@@ -179,11 +179,11 @@ def _standings(trials: Sequence[Trial], counts: Counts, ended: Callable[[int], b
 
 
 _graphs: dict[WebSpec, LinkGraph] = {}
-"""The last one that was made."""
+"""The link graph that was built last."""
 
 
 def _graph(spec: WebSpec, pace: _Pace) -> LinkGraph:
-    """All links of the web, kept by the process that made it for the oracles of other repetitions."""
+    """Return the link graph of the web. Each process keeps it for the oracles of other repetitions."""
     graph = _graphs.get(spec)
     if graph is None:
         _graphs.clear()
@@ -203,7 +203,7 @@ def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False, pace: _P
     )
     if trial.model:
         start_from(policy, read_model(Path(trial.model)), name=trial.model)
-    # as a crawl with a budget of pages does
+    # as in a crawl with a budget of pages
     set_wait_threshold(policy, 1.0 if is_oracle else default_wait_threshold(trial.timing.delay))
     reward = None if trial.reward == DEFAULT_REWARD else reward_from(trial.reward)
     simulation = Simulation(web, policy, scope=lambda url: "", timing=trial.timing, seed=trial.seed, reward=reward)
@@ -213,9 +213,11 @@ def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False, pace: _P
 def run_trials(
     spec: WebSpec, trials: Sequence[Trial], *, processes: int | None = None, watch: Watch = lambda standings: None
 ) -> Iterator[TrialResult]:
-    """Every trial in order, as they end; one process a core. `watch` is told how far they are, several times a second.
+    """Yield the result of every trial in order, with one process per core.
 
-    Whoever stops asking for more, be it by Ctrl-C, ends what is under way at once.
+    `watch` gets the progress several times per second.
+
+    If the caller stops iterating, for example after Ctrl-C, the running trials end at once.
     """
     count = min(len(trials), processes or os.cpu_count() or 1)
     return _one_by_one(spec, trials, watch) if count <= 1 else _side_by_side(spec, trials, count, watch)
@@ -245,7 +247,7 @@ def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch:
             while not _has_ended(one):
                 watch(_standings(trials, counts, lambda number: running[number].done()))
             yield one.result()
-    except BaseException:  # Ctrl-C among others: nobody wants to wait for what is under way
+    except BaseException:  # Ctrl-C, for example: do not wait for the running trials
         for child in set(active_children()) - others:
             child.terminate()
         raise
@@ -254,18 +256,18 @@ def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch:
 
 
 def _has_ended(one: Future[TrialResult]) -> bool:
-    """Whether a trial ends before it is time to look at all of them."""
+    """Return whether a trial ends before the next progress report is due."""
     return bool(wait([one], timeout=_LOOK_SECONDS).done)
 
 
 @contextmanager
 def _interrupts_for_us_alone() -> Iterator[None]:
-    """Processes that are begun here are deaf to Ctrl-C from the first moment on: who began them ends them.
+    """Start child processes with SIGINT blocked from their first moment, because the parent ends them.
 
-    They have the mask of the fork server, which has ours when it begins. An interrupt that comes meanwhile comes to us
-    afterwards. `_begin` sees to a fork server that was there before.
+    They inherit the signal mask of the fork server, which inherits ours when it starts. An interrupt that arrives
+    meanwhile is delivered to the parent afterwards. `_begin` handles a fork server that was started earlier.
     """
-    resource_tracker.ensure_running()  # the fork server would begin it, and it takes the mask off again
+    resource_tracker.ensure_running()  # the fork server would start it, and it removes the mask again
     ours = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -282,11 +284,11 @@ def _run_numbered(spec: WebSpec, trial: Trial, number: int) -> TrialResult:
     return run_trial(spec, trial, pace=_Pace(_shared[0], number))
 
 
-# ── From what the user names to a web that can be opened: synthetic, a trace, or a WARC file that becomes one.
+# ── webs by name
 
 
 def prepared(name: str, cache: Path, progress: Progress) -> str:
-    """The web as a `WebSpec` wants it; a WARC file is recorded first, and its trace kept for the next time."""
+    """Return the name of a web for `WebSpec`. A WARC file is recorded first, and its trace is kept for later runs."""
     if name.startswith(SYNTHETIC):
         synthetic_pages(name)
         return name
@@ -298,7 +300,7 @@ def prepared(name: str, cache: Path, progress: Progress) -> str:
     trace = cache / f"{path.name}-{zlib.crc32(str(path.resolve()).encode()):08x}"
     try:
         read_parts(trace)
-    except TraceError:  # of an older version: nobody asked for it to be kept
+    except TraceError:  # a trace of an older version that this function made itself
         shutil.rmtree(trace)
     try:
         record([path], trace, progress=progress)

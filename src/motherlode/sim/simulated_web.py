@@ -1,4 +1,4 @@
-"""What a simulation crawls: a web whose every answer is known beforehand."""
+"""Protocol of a web for simulations, in which every response is known beforehand; and subsets of its hosts."""
 
 from __future__ import annotations
 
@@ -13,62 +13,62 @@ from motherlode.www.urls import host_of
 
 
 class SimPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to one request, as far as selection can see it.
+    """The response to one request, as far as frontier and policy need it.
 
-    A struct and not a dataclass: a simulation makes a million.
+    It is a msgspec struct, because a simulation makes a million of them.
     """
 
     url: str
     relevant: bool = False
     kind: str = "html"
-    """The value of its ContentKind."""
+    """Value of its `ContentKind`."""
     counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
     links: Sequence[Link] = ()
     failure: FailureKind | None = None
     location: str = ""
-    """Where a redirect leads."""
+    """Target of a redirect."""
     size: int = 0
-    """Bytes."""
+    """Size in bytes."""
     latency: float = 0.1
-    """Seconds to the first byte, for virtual time."""
+    """Seconds until the first byte, in virtual time."""
 
 
 class SimulatedWeb(Protocol):
-    """A recorded or a synthetic web, with the target's answer for each page."""
+    """A recorded or synthetic web, with a label for each page: whether it matches the target."""
 
     @property
     def page_count(self) -> int:
-        """Pages, HTML and RDF, that the web holds; a share of the budget is a share of these."""
+        """Number of HTML and RDF pages that the web holds. `--share` refers to this number."""
         ...
 
     def page(self, url: str) -> SimPage:
-        """The answer for a URL; a 404 for what the web does not hold."""
+        """Return the response for a URL. It is a 404 if the web does not hold the URL."""
         ...
 
     def spelling(self, url: str) -> str:
-        """The one spelling under which a page of this web is known."""
+        """Return the URL under which this web knows a page."""
         ...
 
     def home_pages(self) -> list[str]:
-        """One URL for each host: where a simulation starts if nobody says otherwise."""
+        """Return one URL per host, the default seeds of a simulation."""
         ...
 
     def everything(self) -> Iterator[SimPage]:
-        """Each page and redirect that the web holds, for the oracle."""
+        """Yield each page and redirect that the web holds, for the oracle."""
         ...
 
     def labels(self) -> Iterator[tuple[str, bool]]:
-        """Each page that the web holds, and whether it is relevant."""
+        """Yield each page that the web holds, and whether it is relevant."""
         ...
 
 
-# ── A part of a simulated web: some of its hosts, with only the links between them. To test on webs nobody has seen.
+# ── subsets of hosts, for tests on held-out hosts
 
 _PAGE_KINDS = frozenset(kind.value for kind, media in MEDIA.items() if media.is_html or media.is_rdf)
 
 
 class HostSubset:
-    """The pages of the chosen hosts. All are read at once: for webs that fit into memory."""
+    """The pages of chosen hosts and the links between them. All are read at once, so the web must fit into memory."""
 
     def __init__(self, web: SimulatedWeb, hosts: Iterable[str]) -> None:
         chosen = frozenset(hosts)

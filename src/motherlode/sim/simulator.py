@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import msgspec
 import xxhash
 
-from motherlode.crawler.engine.scheduler import PageOutcome, Scheduler
-from motherlode.frontier import Frontier, Lease, MemoryStorage, Politeness
-from motherlode.model import Failure, FailureKind, Policy, RequestKind
+from motherlode.crawler.engine.scheduler import Scheduler
+from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
+from motherlode.model import Failure, FailureKind, Outcome, Policy, RequestKind
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
-from motherlode.policies import Given, Reward
+from motherlode.policies import Reward
 from motherlode.sim.simulated_web import SimPage, SimulatedWeb
 from motherlode.www.urls import Scope
 
@@ -103,11 +104,6 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _given(lease: Lease, page: SimPage) -> Given:
-    requests = 1 + lease.entry.hops + lease.entry.attempts
-    return Given(relevant=page.relevant, counts=page.counts, size=page.size, requests=requests)
-
-
 class _NoRules:
     """A host without a robots.txt."""
 
@@ -151,7 +147,7 @@ class Simulation:
             ),
             max_untried_hosts=max_untried_hosts,
         )
-        self._settler = Scheduler(self._frontier, policy)
+        self._scheduler = Scheduler(self._frontier, policy)
         self._under_way: list[tuple[float, int, Lease, SimPage | None]] = []
         """When each request ends; None for a robots.txt."""
         self._started = 0
@@ -165,7 +161,7 @@ class Simulation:
     def _run(self, seeds: Sequence[str], pages: int, *, keep_picks: bool) -> SimResult:
         result = SimResult()
         began = time.perf_counter()
-        self._settler.seeds(seeds)
+        self._scheduler.add_seeds(seeds)
         step = max(1, pages // _STEPS)
         now, picked_before = 0.0, 0.0
         while True:
@@ -197,7 +193,7 @@ class Simulation:
     def _begin(self, now: float, pages: int, result: SimResult, *, keep_picks: bool) -> None:
         while self._free(pages):
             began = time.perf_counter()
-            ticket = self._frontier.next(now)
+            ticket = self._frontier.lease(now)
             result.select_seconds += time.perf_counter() - began
             if ticket is None:
                 return
@@ -239,7 +235,7 @@ class Simulation:
     def _settle(self, lease: Lease, page: SimPage | None, now: float, result: SimResult) -> None:
         self._frontier.response_received(lease, now)
         if page is None:
-            self._frontier.introduce(lease, b"", now)
+            self._frontier.end(lease, End.ROBOTS_READ, now)
             return
         result.fetched += 1
         account = result.hosts.get(lease.host)
@@ -248,16 +244,17 @@ class Simulation:
         account[0] += 1
         if page.failure is not None:
             failure = Failure(url=page.url, kind=page.failure, location=page.location)
-            kind = self._settler.failure(lease, failure, now).kind.value
+            kind = self._scheduler.settle_failure(lease, failure, now)[0].kind.value
             result.failures[kind] = result.failures.get(kind, 0) + 1
             return
         result.relevant += page.relevant
         account[1] += page.relevant
-        outcome = PageOutcome(
-            relevant=page.relevant,
-            kind=page.kind,
-            counts=page.counts,
-            links=page.links,
-            reward=None if self._reward is None else self._reward(_given(lease, page)),
+        self._scheduler.settle_page(lease, self._outcome(lease, page), now)
+
+    def _outcome(self, lease: Lease, page: SimPage) -> Outcome:
+        outcome = self._scheduler.page_outcome(
+            lease, relevant=page.relevant, kind=page.kind, counts=page.counts, links=page.links, size=page.size
         )
-        self._settler.page(lease, outcome)
+        if self._reward is None:
+            return outcome
+        return msgspec.structs.replace(outcome, reward=self._reward(outcome))

@@ -1,21 +1,22 @@
-"""From a document to facts: every syntax of the Web of Data becomes statements, with the problems beside them.
+"""Convert documents to RDF statements.
 
-The life of a document here: its kind picks a row of extractors from one table. Each extractor has a gate, which asks
-for marks in the bytes that one scan has found; most pages pass few of them. An extractor that is let through gets the
-document, whose text and HTML tree are made once and shared, and a supply of blank nodes of its own; it gives an
-`Extraction`: the statements and problems of one syntax. All extractions together are the page's `TransformResult`.
+`transform` looks up the extractors for the content kind of a document in one table (`pipeline.EXTRACTORS`). A cheap
+test decides whether an extractor runs: either one scan of the body found a mark of its syntax, or the extractor's gate
+accepts the document. Most pages pass few of these tests. The extractors share the document, whose text and HTML tree
+are created once. Each extractor gets its own blank node names and returns an `Extraction`: the statements and problems
+of one syntax. All extractions together are the `TransformResult` of the page.
 
-What is guaranteed:
+Guarantees:
 
-- Extractors are isolated. An exception, a time-out, deep recursion in one becomes a problem of its syntax, and never
-  costs another its result. Nothing is raised for what a page contains.
-- Extractors are bounded: in time by `bounds.TimeLimit`, in statements by the options. What was cut is on record.
-- Nothing is fetched, read from disk or remembered between documents. The same document gives the same facts, blank
-  nodes included, and no two pages or syntaxes share a blank node.
+- Extractors are isolated. An exception, a timeout or deep recursion in one extractor becomes a problem of its syntax
+  and does not affect the results of the others. The content of a page never raises an exception.
+- Extractors are limited in time by `timeouts.TimeLimit` and in statements by the options. A problem records each cut.
+- The package fetches nothing, reads no user files and keeps no state of a document. The same document gives the same
+  statements, including blank nodes. No two pages or syntaxes share a blank node.
 
-Archives hold documents of any kind, which only detect can tell apart, and siblings do not call each other. So whoever
-wires the rooms unpacks `members(document)`, lets detect see each one, and transforms it under the address
-`member_url(document.url, name)`; `merge` joins the facts.
+Archives contain documents of any kind, and only the detect package distinguishes the kinds. The caller therefore
+iterates over `unpack_members(document)`, detects the kind of each member, transforms the member with the URL
+`member_url(document.url, name)`, and joins the results with `merge`.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from typing import TYPE_CHECKING
 from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from motherlode.transform.archives import member_url, members
+    from motherlode.transform.archives import member_url, unpack_members
     from motherlode.transform.options import TransformOptions
     from motherlode.transform.pipeline import EXTRACTORS, Extractor, merge, transform
 
-__all__ = ["EXTRACTORS", "Extractor", "TransformOptions", "member_url", "members", "merge", "transform"]
+__all__ = ["EXTRACTORS", "Extractor", "TransformOptions", "member_url", "merge", "transform", "unpack_members"]
 
 __getattr__ = lazy_exports(
     __name__,
     {
-        "archives": ["member_url", "members"],
+        "archives": ["member_url", "unpack_members"],
         "options": ["TransformOptions"],
         "pipeline": ["EXTRACTORS", "Extractor", "merge", "transform"],
     },

@@ -1,6 +1,9 @@
-"""The members of a tar file (POSIX.1-2001 interchange format, with GNU long names), read straight from its bytes.
+"""Unpack the members of archives and compressed files: tar, ZIP, gzip and bzip2.
 
-The standard library's reader can be led in circles by a negative size; this one only ever moves forward.
+Limits on size, number, compression ratio and nesting protect against decompression bombs (`UnpackLimits`).
+
+The tar reader is our own (POSIX.1-2001 interchange format, with GNU long names), because a negative size can send the
+reader of the standard library into an endless loop. This one only moves forward.
 """
 
 from __future__ import annotations
@@ -20,21 +23,21 @@ from motherlode.model import ContentKind, Problem
 from motherlode.www.document import Document
 from motherlode.www.media_types import by_magic
 
-_BLOCK = 512
+_BLOCK_BYTES = 512
 _PAX_PATH = re.compile(rb"\d+ path=([^\n]*)\n")
 
 
-def tar_members(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each regular file, up to the end or to the first header that is none."""
+def read_tar_members(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and content of each regular file. Stop at the end or at the first invalid header."""
     position = 0
     long_name = b""
-    while position + _BLOCK <= len(body):
-        header = body[position : position + _BLOCK]
-        size = _number(header[124:136])
-        if size is None or not _is_sound(header):
+    while position + _BLOCK_BYTES <= len(body):
+        header = body[position : position + _BLOCK_BYTES]
+        size = _parse_number(header[124:136])
+        if size is None or not _has_valid_checksum(header):
             return
-        start = position + _BLOCK
-        position = start + -(-size // _BLOCK) * _BLOCK
+        start = position + _BLOCK_BYTES
+        position = start + -(-size // _BLOCK_BYTES) * _BLOCK_BYTES
         kind = header[156:157]
         if kind == b"L":  # GNU: the content is the name of the next member
             long_name = body[start : start + size].rstrip(b"\0")
@@ -42,64 +45,64 @@ def tar_members(body: bytes) -> Iterator[tuple[str, bytes]]:
             path = _PAX_PATH.search(body, start, min(start + size, len(body)))
             long_name = path[1] if path else long_name
         elif kind in (b"0", b"\0", b"7"):
-            name = long_name or _name(header)
+            name = long_name or _member_name(header)
             long_name = b""
             yield name.decode(errors="replace"), body[start : start + size]
 
 
-def _name(header: bytes) -> bytes:
+def _member_name(header: bytes) -> bytes:
     name, prefix = header[:100].partition(b"\0")[0], header[345:500].partition(b"\0")[0]
     return prefix + b"/" + name if prefix and header[257:263] == b"ustar\0" else name
 
 
-def _number(field: bytes) -> int | None:
-    """An octal number, or a binary one with its first bit set; never negative."""
+def _parse_number(field: bytes) -> int | None:
+    """Return an octal number, or a binary one marked by its first bit; None if the field is invalid."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
     digits = field.strip(b" \0")
     return int(digits, 8) if digits and not digits.strip(b"01234567") else None if digits else 0
 
 
-def _is_sound(header: bytes) -> bool:
-    checksum = _number(header[148:156])
+def _has_valid_checksum(header: bytes) -> bool:
+    checksum = _parse_number(header[148:156])
     return checksum == sum(header[:148]) + sum(header[156:]) + 8 * ord(" ")
 
 
-# ── Archives and compressed files: their members, one by one, within limits that no bomb gets past.
+# Limits
 
-_PIECE = 1 << 16
-_ZIP_ENTRY = b"PK\x01\x02"
-_MOST_ZIP_ENTRIES = 65_535
+_READ_BYTES = 1 << 16
+_ZIP_ENTRY_SIGNATURE = b"PK\x01\x02"
+_MAX_ZIP_ENTRIES = 65_535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpackLimits:
-    """What an archive may hold."""
+    """Limits on what one archive may contain."""
 
-    size: int = 256 << 20
-    """Bytes of all members together, unpacked."""
-    members: int = 10_000
-    ratio: int = 250
-    """Unpacked bytes to packed ones; the best that text reaches is far below, zeros are far above."""
-    free: int = 1 << 20
-    """Bytes for which no ratio is asked."""
-    depth: int = 2
-    """Archives within archives. A compressed tar file counts once for each of the two."""
-
-
-Found = tuple[str, bytes] | Problem
-Unpacking = gzip.GzipFile | bz2.BZ2File | zipfile.ZipExtFile | io.BytesIO
+    max_bytes: int = 256 << 20
+    """Total unpacked size of all members."""
+    max_members: int = 10_000
+    max_ratio: int = 250
+    """Unpacked bytes per packed byte. Text compresses far less than this, zeros far more."""
+    ratio_free_bytes: int = 1 << 20
+    """The ratio is checked only after this many unpacked bytes."""
+    max_depth: int = 2
+    """Levels of archives inside archives. A compressed tar file has two levels."""
 
 
-def members(document: Document, limits: UnpackLimits = UnpackLimits()) -> Iterator[Found]:  # noqa: B008 - it is frozen
-    """Name and content of each member that is no archive itself, and problems where some could not be had."""
+MemberOrProblem = tuple[str, bytes] | Problem
+DecompressedFile = gzip.GzipFile | bz2.BZ2File | zipfile.ZipExtFile | io.BytesIO
+
+
+def unpack_members(document: Document, limits: UnpackLimits = UnpackLimits()) -> Iterator[MemberOrProblem]:  # noqa: B008 - it is frozen
+    """Yield the name and content of each member that is not itself an archive, and a problem for each failure."""
     name = document.url.partition("?")[0].rpartition("/")[2]
-    budget = _Budget(limits, packed=len(document.body))
-    yield from _members(name, document.body, document.kind, budget, limits.depth)
+    budget = _UnpackBudget(limits, packed=len(document.body))
+    yield from _unpack_nested(name, document.body, document.kind, budget, limits.max_depth)
 
 
 def member_url(url: str, name: str) -> str:
-    """The address under which a member is read: the archive's own, as far as relative references can tell.
+    """Return the URL of the archive with the member name as fragment, so that references resolve as in the archive.
 
     >>> member_url("http://example.org/all.zip", "a b/data.ttl")
     'http://example.org/all.zip#a%20b/data.ttl'
@@ -107,8 +110,8 @@ def member_url(url: str, name: str) -> str:
     return f"{url.partition('#')[0]}#{quote(name)}"
 
 
-class _Budget:
-    """What may still be unpacked. It says what is too much, and then nothing more can be had from it."""
+class _UnpackBudget:
+    """Counts unpacked bytes and members. `exceeded` is the message about the first limit that was exceeded."""
 
     def __init__(self, limits: UnpackLimits, *, packed: int) -> None:
         self.exceeded = ""
@@ -117,22 +120,26 @@ class _Budget:
         self._bytes = 0
         self._members = 0
 
-    def allows(self, size: int) -> bool:
+    def spend_bytes(self, size: int) -> bool:
+        """Count unpacked bytes. Return False if a limit is exceeded."""
         self._bytes += size
-        if self._bytes > self._limits.size:
-            self.exceeded = f"more than {self._limits.size} bytes unpacked"
-        elif self._bytes > self._limits.free and self._bytes > self._limits.ratio * self._packed:
-            self.exceeded = f"unpacks to more than {self._limits.ratio} times its size"
+        if self._bytes > self._limits.max_bytes:
+            self.exceeded = f"more than {self._limits.max_bytes} bytes unpacked"
+        elif self._bytes > self._limits.ratio_free_bytes and self._bytes > self._limits.max_ratio * self._packed:
+            self.exceeded = f"unpacks to more than {self._limits.max_ratio} times its size"
         return not self.exceeded
 
-    def allows_member(self) -> bool:
+    def spend_member(self) -> bool:
+        """Count a member. Return False if there are too many."""
         self._members += 1
-        if self._members > self._limits.members:
-            self.exceeded = f"more than {self._limits.members} members"
+        if self._members > self._limits.max_members:
+            self.exceeded = f"more than {self._limits.max_members} members"
         return not self.exceeded
 
 
-def _members(name: str, body: bytes, kind: ContentKind, budget: _Budget, depth: int) -> Iterator[Found]:
+def _unpack_nested(
+    name: str, body: bytes, kind: ContentKind, budget: _UnpackBudget, depth: int
+) -> Iterator[MemberOrProblem]:
     for found in _UNPACKERS[kind](name, body, budget):
         if isinstance(found, Problem):
             yield found
@@ -142,32 +149,32 @@ def _members(name: str, body: bytes, kind: ContentKind, budget: _Budget, depth: 
         if inner is None or inner not in _UNPACKERS:
             yield found
         elif depth > 1:
-            yield from _members(inner_name, content, inner, budget, depth - 1)
+            yield from _unpack_nested(inner_name, content, inner, budget, depth - 1)
         else:
             yield Problem(syntax=None, message=f"{inner_name}: archives are nested too deep")
 
 
-def _gunzip(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
-    return _slurp(_stem(name), partial(gzip.GzipFile, fileobj=io.BytesIO(body)), budget)
+def _gunzip(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrProblem]:
+    return _read_member(_decompressed_name(name), partial(gzip.GzipFile, fileobj=io.BytesIO(body)), budget)
 
 
-def _bunzip2(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
-    return _slurp(_stem(name), partial(bz2.BZ2File, io.BytesIO(body)), budget)
+def _bunzip2(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrProblem]:
+    return _read_member(_decompressed_name(name), partial(bz2.BZ2File, io.BytesIO(body)), budget)
 
 
-def _untar(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
-    for member, content in tar_members(body):
-        if not budget.allows_member():
+def _untar(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrProblem]:
+    for member, content in read_tar_members(body):
+        if not budget.spend_member():
             yield Problem(syntax=None, message=f"{name}: {budget.exceeded}; the rest was left out")
             return
-        yield from _slurp(member, partial(io.BytesIO, content), budget)
+        yield from _read_member(member, partial(io.BytesIO, content), budget)
         if budget.exceeded:
             return
 
 
-def _unzip(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
-    if body.count(_ZIP_ENTRY) > 2 * _MOST_ZIP_ENTRIES:  # the directory alone would fill the memory
-        yield Problem(syntax=None, message=f"{name}: more than {_MOST_ZIP_ENTRIES} members")
+def _unzip(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrProblem]:
+    if body.count(_ZIP_ENTRY_SIGNATURE) > 2 * _MAX_ZIP_ENTRIES:  # reading the directory alone would exhaust the memory
+        yield Problem(syntax=None, message=f"{name}: more than {_MAX_ZIP_ENTRIES} members")
         return
     try:
         archive = zipfile.ZipFile(io.BytesIO(body))
@@ -175,44 +182,46 @@ def _unzip(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
         yield Problem(syntax=None, message=f"{name}: cannot be unpacked: {error}")
         return
     for info in archive.infolist():
-        if info.is_dir():
+        if info.filename.endswith("/"):  # is_dir() raises IndexError for an empty name in Python 3.11
             continue
-        if not budget.allows_member():
+        if not budget.spend_member():
             yield Problem(syntax=None, message=f"{name}: {budget.exceeded}; the rest was left out")
             return
-        yield from _slurp(info.filename, partial(_entry, archive, info), budget)
+        yield from _read_member(info.filename, partial(_open_zip_entry, archive, info), budget)
         if budget.exceeded:
             return
 
 
-def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> zipfile.ZipExtFile:
-    return cast("zipfile.ZipExtFile", archive.open(info))  # that is what it gives for reading
+def _open_zip_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> zipfile.ZipExtFile:
+    return cast("zipfile.ZipExtFile", archive.open(info))  # the type of a file opened for reading
 
 
-def _slurp(name: str, open_file: Callable[[], Unpacking], budget: _Budget) -> Iterator[Found]:
-    """The content of a member as far as it can be had, and a problem if that is not all.
+def _read_member(
+    name: str, open_file: Callable[[], DecompressedFile], budget: _UnpackBudget
+) -> Iterator[MemberOrProblem]:
+    """Yield the content of a member as far as it can be read, and a problem if it is incomplete.
 
-    `read1` gives what one step of unpacking gave: `read` would lose that when the next step fails.
+    `read1` returns the output of one decompression step. `read` would lose it if the next step fails.
     """
     pieces: list[bytes] = []
-    trouble = ""
+    failure = ""
     try:
         with open_file() as file:
-            while piece := file.read1(_PIECE):
-                if not budget.allows(len(piece)):
-                    trouble = budget.exceeded
+            while piece := file.read1(_READ_BYTES):
+                if not budget.spend_bytes(len(piece)):
+                    failure = budget.exceeded
                     break
                 pieces.append(piece)
     except Exception as error:  # noqa: BLE001 - four libraries, each with errors of its own for broken or locked members
-        trouble = f"{type(error).__name__}: {error}"
-    if pieces or not trouble:
+        failure = f"{type(error).__name__}: {error}"
+    if pieces or not failure:
         yield name, b"".join(pieces)
-    if trouble:
-        yield Problem(syntax=None, message=f"{name}: {trouble}; the rest was left out")
+    if failure:
+        yield Problem(syntax=None, message=f"{name}: {failure}; the rest was left out")
 
 
-def _stem(name: str) -> str:
-    """The name of what a compressed file holds."""
+def _decompressed_name(name: str) -> str:
+    """Return the name of the content of a compressed file."""
     stem, _, extension = name.rpartition(".")
     if extension.lower() in ("tgz", "tbz", "tbz2"):
         return f"{stem}.tar"
@@ -221,7 +230,7 @@ def _stem(name: str) -> str:
     return stem if extension.lower() in ("gz", "bz2") else name
 
 
-_UNPACKERS: dict[ContentKind, Callable[[str, bytes, _Budget], Iterator[Found]]] = {
+_UNPACKERS: dict[ContentKind, Callable[[str, bytes, _UnpackBudget], Iterator[MemberOrProblem]]] = {
     ContentKind.GZIP: _gunzip,
     ContentKind.BZIP2: _bunzip2,
     ContentKind.ZIP: _unzip,

@@ -1,4 +1,4 @@
-"""Blank nodes that are unique to their page and the same on every run."""
+"""Blank node terms that are unique to their page and the same on every run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from motherlode.model import Syntax
 
 
 class BlankNames:
-    """Hands out blank node terms for one syntax on one page.
+    """Creates blank node terms for one syntax on one page.
 
     >>> names = BlankNames("http://example.org/", Syntax.RDFA)
-    >>> names.fresh() != names.fresh(), names.named("x") == names.named("x")
+    >>> names.fresh() != names.fresh(), names.for_label("x") == names.for_label("x")
     (True, True)
     >>> BlankNames("http://example.org/", Syntax.RDFA).fresh() == BlankNames("http://example.org/", Syntax.RDFA).fresh()
     True
@@ -20,19 +20,19 @@ class BlankNames:
     def __init__(self, page_url: str, syntax: Syntax) -> None:
         self._page_url = page_url
         self._syntax = syntax
-        self._prefix = ""  # until the first is asked for: most pages have no blank node in most syntaxes
+        self._prefix = ""  # computed for the first blank node: most pages have none in most syntaxes
         self._count = 0
         self._named: dict[str, str] = {}
 
     def fresh(self) -> str:
-        """A blank node that nothing else on the page shares."""
+        """Return a new blank node."""
         if not self._prefix:
             self._prefix = f"_:{self._syntax.value}{xxhash.xxh3_64_hexdigest(self._page_url.encode())}n"
         self._count += 1
         return f"{self._prefix}{self._count}"
 
-    def named(self, label: str) -> str:
-        """The blank node that the document itself calls `label`."""
+    def for_label(self, label: str) -> str:
+        """Return the blank node for a label of the document, always the same one."""
         if label not in self._named:
             self._named[label] = self.fresh()
         return self._named[label]

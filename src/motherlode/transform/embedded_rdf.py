@@ -1,8 +1,9 @@
-"""RDF documents inside other documents: data blocks of HTML, and RDF/XML in the metadata of SVG and other XML.
+"""Extract RDF documents embedded in other documents: script elements of HTML, and RDF/XML elements in SVG or other XML.
 
-A `script` element whose type is that of an RDF syntax holds a document of it (RDF 1.1 Turtle, appendix A). An `rdf:RDF`
-element in other XML is one, too (RDF/XML, section 7.2.1). Each is read as if it came alone: its prefixes and the labels
-of its blank nodes reach no further than itself. Only its base, its language and its namespaces may come from around it.
+A `script` element whose type is the media type of an RDF syntax contains a document of that syntax (RDF 1.1 Turtle,
+appendix A). An `rdf:RDF` element in other XML is an RDF/XML document (RDF/XML, section 7.2.1). Each block is parsed as
+a document of its own: its prefixes and blank node labels are not visible in other blocks. It inherits only its base
+IRI, language and namespaces from the surrounding document.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from lxml import etree
 from msgspec.structs import replace
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Problem, Statement, Syntax
-from motherlode.transform import rdf_documents as documents
+from motherlode.transform import rdf_documents
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.timeouts import Deadline, OutOfTime, time_is_up
+from motherlode.transform.timeouts import Deadline, ExtractorTimeout, suspend_timeout
 from motherlode.www.document import Document
 from motherlode.www.html_scripts import find_scripts
 from motherlode.www.iri import resolve_and_check
@@ -26,27 +27,29 @@ from motherlode.www.media_types import MEDIA, RDF_NAMESPACE, by_media_type
 from motherlode.www.xml import Element
 
 SCRIPT_SYNTAXES = (Syntax.TURTLE, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax.TRIG, Syntax.N3, Syntax.RDF_XML)
-"""What scripts hold beside JSON-LD, which has rules of its own."""
-_MOST_BLOCKS = 1_000
+"""Syntaxes read from script elements. JSON-LD has rules of its own and is not among them."""
+_MAX_BLOCKS = 1_000
 _RDF = f"{{{RDF_NAMESPACE}}}RDF"
 _NAMESPACE = RDF_NAMESPACE.encode()
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"
 
-Locate = Callable[[tuple[Problem, ...]], Iterable[Problem]]
-"""Problems of a block as those of the page around it."""
-Blocks = Iterator[tuple[Document, Locate]]
+LocateProblems = Callable[[tuple[Problem, ...]], Iterable[Problem]]
+"""Converts positions of problems in a block to positions in the page."""
+EmbeddedBlocks = Iterator[tuple[Document, LocateProblems]]
 
 
-def scripts_of(syntax: Syntax) -> Callable[[Document, BlankNames, TransformOptions], Extraction]:
-    """The extractor of a page's script elements of one syntax."""
-    return lambda document, names, options: _read(_scripts(document, syntax), syntax, names, options)
+def make_script_extractor(syntax: Syntax) -> Callable[[Document, BlankNames, TransformOptions], Extraction]:
+    """Return an extractor for the script elements of one syntax."""
+    return lambda document, names, options: _extract_blocks(
+        _find_script_blocks(document, syntax), syntax, names, options
+    )
 
 
 def extract_rdfxml(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """What the `rdf:RDF` elements of an XML document say."""
-    found = _read(_elements(document), Syntax.RDF_XML, names, options)
+    """Extract the `rdf:RDF` elements of an XML document."""
+    found = _extract_blocks(_find_rdf_elements(document), Syntax.RDF_XML, names, options)
     source = document.xml
     if not source.error or not (found.statements or found.problems):
         return found
@@ -56,75 +59,76 @@ def extract_rdfxml(document: Document, names: BlankNames, options: TransformOpti
 
 
 def may_have_rdfxml(document: Document, _options: TransformOptions) -> bool:
-    """False where an XML document does not even name the namespace."""
+    """Return False if the document does not contain the RDF namespace."""
     if document.charset.startswith(("utf-16", "utf-32")):
         return RDF_NAMESPACE in document.text
     return _NAMESPACE in document.body
 
 
-def _read(blocks: Blocks, syntax: Syntax, names: BlankNames, options: TransformOptions) -> Extraction:
-    """All blocks of a page, within the limits of one document."""
+def _extract_blocks(blocks: EmbeddedBlocks, syntax: Syntax, names: BlankNames, options: TransformOptions) -> Extraction:
+    """Extract all blocks of a page, within the limits of one document."""
     statements: list[Statement] = []
     problems: list[Problem] = []
     deadline = Deadline(options.seconds)
     try:
         for number, (block, locate) in enumerate(blocks):
-            if number >= _MOST_BLOCKS:
-                message = f"more than {_MOST_BLOCKS} blocks; the rest was left out"
+            if number >= _MAX_BLOCKS:
+                message = f"more than {_MAX_BLOCKS} blocks; the rest was left out"
                 problems.append(Problem(syntax=syntax, message=message))
                 break
-            found = documents.extract(block, names, options)
+            found = rdf_documents.extract(block, names, options)
             statements.extend(found.statements)
             problems.extend(locate(found.problems))
             if len(statements) > options.statements:
                 break
             deadline.check()
-    except OutOfTime:
-        time_is_up()
+    except ExtractorTimeout:
+        suspend_timeout()
         message = f"took longer than {options.seconds:g} seconds; the rest was left out"
         problems.append(Problem(syntax=syntax, message=message))
     return Extraction(syntax=syntax, statements=tuple(statements), problems=tuple(dict.fromkeys(problems)))
 
 
-def _block(text: bytes, kind: ContentKind, base: str) -> Document:
+def _make_document(text: bytes, kind: ContentKind, base: str) -> Document:
     return Document(url=base, body=text, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
 
 
-# Script elements -----------------------------------------------------------------------------------------------------
+# Script elements
 
 
-def _scripts(document: Document, syntax: Syntax) -> Blocks:
-    places = _Places(document)
+def _find_script_blocks(document: Document, syntax: Syntax) -> EmbeddedBlocks:
+    locator = _ScriptLocator(document)
     for script in find_scripts(document, lambda written: _kind_of(written, syntax) is not None):
         kind = _kind_of(script.media_type, syntax)
         content = script.content.strip()
         if content.startswith(_CDATA):
             content = content.removeprefix(_CDATA).removesuffix(_CDATA_END)
         if content and kind is not None:
-            yield _block(content.encode(errors="replace"), kind, document.iri_base), places.of(content)
+            yield _make_document(content.encode(errors="replace"), kind, document.iri_base), locator.for_script(content)
 
 
 def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
-    """Return the kind that a media type names if it is one of the syntax, else None."""
+    """Return the content kind of a media type if its syntax is `syntax`, else None."""
     kind = by_media_type(media_type)
     return kind if kind is not None and MEDIA[kind].syntax is syntax else None
 
 
-class _Places:
-    """Where the scripts of a page stand. They are looked for only when there is a trouble to tell."""
+class _ScriptLocator:
+    """Finds the positions of script elements in the page. It searches only if there are problems to report."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
 
-    def of(self, content: str) -> Locate:
-        return lambda problems: self._located(problems, content) if problems else ()
+    def for_script(self, content: str) -> LocateProblems:
+        """Return a function that locates the problems of the script with this content."""
+        return lambda problems: self._locate(problems, content) if problems else ()
 
-    def _located(self, problems: tuple[Problem, ...], content: str) -> Iterator[Problem]:
+    def _locate(self, problems: tuple[Problem, ...], content: str) -> Iterator[Problem]:
         start = self._source.find(content)
         line = self._source.count("\n", 0, start)
         column = start - (self._source.rfind("\n", 0, start) + 1)
         for problem in problems:
-            if start < 0 or problem.line is None or problem.column is None:  # the parser may have had to mend a script
+            if start < 0 or problem.line is None or problem.column is None:  # the HTML parser may have changed the text
                 yield replace(problem, line=None, column=None)
             else:
                 shift = column if problem.line == 1 else 0
@@ -132,30 +136,33 @@ class _Places:
 
     @cached_property
     def _source(self) -> str:
-        """The page with line ends as the parser leaves them."""
+        """Text of the page with line ends as the HTML parser normalizes them."""
         return self._document.text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-# Elements of XML -----------------------------------------------------------------------------------------------------
+# XML elements
 
 
-def _elements(document: Document) -> Blocks:
-    """The outermost `rdf:RDF` elements. One inside another is part of a literal."""
+def _find_rdf_elements(document: Document) -> EmbeddedBlocks:
+    """Yield the outermost `rdf:RDF` elements. An `rdf:RDF` element inside another is part of a literal."""
     root = document.xml.root
     if root is None:
         return
     for element in root.iter(_RDF):
         around = list(element.iterancestors())
         if not any(ancestor.tag == _RDF for ancestor in around):
-            copy = _with_language(element, around)
-            if _breaks_off(document) and all(it.getnext() is None for it in (element, *around)):
-                _cut_stump(copy)
+            copy = _copy_with_language(element, around)
+            if _is_truncated(document) and all(it.getnext() is None for it in (element, *around)):
+                _remove_last_element(copy)
             text = etree.tostring(copy, encoding="utf-8", with_tail=False)
-            yield _block(text, ContentKind.RDF_XML, _base(around, document.iri)), _at_line_of(element)
+            yield (
+                _make_document(text, ContentKind.RDF_XML, _resolve_base(around, document.iri)),
+                _locate_at_element(element),
+            )
 
 
-def _with_language(element: Element, around: list[Element]) -> Element:
-    """A copy that says its language itself; others read the tree, too."""
+def _copy_with_language(element: Element, around: list[Element]) -> Element:
+    """Return a copy of the element with an explicit language. The tree itself is shared with other extractors."""
     copy = deepcopy(element)
     language = next((it.get(_XML_LANG) for it in (element, *around) if it.get(_XML_LANG) is not None), None)
     if language:
@@ -163,13 +170,13 @@ def _with_language(element: Element, around: list[Element]) -> Element:
     return copy
 
 
-def _breaks_off(document: Document) -> bool:
-    """Whether a document ends in the middle of a tag or of a text."""
+def _is_truncated(document: Document) -> bool:
+    """Return whether the document ends inside a tag or text."""
     return bool(document.xml.error) and not document.body.rstrip(b"\0 \t\r\n").endswith(b">")
 
 
-def _cut_stump(block: Element) -> None:
-    """Takes away the element in which a document breaks off: its name or its text may be half of what was meant."""
+def _remove_last_element(block: Element) -> None:
+    """Remove the element in which the document was truncated, because its name or text may be incomplete."""
     last = block
     while len(last):
         last = last[-1]
@@ -177,8 +184,8 @@ def _cut_stump(block: Element) -> None:
         last.getparent().remove(last)
 
 
-def _base(around: list[Element], url: str) -> str:
-    """What the xml:base attributes around a block make of the document's own address (XML Base, section 4)."""
+def _resolve_base(around: list[Element], url: str) -> str:
+    """Resolve the xml:base attributes of the ancestors against the document URL (XML Base, section 4)."""
     base = url
     for element in reversed(around):
         reference = element.get(_XML_BASE)
@@ -186,7 +193,10 @@ def _base(around: list[Element], url: str) -> str:
     return base
 
 
-def _at_line_of(element: Element) -> Locate:
-    """The parser of the block sees its tags on other lines than their author wrote them on; its beginning is known."""
+def _locate_at_element(element: Element) -> LocateProblems:
+    """Return a function that moves problems to the line of the element.
+
+    Serialization changes the line breaks inside the block, so only its first line is known.
+    """
     line = element.sourceline
     return lambda problems: [replace(problem, line=line, column=None) for problem in problems]

@@ -1,4 +1,4 @@
-"""What the user may say about transforms. Everything has a default that needs no network and no file."""
+"""Options of the transform phase. The defaults need no network and no file."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from dataclasses import dataclass, field
 from motherlode.model import Syntax
 
 ACCEPT = "application/n-quads, application/n-triples, application/trig, text/turtle, application/rdf+xml;q=0.9"
-"""What a service may answer with. JSON-LD is read too, where its context stands in it."""
+"""Formats that a service may return. JSON-LD is accepted if it contains its context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stylesheet:
-    """An XSLT stylesheet of the user's, and the documents that it is for.
+    """An XSLT stylesheet of the user, and the documents it applies to.
 
-    HTML counts as XHTML here: its root is `html` in the namespace http://www.w3.org/1999/xhtml.
+    HTML is treated as XHTML: its root is `html` in the namespace http://www.w3.org/1999/xhtml.
     """
 
     name: str
-    """How problems call it: usually the name of its file."""
+    """Name used in problems, usually the file name."""
     xslt: bytes
-    """The stylesheet itself. What it makes must be RDF/XML or, with method="text", Turtle."""
+    """The stylesheet. Its output must be RDF/XML or, with method="text", Turtle."""
     root: str = ""
-    """The local name of the root element; "" for any."""
+    """Local name of the root element; "" for any."""
     namespace: str | None = None
-    """The namespace of the root element; "" for none, None for any."""
+    """The namespace of the root element; "" if it has no namespace, None for any."""
 
     def __post_init__(self) -> None:
         if not self.root and self.namespace is None:
-            raise ValueError(f"the stylesheet {self.name} needs a root element or a namespace to go by")
+            raise ValueError(f"stylesheet {self.name}: give a root element or a namespace")
 
     def fits(self, namespace: str, root: str) -> bool:
-        """Whether it is for documents with this root element.
+        """Return whether the stylesheet applies to documents with this root element.
 
         >>> Stylesheet(name="a.xsl", xslt=b"", root="report").fits("http://example.org/", "report")
         True
@@ -42,46 +42,46 @@ class Stylesheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A transformation service on the web: it takes content by POST and answers with RDF."""
+    """A transformation service on the web. It accepts content by POST and returns RDF."""
 
     media_type: str
-    """What it is for: `application/pdf`, or a whole family as `image/*`."""
+    """Accepted media type: `application/pdf`, or a whole family such as `image/*`."""
     url: str
     seconds: float = 10.0
-    """How long it may take."""
+    """Timeout of a request."""
     most_sent: int = 10_000_000
-    """Bytes of the largest content that it is given."""
+    """Maximum size of the content in bytes. Larger content is not sent."""
     most_received: int = 10_000_000
-    """Bytes of the longest answer that is read."""
+    """Maximum size of the response in bytes. A longer response is not read."""
 
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):
-            raise ValueError(f"the service for {self.media_type} needs an http or https URL, not {self.url!r}")
+            raise ValueError(f"service for {self.media_type}: give an http or https URL, not {self.url!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformOptions:
-    """Options of the transform phase. Picklable: they travel to the worker processes."""
+    """Options of the transform phase. They can be pickled for worker processes."""
 
     syntaxes: frozenset[Syntax] | None = None
-    """Only these; None means all."""
+    """Syntaxes to extract; None for all."""
     contexts: Mapping[str, bytes] = field(default_factory=dict)
-    """Remote JSON-LD contexts that have been fetched, by URL. Any other that is not bundled is wanted, not loaded."""
+    """Fetched remote JSON-LD contexts by URL. Contexts that are neither here nor bundled are reported as missing."""
     context: str = ""
-    """The context that a Link header names for a document that is plain JSON without it (JSON-LD 1.1, section 6.1)."""
+    """URL of the context that a Link header declares for a plain JSON document (JSON-LD 1.1, section 6.1)."""
     strict_jsonld: bool = False
-    """Whether IRIs in JSON-LD with characters that none may have cost their statements, as its specification says."""
+    """Whether JSON-LD statements with invalid IRIs are dropped, as its specification requires, instead of repaired."""
     seconds: float = 5.0
-    """Time limit of one syntax on one page."""
+    """Timeout per syntax and page."""
     statements: int = 500_000
-    """Most statements that one syntax may give on one page."""
+    """Maximum number of statements per syntax and page."""
     stylesheets: tuple[Stylesheet, ...] = ()
-    """The user's stylesheets. The first that fits a document is applied, in the place of a built-in one."""
+    """Stylesheets of the user. The first that applies to a document is used instead of a built-in one."""
     transformations: Mapping[str, bytes] = field(default_factory=dict)
-    """The allow-list of GRDDL: the URL of a transformation, a namespace or a profile, and the stylesheet for it."""
+    """Allow-list of GRDDL: stylesheets by the URL of a transformation, namespace or profile."""
     services: tuple[Service, ...] = ()
-    """Transformation services. The first that fits a media type is asked."""
+    """Transformation services. The first that accepts the media type is called."""
     transformers: frozenset[str] | None = None
-    """Names of the installed Python transformers that may be used; None means all."""
-    made_bytes: int = 50_000_000
-    """Most bytes that a stylesheet may write for one document."""
+    """Names of the installed Python transformers that may be used; None for all."""
+    max_output_bytes: int = 50_000_000
+    """Maximum size of the output of a stylesheet for one document, in bytes."""

@@ -1,4 +1,4 @@
-"""Which extractors read which kind of content."""
+"""The table of extractors per content kind, and `transform`, which runs them one by one in isolation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from functools import partial
 
 from motherlode.model import ContentKind, Extraction, Problem, Syntax, TransformResult
-from motherlode.transform import embedded_rdf as embedded
-from motherlode.transform import html_metadata as page
-from motherlode.transform import jsonld, microdata, microformats, plugins, rdfa, xslt
-from motherlode.transform import rdf_documents as documents
+from motherlode.transform import (
+    embedded_rdf,
+    html_metadata,
+    jsonld,
+    microdata,
+    microformats,
+    plugins,
+    rdf_documents,
+    rdfa,
+    xslt,
+)
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.plugin_registry import installed
-from motherlode.transform.timeouts import OutOfTime, TimeLimit, alarm_ready
+from motherlode.transform.plugin_registry import installed_transformers
+from motherlode.transform.timeouts import ExtractorTimeout, TimeLimit, shared_timer
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.media_types import MEDIA
@@ -25,44 +32,47 @@ Extract = Callable[[Document, BlankNames, TransformOptions], Extraction]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extractor:
-    """One syntax, how to tell cheaply that a page has none of it, and how to read it."""
+    """An extractor of one syntax, with cheap tests of whether a document can contain it."""
 
     syntax: Syntax
     extract: Extract
     marks: frozenset[Mark] | None = None
-    """A page whose bytes have none of these marks holds nothing of the syntax; None where marks tell nothing."""
+    """Run only if the body contains one of these marks. None if the syntax has no marks."""
     gate: Gate | None = None
-    """False where the document holds nothing of the syntax, by what else there is to see."""
+    """Run only if this function returns True."""
 
 
-def _without_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
+def _ignore_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
     return lambda document, names, _options: extract(document, names)
 
 
-def _marked(syntax: Syntax, extract: Extract, *marks: Mark) -> Extractor:
+def _make_marked_extractor(syntax: Syntax, extract: Extract, *marks: Mark) -> Extractor:
     return Extractor(syntax=syntax, extract=extract, marks=frozenset(marks))
 
 
-def _by_stylesheet(syntax: Syntax) -> Extractor:
+def _make_stylesheet_extractor(syntax: Syntax) -> Extractor:
     return Extractor(syntax=syntax, extract=xslt.extract, gate=xslt.wants)
 
 
-_JSON_LD = _marked(Syntax.JSON_LD, jsonld.extract, Mark.JSON_LD)
-_MICRODATA = _marked(Syntax.MICRODATA, _without_options(microdata.extract), Mark.MICRODATA)
-_RDFA = _marked(Syntax.RDFA, _without_options(rdfa.extract), *rdfa.MARKS)
-_MICROFORMATS = _marked(Syntax.MICROFORMATS, _without_options(microformats.extract), Mark.MICROFORMATS)
-_PAGE = Extractor(syntax=Syntax.PAGE, extract=_without_options(page.extract))
-_SCRIPTS = tuple(_marked(syntax, embedded.scripts_of(syntax), Mark.RDF_SCRIPTS) for syntax in embedded.SCRIPT_SYNTAXES)
-_RDF_XML = Extractor(syntax=Syntax.RDF_XML, extract=embedded.extract_rdfxml, gate=embedded.may_have_rdfxml)
-_FEED = _by_stylesheet(Syntax.FEED)
-_GRDDL = _by_stylesheet(Syntax.GRDDL)
+_JSON_LD = _make_marked_extractor(Syntax.JSON_LD, jsonld.extract, Mark.JSON_LD)
+_MICRODATA = _make_marked_extractor(Syntax.MICRODATA, _ignore_options(microdata.extract), Mark.MICRODATA)
+_RDFA = _make_marked_extractor(Syntax.RDFA, _ignore_options(rdfa.extract), *rdfa.MARKS)
+_MICROFORMATS = _make_marked_extractor(Syntax.MICROFORMATS, _ignore_options(microformats.extract), Mark.MICROFORMATS)
+_PAGE = Extractor(syntax=Syntax.PAGE, extract=_ignore_options(html_metadata.extract))
+_SCRIPTS = tuple(
+    _make_marked_extractor(syntax, embedded_rdf.make_script_extractor(syntax), Mark.RDF_SCRIPTS)
+    for syntax in embedded_rdf.SCRIPT_SYNTAXES
+)
+_RDF_XML = Extractor(syntax=Syntax.RDF_XML, extract=embedded_rdf.extract_rdfxml, gate=embedded_rdf.may_have_rdfxml)
+_FEED = _make_stylesheet_extractor(Syntax.FEED)
+_GRDDL = _make_stylesheet_extractor(Syntax.GRDDL)
 _HTML = (_JSON_LD, _MICRODATA, _RDFA, _MICROFORMATS, _PAGE, _GRDDL, *_SCRIPTS)
 _XHTML = tuple(extractor for extractor in _HTML if extractor.syntax is not Syntax.RDF_XML)
 
 EXTRACTORS: Mapping[ContentKind, tuple[Extractor, ...]] = {
     **dict.fromkeys(ContentKind, ()),
     **{
-        kind: (Extractor(syntax=row.syntax, extract=documents.extract),)
+        kind: (Extractor(syntax=row.syntax, extract=rdf_documents.extract),)
         for kind, row in MEDIA.items()
         if row.syntax is not None
     },
@@ -74,10 +84,10 @@ EXTRACTORS: Mapping[ContentKind, tuple[Extractor, ...]] = {
     ContentKind.RSS: (_FEED,),
     ContentKind.ATOM: (_FEED,),
 }
-"""In the order in which they run. A kind that holds no facts has none; archives are unpacked, not read."""
+"""Extractors per content kind, in the order in which they run. Kinds without RDF, and archives, have none."""
 
 
-# ── The transform itself: the extractors of a kind, one after the other, each on its own.
+# Running the extractors
 
 
 def transform(
@@ -86,46 +96,48 @@ def transform(
     *,
     content_type: str = "",
 ) -> TransformResult:
-    """All facts of a document, syntax by syntax; an extractor that found nothing leaves no trace.
+    """Return the extractions of a document, one per syntax that gave statements, problems or missing contexts.
 
-    The Content-Type that the document came with only matters to the user's own transformers.
+    `content_type` selects the transformers that the user installed, and is compared with the detected kind.
     """
     found: list[Extraction] = []
-    with alarm_ready():
-        for extractor in (*EXTRACTORS[document.kind], *_users(document, options, content_type)):
+    with shared_timer():
+        for extractor in (*EXTRACTORS[document.kind], *_find_plugin_extractors(document, options, content_type)):
             if options.syntaxes is None or extractor.syntax in options.syntaxes:
-                extraction = _isolated(extractor, document, options)
+                extraction = _run_isolated(extractor, document, options)
                 if extraction and (extraction.statements or extraction.problems or extraction.wanted):
-                    found.append(_bounded(extraction, options.statements))
-    broken = documents.broken_promise(document, content_type) or _wrong_label(document, options, content_type)
+                    found.append(_limit_statements(extraction, options.statements))
+    broken = rdf_documents.find_missing_rdf(document, content_type) or _find_label_mismatch(
+        document, options, content_type
+    )
     return TransformResult(extractions=tuple(found), problems=(*document.problems, *([broken] if broken else [])))
 
 
-def _wrong_label(document: Document, options: TransformOptions, content_type: str) -> Problem | None:
-    problem = documents.wrong_label(document.kind, content_type, document.url)
+def _find_label_mismatch(document: Document, options: TransformOptions, content_type: str) -> Problem | None:
+    problem = rdf_documents.find_label_mismatch(document.kind, content_type, document.url)
     is_wanted = problem is not None and (options.syntaxes is None or problem.syntax in options.syntaxes)
     return problem if is_wanted else None
 
 
-def merge(facts: Iterable[TransformResult]) -> TransformResult:
-    """The facts of several documents as those of one page."""
-    known = tuple(facts)
+def merge(results: Iterable[TransformResult]) -> TransformResult:
+    """Join the results of several documents into the result of one page."""
+    known = tuple(results)
     return TransformResult(
         extractions=tuple(e for one in known for e in one.extractions),
         problems=tuple(p for one in known for p in one.problems),
     )
 
 
-def _users(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
-    """The transformer that somebody installed for this type of content."""
-    if not installed() or plugins.transformer_for(document, options, content_type=content_type) is None:
+def _find_plugin_extractors(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
+    """Return the extractor for the transformer installed for this media type, or an empty tuple."""
+    if not installed_transformers() or plugins.find_transformer(document, options, content_type=content_type) is None:
         return ()
     extract = partial(plugins.extract, content_type=content_type)
     return (Extractor(syntax=Syntax.OTHER, extract=extract),)
 
 
-def _isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction | None:
-    """What an extractor gives, or what became of it; None where its gate is closed."""
+def _run_isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction | None:
+    """Run one extractor. Return None if its test rejects the document, and a problem if the extractor fails."""
     syntax = extractor.syntax
     try:
         if extractor.marks is not None and extractor.marks.isdisjoint(document.marks):
@@ -134,7 +146,7 @@ def _isolated(extractor: Extractor, document: Document, options: TransformOption
             return None
         with TimeLimit(options.seconds):
             return extractor.extract(document, BlankNames(document.url, syntax), options)
-    except OutOfTime:
+    except ExtractorTimeout:
         problem = Problem(syntax=syntax, message=f"took longer than {options.seconds:g} seconds and was stopped")
     except (KeyboardInterrupt, SystemExit):
         raise
@@ -144,7 +156,7 @@ def _isolated(extractor: Extractor, document: Document, options: TransformOption
     return Extraction(syntax=syntax, problems=(problem,))
 
 
-def _bounded(extraction: Extraction, limit: int) -> Extraction:
+def _limit_statements(extraction: Extraction, limit: int) -> Extraction:
     if len(extraction.statements) <= limit:
         return extraction
     problem = Problem(syntax=extraction.syntax, message=f"more than {limit} statements; the rest was left out")

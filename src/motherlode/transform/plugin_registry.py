@@ -1,4 +1,4 @@
-"""Which transformers are installed, and what is fetched for their sake. Nothing that reads content is loaded here."""
+"""The installed transformers and the media types they accept. This module does not load the transformers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ GROUP = "motherlode.transformers"
 
 
 @lru_cache(maxsize=1)
-def installed() -> tuple[EntryPoint, ...]:
-    """The transformers of the installed packages; the most exact media types first."""
+def installed_transformers() -> tuple[EntryPoint, ...]:
+    """Return the transformers of all installed packages, exact media types before wildcards."""
     return tuple(sorted(entry_points(group=GROUP), key=lambda point: (point.name.count("*"), point.name)))
 
 
-def allowed(options: TransformOptions) -> list[EntryPoint]:
-    """The installed transformers that may be used."""
+def allowed_transformers(options: TransformOptions) -> list[EntryPoint]:
+    """Return the installed transformers that the options allow."""
     names = options.transformers
-    return [point for point in installed() if names is None or point.name in names]
+    return [point for point in installed_transformers() if names is None or point.name in names]
 
 
-def wanted_types(options: TransformOptions) -> tuple[str, ...]:
-    """The types of content that services and transformers are there for: nobody else may have a use for them."""
-    return (*(service.media_type for service in options.services), *(point.name for point in allowed(options)))
+def transformable_types(options: TransformOptions) -> tuple[str, ...]:
+    """Return the media types that only services and transformers can process."""
+    return (
+        *(service.media_type for service in options.services),
+        *(point.name for point in allowed_transformers(options)),
+    )

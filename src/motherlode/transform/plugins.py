@@ -1,16 +1,19 @@
-"""External transformation services, as in MultiCrawler (section 3.3): content is sent by POST, RDF comes back.
+"""Transformation by external services and by installed Python transformers.
 
-This room opens no socket. It says which call a document wants (`pending_service`) and reads the answer
-(`read_service_answer`); between the two, whoever holds the HTTP client makes the call:
+An external service gets the content by POST and returns RDF, as in MultiCrawler (section 3.3). This package opens no
+socket. `find_service_call` returns the request for a document, the caller sends it, and `read_service_response` parses
+the response:
 
-    call = pending_service(document, options, content_type=page.content_type)
+    call = find_service_call(document, options, content_type=page.content_type)
     if call is not None and not call.refused:
-        # POST call.body to call.url with call.headers; give up after call.seconds, read at most call.most_received
-        # bytes, follow no redirect; the address guard and the politeness clocks hold for it as for any request
-        extraction = read_service_answer(call, answer.content_type, answer.body, names)
-    # a call that is refused, or was not answered: service_failed(call, reason)
+        # POST call.body to call.url with call.headers; stop after call.seconds; read at most call.most_received bytes;
+        # follow no redirect; apply the address guard and politeness as for any request
+        extraction = read_service_response(call, response.content_type, response.body, names)
+    # if the call is refused or fails: service_failure(call, reason)
 
-The call is plain data and can be pickled: a worker process may ask for it and the fetch room may make it.
+`ServiceCall` can be pickled, so a worker process can create it and the crawl process can send it.
+
+Python transformers are found by their entry points (see `plugin_registry`).
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import pyoxigraph as ox
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import ACCEPT, Service, TransformOptions
-from motherlode.transform.plugin_registry import allowed
+from motherlode.transform.plugin_registry import allowed_transformers
 from motherlode.transform.xslt.rdf_results import read_rdf
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
@@ -33,33 +36,33 @@ from motherlode.www.media_types import MEDIA, essence, fits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceCall:
-    """One POST that a document wants."""
+    """One POST request to a transformation service."""
 
     url: str
     page_url: str
-    """Where the content came from; base for relative references in the answer."""
+    """URL of the content. Relative references in the response are resolved against it."""
     content_type: str
     body: bytes
     seconds: float
     most_received: int
-    most_statements: int
+    max_statements: int
     refused: str = ""
-    """A reason why the call must not be made."""
+    """Why the request must not be sent; "" if it may be."""
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What the service is told: the type of the content, where it came from, and what to answer with."""
+        """Request headers: type and URL of the content, and the accepted RDF formats."""
         return {"Content-Type": self.content_type, "Content-Location": self.page_url, "Accept": ACCEPT}
 
 
 def media_type_of(document: Document, content_type: str) -> str:
-    """The media type that a server gave, or else one that fits what the content was found to be."""
+    """Return the media type of the Content-Type header, or else one that fits the detected kind."""
     known = MEDIA[document.kind].media_types
     return essence(content_type) or (known[0] if known else "application/octet-stream")
 
 
-def pending_service(document: Document, options: TransformOptions, *, content_type: str = "") -> ServiceCall | None:
-    """The call that a document wants; None where no service is for it."""
+def find_service_call(document: Document, options: TransformOptions, *, content_type: str = "") -> ServiceCall | None:
+    """Return the request for a document; None if no service accepts its media type."""
     media_type = media_type_of(document, content_type)
     service = next((service for service in options.services if fits(service.media_type, media_type)), None)
     if service is None:
@@ -71,52 +74,54 @@ def pending_service(document: Document, options: TransformOptions, *, content_ty
         body=document.body,
         seconds=service.seconds,
         most_received=service.most_received,
-        most_statements=options.statements,
+        max_statements=options.statements,
         refused=_refusal(document, service),
     )
 
 
 def _refusal(document: Document, service: Service) -> str:
     size = len(document.body)
-    return f"{size} bytes are more than the service is given" if size > service.most_sent else ""
+    return f"{size} bytes are more than the limit of {service.most_sent} bytes" if size > service.most_sent else ""
 
 
-def read_service_answer(call: ServiceCall, content_type: str, body: bytes, names: BlankNames) -> Extraction:
-    """The statements of an answer; a problem where it is no RDF, or more than was asked for."""
+def read_service_response(call: ServiceCall, content_type: str, body: bytes, names: BlankNames) -> Extraction:
+    """Parse a response. Return a problem if it is not RDF or longer than the limit."""
     if len(body) > call.most_received:
-        return service_failed(call, "the answer is longer than the limit")
+        return service_failure(call, "the response is longer than the limit")
     rdf_format = ox.RdfFormat.from_media_type(essence(content_type))
     if rdf_format is None:
-        return service_failed(call, f"the answer is {essence(content_type)[:100] or 'of no type'}, which is no RDF")
-    found = read_rdf(body, rdf_format, base=call.page_url, names=names, syntax=Syntax.OTHER, most=call.most_statements)
+        media_type = essence(content_type)[:100]
+        reason = f"the response is {media_type}, not RDF" if media_type else "the response has no media type"
+        return service_failure(call, reason)
+    found = read_rdf(body, rdf_format, base=call.page_url, names=names, syntax=Syntax.OTHER, most=call.max_statements)
     return Extraction(syntax=Syntax.OTHER, statements=found.statements, problems=found.problems)
 
 
-def service_failed(call: ServiceCall, reason: str) -> Extraction:
-    """What there is to say of a call that gave nothing."""
+def service_failure(call: ServiceCall, reason: str) -> Extraction:
+    """Return an extraction with one problem: why the service gave no statements."""
     return Extraction(
         syntax=Syntax.OTHER, problems=(Problem(syntax=Syntax.OTHER, message=f"the service {call.url}: {reason}"),)
     )
 
 
-# ── Transformers in Python for other types of content, found by their entry points.
+# Python transformers
 
 
 class Transformer(Protocol):
-    """What an entry point names."""
+    """The function that an entry point names. It returns the media type and body of an RDF document."""
 
     def __call__(self, *, body: bytes, url: str, content_type: str) -> tuple[str, bytes]: ...
 
 
-def transformer_for(document: Document, options: TransformOptions, *, content_type: str = "") -> EntryPoint | None:
-    """The transformer that a document is for, of those that the options allow."""
+def find_transformer(document: Document, options: TransformOptions, *, content_type: str = "") -> EntryPoint | None:
+    """Return the first allowed transformer that accepts the media type of the document, or None."""
     media_type = media_type_of(document, content_type)
-    return next((point for point in allowed(options) if fits(point.name, media_type)), None)
+    return next((point for point in allowed_transformers(options) if fits(point.name, media_type)), None)
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions, *, content_type: str = "") -> Extraction:
-    """What the transformer for a document makes of it; nothing where there is none."""
-    point = transformer_for(document, options, content_type=content_type)
+    """Run the transformer for a document. Return an empty extraction if no transformer fits."""
+    point = find_transformer(document, options, content_type=content_type)
     if point is None:
         return Extraction(syntax=Syntax.OTHER)
     try:
@@ -126,13 +131,13 @@ def extract(document: Document, names: BlankNames, options: TransformOptions, *,
         )
         rdf_format = ox.RdfFormat.from_media_type(essence(media_type))
     except Exception as error:  # noqa: BLE001 - other people's code may raise anything
-        return _failed(point, f"{type(error).__name__}: {error}")
+        return _transformer_failure(point, f"{type(error).__name__}: {error}")
     if rdf_format is None:
-        return _failed(point, f"gave {media_type!r}, which is no RDF")
+        return _transformer_failure(point, f"returned {media_type!r}, which is not an RDF media type")
     found = read_rdf(body, rdf_format, base=document.url, names=names, syntax=Syntax.OTHER, most=options.statements)
     return Extraction(syntax=Syntax.OTHER, statements=found.statements, problems=found.problems)
 
 
-def _failed(point: EntryPoint, reason: str) -> Extraction:
+def _transformer_failure(point: EntryPoint, reason: str) -> Extraction:
     message = f"the transformer {point.value}: {reason[:300]}"
     return Extraction(syntax=Syntax.OTHER, problems=(Problem(syntax=Syntax.OTHER, message=message),))

@@ -1,4 +1,4 @@
-"""Where in a page a reference stands that could not be used: looked for only when there is a trouble to tell."""
+"""Find the positions of invalid references in a page. The search runs only if there are problems to report."""
 
 from __future__ import annotations
 
@@ -8,41 +8,42 @@ from urllib.parse import unquote
 from motherlode.model import Problem, Syntax
 from motherlode.www.document import Document
 
-_MOST_LOCATED = 10
-"""Problems of one page that are looked for; each costs a few passes over its text."""
-_BEFORE_A_VALUE = ('"', "'", "=")
-"""A reference is looked for as the value of an attribute first: the same words may stand in the text."""
+_MAX_LOCATED_PROBLEMS = 10
+"""Problems per page whose positions are searched. Each search needs a few passes over the text."""
+_VALUE_DELIMITERS = ('"', "'", "=")
+"""Characters before an attribute value. Attribute values are searched first, because the text may contain the same
+words."""
 
 
-def located(
+def locate_problems(
     document: Document, syntax: Syntax, found: Iterable[tuple[str, str]], *, repaired: bool = False
 ) -> list[Problem]:
-    """Problems, of messages and the references that they are about."""
+    """Return problems for pairs of a message and the reference that it is about."""
     problems = []
     for number, (message, reference) in enumerate(found):
-        line, column = _place(document.text, reference) if number < _MOST_LOCATED else (None, None)
+        line, column = _find_position(document.text, reference) if number < _MAX_LOCATED_PROBLEMS else (None, None)
         problems.append(Problem(syntax=syntax, message=message, line=line, column=column, repaired=repaired))
     return problems
 
 
-def _place(source: str, reference: str) -> tuple[int, int] | tuple[None, None]:
-    r"""Line and column of a reference.
+def _find_position(source: str, reference: str) -> tuple[int, int] | tuple[None, None]:
+    r"""Return the line and column of a reference; (None, None) if it is not found.
 
-    >>> _place('<p>a b\n<a href="//[a b">', "http://[a%20b"), _place("<p itemtype=a>", "b")
+    >>> _find_position('<p>a b\n<a href="//[a b">', "http://[a%20b"), _find_position("<p itemtype=a>", "b")
     ((2, 10), (None, None))
     """
-    for form in _forms(reference):
+    for form in _possible_spellings(reference):
         anywhere = source.find(form)
         if anywhere == -1:
             continue
-        as_value = (source.find(before + form, max(anywhere - 1, 0)) for before in _BEFORE_A_VALUE)
+        as_value = (source.find(before + form, max(anywhere - 1, 0)) for before in _VALUE_DELIMITERS)
         at = min((found + 1 for found in as_value if found != -1), default=anywhere)
         return source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at)
     return None, None
 
 
-def _forms(reference: str) -> list[str]:
-    """How a reference that was resolved and escaped may be written."""
+def _possible_spellings(reference: str) -> list[str]:
+    """Return spellings of a resolved and escaped reference that the page may contain."""
     tails = [reference[at:] for at in (0, reference.find("//")) if at != -1]
     spelt = (form for tail in tails for form in (tail, unquote(tail), tail.replace("&", "&amp;")))
     return [*dict.fromkeys(filter(None, spelt))]

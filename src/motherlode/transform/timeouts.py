@@ -1,7 +1,7 @@
-"""Time limits for extractors: the one place in this room that looks at a clock.
+"""Time limits for extractors. No other module of the package reads a clock.
 
-In the main thread of a process (where the transform workers run) an interval timer raises `OutOfTime` inside whatever
-Python code is running. In other threads no signal can be had, so only code that asks its `Deadline` will stop.
+In the main thread, where the transform workers run, an interval timer raises `ExtractorTimeout` inside the running
+Python code. Other threads cannot receive signals, so there only code that checks its `Deadline` is stopped.
 """
 
 from __future__ import annotations
@@ -15,179 +15,185 @@ from contextlib import contextmanager
 from types import FrameType, FunctionType
 
 _REPEAT_SECONDS = 0.25
-"""The alarm rings again: the first may be lost where Python cannot raise, in a finaliser for one."""
-_HARDLY = 0.1
-"""Seconds: of work, in which nobody can have caught a ring; and before a limit, in which it counts as reached."""
-_REST_SECONDS = 60.0
-"""For who keeps what there is once the time is up."""
+"""The timer repeats, because Python discards an exception that is raised in a finalizer, for example."""
+_TOLERANCE_SECONDS = 0.1
+"""A second signal within this much CPU time is ignored, because the code that catches the first exception may not have
+run yet. A deadline that expires this many seconds before a limit counts as that limit."""
+_SUSPENDED_SECONDS = 60.0
+"""Time that the code which catches a timeout has to save its results."""
 
 
-class OutOfTime(BaseException):
-    """Raised inside an extractor whose time is up. Not an Exception, so that no extractor catches it by accident."""
+class ExtractorTimeout(BaseException):
+    """Raised inside an extractor when its time is up.
+
+    It is a BaseException, so that extractors do not catch it by accident.
+    """
 
 
 class Deadline:
-    """A moment after which work must stop."""
+    """A time after which work must stop."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raises OutOfTime once the moment has passed; for loops that may run where no alarm can be set."""
+        """Raise ExtractorTimeout if the deadline has passed. For loops that may run in threads without a timer."""
         now = time.monotonic()
         if now > self._at:
             if _is_main_thread():
-                _ALARM.forestall(now)
-            raise OutOfTime
+                _TIMER.suspend_if_due(now)
+            raise ExtractorTimeout
 
 
-class _Alarm:
-    """The process's one interval timer, shared by limits after limits and inside limits.
+class _TimeoutTimer:
+    """The interval timer of the process, shared by nested and consecutive limits.
 
-    Limits that end in time do not touch it: it is set for the first of them, and when it rings too early for the one
-    that is then in force, it is set again. Where nobody used the alarm before, our handler stays, and does nothing.
-    System calls for each limit cost a page as much as a small syntax.
+    The timer is armed for the first limit only. A limit that ends in time does not touch it. If the timer fires too
+    early for the limit then in force, it is armed again. Two system calls per limit would cost as much time as
+    extracting a small syntax. If the program had no handler for SIGALRM, our handler stays installed and does nothing.
     """
 
     def __init__(self) -> None:
         self.due: list[float] = []
-        """When each limit that is in force ends, the outermost first; none later than the one around it."""
-        self._rings = math.inf
-        """When the timer will ring next, at the latest."""
-        self._rang_at = -math.inf
-        """When it rang last for the limit in force, in seconds of work: on a busy machine a process may stand still for
-        longer than the alarm takes to ring again, and whoever catches the first ring must not be met by the second."""
-        self._is_taken = False
-        self._before: Callable[[int, FrameType | None], object] | int = signal.SIG_DFL
-        """Whose handler must come back, with the time that its own timer had, and when that was."""
-        self._waiting = self._interval = self._since = 0.0
+        """End of each limit in force, outermost first. No limit ends later than the one around it."""
+        self._next_signal = math.inf
+        """Latest time of the next signal."""
+        self._raised_at_cpu = -math.inf
+        """CPU time of the last exception for the innermost limit. On a busy machine a process may be paused for longer
+        than the repeat interval, and the code that handles the first exception must not be interrupted by a second
+        one."""
+        self._is_installed = False
+        self._previous_handler: Callable[[int, FrameType | None], object] | int = signal.SIG_DFL
+        """Handler to restore, with the remaining time of its timer, its interval, and when that was read."""
+        self._previous_delay = self._previous_interval = self._installed_at = 0.0
 
-    def begin(self, ends: float) -> None:
-        """Puts a limit in force, inside those that are."""
+    def start_limit(self, ends: float) -> None:
+        """Start a limit inside the limits in force."""
         if self.due and self.due[-1] < ends:
             ends = self.due[-1]
         self.due.append(ends)
-        self._rang_at = -math.inf
-        if ends < self._rings:
-            self._set(ends)
+        self._raised_at_cpu = -math.inf
+        if ends < self._next_signal:
+            self._arm(ends)
 
-    def ring(self, _signal: int, frame: FrameType | None) -> None:
-        if frame is not None and frame.f_code in _OWN_CODE:  # a limit half set or half taken away would stay for ever
-            self._rings = time.monotonic() + _REPEAT_SECONDS
+    def handle_signal(self, _signal: int, frame: FrameType | None) -> None:
+        """Raise ExtractorTimeout if the innermost limit has expired, else arm the timer again."""
+        if frame is not None and frame.f_code in _OWN_CODE:  # an exception here could leave a limit in force forever
+            self._next_signal = time.monotonic() + _REPEAT_SECONDS
             return
         now = time.monotonic()
-        if not self.due:  # it was meant for a block that has ended
-            self._stop()
+        if not self.due:  # the limit has ended
+            self._disarm()
         elif now < self.due[-1]:
-            self._set(self.due[-1])
+            self._arm(self.due[-1])
         else:
-            self._rings = now + _REPEAT_SECONDS
+            self._next_signal = now + _REPEAT_SECONDS
             worked = time.process_time()
-            if worked - self._rang_at >= _HARDLY:
-                self._rang_at = worked
-                raise OutOfTime
+            if worked - self._raised_at_cpu >= _TOLERANCE_SECONDS:
+                self._raised_at_cpu = worked
+                raise ExtractorTimeout
 
-    def forestall(self, now: float) -> None:
-        """Somebody stops by the clock: the alarm for the same moment, which may be on its way, must not come, too."""
-        if self.due and now >= self.due[-1] - _HARDLY:
-            self.rest()
+    def suspend_if_due(self, now: float) -> None:
+        """Suspend the innermost limit if it ends about now, because a deadline raises and the signal may be pending."""
+        if self.due and now >= self.due[-1] - _TOLERANCE_SECONDS:
+            self.suspend()
 
-    def _set(self, moment: float) -> None:
-        self._rings = moment
+    def _arm(self, moment: float) -> None:
+        self._next_signal = moment
         signal.setitimer(signal.ITIMER_REAL, max(moment - time.monotonic(), 0.0001), _REPEAT_SECONDS)
 
-    def _stop(self) -> None:
-        self._rings = math.inf
+    def _disarm(self) -> None:
+        self._next_signal = math.inf
         signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def rest(self) -> None:
-        """Lets the innermost limit be: its end is that of the one around it, or a while from now."""
+    def suspend(self) -> None:
+        """Move the end of the innermost limit to that of the limit around it, else to a minute from now."""
         if self.due:
-            self.due[-1] = self.due[-2] if len(self.due) > 1 else time.monotonic() + _REST_SECONDS
+            self.due[-1] = self.due[-2] if len(self.due) > 1 else time.monotonic() + _SUSPENDED_SECONDS
 
-    def take(self) -> bool:
-        """Puts the handler in its place; False where a limit around this one has done so."""
-        if self._is_taken:
+    def install(self) -> bool:
+        """Install the signal handler. Return False if an outer limit has already installed it."""
+        if self._is_installed:
             return False
-        if signal.getsignal(signal.SIGALRM) != self.ring:
-            self._since = time.monotonic()
-            self._waiting, self._interval = signal.setitimer(signal.ITIMER_REAL, 0)
-            self._before = signal.signal(signal.SIGALRM, self.ring) or signal.SIG_DFL
-        self._is_taken = True
+        if signal.getsignal(signal.SIGALRM) != self.handle_signal:
+            self._installed_at = time.monotonic()
+            self._previous_delay, self._previous_interval = signal.setitimer(signal.ITIMER_REAL, 0)
+            self._previous_handler = signal.signal(signal.SIGALRM, self.handle_signal) or signal.SIG_DFL
+        self._is_installed = True
         return True
 
-    def give_back(self) -> None:
-        """What was there before comes back, with the time that it still has."""
-        self._stop()
-        self._is_taken = False
-        if self._before == signal.SIG_DFL and not self._waiting:
+    def uninstall(self) -> None:
+        """Restore the previous handler with the remaining time of its timer."""
+        self._disarm()
+        self._is_installed = False
+        if self._previous_handler == signal.SIG_DFL and not self._previous_delay:
             return
-        signal.signal(signal.SIGALRM, self._before)
-        if self._waiting:
-            left = self._waiting - (time.monotonic() - self._since)
-            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), self._interval)
+        signal.signal(signal.SIGALRM, self._previous_handler)
+        if self._previous_delay:
+            left = self._previous_delay - (time.monotonic() - self._installed_at)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), self._previous_interval)
 
 
-_ALARM = _Alarm()
+_TIMER = _TimeoutTimer()
 
 
 def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def time_is_up() -> None:
-    """OutOfTime was caught: while its catcher keeps what there is, the alarm must not ring again for the same limit."""
+def suspend_timeout() -> None:
+    """Prevent further signals for the innermost limit while the code that caught ExtractorTimeout saves its results."""
     if _is_main_thread():
-        _ALARM.rest()
+        _TIMER.suspend()
 
 
 @contextmanager
-def alarm_ready() -> Iterator[None]:
-    """Makes the limits inside the block cheap: the alarm is taken and given back once for all of them.
+def shared_timer() -> Iterator[None]:
+    """Install the signal handler once for all limits inside the block.
 
-    Who transforms many documents puts all of them into one block: two system calls less for each.
+    Put the transformation of many documents into one block: this saves two system calls per document.
     """
-    was_free = _is_main_thread() and _ALARM.take()
+    installed_timer = _is_main_thread() and _TIMER.install()
     try:
         yield
     finally:
-        if was_free:
-            _ALARM.give_back()
+        if installed_timer:
+            _TIMER.uninstall()
 
 
 class TimeLimit(Deadline):
-    """Raises OutOfTime inside the block after so many seconds, or when a limit that was set around it is due.
+    """Raises ExtractorTimeout inside the block after the given seconds, or when an outer limit expires.
 
-    A page has several, hence a class: what `contextlib` makes of a generator costs three times as much.
+    A class, because a page has several limits and a `contextlib` generator takes three times as long.
 
     >>> try:
     ...     with TimeLimit(0.01):
     ...         while True:
     ...             pass
-    ... except OutOfTime:
+    ... except ExtractorTimeout:
     ...     print("stopped")
     stopped
     """
 
     def __enter__(self) -> Deadline:
-        self._has_alarm = _is_main_thread()
-        if self._has_alarm:
-            self._was_free = _ALARM.take()
-            self._depth = len(_ALARM.due)
-            _ALARM.begin(self._at)
+        self._has_timer = _is_main_thread()
+        if self._has_timer:
+            self._installed_timer = _TIMER.install()
+            self._depth = len(_TIMER.due)
+            _TIMER.start_limit(self._at)
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        if self._has_alarm:
-            del _ALARM.due[self._depth :]
-            if self._was_free:
-                _ALARM.give_back()
+        if self._has_timer:
+            del _TIMER.due[self._depth :]
+            if self._installed_timer:
+                _TIMER.uninstall()
 
 
 _OWN_CODE = frozenset(
     method.__code__
-    for owner in (_Alarm, TimeLimit)
+    for owner in (_TimeoutTimer, TimeLimit)
     for method in vars(owner).values()
     if isinstance(method, FunctionType)
 )
-"""Where the alarm must not raise; it rings again a moment later."""
+"""Code in which the timer does not raise. The signal repeats shortly after."""

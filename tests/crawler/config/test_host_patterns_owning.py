@@ -26,7 +26,7 @@ async def _crawl(path: Path, site: ChangingWeb, **more: object) -> list[Visit]:
     folder.create(job)
     try:
         assembled = assemble(job, folder)
-        return [visit async for visit in assembled.crawl.visits(assembled.seeds)]
+        return [visit async for visit in assembled.engine.visits(assembled.seeds)]
     finally:
         folder.unlock()
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import cast
 
 from motherlode.crawler import Counters, CrawlFolder, Job
-from motherlode.crawler.engine.checkpoint import LEAST_SECONDS, MOST_SECONDS, Checkpointer, close
+from motherlode.crawler.engine.checkpoint import MAX_SECONDS, MIN_SECONDS, Checkpointer
+from motherlode.crawler.engine.components import close_components
 from motherlode.crawler.engine.factory import assemble
-from motherlode.crawler.stats.counters import Estimator
+from motherlode.crawler.stats.counters import EarlyStop, Estimator
 from motherlode.frontier import LmdbStorage
 from motherlode.index import BatchWriter
 from tests.crawler.small_web import HOME, crawled, small_web
@@ -44,13 +45,14 @@ async def flushes_in(folder: Path, web: Path, *, each_takes: float, seconds: flo
     assembled = assemble(job, made)
     clock = Clock()
     writer = Flushing(clock, each_takes)
-    parts = replace(assembled.crawl._parts, writer=cast(BatchWriter, writer))
-    checkpoints = Checkpointer(parts, Counters(), Estimator(), clock=clock)
+    parts = replace(assembled.engine._parts, writer=cast(BatchWriter, writer))
+    checkpoints = Checkpointer(parts, Counters(), Estimator(), EarlyStop(after=None, below=0.0), clock=clock)
     end = clock.now + seconds
     while clock.now < end:
         clock.now += 0.05
-        await checkpoints.take_when_due(dried_out=False)
-    await close(assembled.crawl._parts, assembled.crawl._checkpoints, dried_out=False, spoiled=False)
+        await checkpoints.save_if_due()
+    save_final = assembled.engine._checkpointer.save_final
+    await close_components(assembled.engine._parts, save_final, is_broken=False)
     made.unlock()
     return writer.flushes
 
@@ -58,13 +60,13 @@ async def flushes_in(folder: Path, web: Path, *, each_takes: float, seconds: flo
 async def test_checkpoints_are_frequent_while_they_are_cheap(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     cheap = await flushes_in(tmp_path / "cheap", web, each_takes=0.001, seconds=30)
-    assert 25 / LEAST_SECONDS <= cheap <= 30 / LEAST_SECONDS
+    assert 25 / MIN_SECONDS <= cheap <= 30 / MIN_SECONDS
 
 
 async def test_checkpoints_that_take_long_are_seldom(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     dear = await flushes_in(tmp_path / "dear", web, each_takes=1.0, seconds=60)
-    assert 60 / (MOST_SECONDS + 1.1) - 1 <= dear <= 60 / MOST_SECONDS + 1
+    assert 60 / (MAX_SECONDS + 1.1) - 1 <= dear <= 60 / MAX_SECONDS + 1
 
 
 def test_the_last_checkpoint_holds_everything(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.engine.factory import assemble
-from motherlode.frontier import Entry, FrontierStorage
-from motherlode.model import Link, Parent
+from motherlode.frontier import FrontierStorage
+from motherlode.model import Link, Outcome
 from motherlode.www.urls import host_of
 from tests.crawler.small_web import HOME, small_web
 
@@ -22,14 +22,14 @@ class Diary:
         self.sent: list[tuple[str, str]] = []
         self.known_elsewhere = False
 
-    def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
+    def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
         foreign = [link for link in links if host_of(link.url) == "b.example"]
         self.sent += [(host_of(link.url), "" if parent is None else parent.url) for link in foreign]
         return [link for link in links if link not in foreign]
 
-    def seal(self) -> None:
-        self.lines.append("seal")
-        self._ledger.put_note("of a neighbour", b"sealed")
+    def prepare_commit(self, save: Callable[[str, bytes], None]) -> None:
+        self.lines.append("prepare")
+        save("of a peer", b"prepared")
 
     def committed(self) -> None:
         self.lines.append("committed")
@@ -51,10 +51,10 @@ async def test_links_of_others_are_left_to_them_and_every_commit_is_sealed_first
 
     assembled = assemble(job, folder, join=join)
     visits = 0
-    async for _ in assembled.crawl.visits(assembled.seeds):
+    async for _ in assembled.engine.visits(assembled.seeds):
         visits += 1
-        if assembled.crawl.idle:
-            assembled.crawl.stop()
+        if assembled.engine.is_idle:
+            assembled.engine.stop()
     folder.unlock()
     (diary,) = diaries
     assert visits == 7, "home, three pages, two redirects and a gap"
@@ -63,4 +63,4 @@ async def test_links_of_others_are_left_to_them_and_every_commit_is_sealed_first
     assert diary.lines[-1] == "close"
     turns = diary.lines[:-1]
     assert turns
-    assert turns == ["seal", "committed"] * (len(turns) // 2)
+    assert turns == ["prepare", "committed"] * (len(turns) // 2)

@@ -14,9 +14,9 @@ from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawler.engine.factory import assemble
 from motherlode.fetch.http.connections import Connection, Connector, Endpoint
 from motherlode.fetch.http.errors import FetchError
-from motherlode.frontier import Entry, FrontierStorage, LmdbStorage
+from motherlode.frontier import FrontierStorage, LmdbStorage
 from motherlode.index import PROVENANCE, QuadStore
-from motherlode.model import FailureKind, Link, Parent, Visit
+from motherlode.model import FailureKind, Link, Outcome, Visit
 from motherlode.model.terms import page_iri
 from tests.crawler.changing_web import ChangingWeb, Document, serving
 from tests.crawler.small_web import HOME, crawled, small_web
@@ -39,11 +39,11 @@ async def _run(folder: CrawlFolder, job: Job, stop_after: int | None) -> list[Vi
         folder.create(job)
     assembled = assemble(job, folder)
     visits = []
-    async for visit in assembled.crawl.visits(assembled.seeds):
+    async for visit in assembled.engine.visits(assembled.seeds):
         visits.append(visit)
         if stop_after is not None and len(visits) == stop_after:
-            assembled.crawl.stop()
-    assert assembled.crawl.totals.fetched >= len(visits)
+            assembled.engine.stop()
+    assert assembled.engine.totals.fetched >= len(visits)
     return visits
 
 
@@ -54,10 +54,10 @@ class Recorder:
         self._ledger = storage
         self.closed_with: bytes | None = None
 
-    def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
+    def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
         return links
 
-    def seal(self) -> None: ...
+    def prepare_commit(self, save: object) -> None: ...
 
     def committed(self) -> None: ...
 
@@ -75,8 +75,8 @@ async def test_neighbours_are_told_before_the_ledger_closes(tmp_path: Path) -> N
         return joined[0]
 
     assembled = assemble(job, folder, join=join)
-    async for _ in assembled.crawl.visits(assembled.seeds):
-        assembled.crawl.stop()
+    async for _ in assembled.engine.visits(assembled.seeds):
+        assembled.engine.stop()
     folder.unlock()
     assert joined[0].closed_with, "the ledger could still be read, and held the last commit"
 

@@ -184,7 +184,7 @@ def test_good_hosts_are_waited_for_where_requests_are_scarce_and_time_is_not(
     policy = _learner(Job(seeds=(HOME,), **budget), storage)  # type: ignore[arg-type]
     storage.close()
     assert isinstance(policy, Motherlode)
-    assert policy.choosy == choosy
+    assert policy.wait_threshold == choosy
 
 
 @pytest.mark.parametrize(("policy", "is_brief"), [("motherlode", True), ("bfs", True), ("ldcoc:trpx", False)])
@@ -203,6 +203,6 @@ def test_the_policy_of_a_crawl_knows_what_is_looked_for(tmp_path: Path) -> None:
     storage = LmdbStorage(tmp_path)
     aimed, other = (_learner(Job(seeds=(HOME,), target=target), storage) for target in ("rdf", "any"))
     assert isinstance(aimed, Motherlode) and isinstance(other, Motherlode)
-    assert "ext .ttl" in aimed.beliefs.chances.hunches
-    assert not other.beliefs.chances.hunches
+    assert "ext .ttl" in aimed.posterior.feature_model.target_priors
+    assert not other.posterior.feature_model.target_priors
     storage.close()

@@ -17,7 +17,7 @@ from motherlode.crawler.engine.outage import (
     is_sign_of_life,
 )
 from motherlode.fetch import RobotsRules
-from motherlode.frontier import Entry, Frontier, Lease, MemoryStorage, Politeness
+from motherlode.frontier import End, Entry, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Failure, FailureKind, Fetched, Link, LinkSource, Page, Request, RequestKind
 from motherlode.policies import policy_from
 
@@ -69,15 +69,15 @@ class Crawl:
 
     def add_links(self, *hosts: str) -> None:
         links = [Link(url=f"http://{host}/1", source=LinkSource.SEED) for host in hosts]
-        self.frontier.add_links(links, parent=None, entry=None)
+        self.frontier.add_links(links, parent=None)
 
     async def turn(self) -> tuple[Lease, Fetched]:
         """A request for what the frontier hands out next, all but settled."""
-        while (lease := self.frontier.next(time.time())) is None or lease.kind is RequestKind.RESOLVE:
+        while (lease := self.frontier.lease(time.time())) is None or lease.kind is RequestKind.RESOLVE:
             if lease is None:
                 await asyncio.sleep(0.005)
             else:
-                self.frontier.resolved(lease, await self.resolve(lease.url))
+                self.frontier.end(lease, End.RESOLVED, 0.0, address=await self.resolve(lease.url))
         fetched = await self.listener.fetch(Request(url=lease.url, kind=lease.kind))
         self.frontier.response_received(lease, time.time(), address=fetched.address)
         self.outage_monitor.note(lease, fetched)
@@ -110,9 +110,9 @@ async def met(crawl: Crawl, *hosts: str) -> None:
         lease, fetched = await crawl.turn()
         assert isinstance(fetched, Page)
         if lease.kind is RequestKind.ROBOTS:
-            crawl.frontier.introduce(lease, b"User-agent: *\nDisallow: /2", time.time())
+            crawl.frontier.end(lease, End.ROBOTS_READ, time.time(), robots=b"User-agent: *\nDisallow: /2")
         else:
-            crawl.frontier.done(lease)
+            crawl.frontier.end(lease, End.FETCHED, 0.0)
     crawl.network.log.clear()
 
 
@@ -201,9 +201,9 @@ async def test_a_witness_that_holds_a_page_can_be_asked_although_the_page_may_no
     crawl = Crawl()
     crawl.add_links("h1.example")
     lease, _ = await crawl.turn()
-    crawl.frontier.introduce(lease, b"", time.time())
+    crawl.frontier.end(lease, End.ROBOTS_READ, time.time())
     answer = await crawl.outage_monitor._polite.fetch(
-        Request(url="http://h1.example/robots.txt", kind=RequestKind.ERRAND), wait_until=time.time() + 0.5
+        Request(url="http://h1.example/robots.txt", kind=RequestKind.SUBREQUEST), wait_until=time.time() + 0.5
     )
     assert isinstance(answer, Page)
     page, _ = await crawl.turn()
@@ -216,7 +216,7 @@ async def test_where_nobody_ever_answered_the_silent_are_asked_again_and_then_ta
     failed = await crawl.fail("h1.example", "h2.example", "h3.example")
     await crawl.tended_until(lambda: crawl.outage_monitor.since is not None)
     for lease, failure in failed:
-        crawl.frontier.put_back(lease, failure.kind, time.time())
+        crawl.frontier.end(lease, End.NETWORK_DOWN, time.time(), failure=Failure(url="", kind=failure.kind))
     crawl.network.log.clear()
     await crawl.tended_until(lambda: crawl.outage_monitor.since is None, seconds=10.0)
     assert 0 < len(crawl.network.log) < 20
@@ -250,10 +250,17 @@ async def test_silence_that_a_killed_run_left_in_its_journal_says_nothing_now() 
 async def test_closing_ends_a_round_that_waits() -> None:
     crawl = Crawl(delay=0.02)
     await met(crawl, "h1.example")
-    crawl.frontier.slow_down(
-        Lease(url="http://h1.example/", host="h1.example", kind=RequestKind.PAGE, entry=ENTRY),
+    crawl.frontier.end(
+        Lease(
+            url="http://h1.example/",
+            host="h1.example",
+            kind=RequestKind.SUBREQUEST,
+            entry=ENTRY,
+            is_subrequest=True,
+        ),
+        End.SUBREQUEST_DONE,
         time.time(),
-        retry_after=60,
+        failure=Failure(url="", kind=FailureKind.TOO_MANY, retry_after=60),
     )
     crawl.network.dead = {"dead5.example", "dead6.example", "dead7.example"}
     await crawl.fail(*sorted(crawl.network.dead))

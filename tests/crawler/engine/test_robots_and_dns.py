@@ -10,7 +10,7 @@ import pytest
 from motherlode.crawler.engine.robots_and_dns import RobotsHandler
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import RobotsRules
-from motherlode.frontier import Frontier, Lease, MemoryStorage, Politeness
+from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Failure, FailureKind, Page, RequestKind
 from motherlode.policies import policy_from
 
@@ -28,8 +28,8 @@ def asked() -> tuple[Frontier, RobotsHandler, Lease]:
         politeness=Politeness(delay=1.0, adaptive=True),
     )
     settler = Scheduler(frontier, policy)
-    settler.seeds([HOME])
-    lease = frontier.next(0.0)
+    settler.add_seeds([HOME])
+    lease = frontier.lease(0.0)
     assert lease is not None and lease.kind is RequestKind.ROBOTS
     frontier.response_received(lease, 0.0)
     return frontier, RobotsHandler(frontier, settler, usual_sitemaps=True), lease
@@ -46,10 +46,10 @@ def failure(kind: FailureKind, location: str = "") -> Failure:
 def waiting(frontier: Frontier) -> set[str]:
     """What the frontier hands out from now on."""
     found, now = set(), 2.0
-    while (lease := frontier.next(now)) is not None:
+    while (lease := frontier.lease(now)) is not None:
         found.add(lease.url)
         frontier.response_received(lease, now)
-        frontier.done(lease)
+        frontier.end(lease, End.FETCHED, 0.0)
         now += 100.0
     return found
 
@@ -71,7 +71,7 @@ def test_rules_that_lie_elsewhere_are_asked_for_there() -> None:
     frontier, introductions, lease = asked()
     elsewhere = "http://a.example/rules/robots.txt"
     assert introductions.settle(lease, failure(FailureKind.REDIRECT, location=elsewhere)) is None
-    again = frontier.next(50.0)
+    again = frontier.lease(50.0)
     assert again is not None
     assert (again.kind, again.url) == (RequestKind.ROBOTS, elsewhere)
 
@@ -86,7 +86,7 @@ def test_a_host_that_cannot_be_reached_costs_the_page_that_waited(kind: FailureK
 def test_a_server_in_trouble_is_asked_again_later() -> None:
     frontier, introductions, lease = asked()
     assert introductions.settle(lease, failure(FailureKind.SERVER_ERROR)) is None
-    assert frontier.next(1.0) is None, "nothing is allowed before the rules are known"
+    assert frontier.lease(1.0) is None, "nothing is allowed before the rules are known"
     assert not frontier.exhausted
 
 
@@ -97,7 +97,7 @@ def rerouted() -> tuple[Frontier, RobotsHandler, Lease]:
     """The rules of the seed's host lie on another host, which was asked for them."""
     frontier, introductions, lease = asked()
     introductions.settle(lease, failure(FailureKind.REDIRECT, location=ELSEWHERE))
-    again = frontier.next(1.0)
+    again = frontier.lease(1.0)
     assert again is not None and (again.url, again.host) == (ELSEWHERE, "a.example")
     frontier.response_received(again, 1.0)
     return frontier, introductions, again
@@ -107,13 +107,13 @@ def test_who_holds_the_rules_of_others_and_is_asked_too_much_rests() -> None:
     frontier, introductions, lease = rerouted()
     answer = Failure(url=ELSEWHERE, kind=FailureKind.TOO_MANY, fetched_at=1.0, retry_after=600.0)
     assert introductions.settle(lease, answer) is None
-    Scheduler(frontier, policy_from("bfs")).seeds(["http://www.a.example/"])
-    assert frontier.next(600.0) is None
+    Scheduler(frontier, policy_from("bfs")).add_seeds(["http://www.a.example/"])
+    assert frontier.lease(600.0) is None
 
 
 def test_rules_at_an_address_that_nobody_may_ask_forbid_everything_once() -> None:
     frontier, introductions, lease = rerouted()
-    Scheduler(frontier, policy_from("bfs")).seeds([HOME + "1", HOME + "2"])
+    Scheduler(frontier, policy_from("bfs")).add_seeds([HOME + "1", HOME + "2"])
     assert introductions.settle(lease, Failure(url=ELSEWHERE, kind=FailureKind.GUARD, fetched_at=1.0)) is None
     assert waiting(frontier) == set()
     assert frontier.refused == {"robots": 3}

@@ -57,7 +57,8 @@ def test_the_record_tells_where_a_page_comes_from_and_what_it_is() -> None:
     record = page_record(lease(), page(), READING)
     assert (record.url, record.status, record.fetched_at) == (URL, 200, 100.0)
     assert (record.size, record.referrer) == (len(HTML), "http://a.example/")
-    assert (record.lines, record.quads, record.kind) == (READING.lines, READING.quads, "html")
+    assert (record.graph_quads, record.union_quads) == (READING.graph_quads, READING.union_quads)
+    assert (record.quads, record.kind) == (READING.quads, "html")
     assert record.syntaxes == ("rdfa",), "plain page facts are not named beside better ones"
     assert record.content_hash == READING.content_hash
 
@@ -66,7 +67,7 @@ def test_a_redirect_is_on_record_under_the_address_that_was_asked_for() -> None:
     failure = Failure(url=URL, kind=FailureKind.REDIRECT, status=301, location="http://b.example/", fetched_at=7.0)
     record = redirect_record(lease(), failure)
     assert (record.url, record.status, record.redirects_to) == (URL, 301, "http://b.example/")
-    assert (record.fetched_at, record.lines, record.quads) == (7.0, b"", 0)
+    assert (record.fetched_at, record.graph_quads, record.quads) == (7.0, b"", 0)
 
 
 def test_a_visit_has_what_was_asked_and_what_came_of_it() -> None:

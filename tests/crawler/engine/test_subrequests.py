@@ -16,7 +16,7 @@ from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.engine.factory import assemble
 from motherlode.index import QuadStore
 from motherlode.model import Visit
-from motherlode.transform.plugin_registry import installed
+from motherlode.transform.plugin_registry import installed_transformers
 from tests.support import install_pdf_transformer
 
 CONTEXT = {"@context": {"name": "http://vocab.example/name"}}
@@ -66,7 +66,7 @@ async def _crawl(job: Job, path: Path) -> list[Visit]:
     folder.create(job)
     try:
         assembled = assemble(job, folder)
-        return [visit async for visit in assembled.crawl.visits(assembled.seeds)]
+        return [visit async for visit in assembled.engine.visits(assembled.seeds)]
     finally:
         folder.unlock()
 
@@ -120,9 +120,9 @@ async def test_a_service_turns_a_pdf_into_facts(tmp_path: Path) -> None:
 @pytest.fixture
 def pdf_transformer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     install_pdf_transformer(tmp_path / "packages", monkeypatch)
-    installed.cache_clear()
+    installed_transformers.cache_clear()
     yield
-    installed.cache_clear()
+    installed_transformers.cache_clear()
 
 
 @pytest.mark.usefixtures("pdf_transformer")

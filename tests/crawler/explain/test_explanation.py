@@ -244,4 +244,4 @@ def test_what_links_announce_is_told_by_the_target_of_the_crawl(tmp_path: Path, 
     policy = _policy(folder.job(), storage)
     storage.close()
     assert isinstance(policy, Motherlode)
-    assert policy.beliefs.chances.hunches.get("ext .ttl", 0.0) == hunch
+    assert policy.posterior.feature_model.target_priors.get("ext .ttl", 0.0) == hunch

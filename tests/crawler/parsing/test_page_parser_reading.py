@@ -50,7 +50,7 @@ def test_a_page_is_known_told_and_followed(text: str, content_type: str, kind: s
     assert (reading.kind, reading.relevant) == (kind, True)
     assert reading.counts[syntax] == 2
     assert reading.quads == sum(reading.counts.values())
-    assert reading.lines.count(b"\n") == 2 * reading.quads, "each in the page's graph and in the union"
+    assert reading.graph_quads.count(b"\n") == reading.union_quads.count(b"\n") == reading.quads
     assert "http://ex.org/next" in [link.url for link in reading.links]
     assert syntaxes(reading) == (syntax,), "plain page facts are no syntax of their own"
 
@@ -84,7 +84,7 @@ def test_what_a_page_asks_of_crawlers_is_done(
     text: str, content_type: str, headers: dict[str, str], *, kept: bool, followed: bool
 ) -> None:
     reading = read(text, content_type, headers=headers)
-    assert (reading.relevant, bool(reading.quads), bool(reading.lines)) == (kept, kept, kept)
+    assert (reading.relevant, bool(reading.quads), bool(reading.graph_quads)) == (kept, kept, kept)
     assert bool(reading.links) == followed
     assert bool(reading.not_followed) != followed
     assert any("noindex" in problem.message for problem in reading.problems) != kept, "what was left out is told"
@@ -106,7 +106,7 @@ def test_a_page_is_not_kept_from_its_last_day_on(text: str, headers: dict[str, s
         PageParser(ParseOptions(target="any")).read(_page(text, headers=headers, at=at)) for at in (end - 1, end, 0.0)
     )
     assert (before.relevant, bool(before.quads), before.problems) == (True, True, ())
-    assert (after.relevant, after.quads, after.lines) == (False, 0, b"")
+    assert (after.relevant, after.quads, after.graph_quads) == (False, 0, b"")
     assert bool(after.links), "they are followed"
     (problem,) = after.problems
     assert problem.message.startswith("unavailable_after: the page asks not to be kept after 2031-06-25 15:00; ")
@@ -151,7 +151,7 @@ def test_a_context_that_is_missing_is_wanted_and_read_when_it_is_supplied() -> N
     context = b'{"@context": {"name": "http://vocab.example/name"}}'
     supplied = read(NEEDS_CONTEXT, supplies=SubrequestResults(contexts={CONTEXT: context}))
     assert supplied.wanted == ()
-    assert b"<http://vocab.example/name>" in supplied.lines
+    assert b"<http://vocab.example/name>" in supplied.graph_quads
 
 
 def test_json_with_the_context_in_its_header_is_json_ld_and_the_context_is_no_page() -> None:

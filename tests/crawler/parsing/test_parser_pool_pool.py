@@ -71,11 +71,11 @@ async def test_many_pages_are_read_each_with_its_own_answer() -> None:
     finally:
         await pool.close()
     assert all(reading.relevant and reading.counts["microdata"] == 2 for reading in readings)
-    graphs = {reading.lines.split(b" ")[-2] if reading.lines else b"" for reading in readings}
+    graphs = {reading.graph_quads.split(b" ")[-2] if reading.graph_quads else b"" for reading in readings}
     assert len(readings) == 40
     assert graphs
     assert all(reading.links[0].url == "http://ex.org/next" for reading in readings)
-    assert len({reading.lines for reading in readings}) == 40, "blank nodes and graphs are each page's own"
+    assert len({reading.graph_quads for reading in readings}) == 40, "blank nodes and graphs are each page's own"
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])

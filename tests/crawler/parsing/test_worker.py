@@ -60,7 +60,7 @@ def test_it_says_when_it_is_ready_answers_in_order_and_ends_with_its_input(worke
         assert answer[:1] == STATUS_OK
         reading = msgspec.msgpack.decode(answer[1:], type=ParsedPage)
         assert reading.relevant
-        assert f"<http://a.example/{number}>".encode() in reading.lines
+        assert f"<http://a.example/{number}>".encode() in reading.graph_quads
     to.close()
     assert read_frame(back) is None
     assert worker.wait(timeout=30) == 0

@@ -9,7 +9,7 @@ import pytest
 
 from motherlode.crawler.recrawl.revisits import RefreshFirst, RevisitResult, Revisits, is_revisit
 from motherlode.crawler.recrawl.schedule import DAY, LATEST, PageMemory, content_hash
-from motherlode.frontier import Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
+from motherlode.frontier import End, Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
 from motherlode.model import Failure, FailureKind, Fetched, Link, LinkSource, Outcome, Page, Visit
 from motherlode.policies import policy_from
 from tests.frontier.fakes import frontier_on, take
@@ -27,14 +27,14 @@ class Crawl:
         self.revisits = Revisits(self.storage, self.frontier, self.policy)
 
     def add_links(self, *urls: str) -> None:
-        self.frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
+        self.frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None)
 
     def visited(self, *urls: str, **more: object) -> None:
         """The first visits, as the loop writes them."""
         self.add_links(*urls)
         for number in range(len(urls)):
             lease = self.next(0.0)
-            self.frontier.done(lease)
+            self.frontier.end(lease, End.FETCHED, 0.0)
             entry = lease.entry
             visit = Visit(number=number + 1, url=lease.url, host=lease.host, arm=entry.arm, score=entry.score, **more)  # type: ignore[arg-type]
             self.storage.append_visit(number + 1, msgspec.msgpack.encode(visit))
@@ -115,16 +115,17 @@ def test_a_crawl_that_was_cut_short_ends_when_the_known_pages_have_been_looked_a
     assert not crawl.revisits.over()
     lease = crawl.next(DAY)
     assert is_revisit(lease)
-    crawl.frontier.done(crawl.revisits.close(lease))
+    crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     assert crawl.revisits.over()
-    assert crawl.frontier.next(DAY) is None, "the new page waits for a crawl"
+    assert crawl.frontier.lease(DAY) is None, "the new page waits for a crawl"
 
 
 def test_a_crawl_that_was_over_goes_on_with_what_it_finds() -> None:
     crawl = Crawl()
     crawl.visited(A)
     crawl.revisits.begin(DAY, due_only=False)
-    crawl.frontier.done(crawl.revisits.close(crawl.next(DAY)))
+    lease = crawl.next(DAY)
+    crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     crawl.add_links("http://c.example/new")
     assert not crawl.revisits.over()
     assert crawl.next(DAY).url == "http://c.example/new"
@@ -184,7 +185,7 @@ def test_what_a_look_has_found(fetched: Fetched, outcome: RevisitResult | None) 
     crawl, lease = revisit()
     assert crawl.revisits.outcome(lease, fetched) is outcome
     crawl.add_links("http://new.example/")
-    crawl.frontier.done(crawl.revisits.close(lease))
+    crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     assert crawl.revisits.outcome(crawl.next(DAY), fetched) is None, "a first visit"
 
 
@@ -213,7 +214,7 @@ def test_what_is_remembered_and_what_the_account_is_told(
 
 def test_a_revisit_leaves_the_page_in_the_arm_it_was_found_in() -> None:
     crawl, lease = revisit()
-    crawl.frontier.done(crawl.revisits.close(lease))
+    crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     found = crawl.storage.find(A)
     assert found is not None
     assert found[0].arm == crawl.memory().arm

@@ -307,7 +307,7 @@ async def test_pool_post_is_not_sent_twice() -> None:
     fetcher = HttpFetcher(HttpOptions(user_agent="x", allow=("127.0.0.0/8",)))
     posting = Posting(body=b"", headers={"Content-Type": "text/plain"}, seconds=2.0)
     async with LastingServer(hangs_up(answering=1)) as server:
-        request = Request(url=server.url("/"), kind=RequestKind.ERRAND, posting=posting)
+        request = Request(url=server.url("/"), kind=RequestKind.SUBREQUEST, posting=posting)
         for _ in range(2):
             assert isinstance(await fetcher.fetch(request), Page)
         assert (server.connections, len(server.heads)) == (2, 2)

@@ -181,7 +181,7 @@ def test_reader_short_useless_body_is_checked_at_its_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "useful"), [(RequestKind.ROBOTS, ()), (RequestKind.ERRAND, ()), (RequestKind.PAGE, ("image/*",))]
+    ("kind", "useful"), [(RequestKind.ROBOTS, ()), (RequestKind.SUBREQUEST, ()), (RequestKind.PAGE, ("image/*",))]
 )
 def test_reader_useful_media_type_is_not_checked(kind: RequestKind, useful: tuple[str, ...]) -> None:
     made = intake(kind, useful=useful)

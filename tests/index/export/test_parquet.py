@@ -19,7 +19,7 @@ from ..fakes import A, B, P, record, says
 
 @pytest.fixture
 def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(parquet_module, "_ROWS", 3)  # so that there are several groups
+    monkeypatch.setattr(parquet_module, "_ROWS_PER_GROUP", 3)  # so that there are several groups
     store = QuadStore(tmp_path / "store")
     store.begin(RunRecord(identifier="r1", started_at=0.0, version="1"))
     odd = [
@@ -65,7 +65,7 @@ def test_an_empty_store(tmp_path: Path) -> None:
 
 
 def test_long_texts_make_more_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_module, "_TEXT", 10_000)
+    monkeypatch.setattr(parquet_module, "_CHARACTERS_PER_GROUP", 10_000)
     store = QuadStore(tmp_path / "store")
     store.write([record(A, *(says(str(number), "x" * 9_000) for number in range(5)))])
     assert export_parquet(store, tmp_path / "out") == (5, 1)

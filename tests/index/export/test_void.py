@@ -8,7 +8,7 @@ from pathlib import Path
 import pyoxigraph as ox
 
 from motherlode.index import PageRecord, QuadStore, RunRecord
-from motherlode.index.export.void import export_void, statistics
+from motherlode.index.export.void import count_statistics, export_void
 from motherlode.model.terms import PREFIXES, RDF_TYPE
 
 from ..fakes import A, B, P, record, says
@@ -26,7 +26,7 @@ def filled(path: Path) -> QuadStore:
 
 
 def test_what_is_counted(tmp_path: Path) -> None:
-    found = statistics(filled(tmp_path))
+    found = count_statistics(filled(tmp_path))
     assert (found.triples, found.subjects, found.documents) == (4, 3, 2)
     assert found.classes == {"http://ex.org/Thing": 2}
     assert found.properties[P[1:-1]] == 2
@@ -37,7 +37,7 @@ def test_redirects_and_pages_that_are_gone_are_no_documents(tmp_path: Path) -> N
     store = filled(tmp_path)
     moved = PageRecord(url="http://c.example/", fetched_at=30.0, status=301, redirects_to=A)
     store.write([PageRecord(url=B, fetched_at=30.0, status=404), moved])
-    assert statistics(store).documents == 1
+    assert count_statistics(store).documents == 1
 
 
 def test_the_description_can_be_asked(tmp_path: Path) -> None:

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from motherlode.index.fulltext.analysis import (
     UNSPACED,
     decode,
+    domain_suffixes,
     encode,
+    language_prefixes,
+    normalize_text,
     open_index,
-    prefixes,
     schema,
-    spaced,
-    suffixes,
-    tokens,
-    written,
+    to_tantivy,
+    tokenize,
 )
 from motherlode.index.fulltext.documents import SubjectDocument, Text
 
@@ -46,7 +46,7 @@ def index_of(path: Path, *documents: SubjectDocument) -> tantivy.Index:
     index = open_index(path, create=True)
     writer = index.writer(heap_size=15_000_000, num_threads=1)
     for document in documents:
-        writer.add_document(written(document, encode(document)))
+        writer.add_document(to_tantivy(document, encode(document)))
     writer.commit()
     index.reload()
     return index
@@ -75,21 +75,21 @@ def count(index: tantivy.Index, query: tantivy.Query) -> int:
     ],
 )
 def test_text_is_cut_into_words_without_case_and_accents(text: str, words: list[str]) -> None:
-    assert tokens(text) == words
+    assert tokenize(text) == words
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet=LETTERS, max_size=80))
 def test_words_are_the_same_when_they_are_cut_again(text: str) -> None:
     """What a search is made of must meet what the index holds."""
-    words = tokens(text)
-    assert tokens(" ".join(words)) == words
+    words = tokenize(text)
+    assert tokenize(" ".join(words)) == words
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet=st.sampled_from("ab \u4e00\u3042\u0e01\u1780ø"), max_size=30))
 def test_spaces_come_only_between_characters_of_scripts_without_them(text: str) -> None:
-    made = spaced(text)
+    made = normalize_text(text)
     assert made.replace(" ", "") == text.replace(" ", "")
     assert not re.search(f"[{UNSPACED}][^ ]|[^ ][{UNSPACED}]", made)
 
@@ -169,14 +169,14 @@ def test_an_index_of_another_version_is_made_anew_by_a_writer_and_refused_to_a_r
     ],
 )
 def test_a_host_is_found_by_the_domains_above_it_but_not_by_the_last(host: str, found: list[str]) -> None:
-    assert suffixes(host, ".") == found
+    assert domain_suffixes(host, ".") == found
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.from_regex(r"[a-z0-9]{1,8}", fullmatch=True), min_size=1, max_size=4))
 def test_each_prefix_of_a_language_tag_is_a_tag_and_the_last_is_the_tag(parts: list[str]) -> None:
     tag = "-".join(parts)
-    found = prefixes(tag)
+    found = language_prefixes(tag)
     assert found[-1] == tag
     assert len(found) == len(parts)
     assert all(f"{longer}-".startswith(f"{shorter}-") for shorter, longer in pairwise(found))

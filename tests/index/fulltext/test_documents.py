@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.index import PageRecord
-from motherlode.index.fulltext.documents import MOST_LITERALS, MOST_TEXT, documents
+from motherlode.index.fulltext.documents import MAX_LITERALS_PER_SUBJECT, MAX_TEXT_CHARACTERS, make_documents
 from motherlode.model.terms import literal
 from tests.index.fakes import record, says
 
@@ -16,7 +16,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def test_a_subject_is_one_document_with_its_types() -> None:
-    made = documents(
+    made = make_documents(
         record(
             "http://a.example/",
             says("soup", "Tomato soup", predicate=NAME),
@@ -34,7 +34,7 @@ def test_a_subject_is_one_document_with_its_types() -> None:
 
 
 def test_graphs_of_the_page_are_told_apart() -> None:
-    made = documents(record("http://a.example/", says("x", "one"), says("x", "two", graph="<http://ex.org/g>")))
+    made = make_documents(record("http://a.example/", says("x", "one"), says("x", "two", graph="<http://ex.org/g>")))
     assert [(document.graph, document.texts[0].value) for document in made] == [
         ("http://a.example/", "one"),
         ("http://a.example/#graph=http://ex.org/g", "two"),
@@ -43,7 +43,7 @@ def test_graphs_of_the_page_are_told_apart() -> None:
 
 def test_numbers_and_dates_are_no_words_but_unknown_types_may_be() -> None:
     lines = "".join(
-        f"<u:s> <u:p> {value} <http://a/> .\n<u:s> <u:p> {value} .\n"
+        f"<u:s> <u:p> {value} <http://a/> .\n"
         for value in (
             f'"1"^^<{XSD}integer>',
             f'"2020-01-01"^^<{XSD}date>',
@@ -52,7 +52,7 @@ def test_numbers_and_dates_are_no_words_but_unknown_types_may_be() -> None:
             '"Grüezi"@de-CH',
         )
     )
-    (document,) = documents(PageRecord(url="http://a/", fetched_at=0, status=200, lines=lines.encode()))
+    (document,) = make_documents(PageRecord(url="http://a/", fetched_at=0, status=200, graph_quads=lines.encode()))
     assert [(text.value, text.language) for text in document.texts] == [
         ("plain", ""),
         ("<b>html</b>", ""),
@@ -62,7 +62,7 @@ def test_numbers_and_dates_are_no_words_but_unknown_types_may_be() -> None:
 
 def test_quotes_escapes_and_what_looks_like_syntax_stay_text() -> None:
     hostile = 'a " <u:g> . b \\ \n\t _:x'
-    (document,) = documents(record("http://a/", ("_:b1", "<u:p>", '"' + _escaped(hostile) + '"', "")))
+    (document,) = make_documents(record("http://a/", ("_:b1", "<u:p>", '"' + _escaped(hostile) + '"', "")))
     assert document.texts[0].value == hostile
     assert document.subject == "_:b1"
 
@@ -86,7 +86,7 @@ def _escaped(text: str) -> str:
 )
 def test_every_text_is_read_as_it_was_written(said: list[tuple[str, str, str]]) -> None:
     page = "http://a.example/"
-    made = documents(
+    made = make_documents(
         record(page, *(("<u:s>", "<u:p>", literal(text, language=tag), graph) for text, tag, graph in said))
     )
     names = {"": page, "<http://ex.org/g>": f"{page}#graph=http://ex.org/g", "_:g": f"{page}#graph=_:g"}
@@ -95,14 +95,14 @@ def test_every_text_is_read_as_it_was_written(said: list[tuple[str, str, str]]) 
 
 
 def test_size_is_bounded() -> None:
-    many = (says("x", f"word{number}") for number in range(MOST_LITERALS + 50))
-    (document,) = documents(record("http://a/", *many))
-    assert len(document.texts) == MOST_LITERALS
-    (document,) = documents(record("http://a/", says("x", "é" * (MOST_TEXT * 2))))
-    assert len(document.texts[0].value) == MOST_TEXT
+    many = (says("x", f"word{number}") for number in range(MAX_LITERALS_PER_SUBJECT + 50))
+    (document,) = make_documents(record("http://a/", *many))
+    assert len(document.texts) == MAX_LITERALS_PER_SUBJECT
+    (document,) = make_documents(record("http://a/", says("x", "é" * (MAX_TEXT_CHARACTERS * 2))))
+    assert len(document.texts[0].value) == MAX_TEXT_CHARACTERS
 
 
 def test_broken_lines_are_passed_over() -> None:
     lines = b'rubbish\n<u:s> <u:p> "open\n<u:s> <u:p> "good" .\n\xff\xfe <u:p> "x" .\n'
-    made = documents(PageRecord(url="http://a/", fetched_at=0, status=200, lines=lines))
+    made = make_documents(PageRecord(url="http://a/", fetched_at=0, status=200, graph_quads=lines))
     assert "good" in {text.value for document in made for text in document.texts}

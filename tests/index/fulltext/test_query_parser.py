@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index.fulltext.query_parser import QueryPart, Search, attempts, parts, spellings
+from motherlode.index.fulltext.query_parser import QueryPart, Search, build_queries, iri_variants, parse_words
 from motherlode.model.terms import PREFIXES
 
 
@@ -25,32 +25,32 @@ from motherlode.model.terms import PREFIXES
     ],
 )
 def test_words_phrases_and_what_must_be_absent(typed: str, found: list[QueryPart]) -> None:
-    assert parts(typed) == found
+    assert parse_words(typed) == found
 
 
 @pytest.mark.parametrize("typed", ["-basil", '-"san marzano" -basil', "-a-b"])
 def test_where_everything_is_excluded_the_sign_meant_something_else(typed: str) -> None:
-    found = parts(typed)
+    found = parse_words(typed)
     assert found
     assert not any(part.excluded for part in found)
-    assert attempts(Search(words=typed)), "there is something to look for"
+    assert build_queries(Search(words=typed)), "there is something to look for"
 
 
 def test_what_is_typed_is_bounded() -> None:
-    assert len(parts("a " * 600)) == 32
-    (phrase,) = parts('"' + "word " * 150 + '"')
+    assert len(parse_words("a " * 600)) == 32
+    (phrase,) = parse_words('"' + "word " * 150 + '"')
     assert len(phrase.tokens) == 40
-    assert sum(len(part.tokens) for part in parts("b" * 900 + " x" * 500)) == 32
-    assert parts(" " * 1_000 + "beyond") == []
+    assert sum(len(part.tokens) for part in parse_words("b" * 900 + " x" * 500)) == 32
+    assert parse_words(" " * 1_000 + "beyond") == []
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=60) | st.text(alphabet='-" ab', max_size=30))
 def test_every_part_has_words_and_something_is_wanted_if_anything_is_found(typed: str) -> None:
-    found = parts(typed)
+    found = parse_words(typed)
     assert all(part.tokens for part in found)
     assert not found or any(not part.excluded for part in found)
-    assert len(attempts(Search(words=typed))) == (3 if found else 0)
+    assert len(build_queries(Search(words=typed))) == (3 if found else 0)
 
 
 @pytest.mark.parametrize(
@@ -62,19 +62,19 @@ def test_every_part_has_words_and_something_is_wanted_if_anything_is_found(typed
     ],
 )
 def test_no_filter_is_an_error(asked: Search) -> None:
-    assert len(attempts(asked)) == 3
+    assert len(build_queries(asked)) == 3
 
 
 @pytest.mark.parametrize("name", ["", "schema:Recipe", "<foo:Bar>", "http://a.test/x", "x://y", "URN:isbn:1", " "])
 def test_names_that_may_be_meant(name: str) -> None:
-    assert Search(words="", type=name, predicate=name).trouble == ""
+    assert Search(words="", type=name, predicate=name).problem == ""
 
 
 def test_names_that_can_never_fit_are_told_with_what_is_known() -> None:
-    unknown = Search(words="", type="foo:Bar").trouble
+    unknown = Search(words="", type="foo:Bar").problem
     assert unknown.startswith("type: the prefix of 'foo:Bar' is not known")
     assert "dcterms, doap, foaf" in unknown
-    assert Search(words="", predicate="name").trouble.startswith("predicate: 'name' is no IRI")
+    assert Search(words="", predicate="name").problem.startswith("predicate: 'name' is no IRI")
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ def test_names_that_can_never_fit_are_told_with_what_is_known() -> None:
     ],
 )
 def test_a_name_is_written_out_and_http_and_https_are_the_same(name: str, found: list[str]) -> None:
-    assert list(spellings(name)) == found
+    assert list(iri_variants(name)) == found
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(sorted(PREFIXES)), st.from_regex(r"[A-Za-z0-9_]{1,12}", fullmatch=True))
 def test_a_prefixed_name_and_its_iri_mean_the_same(prefix: str, local: str) -> None:
-    assert set(spellings(f"{prefix}:{local}")) == set(spellings(f"<{PREFIXES[prefix]}{local}>"))
+    assert set(iri_variants(f"{prefix}:{local}")) == set(iri_variants(f"<{PREFIXES[prefix]}{local}>"))

@@ -8,19 +8,19 @@ import pytest
 
 from motherlode.index.fulltext import Search, WordIndex, WordSearcher
 from motherlode.index.fulltext import searcher as searching
-from motherlode.index.fulltext.searcher import LinkedFolder, may_write
+from motherlode.index.fulltext.searcher import LinkedFolder, is_writable
 from tests.index.fakes import record, says
 
 
 def _written(index: WordIndex, name: str, text: str) -> None:
-    index.write(index.announce([record(f"http://{name}.example/", says(name, text))]))
+    index.write(index.prepare([record(f"http://{name}.example/", says(name, text))]))
     index.commit()
 
 
 def test_the_index_is_read_through_links_and_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = WordIndex(tmp_path)
     _written(index, "pan", "A frying pan")
-    monkeypatch.setattr(searching, "may_write", lambda path: False)
+    monkeypatch.setattr(searching, "is_writable", lambda path: False)
     before = sorted(tmp_path.iterdir())
     searcher = WordSearcher(tmp_path)
     assert [hit.subject for hit in searcher.search(Search(words="frying"))] == ["http://ex.org/pan"]
@@ -42,4 +42,4 @@ def test_locks_are_not_linked_and_the_folder_goes_with_its_reader(tmp_path: Path
 
 
 def test_a_folder_of_our_own_needs_no_links(tmp_path: Path) -> None:
-    assert may_write(tmp_path)
+    assert is_writable(tmp_path)

@@ -49,7 +49,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> WordSearcher:
         record("http://[2001:db8::1]:81/", says("wok", "An iron wok")),
         record("http://shop.xn--mller-kva.test/", says("spoon", "A wooden spoon")),
     ]
-    index.write(index.announce(pages))
+    index.write(index.prepare(pages))
     index.close()
     return WordSearcher(path)
 
@@ -121,7 +121,7 @@ def test_a_hit_says_why_and_where(searcher: WordSearcher) -> None:
 
 
 def test_what_every_page_says_hides_no_other_subject(searcher: WordSearcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "_AT_ONCE", 40)
+    monkeypatch.setattr(searching, "_DOCUMENTS_PER_ROUND", 40)
     assert found(searcher, "pan") == ["pan", "lid"], "more documents about the pan than are looked at in one go"
 
 
@@ -142,7 +142,7 @@ def test_a_filter_knows_the_text_by_which_a_subject_was_found(
     others = [literal(f"{tag}-thing", text, tag, NAME) for tag, text in WORLD.items()]
     index = WordIndex(tmp_path)
     pages = [record("http://a.test/", *others, *(literal(f"{tag}-thing", "more", "en") for tag in WORLD))]
-    index.write(index.announce(pages))
+    index.write(index.prepare(pages))
     index.close()
     (hit,) = WordSearcher(tmp_path).search(Search(words=words, language=language, predicate=predicate))
     assert hit.snippet.text == shown
@@ -155,7 +155,7 @@ def test_nothing_is_found_where_nothing_is_wanted(searcher: WordSearcher) -> Non
 
 def test_nameless_subjects_that_say_the_same_are_one_find(searcher: WordSearcher) -> None:
     (hit,) = searcher.search(Search(words="footer"))
-    assert (hit.pages, hit.alike) == (5, 4)
+    assert (hit.pages, hit.similar_subjects) == (5, 4)
 
 
 def test_how_many_pages_say_so_does_not_depend_on_the_limit(
@@ -165,7 +165,7 @@ def test_how_many_pages_say_so_does_not_depend_on_the_limit(
         first = searcher.search(Search(words="pan", limit=limit))[0]
         assert (first.pages, first.has_more_pages, first.other_pages) == (60, False, " and 59 more")
         assert first.summary()["pages"] == 60
-    monkeypatch.setattr(searching, "_AT_ONCE", 40)
+    monkeypatch.setattr(searching, "_DOCUMENTS_PER_ROUND", 40)
     few = [searcher.search(Search(words="pan", limit=limit))[0] for limit in (1, 10)]
     assert few[0].pages == few[1].pages < 60
     assert few[0].other_pages.startswith(" and at least ")

@@ -39,7 +39,7 @@ def test_commits_come_by_the_clock(tmp_path: Path) -> None:
     for second in range(0, 12, 3):
         now = float(second)
         pages = [record(f"http://a.test/{second}", says("x", "found"))]
-        index.write(index.announce(pages))
+        index.write(index.prepare(pages))
         assert words(tmp_path, "found") == []
     now = 12.0
     index.write([])
@@ -78,8 +78,8 @@ def test_after_a_kill_the_index_catches_up(tmp_path: Path) -> None:
 
 def test_half_a_batch_at_the_end_of_the_journal_is_no_harm(tmp_path: Path) -> None:
     index = WordIndex(tmp_path)
-    index.announce([record("http://a.test/", says("x", "whole"))])
-    index.announce([record("http://b.test/", says("x", "half"))])
+    index.prepare([record("http://a.test/", says("x", "whole"))])
+    index.prepare([record("http://b.test/", says("x", "half"))])
     journal = tmp_path / "pending.journal"
     content = journal.read_bytes()
     del index
@@ -100,7 +100,7 @@ def test_an_index_can_be_made_anew_from_the_quads(tmp_path: Path) -> None:
     index = WordIndex(tmp_path / "words")
     assert index.is_new
     stale = [record("http://c.test/", says("x", "stale"))]
-    index.write(index.announce(stale))
+    index.write(index.prepare(stale))
     index.rebuild(quads)
     index.close()
     assert words(tmp_path / "words", "stale") == []

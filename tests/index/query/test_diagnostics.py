@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index.query.diagnostics import QueryProblem, diagnosed
+from motherlode.index.query.diagnostics import QueryProblem, diagnose
 from motherlode.model.terms import PREFIXES
 
 
 def problem(sparql: str) -> QueryProblem:
     with pytest.raises(SyntaxError) as caught:
         ox.Store().query(sparql, prefixes=PREFIXES)
-    return diagnosed(sparql, caught.value.msg or "")
+    return diagnose(sparql, caught.value.msg or "")
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,6 @@ def test_every_wrong_query_is_explained(parts: list[str]) -> None:
     try:
         ox.Store().query(sparql, prefixes=PREFIXES)
     except SyntaxError as error:
-        found = diagnosed(sparql, error.msg or "")
+        found = diagnose(sparql, error.msg or "")
         assert found.message
         assert found.line <= sparql.count("\n") + 1

@@ -11,12 +11,22 @@ from xml.etree import ElementTree
 import msgspec
 
 from motherlode.index import QuadStore
-from motherlode.index.query.query_worker import BROKEN, CUT, DONE, FAILED, HEAD, PIECE, READY, WRONG, Order
+from motherlode.index.query.query_worker import (
+    CHUNK,
+    DAMAGED,
+    DONE,
+    FAILED,
+    HEAD,
+    INVALID,
+    READY,
+    TOO_LARGE,
+    WorkerQuery,
+)
 from motherlode.runtime.frames import pack_frame, read_frame
 from tests.index.fakes import record, says, spoil, spoil_inside
 
 
-def frames(store: Path, *orders: Order) -> list[tuple[bytes, bytes]]:
+def frames(store: Path, *orders: WorkerQuery) -> list[tuple[bytes, bytes]]:
     command = [sys.executable, "-m", "motherlode.index.query.query_worker", str(store), str(store.with_name("words"))]
     sent = b"".join(pack_frame(msgspec.msgpack.encode(order)) for order in orders)
     output = io.BytesIO(subprocess.run(command, input=sent, capture_output=True, timeout=60, check=True).stdout)
@@ -32,14 +42,14 @@ def test_orders_are_answered_one_after_the_other(tmp_path: Path) -> None:
     store.flush()
     found = frames(
         tmp_path / "store",
-        Order(sparql="ASK {}"),
-        Order(sparql="SELECT {"),
-        Order(sparql="SELECT * { ?s ?p ?o }", most=10_000),
-        Order(sparql="CONSTRUCT WHERE { ?s ?p ?o }", graph="application/n-triples"),
+        WorkerQuery(sparql="ASK {}"),
+        WorkerQuery(sparql="SELECT {"),
+        WorkerQuery(sparql="SELECT * { ?s ?p ?o }", max_bytes=10_000),
+        WorkerQuery(sparql="CONSTRUCT WHERE { ?s ?p ?o }", graph="application/n-triples"),
     )
     kinds = b"".join(kind for kind, _ in found)
-    assert kinds.startswith(READY + HEAD + PIECE + DONE + WRONG + HEAD)
-    assert kinds.endswith(CUT + HEAD + PIECE + DONE)
+    assert kinds.startswith(READY + HEAD + CHUNK + DONE + INVALID + HEAD)
+    assert kinds.endswith(TOO_LARGE + HEAD + CHUNK + DONE)
     assert found[-3][1] == b"graph"
     assert found[-2][1].count(b" .\n") == 500
     assert not list(tmp_path.glob("store.readers")), "it leaves nothing behind"
@@ -51,10 +61,10 @@ def test_texts_that_xml_cannot_hold_do_not_break_it(tmp_path: Path) -> None:
     store.flush()
     xml = {"results": "application/sparql-results+xml", "graph": "application/rdf+xml"}
     for sparql in ("SELECT ?o { ?s ?p ?o }", "CONSTRUCT WHERE { ?s ?p ?o }"):
-        found = frames(tmp_path / "store", Order(sparql=sparql, **xml), Order(sparql=sparql))
-        whole = ElementTree.fromstring(next(content for kind, content in found if kind == PIECE))
+        found = frames(tmp_path / "store", WorkerQuery(sparql=sparql, **xml), WorkerQuery(sparql=sparql))
+        whole = ElementTree.fromstring(next(content for kind, content in found if kind == CHUNK))
         assert "back\ufffdspace, \ufffd, \ufffd, tab\t, \r\n, 日本" in "".join(whole.itertext())
-        assert "back\\bspace" in [content for kind, content in found if kind == PIECE][1].decode()
+        assert "back\\bspace" in [content for kind, content in found if kind == CHUNK][1].decode()
 
 
 def test_without_a_store_it_says_so(tmp_path: Path) -> None:
@@ -70,11 +80,11 @@ def test_a_damaged_store_is_told_with_what_to_do(tmp_path: Path) -> None:
     store.close()
     del store
     spoil_inside(tmp_path / "store")
-    opened, *rest = frames(tmp_path / "store", Order(sparql="SELECT * { ?s ?p ?o }"))
+    opened, *rest = frames(tmp_path / "store", WorkerQuery(sparql="SELECT * { ?s ?p ?o }"))
     assert opened[0] == READY
-    assert rest[-1][0] == BROKEN
+    assert rest[-1][0] == DAMAGED
     assert b"put back a copy" in rest[-1][1].lower()
     spoil(tmp_path / "store")
-    ((kind, told),) = frames(tmp_path / "store", Order(sparql="ASK {}"))
-    assert kind == BROKEN
+    ((kind, told),) = frames(tmp_path / "store", WorkerQuery(sparql="ASK {}"))
+    assert kind == DAMAGED
     assert b"put back a copy" in told.lower()

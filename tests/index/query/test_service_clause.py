@@ -6,7 +6,7 @@ import pyoxigraph as ox
 import pytest
 
 from motherlode.index.query.diagnostics import QueryError
-from motherlode.index.query.service_clause import prepared
+from motherlode.index.query.service_clause import rewrite_services
 from motherlode.model.terms import PREFIXES
 
 A, NAME = ox.NamedNode("http://ex.org/a"), ox.NamedNode("http://schema.org/name")
@@ -28,7 +28,7 @@ def look_up(words: str, limit: int) -> list[tuple[str, str, float]]:
 
 
 def rows(store: ox.Store, sparql: str) -> list[tuple[str, ...]]:
-    made = prepared(sparql, look_up)
+    made = rewrite_services(sparql, look_up)
     found = store.query(made.text, prefixes=PREFIXES, custom_functions=made.functions)
     assert isinstance(found, ox.QuerySolutions)
     return sorted(tuple(str(value) for value in row) for row in found)
@@ -64,7 +64,7 @@ def test_words_are_escaped(store: ox.Store) -> None:
         seen.append(words)
         return FOUND
 
-    made = prepared('ASK { SERVICE ml:search { ?s ml:matches "a\\"} ?x {\\n" ; ml:score ?n } }', note)
+    made = rewrite_services('ASK { SERVICE ml:search { ?s ml:matches "a\\"} ?x {\\n" ; ml:score ?n } }', note)
     store.query(made.text, prefixes=PREFIXES, custom_functions=made.functions)
     assert seen[-1] == 'a"} ?x {\n'
 
@@ -82,8 +82,8 @@ def test_words_are_escaped(store: ox.Store) -> None:
 )
 def test_the_network_is_refused_unless_allowed(sparql: str) -> None:
     with pytest.raises(QueryError, match="asks another server"):
-        prepared(sparql, look_up)
-    assert prepared(sparql, look_up, allow_network=True).text == sparql
+        rewrite_services(sparql, look_up)
+    assert rewrite_services(sparql, look_up, allow_network=True).text == sparql
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_the_network_is_refused_unless_allowed(sparql: str) -> None:
 )
 def test_a_search_that_is_wrong_is_explained(sparql: str, message: str) -> None:
     with pytest.raises(QueryError, match=message):
-        prepared(sparql, look_up)
+        rewrite_services(sparql, look_up)
 
 
 def test_without_words_the_query_says_so() -> None:
     for sparql in ('ASK { SERVICE ml:search { ?s ml:matches "x" } }', 'ASK { ?s ?p ?o FILTER(ml:matches(?s, "x")) }'):
         with pytest.raises(QueryError, match="no index of words"):
-            prepared(sparql, None)
+            rewrite_services(sparql, None)
 
 
 def test_words_that_cannot_be_read_are_told_before_the_query_runs() -> None:
@@ -114,14 +114,14 @@ def test_words_that_cannot_be_read_are_told_before_the_query_runs() -> None:
 
     for sparql in ('ASK { SERVICE ml:search { ?s ml:matches "x" } }', 'ASK { ?s ?p ?o FILTER(ml:matches(?s, "x")) }'):
         with pytest.raises(QueryError, match="cannot be read") as caught:
-            prepared(sparql, of_another_version)
+            rewrite_services(sparql, of_another_version)
         assert "--rebuild" in str(caught.value)
 
 
 def test_places_are_told_in_the_users_own_text() -> None:
     sparql = 'ASK { SERVICE ml:search { ?s ml:matches "tomato" } ?s ?p ?o }'
-    made = prepared(sparql, look_up)
-    assert made.original(made.text.index("?s ?p ?o }", made.text.rindex("}") - 12)) == sparql.index("?s ?p ?o }")
+    made = rewrite_services(sparql, look_up)
+    assert made.original_offset(made.text.index("?s ?p ?o }", made.text.rindex("}") - 12)) == sparql.index("?s ?p ?o }")
 
 
 def test_a_subject_that_no_query_can_spell_is_found_too(store: ox.Store) -> None:
@@ -130,7 +130,7 @@ def test_a_subject_that_no_query_can_spell_is_found_too(store: ox.Store) -> None
     other = ox.NamedNode("http://other.test/")
     for page in (PAGE, other):
         store.add(ox.Quad(wild, NAME, ox.Literal("tomato"), page))
-    asked = prepared(
+    asked = rewrite_services(
         'SELECT ?s ?g { SERVICE ml:search { ?s ml:matches "tomato" ; ml:graph ?g } }',
         lambda words, limit: [*FOUND, ("http://ex.org/50%", PAGE.value, 0.5)],
     )
@@ -153,7 +153,7 @@ def test_a_limit_holds_for_its_own_search_only(store: ox.Store) -> None:
 
 def test_an_escape_that_is_none_is_told() -> None:
     with pytest.raises(QueryError, match="column 46: this string has an escape that is none"):
-        prepared('SELECT * { SERVICE ml:search { ?s ml:matches "\\q" } }', look_up)
+        rewrite_services('SELECT * { SERVICE ml:search { ?s ml:matches "\\q" } }', look_up)
 
 
 HIDDEN = [
@@ -175,8 +175,8 @@ PROLOGUE = "PREFIX x: <http://x.test/> PREFIX : <http://x.test/> PREFIX service:
 @pytest.mark.parametrize("pattern", HIDDEN)
 def test_a_service_that_hides_is_refused(pattern: str) -> None:
     with pytest.raises(QueryError, match="SERVICE asks another server"):
-        prepared(PROLOGUE + pattern, look_up)
-    assert prepared(PROLOGUE + pattern, look_up, allow_network=True).text == PROLOGUE + pattern
+        rewrite_services(PROLOGUE + pattern, look_up)
+    assert rewrite_services(PROLOGUE + pattern, look_up, allow_network=True).text == PROLOGUE + pattern
 
 
 def test_our_own_search_is_none_that_hides(store: ox.Store) -> None:
@@ -194,4 +194,4 @@ def test_our_own_search_is_none_that_hides(store: ox.Store) -> None:
     ],
 )
 def test_a_name_that_begins_like_a_service_is_a_name(pattern: str) -> None:
-    assert prepared(PROLOGUE + pattern, look_up).text == PROLOGUE + pattern
+    assert rewrite_services(PROLOGUE + pattern, look_up).text == PROLOGUE + pattern

@@ -99,7 +99,7 @@ def test_an_endpoint_that_goes_away_and_comes_back_misses_nothing(
     server.kill()
     for page in pages[20:40]:
         sink.write([page])
-    _until(lambda: bool(sink.trouble))
+    _until(lambda: bool(sink.last_error))
     server.start()
     for page in pages[40:]:
         sink.write([page])
@@ -116,7 +116,7 @@ def test_what_waits_outlives_the_crawl_and_is_sent_by_the_next(server: OxigraphS
     sinks, sink = _open(tmp_path, **table)
     for n in range(3):
         sink.write([record(f"http://h.example/{n}", (f"<http://x.example/{n}>", P, f'"{n}"'))])
-    _until(lambda: bool(sink.trouble))
+    _until(lambda: bool(sink.last_error))
     sinks.close()
     settings = sink_settings(table)
     (state,) = sink_states([settings], tmp_path)
@@ -183,7 +183,7 @@ def test_what_an_endpoint_says_is_told_while_pages_wait(
     table = {"kind": "update", "url": f"{server.root}/u", "drain": 0}
     sinks, sink = _open(tmp_path, **table)
     sink.write([record(A, ("<http://x.example/>", P, '"1"'))])
-    _until(lambda: bool(sink.trouble))
+    _until(lambda: bool(sink.last_error))
     sinks.close()
     (state,) = sink_states([sink_settings(table)], tmp_path)
     assert (state["waiting"], state["trouble"]) == (1, "401 said 401")

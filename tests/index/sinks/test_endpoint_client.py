@@ -64,8 +64,8 @@ def start() -> Iterator[Start]:
 def client() -> Iterator[Callable[..., EndpointClient]]:
     made: list[EndpointClient] = []
 
-    def opened(url: str, *, seconds: float = 30.0) -> EndpointClient:
-        made.append(EndpointClient(url, seconds=seconds, headers={"Authorization": "Bearer x"}))
+    def opened(url: str, *, timeout_seconds: float = 30.0) -> EndpointClient:
+        made.append(EndpointClient(url, timeout_seconds=timeout_seconds, headers={"Authorization": "Bearer x"}))
         return made[-1]
 
     yield opened
@@ -82,7 +82,7 @@ def client() -> Iterator[Callable[..., EndpointClient]]:
     ],
 )
 def test_the_target_is_path_and_query(url: str, target: str) -> None:
-    assert EndpointClient(url, seconds=1.0, headers={}).target == target
+    assert EndpointClient(url, timeout_seconds=1.0, headers={}).target == target
 
 
 def test_requests_carry_their_body_type_and_the_header_that_lets_us_in(client: Callable[..., EndpointClient]) -> None:
@@ -90,7 +90,7 @@ def test_requests_carry_their_body_type_and_the_header_that_lets_us_in(client: C
     try:
         one = client(server.root)
         assert one.send("POST", "/u", b"body", "text/plain") == EndpointResponse(status=204)
-        assert one.send("DELETE", "/g?graph=x").good
+        assert one.send("DELETE", "/g?graph=x").is_success
     finally:
         server.stop()
     (first, body, headers), (second, _, others) = server.log
@@ -152,7 +152,7 @@ def test_an_endpoint_that_says_nothing_is_not_waited_for_longer_than_its_time(
     client: Callable[..., EndpointClient],
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(OSError, match="TimeoutError"):
-        client(f"http://127.0.0.1:{silent.getsockname()[1]}/", seconds=0.05).send("GET", "/")
+        client(f"http://127.0.0.1:{silent.getsockname()[1]}/", timeout_seconds=0.05).send("GET", "/")
 
 
 @pytest.mark.parametrize(
@@ -170,10 +170,10 @@ def test_how_long_to_wait_is_told_in_whole_seconds_or_not_at_all(
 def test_a_redirect_is_an_answer_and_not_followed(start: Start, client: Callable[..., EndpointClient]) -> None:
     server = start([answer(status=307, headers="Location: http://elsewhere.example/\r\n")])
     found = client(server.root).send("POST", "/", b"quads")
-    assert (found.status, found.good) == (307, False)
+    assert (found.status, found.is_success) == (307, False)
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(("status", "good"), [(199, False), (200, True), (204, True), (299, True), (300, False)])
-def test_what_counts_as_good(status: int, *, good: bool) -> None:
-    assert EndpointResponse(status=status).good is good
+@pytest.mark.parametrize(("status", "is_success"), [(199, False), (200, True), (204, True), (299, True), (300, False)])
+def test_what_counts_as_good(status: int, *, is_success: bool) -> None:
+    assert EndpointResponse(status=status).is_success is is_success

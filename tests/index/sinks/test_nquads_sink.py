@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.index import PROVENANCE, PageRecord
-from motherlode.index.sinks.nquads_sink import PageChange, change_from, strict
+from motherlode.index.sinks.nquads_sink import PageChange, change_from, drop_nonstandard
 from motherlode.model.terms import literal, page_iri
 
 from .records import P, record
@@ -33,14 +33,14 @@ def test_a_page_without_statements_still_names_its_graph_and_its_provenance() ->
 
 
 def test_a_graph_that_the_page_names_is_told_even_where_its_lines_are_lost() -> None:
-    made = replace(record(A, (X, P, '"in"', "<http://g.example/>")), lines=b"")
+    made = replace(record(A, (X, P, '"in"', "<http://g.example/>")), graph_quads=b"")
     assert list(change_from(made).graphs.values()) == ["", ""]
 
 
 def test_a_broken_line_costs_only_itself() -> None:
     page = record(A, (X, P, '"one"'), (X, P, '"two"'))
-    first, second = (line for line in page.lines.splitlines(keepends=True) if b"<http://a.example/>" in line)
-    broken = replace(page, lines=first + b"<no> <statement\n" + b"\xff\xfe .\n" + second)
+    first, second = page.graph_quads.splitlines(keepends=True)
+    broken = replace(page, graph_quads=first + b"<no> <statement\n" + b"\xff\xfe .\n" + second)
     assert change_from(broken).graphs[f"<{A}>"].count("\n") == 2
 
 
@@ -72,13 +72,13 @@ def test_a_change_survives_the_spool() -> None:
 def test_what_is_not_strictly_rdf_is_left_out_and_all_else_stays() -> None:
     good, bad = f'{X} {P} "good"@en .\n', f"{X} {P} <http://y.example/50%> .\n"
     page, inner = page_iri(A), f"<{A}#graph=g>"
-    repaired = strict(PageChange(page=page, graphs={page: bad + good, inner: bad}, provenance=good + bad))
+    repaired = drop_nonstandard(PageChange(page=page, graphs={page: bad + good, inner: bad}, provenance=good + bad))
     assert repaired == PageChange(page=page, graphs={page: good, inner: ""}, provenance=good)
-    assert strict(repaired) == repaired
+    assert drop_nonstandard(repaired) == repaired
 
 
 def test_what_an_endpoint_of_rdf_1_1_does_not_know_is_left_out() -> None:
     good = f'{X} {P} "good"@en .\n'
     new = f'{X} {P} <<( {X} {P} "good" )>> .\n{X} {P} "good"@en--ltr .\n'
     page = page_iri(A)
-    assert strict(PageChange(page=page, graphs={page: new + good}, provenance="")).graphs == {page: good}
+    assert drop_nonstandard(PageChange(page=page, graphs={page: new + good}, provenance="")).graphs == {page: good}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from motherlode.index import PROVENANCE
 from motherlode.index.sinks.endpoint import EndpointClient
 from motherlode.index.sinks.nquads_sink import PageChange, change_from
-from motherlode.index.sinks.protocols import NTRIPLES_TYPE, UPDATE_TYPE, send_graphs, send_update, update_of
+from motherlode.index.sinks.protocols import NTRIPLES_TYPE, UPDATE_TYPE, build_update, send_graphs, send_update
 from motherlode.model.terms import literal
 
 from .records import P, record
@@ -25,7 +25,7 @@ X = "<http://x.example/>"
 
 def applied(store: ox.Store, *changes: PageChange, provenance: bool = True) -> ox.Store:
     """The store after all updates in one request, as an endpoint runs them."""
-    store.update(" ;\n".join(update_of(change, provenance=provenance) for change in changes))
+    store.update(" ;\n".join(build_update(change, provenance=provenance) for change in changes))
     return store
 
 
@@ -79,7 +79,7 @@ def serve() -> Iterator[Callable[[Script], tuple[ScriptedServer, Callable[[str],
         servers.append(server)
 
         def client(target: str) -> EndpointClient:
-            clients.append(EndpointClient(server.root + target, seconds=30.0, headers={}))
+            clients.append(EndpointClient(server.root + target, timeout_seconds=30.0, headers={}))
             return clients[-1]
 
         return server, client
@@ -97,7 +97,7 @@ Serve = Callable[[Script], tuple[ScriptedServer, Callable[[str], EndpointClient]
 def test_several_pages_are_one_update(serve: Serve) -> None:
     server, client = serve(lambda line, body: (204, {}))
     changes = [change_from(record(A, (X, P, '"é"'))), change_from(record(B, (X, P, '"2"')))]
-    assert send_update(client("/update?x=1"), changes, provenance=False).good
+    assert send_update(client("/update?x=1"), changes, provenance=False).is_success
     ((line, body, headers),) = server.log
     assert (line, headers["Content-Type"]) == ("POST /update?x=1", UPDATE_TYPE)
     store = ox.Store()
@@ -109,7 +109,7 @@ def test_several_pages_are_one_update(serve: Serve) -> None:
 def test_each_graph_is_put_under_its_name(serve: Serve, target: str, joined: str) -> None:
     server, client = serve(lambda line, body: (201, {}))
     page = "http://a.example/ä?b=c&d#e"
-    assert send_graphs(client(target), [change_from(record(page, (X, P, '"1"')))], provenance=True).good
+    assert send_graphs(client(target), [change_from(record(page, (X, P, '"1"')))], provenance=True).is_success
     assert all(line.startswith(f"PUT {joined}") for line, *_ in server.log)
     names = [parse_qs(urlsplit(line.partition(" ")[2]).query)["graph"][0] for line, *_ in server.log]
     assert names == [page, f"{PROVENANCE}:{page}"]
@@ -136,5 +136,5 @@ def test_the_first_answer_that_is_not_good_ends_it(serve: Serve) -> None:
 
 def test_nothing_to_send_is_good(serve: Serve) -> None:
     server, client = serve(lambda line, body: (500, {}))
-    assert send_graphs(client("/store"), [], provenance=True).good
+    assert send_graphs(client("/store"), [], provenance=True).is_success
     assert server.log == []

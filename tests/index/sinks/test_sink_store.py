@@ -41,7 +41,7 @@ class Log:
 def test_the_store_comes_first_and_each_sink_after_it() -> None:
     told: list[str] = []
     sinks = Sinks([Log("one", told), Log("two", told)])
-    store = sinks.beside(Log("store", told))
+    store = sinks.wrap(Log("store", told))
     store.write([PAGE, PAGE])
     store.flush()
     sinks.close()
@@ -63,13 +63,13 @@ def test_what_the_store_could_not_take_no_sink_is_told() -> None:
 def test_without_sinks_the_store_is_left_as_it_is(tmp_path: Path) -> None:
     store = QuadStore(tmp_path / "store")
     sinks = open_sinks([], tmp_path, environment={})
-    assert sinks.beside(store) is store
+    assert sinks.wrap(store) is store
 
 
 def test_store_and_files_hold_the_same(tmp_path: Path) -> None:
     quads = QuadStore(tmp_path / "store")
     sinks = open_sinks([NQUADS], tmp_path, environment={})
-    store = sinks.beside(quads)
+    store = sinks.wrap(quads)
     store.write([PAGE])
     store.flush()
     assert sink_states([NQUADS], tmp_path) == [{"kind": "nquads", "to": str(tmp_path / "out"), "files": 0}]

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies.anthelion.bandit import HostBandit
 from motherlode.policies.anthelion.host_selection import FUNCTIONS
 from motherlode.www.urls import host_of
@@ -20,7 +20,7 @@ from ..fakes import outcome
 class NoRater:
     """For tests of the hosts alone: every page is worth the same."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]:
         return [Rating(arm=host_of(link.url), score=0.5) for link in links]
 
     def learn(self, outcome: Outcome) -> None: ...
@@ -64,9 +64,9 @@ class EveryHost:
         return {host for host, score in scores.items() if score == max(scores.values())}
 
 
-@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.drawn])
+@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.is_sampled])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_pick_is_what_a_look_at_all_hosts_finds(function: str, seed: int) -> None:
+def test_pick_equals_exhaustive_search_over_all_hosts(function: str, seed: int) -> None:
     random = Random(seed)
     policy, plain = bandit(function), EveryHost(function)
     hosts = [f"h{number}.example" for number in range(12)]
@@ -95,7 +95,7 @@ def test_the_pick_is_what_a_look_at_all_hosts_finds(function: str, seed: int) ->
 
 
 @pytest.mark.parametrize("function", ["thompson", "thompson-best-score"])
-def test_sampling_picks_hosts_as_often_as_draws_for_all_of_them_would(function: str) -> None:
+def test_thompson_sampling_picks_hosts_with_the_frequencies_of_a_reference(function: str) -> None:
     records = {"new": (0, 0, 0.5), "good": (8, 2, 0.4), "bad": (1, 9, 0.9), "even": (3, 3, 0.6), "gone": (50, 0, 1.0)}
     policy = bandit(function)
     for host, (good, bad, best) in records.items():
@@ -117,7 +117,7 @@ def test_sampling_picks_hosts_as_often_as_draws_for_all_of_them_would(function: 
 
 
 @pytest.mark.parametrize("function", ["thompson", "thompson-best-score"])
-def test_sampled_hosts_come_and_go(function: str) -> None:
+def test_thompson_sampling_picks_only_ready_hosts(function: str) -> None:
     policy, random = bandit(function), Random(2)
     awake: set[str] = set()
     for _ in range(3_000):
@@ -133,7 +133,7 @@ def test_sampled_hosts_come_and_go(function: str) -> None:
         assert picked in awake if awake else picked is None
 
 
-def test_what_is_learned_while_a_host_rests_counts_when_it_wakes() -> None:
+def test_outcome_of_snoozed_host_counts_when_it_is_ready_again() -> None:
     policy = bandit()
     policy.arm_ready("a", 0.0, 1)
     policy.learn(outcome("b", relevant=True))
@@ -145,7 +145,7 @@ def test_what_is_learned_while_a_host_rests_counts_when_it_wakes() -> None:
 
 
 @pytest.mark.parametrize("failure", [FailureKind.REDIRECT, FailureKind.NOT_FOUND])
-def test_a_request_that_gave_nothing_is_a_bad_one(failure: FailureKind) -> None:
+def test_redirect_or_failure_counts_as_bad_page(failure: FailureKind) -> None:
     policy = bandit()
     policy.arm_ready("a", 0.0, 1)
     policy.arm_ready("b", 0.0, 1)
@@ -154,15 +154,15 @@ def test_a_request_that_gave_nothing_is_a_bad_one(failure: FailureKind) -> None:
     assert policy.pick() == "b"
 
 
-def test_a_redirect_to_a_find_on_another_host_makes_up_for_itself() -> None:
+def test_redirect_to_relevant_page_on_another_host_rewards_redirecting_host() -> None:
     policy = bandit()
     for host in ("short.example", "other.example"):
         policy.arm_ready(host, 0.5, 1)
-    on = Parent(url="http://short.example/", host="short.example", depth=0, relevant=False)
+    on = Outcome(url="http://short.example/", host="short.example", depth=0, relevant=False)
     for step in ("http://middle.example/", "http://data.example/"):
         policy.rate([Link(url=step, source=LinkSource.REDIRECT)], on)
         policy.learn(outcome(on.host, relevant=False, failure=FailureKind.REDIRECT))
-        on = Parent(url=step, host=host_of(step), depth=0, relevant=False)
+        on = Outcome(url=step, host=host_of(step), depth=0, relevant=False)
     assert policy.pick() == "other.example"
     again = bandit()
     again.load(policy.dump())
@@ -174,7 +174,7 @@ def test_a_redirect_to_a_find_on_another_host_makes_up_for_itself() -> None:
 
 
 @pytest.mark.parametrize(("exploration", "low", "high"), [(0.0, 0, 0), (1.0, 4_750, 5_250), (0.4, 1_850, 2_150)])
-def test_lambda_is_the_share_of_random_picks(exploration: float, low: int, high: int) -> None:
+def test_lambda_is_share_of_random_picks(exploration: float, low: int, high: int) -> None:
     policy = bandit(exploration=exploration)
     policy.arm_ready("good", 0.0, 1)
     policy.arm_ready("poor", 0.0, 1)
@@ -183,7 +183,7 @@ def test_lambda_is_the_share_of_random_picks(exploration: float, low: int, high:
     assert low <= picks["poor"] <= high  # half of the random picks; three standard deviations either way
 
 
-def test_lambda_decays_with_the_picks() -> None:
+def test_lambda_decays_with_number_of_picks() -> None:
     policy = bandit(exploration=0.5, decay=10.0)
     policy.arm_ready("a", 0.0, 1)
     for picks in range(50):
@@ -191,26 +191,26 @@ def test_lambda_decays_with_the_picks() -> None:
         policy.pick()
 
 
-def test_a_pick_of_nothing_is_no_pick() -> None:
+def test_pick_without_ready_host_does_not_count() -> None:
     policy = bandit(exploration=0.5, decay=10.0)
     assert policy.pick() is None
     assert policy.exploration_now() == 0.5
 
 
 @pytest.mark.parametrize("exploration", [-0.1, 1.1, float("nan"), float("inf")])
-def test_lambda_must_be_a_probability(exploration: float) -> None:
+def test_lambda_outside_0_to_1_raises_value_error(exploration: float) -> None:
     with pytest.raises(ValueError, match="λ is a probability"):
         bandit(exploration=exploration)
 
 
 @pytest.mark.parametrize("decay", [0.0, -1.0, float("nan"), float("inf")])
-def test_the_decay_must_be_a_number_above_zero(decay: float) -> None:
+def test_decay_that_is_not_a_positive_number_raises_value_error(decay: float) -> None:
     with pytest.raises(ValueError, match="decay m"):
         bandit(decay=decay)
 
 
 @pytest.mark.parametrize("function", sorted(FUNCTIONS))
-def test_what_a_host_was_worth_at_the_pick_is_known_when_its_page_has_been_taken(function: str) -> None:
+def test_value_after_pick_is_value_at_pick(function: str) -> None:
     policy, line = bandit(function), FUNCTIONS[function]
     policy.learn(outcome("http://a.example/0", relevant=True))
     policy.arm_ready("a.example", 0.5, 2)
@@ -221,4 +221,4 @@ def test_what_a_host_was_worth_at_the_pick_is_known_when_its_page_has_been_taken
     policy.arm_snoozed("a.example")
     assert policy.value("a.example") == worth
     now = policy.value_now("a.example")
-    assert (now is None) if line.by_best else (now == worth)
+    assert (now is None) if line.uses_best_score else (now == worth)

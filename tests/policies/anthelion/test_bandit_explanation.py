@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from motherlode.model import Outcome, Parent
+from motherlode.model import Outcome
 from motherlode.policies import policy_from
 from tests.policies.fakes import links
 
 
-def test_tokens_carry_their_names_and_the_record_its_counts() -> None:
+def test_explanation_has_names_of_tokens_and_record_of_host() -> None:
     policy = policy_from("bandit:success-rate:0")
-    parent = Parent(url="http://a.example/", host="a.example", depth=0, relevant=True)
+    parent = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=True)
     for number in range(20):
         good = number % 2 == 0
         (link,) = links(f"http://a.example/{'recipe' if good else 'imprint'}/{number}")
@@ -30,7 +30,7 @@ def test_tokens_carry_their_names_and_the_record_its_counts() -> None:
     said = policy.explain(link, rating, parent)  # type: ignore[attr-defined]
     weights = {reason.name: reason.weight for reason in said.reasons}
     assert weights["token recipe"] > 1
-    assert abs(weights["the page that links here is a find"]) < 0.5
+    assert abs(weights["the page that links here is relevant"]) < 0.5
     assert said.record == {"good": 10, "bad": 10}
     assert said.posterior > 0.5
     titles = [lesson.title for lesson in policy.summary(5)]  # type: ignore[attr-defined]

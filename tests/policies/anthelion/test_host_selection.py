@@ -1,4 +1,4 @@
-"""Hosts that come, change and go, against a plain table of them; `test_bandit` has the rest of the policy around it."""
+"""Value functions, and ready hosts compared with a plain table; `test_bandit` tests the whole policy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.policies.anthelion.host_selection import FUNCTIONS, DrawnHosts, Hosts, ValuedHosts, hosts_for
+from motherlode.policies.anthelion.host_selection import (
+    FUNCTIONS,
+    HostsByValue,
+    ReadyHosts,
+    SampledHosts,
+    make_ready_hosts,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("best-score", 0.25),
+        ("success-rate", 4 / 2),
+        ("negative-bad", -1),
+        ("good-best-score", 3 * 0.25),
+        ("success-best-score", 4 / 2 * 0.25),
+    ],
+)
+def test_value_functions_equal_formulas_of_the_paper(name: str, value: float) -> None:
+    assert FUNCTIONS[name].value(3, 1, 0.25) == value
+
+
+def test_table_has_the_seven_functions_of_the_paper() -> None:
+    assert len(FUNCTIONS) == 7
+    assert {name for name, line in FUNCTIONS.items() if line.is_sampled} == {"thompson", "thompson-best-score"}
+    assert {name for name, line in FUNCTIONS.items() if line.uses_best_score} == {
+        n for n in FUNCTIONS if "best-score" in n
+    }
+
 
 NAMES = [f"h{number}" for number in range(6)]
 RECORD = st.tuples(st.integers(0, 4), st.integers(0, 4))
@@ -20,7 +49,7 @@ STEP = st.one_of(
 Table = dict[str, tuple[float, float, float]]
 
 
-def after(hosts: Hosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> Table:
+def after(hosts: ReadyHosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> Table:
     """Do it to the hosts and to a plain table."""
     table: Table = {}
     for what, name, (good, bad), best in steps:
@@ -39,10 +68,8 @@ def after(hosts: Hosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> T
 @pytest.mark.parametrize("function", FUNCTIONS)
 @settings(max_examples=60, deadline=None)
 @given(st.lists(STEP, max_size=25))
-def test_only_hosts_that_are_awake_are_chosen(
-    function: str, steps: list[tuple[str, str, tuple[int, int], int]]
-) -> None:
-    hosts = hosts_for(FUNCTIONS[function])
+def test_only_ready_hosts_are_selected(function: str, steps: list[tuple[str, str, tuple[int, int], int]]) -> None:
+    hosts = make_ready_hosts(FUNCTIONS[function])
     table = after(hosts, steps)
     assert {name for name in NAMES if name in hosts} == set(table)
     if not table:
@@ -53,13 +80,13 @@ def test_only_hosts_that_are_awake_are_chosen(
         assert hosts.any(Random(seed)) in table
 
 
-@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.drawn])
+@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.is_sampled])
 @settings(max_examples=60, deadline=None)
 @given(st.lists(STEP, max_size=25))
-def test_the_best_is_what_the_formula_says_of_the_latest_record(
+def test_best_host_has_the_highest_value_of_its_latest_record(
     function: str, steps: list[tuple[str, str, tuple[int, int], int]]
 ) -> None:
-    hosts = hosts_for(FUNCTIONS[function])
+    hosts = make_ready_hosts(FUNCTIONS[function])
     table = after(hosts, steps)
     best = hosts.best(Random(1))
     if table:
@@ -67,8 +94,8 @@ def test_the_best_is_what_the_formula_says_of_the_latest_record(
         assert FUNCTIONS[function].value(*table[best]) == max(FUNCTIONS[function].value(*row) for row in table.values())
 
 
-def test_draws_are_the_same_for_the_same_seed_and_differ_between_seeds() -> None:
-    hosts = hosts_for(FUNCTIONS["thompson"])
+def test_samples_depend_on_the_seed_only() -> None:
+    hosts = make_ready_hosts(FUNCTIONS["thompson"])
     for number in range(50):
         hosts.put(f"h{number}", number % 3, number % 5, 0.5)
     first = [hosts.best(Random(seed)) for seed in range(20)]
@@ -76,9 +103,9 @@ def test_draws_are_the_same_for_the_same_seed_and_differ_between_seeds() -> None
     assert len(set(first)) > 5
 
 
-def test_many_more_hosts_than_there_was_room_for_keep_their_records() -> None:
+def test_sampled_hosts_keep_their_records_when_columns_grow_and_move() -> None:
     """Only one host has a page worth anything: whatever is drawn, it must win, wherever its row has moved."""
-    hosts = DrawnHosts(FUNCTIONS["thompson-best-score"])
+    hosts = SampledHosts(FUNCTIONS["thompson-best-score"])
     for number in range(1_000):
         hosts.put(f"h{number}", 1.0, 1.0, 0.0)
     hosts.put("h500", 0.0, 50.0, 1.0)
@@ -98,16 +125,16 @@ def test_many_more_hosts_than_there_was_room_for_keep_their_records() -> None:
     assert {hosts.best(Random(seed)) for seed in range(3)} != {"h500"}, "nothing of the old row is left"
 
 
-def test_a_host_without_a_record_is_drawn_from_where_everything_is_as_likely() -> None:
-    hosts = DrawnHosts(FUNCTIONS["thompson"])
+def test_host_without_record_is_sampled_uniformly() -> None:
+    hosts = SampledHosts(FUNCTIONS["thompson"])
     hosts.put("untried", 0.0, 0.0, 0.0)
     hosts.put("fair", 50.0, 50.0, 0.0)
     wins = sum(hosts.best(Random(seed)) == "untried" for seed in range(400))
     assert 150 < wins < 250, "a uniform draw beats one half about every second time"
 
 
-def test_what_a_host_that_rests_has_learned_is_none_of_its_successor() -> None:
-    hosts = ValuedHosts(FUNCTIONS["success-best-score"])
+def test_removed_host_leaves_no_best_score_behind() -> None:
+    hosts = HostsByValue(FUNCTIONS["success-best-score"])
     hosts.put("a", 9.0, 0.0, 1.0)
     hosts.remove("a")
     hosts.remove("a")
@@ -119,5 +146,5 @@ def test_what_a_host_that_rests_has_learned_is_none_of_its_successor() -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_sampling_alone_draws(function: str) -> None:
-    assert isinstance(hosts_for(FUNCTIONS[function]), DrawnHosts) == function.startswith("thompson")
+def test_only_thompson_functions_use_sampled_hosts(function: str) -> None:
+    assert isinstance(make_ready_hosts(FUNCTIONS[function]), SampledHosts) == function.startswith("thompson")

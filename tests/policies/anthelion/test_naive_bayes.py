@@ -34,7 +34,7 @@ def trained(smoothing: Smoothing, rows: list[tuple[array[int], bool]]) -> NaiveB
     return model
 
 
-def test_with_laplace_it_agrees_with_scikit_learn_page_by_page() -> None:
+def test_laplace_smoothing_equals_scikit_learn() -> None:
     bernoulli = pytest.importorskip("sklearn.naive_bayes").BernoulliNB(alpha=1.0)
     model = NaiveBayes(SIZE, Smoothing.LAPLACE)
     rows = stream(600)
@@ -50,7 +50,7 @@ def test_with_laplace_it_agrees_with_scikit_learn_page_by_page() -> None:
         model.learn(features, relevant=relevant)
 
 
-def test_by_frequency_it_is_the_formula() -> None:
+def test_frequency_smoothing_equals_formula() -> None:
     rows = stream(200)
     model = trained(Smoothing.BY_FREQUENCY, rows)
     for features, _ in stream(20, seed=6):
@@ -68,7 +68,7 @@ def test_by_frequency_it_is_the_formula() -> None:
 
 
 @pytest.mark.parametrize("smoothing", Smoothing)
-def test_it_learns_what_there_is_to_learn(smoothing: Smoothing) -> None:
+def test_classifier_learns_separable_classes(smoothing: Smoothing) -> None:
     model = trained(smoothing, stream(500))
     test = stream(300, seed=9)
     scores = model.scores([features.tobytes() for features, _ in test])
@@ -76,7 +76,7 @@ def test_it_learns_what_there_is_to_learn(smoothing: Smoothing) -> None:
     assert right / len(test) > 0.93
 
 
-def test_new_words_say_nothing_by_frequency_and_much_by_laplace() -> None:
+def test_unseen_words_have_no_effect_by_frequency_but_by_laplace() -> None:
     """One relevant page among a hundred: what neither class has shown must not look like it."""
     rows = [(array("H", [1, 2]), False)] * 100 + [(array("H", [3, 4]), True)]
     known, new = array("H", [5]).tobytes(), array("H", [6, 7, 8, 9]).tobytes()
@@ -87,28 +87,28 @@ def test_new_words_say_nothing_by_frequency_and_much_by_laplace() -> None:
 
 
 @pytest.mark.parametrize("smoothing", Smoothing)
-def test_counts_add_up(smoothing: Smoothing) -> None:
+def test_merged_counts_equal_counts_of_all_pages(smoothing: Smoothing) -> None:
     rows = stream(100)
     half, other, whole = (trained(smoothing, part) for part in (rows[:50], rows[50:], rows))
     half.merge(other.dump())
     assert half.dump() == whole.dump()
-    memos = [features.tobytes() for features, _ in rows]
-    assert half.scores(memos) == whole.scores(memos)
+    policy_states = [features.tobytes() for features, _ in rows]
+    assert half.scores(policy_states) == whole.scores(policy_states)
 
 
 @pytest.mark.parametrize("make", [NaiveBayes])
-def test_what_was_learned_survives_a_dump_and_a_load(make: Callable[[], NaiveBayes]) -> None:
+def test_scores_are_the_same_after_dump_and_load(make: Callable[[], NaiveBayes]) -> None:
     before = make()
     for features, relevant in stream(80):
         before.learn(features, relevant=relevant)
     after = make()
     after.learn(array("H", [1]), relevant=True)
     after.load(before.dump())
-    memos = [features.tobytes() for features, _ in stream(10, seed=2)]
-    assert after.scores(memos) == before.scores(memos)
+    policy_states = [features.tobytes() for features, _ in stream(10, seed=2)]
+    assert after.scores(policy_states) == before.scores(policy_states)
 
 
-def test_an_empty_model_is_of_two_minds_and_far_odds_are_certain() -> None:
+def test_empty_model_predicts_one_half_and_extreme_log_odds_are_certain() -> None:
     model = NaiveBayes()
     assert model.scores([array("H", [1, 2]).tobytes(), b""]) == [0.5, 0.5]
     assert model.scores([]) == []

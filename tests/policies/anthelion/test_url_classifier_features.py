@@ -7,7 +7,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from motherlode.crawler.parsing.messages import PageBody, ParseOptions
 from motherlode.crawler.parsing.page_parser import PageParser
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.anthelion.url_classifier import (
     HASHES,
     PARENT_BAD,
@@ -29,8 +29,8 @@ from ..fakes import links
 ALL = FeatureSet.URL | FeatureSet.PARENT | FeatureSet.SIBLING
 
 
-def parent(*, relevant: bool, urls: tuple[str, ...] = (), policy_state: bytes = b"") -> Parent:
-    return Parent(
+def parent(*, relevant: bool, urls: tuple[str, ...] = (), policy_state: bytes = b"") -> Outcome:
+    return Outcome(
         url="http://p.example/",
         host="p.example",
         depth=0,
@@ -121,7 +121,7 @@ def test_every_source_fires_on_a_real_page() -> None:
     features = Features(ALL)
     features.note(found[0].url, relevant=True)
     features.note(found[1].url, relevant=False)
-    on = Parent(url=url, host=host_of(url), depth=0, relevant=True, links=found)
+    on = Outcome(url=url, host=host_of(url), depth=0, relevant=True, links=found)
     memos = features.rows(found[2:], on)
     assert all(labels(memo) == {PARENT_GOOD, SIBLING_GOOD, SIBLING_BAD, SIBLINGS_GOOD} for memo in memos)
     words = [set(row(memo)) - labels(memo) for memo in memos]

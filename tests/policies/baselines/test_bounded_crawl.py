@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import Link, LinkSource, Parent
-from motherlode.policies.baselines.bounded_crawl import ELSEWHERE, TOO_DEEP, BoundedPolicy
+from motherlode.model import Link, LinkSource, Outcome
+from motherlode.policies.baselines.bounded_crawl import OTHER_DOMAIN, TOO_DEEP, BoundedPolicy
 
 from ..fakes import links
 
@@ -13,48 +13,48 @@ from ..fakes import links
 def step(
     policy: BoundedPolicy, policy_state: bytes, *, relevant: bool, url: str = "http://a.example/next"
 ) -> tuple[bytes, str]:
-    on = Parent(url="http://a.example/", host="a.example", depth=0, relevant=relevant, policy_state=policy_state)
+    on = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=relevant, policy_state=policy_state)
     (rating,) = policy.rate(links(url), on)
     return rating.policy_state, rating.refused
 
 
-def test_the_depth_shrinks_with_every_page_that_is_no_find() -> None:
+def test_remaining_depth_shrinks_at_irrelevant_pages() -> None:
     policy = BoundedPolicy(2)
     (seed,) = policy.rate(links("http://a.example/"), None)
-    memo, refused = seed.policy_state, seed.refused
+    policy_state, refused = seed.policy_state, seed.refused
     steps = 0
     while not refused:
-        memo, refused = step(policy, memo, relevant=False)
+        policy_state, refused = step(policy, policy_state, relevant=False)
         steps += 1
     assert (steps, refused) == (3, TOO_DEEP)
 
 
-def test_the_depth_grows_with_a_find() -> None:
+def test_remaining_depth_grows_at_relevant_page() -> None:
     policy = BoundedPolicy(1, 2)
     (seed,) = policy.rate(links("http://a.example/"), None)
-    memo, _ = step(policy, seed.policy_state, relevant=True)
-    assert memo == bytes((3,))
-    memo, _ = step(policy, memo, relevant=False)
-    assert memo == bytes((2,))
+    policy_state, _ = step(policy, seed.policy_state, relevant=True)
+    assert policy_state == bytes((3,))
+    policy_state, _ = step(policy, policy_state, relevant=False)
+    assert policy_state == bytes((2,))
 
 
-def test_only_finds_lead_to_other_domains() -> None:
+def test_links_to_other_domains_are_refused_on_irrelevant_pages() -> None:
     policy = BoundedPolicy()
     (seed,) = policy.rate(links("http://a.example/"), None)
     other, own = "http://b.example.org/", "http://www.a.example/"
-    assert step(policy, seed.policy_state, relevant=False, url=other)[1] == ELSEWHERE
+    assert step(policy, seed.policy_state, relevant=False, url=other)[1] == OTHER_DOMAIN
     assert step(policy, seed.policy_state, relevant=False, url=own)[1] == ""
     assert step(policy, seed.policy_state, relevant=True, url=other)[1] == ""
 
 
-def test_a_redirect_is_the_same_step() -> None:
+def test_redirect_does_not_change_remaining_depth() -> None:
     policy = BoundedPolicy()
-    on = Parent(url="http://a.example/", host="a.example", depth=0, relevant=False, policy_state=bytes((0,)))
+    on = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=False, policy_state=bytes((0,)))
     (rating,) = policy.rate([Link(url="http://other.org/", source=LinkSource.REDIRECT)], on)
     assert (rating.policy_state, rating.refused) == (bytes((0,)), "")
 
 
-def test_the_order_is_that_of_discovery_also_after_a_load() -> None:
+def test_order_of_discovery_continues_after_load() -> None:
     policy, after = BoundedPolicy(), BoundedPolicy()
     first, second = policy.rate(links("http://a.example/", "http://b.example/"), None)
     after.load(policy.dump())
@@ -68,6 +68,6 @@ def test_the_order_is_that_of_discovery_also_after_a_load() -> None:
 
 
 @pytest.mark.parametrize("numbers", [(0,), (3, 0), (256,), (3, 999)])
-def test_depth_and_growth_have_bounds(numbers: tuple[int, ...]) -> None:
+def test_depth_or_growth_out_of_bounds_raises_value_error(numbers: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="from 1 to 255"):
         BoundedPolicy(*numbers)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from motherlode.model import FailureKind
-from motherlode.policies.baselines.pay_level_domains import SharePolicy, TurnPolicy
+from motherlode.policies.baselines.pay_level_domains import RoundRobinPolicy, SharePolicy
 
 from ..fakes import links, outcome
 
 
-def test_the_domain_with_the_highest_share_of_finds_goes_first() -> None:
+def test_domain_with_highest_share_of_relevant_pages_is_picked() -> None:
     policy = SharePolicy()
     for number, host in enumerate(("a.one.com", "b.one.com", "a.two.com", "a.new.com")):
         policy.arm_ready(host, -number, 3)
@@ -29,7 +29,7 @@ def test_the_domain_with_the_highest_share_of_finds_goes_first() -> None:
     assert policy.pick() is None
 
 
-def test_a_redirect_is_no_document() -> None:
+def test_redirect_does_not_change_share_of_domain() -> None:
     policy = SharePolicy()
     policy.arm_ready("a.one.com", 0.0, 1)
     policy.arm_ready("a.two.com", 0.0, 1)
@@ -39,8 +39,8 @@ def test_a_redirect_is_no_document() -> None:
     assert policy.pick() == "a.two.com"
 
 
-def test_domains_take_turns() -> None:
-    policy = TurnPolicy()
+def test_round_robin_alternates_between_domains() -> None:
+    policy = RoundRobinPolicy()
     for number, host in enumerate(("a.one.com", "b.one.com", "a.two.com")):
         policy.arm_ready(host, -number, 9)
     picks = []
@@ -52,8 +52,8 @@ def test_domains_take_turns() -> None:
     assert picks == ["a.one.com", "a.two.com", "b.one.com", "a.two.com", "a.one.com", "a.two.com"]
 
 
-def test_a_new_domain_goes_to_the_end_of_the_round() -> None:
-    policy = TurnPolicy()
+def test_new_domain_goes_to_end_of_round() -> None:
+    policy = RoundRobinPolicy()
     policy.arm_ready("one.com", 0.0, 9)
     policy.arm_ready("two.com", 0.0, 9)
     assert policy.pick() == "one.com"
@@ -61,8 +61,8 @@ def test_a_new_domain_goes_to_the_end_of_the_round() -> None:
     assert [policy.pick() for _ in range(3)] == ["two.com", "one.com", "new.com"]
 
 
-def test_both_go_on_after_a_load() -> None:
-    for make in (SharePolicy, TurnPolicy):
+def test_domain_policies_continue_after_load() -> None:
+    for make in (SharePolicy, RoundRobinPolicy):
         before, after = make(), make()
         hosts = [f"h{number}.example.com" for number in range(3)] + [f"d{number}.org" for number in range(4)]
         before.rate(links(*(f"http://{host}/" for host in hosts)), None)

@@ -1,44 +1,91 @@
-"""What happens without scikit-learn, and that rows reach it as they are."""
+"""Classifiers that are trained once, also those of scikit-learn."""
 
 from __future__ import annotations
 
-from array import array
-from random import Random
-
 import pytest
 
-from motherlode.policies import policy_from
-from motherlode.policies.baselines import static_classifier as offline
+from motherlode.model import FailureKind, Outcome
+from motherlode.policies.anthelion.url_classifier import Features
+from motherlode.policies.baselines.static_classifier import Fit, StaticRater, fit_tree, sklearn_fit
+
+from ..fakes import links
+
+KINDS = ("svm", "knn", "nb", "ht")
 
 
-def test_without_scikit_learn_the_user_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offline, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r'svm-static needs scikit-learn: pip install "motherlode\[offline\]"'):
-        policy_from("svm-static:10")
-    policy_from("ht-static:10")
-
-
-def test_rows_reach_the_matrix_as_they_are() -> None:
+def fit(kind: str) -> Fit:
+    if kind == "ht":
+        return fit_tree
     pytest.importorskip("sklearn")
-    matrix = offline._matrix([array("H", [7, 9]).tobytes(), b"", array("H", [7]).tobytes()])
-    assert [sorted(matrix[row].indices.tolist()) for row in range(3)] == [[7, 9], [], [7]]
-    assert matrix.sum() == 3
+    return sklearn_fit(kind)
 
 
-def test_naive_bayes_is_that_of_scikit_learn_over_the_features_it_met() -> None:
-    naive_bayes = pytest.importorskip("sklearn.naive_bayes")
-    random = Random(1)
-    rows = [array("H", sorted(random.sample(range(100, 130), 6))).tobytes() for _ in range(60)]
-    labels = [random.random() < 0.2 for _ in rows]
-    met = sorted({column for row in rows for column in array("H", row)})
-    reference = naive_bayes.BernoulliNB(alpha=1.0).fit(offline._matrix(rows)[:, met], labels)
-    asked = [array("H", [100, 105, 9000]).tobytes(), b"", rows[0]]
-    wanted = reference.predict_proba(offline._matrix(asked)[:, met])[:, 1]
-    assert offline.offline("nb")(rows, labels).scores(asked) == pytest.approx(wanted.tolist())
+def learn(rater: StaticRater, url: str, *, relevant: bool, failure: FailureKind | None = None) -> None:
+    (rating,) = rater.rate(links(url), None)
+    rater.learn(
+        Outcome(
+            url=url,
+            host=rating.arm,
+            arm=rating.arm,
+            policy_state=rating.policy_state,
+            score=rating.score,
+            reward=float(relevant),
+            relevant=relevant,
+            failure=failure,
+        )
+    )
 
 
-def test_naive_bayes_does_not_hold_a_rare_class_for_impossible() -> None:
-    pytest.importorskip("sklearn")
-    rows = [array("H", [1, 2]).tobytes()] * 5 + [array("H", [3, 4]).tobytes()] * 95
-    model = offline.offline("nb")(rows, [True] * 5 + [False] * 95)
-    assert model.scores([rows[0], rows[-1]])[0] > 0.5
+def trained(kind: str, pages: int = 60) -> StaticRater:
+    rater = StaticRater(Features(), fit(kind), pages)
+    for number in range(pages):
+        relevant = number % 2 == 0
+        learn(rater, f"http://a.example/{'recipe' if relevant else 'imprint'}/dish{number}", relevant=relevant)
+    return rater
+
+
+def test_links_before_training_are_rated_in_order_of_discovery() -> None:
+    rater = StaticRater(Features(), fit_tree, 10)
+    scores = [rating.score for rating in rater.rate(links("http://a.example/1", "http://b.example/2"), None)]
+    scores += [rating.score for rating in rater.rate(links("http://a.example/3"), None)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 3
+    assert all(0.49 < score <= 0.5 for score in scores)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_classifier_after_k_pages_separates_classes_and_learns_no_more(kind: str) -> None:
+    rater = trained(kind)
+    assert rater.is_trained
+    asked = links("http://b.example/recipe/new", "http://b.example/imprint/new")
+    good, bad = rater.rate(asked, None)
+    assert 1 >= good.score > 0.5 > bad.score >= 0
+    for _ in range(50):
+        learn(rater, "http://b.example/imprint/new", relevant=True)
+    assert rater.rate(asked, None) == [good, bad]
+    assert rater.rate([], None) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ratings_are_the_same_after_dump_and_load(kind: str) -> None:
+    asked = links("http://b.example/recipe/new", "http://b.example/imprint/new", "http://c.example/")
+    before = trained(kind)
+    after = StaticRater(Features(), fit(kind), 60)
+    after.load(before.dump())
+    assert after.rate(asked, None) == before.rate(asked, None)
+
+
+def test_training_waits_until_both_labels_occur() -> None:
+    rater = StaticRater(Features(), fit_tree, 5)
+    for number in range(20):
+        learn(rater, f"http://a.example/x{number}", relevant=False)
+    assert not rater.is_trained
+    learn(rater, "http://a.example/moved", relevant=False, failure=FailureKind.REDIRECT)
+    assert not rater.is_trained
+    learn(rater, "http://a.example/find", relevant=True)
+    assert rater.is_trained
+
+
+def test_k_below_one_raises_value_error() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        StaticRater(Features(), fit_tree, 0)

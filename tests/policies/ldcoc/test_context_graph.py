@@ -13,7 +13,7 @@ GRAPH = st.lists(st.tuples(st.sampled_from(["<a>", "<b>", "<c>"]), st.sampled_fr
 
 
 @given(GRAPH)
-def test_siblings_share_subject_and_property_or_property_and_object(graph: list[Statement]) -> None:
+def test_sibling_set_equals_definition_6(graph: list[Statement]) -> None:
     """Definition 6, by trying all combinations."""
     expected = set()
     facts = {(s, p, o) for s, p, o, _ in graph}
@@ -27,7 +27,7 @@ def test_siblings_share_subject_and_property_or_property_and_object(graph: list[
 
 
 @given(GRAPH)
-def test_direct_properties_connect_the_target(graph: list[Statement]) -> None:
+def test_direct_properties_equal_definition_7(graph: list[Statement]) -> None:
     assert direct_properties("<a>", graph) == {p for s, p, o, _ in graph if s == "<a>"} | {
         p for s, p, o, _ in graph if o == "<a>"
     }
@@ -37,14 +37,14 @@ def anchor(url: str, path: str = "html body ul li a", **said: str) -> Link:
     return Link(url=url, source=LinkSource.ANCHOR, tag_path=path, **said)
 
 
-def test_a_link_s_property_is_its_predicate_or_what_html_has_in_its_place() -> None:
+def test_property_of_link_is_predicate_or_rel_or_tag_path() -> None:
     assert property_of(anchor("u", predicate="http://schema.org/url", rel="next")) == "http://schema.org/url"
     assert property_of(anchor("u", rel="next")) == "html:rel=next"
     assert property_of(anchor("u", rel="nofollow")) == "html:path=html body ul li a"
     assert property_of(Link(url="u", source=LinkSource.SITEMAP)) == "html:sitemap"
 
 
-def test_siblings_are_the_other_links_of_the_same_property() -> None:
+def test_siblings_are_links_with_the_same_property() -> None:
     one, two, other = anchor("1"), anchor("2"), anchor("3", "html body p a")
     context = ContextGraph([one, two, other], most=8, before_others=lambda url: False)
     assert context.siblings(one) == [two]
@@ -52,7 +52,7 @@ def test_siblings_are_the_other_links_of_the_same_property() -> None:
     assert context.siblings(other) == []
 
 
-def test_however_many_siblings_there_are_only_so_many_are_told_and_the_better_first() -> None:
+def test_siblings_are_limited_and_preferred_ones_come_first() -> None:
     links = [anchor(str(number)) for number in range(500)]
     context = ContextGraph(links, most=3, before_others={"400", "7"}.__contains__)
     assert [sibling.url for sibling in context.siblings(links[0])] == ["7", "400", "1"]

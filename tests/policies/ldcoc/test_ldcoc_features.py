@@ -1,4 +1,4 @@
-"""Features by set: that each means what the paper says, and that each fires on real pages."""
+"""Hard URIs, and features by set: definitions of the paper, and their occurrence on real pages."""
 
 from __future__ import annotations
 
@@ -9,16 +9,36 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.ftrl import Ftrl
 from motherlode.policies.hashing import hash_features
 from motherlode.policies.ldcoc import SETS, features, header_features, page_features, similarity
-from motherlode.policies.ldcoc.ldcoc_features import MOST_SIBLINGS, cross_features, intrinsic
+from motherlode.policies.ldcoc.ldcoc_features import MAX_SIBLINGS, Hardness, cross_features, hardness, intrinsic
 from motherlode.sim.trace.trace_web import TraceWeb
 from motherlode.www.urls import host_of
 from tests.policies.webs import real_web
 
-PARENT = Parent(url="http://r.example:8080/list/", host="r.example:8080", depth=0, relevant=True, kind="html")
+
+@pytest.mark.parametrize(
+    ("url", "content_type", "expected"),
+    [
+        ("http://a.example/x.rdf", "", Hardness.RDF),
+        ("http://a.example/x.owl", "", Hardness.RDF),
+        ("http://a.example/x", "application/rdf+xml", Hardness.RDF),
+        ("http://a.example/x", "text/turtle; charset=utf-8", Hardness.RDF),
+        ("http://a.example/x", "", Hardness.HARD),
+        ("http://a.example/x.html", "", Hardness.HARD),
+        ("http://a.example/x.htm", "text/html", Hardness.HARD),
+        ("http://a.example/x", "text/plain", Hardness.HARD),
+        ("http://a.example/x.jpg", "", Hardness.NO_RDF),
+        ("http://a.example/x", "image/png", Hardness.NO_RDF),
+    ],
+)
+def test_hardness_follows_extension_and_content_type(url: str, content_type: str, expected: Hardness) -> None:
+    assert hardness(Link(url=url, source=LinkSource.ANCHOR, type=content_type)) is expected
+
+
+PARENT = Outcome(url="http://r.example:8080/list/", host="r.example:8080", depth=0, relevant=True, kind="html")
 LINK = Link(url="http://t.example/obj/12", source=LinkSource.TRIPLE, predicate="http://v.example/ns#sees")
 
 
@@ -28,7 +48,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> TraceWeb:
     return real_web(folder)
 
 
-def test_every_component_of_a_uri_is_told() -> None:
+def test_intrinsic_features_cover_all_components_of_a_uri() -> None:
     names = intrinsic("https://data.shop.example.co.uk:8443/set/one/Obj_12.html?format=rdf&page=2#it")
     kinds = {name.partition("=")[0] for name in names}
     assert kinds >= {"scheme", "authority", "domain", "depth", "segment", "shape", "word", "extension", "parameter"}
@@ -38,17 +58,17 @@ def test_every_component_of_a_uri_is_told() -> None:
 
 
 @pytest.mark.parametrize("uri", ["", "urn:isbn:1", "http://", "html:path=", "http://a.example", "http://[::1]:80/x"])
-def test_odd_names_have_features_too(uri: str) -> None:
+def test_unusual_uris_have_features(uri: str) -> None:
     assert intrinsic(uri)
 
 
-def test_a_uri_of_any_length_has_few_and_short_features() -> None:
+def test_features_of_long_uri_are_few_and_short() -> None:
     endless = "http://a.example/" + "deep/" * 600 + "word-" * 200 + "?" + "&".join(f"p{n}=1" for n in range(300))
     assert len(intrinsic(endless)) < 40
     assert max(map(len, intrinsic(endless))) < 300
 
 
-def test_sets_can_be_combined_in_any_way() -> None:
+def test_feature_sets_can_be_combined() -> None:
     sibling = Link(url="http://t.example/obj/13", source=LinkSource.TRIPLE, predicate=LINK.predicate)
     each = {letter: features(LINK, PARENT, letter, siblings=[sibling]) for letter in SETS}
     for size in range(1, 5):
@@ -70,12 +90,12 @@ def test_header_features_are_the_content_type() -> None:
     assert "t:contentType=text/html" in features(announced, None, "t")
 
 
-def test_similarity_is_the_levenshtein_ratio() -> None:
+def test_similarity_is_levenshtein_ratio() -> None:
     assert similarity("kitten", "sitting") == pytest.approx(1 - 3 / 7)
     assert similarity("http://a.example/x", "http://a.example/x") == 1.0
 
 
-def test_crosses_tell_likeness_relevance_and_type_of_siblings() -> None:
+def test_cross_features_contain_similarity_relevance_and_type_of_siblings() -> None:
     like = Link(url="http://t.example/obj/13", source=LinkSource.TRIPLE, type="text/html")
     unlike = Link(url="http://elsewhere.example/about/us", source=LinkSource.TRIPLE)
     names = cross_features(LINK, [like, unlike], {like.url: True})
@@ -86,22 +106,22 @@ def test_crosses_tell_likeness_relevance_and_type_of_siblings() -> None:
     )
 
 
-def test_the_crosses_of_a_link_are_bounded_whatever_the_page() -> None:
+def test_number_of_cross_features_is_bounded() -> None:
     links = [Link(url=f"http://h{n}.example/a/b/c/{n}", source=LinkSource.ANCHOR, tag_path="a") for n in range(1000)]
-    assert max(map(len, page_features(links, PARENT, "x"))) <= 10 * MOST_SIBLINGS
+    assert max(map(len, page_features(links, PARENT, "x"))) <= 10 * MAX_SIBLINGS
 
 
-def pages(web: TraceWeb) -> Iterator[tuple[list[Link], Parent]]:
+def pages(web: TraceWeb) -> Iterator[tuple[list[Link], Outcome]]:
     for page in web.everything():
         if page.links:
             host = host_of(page.url)
             yield (
                 list(page.links),
-                Parent(url=page.url, host=host, depth=0, relevant=page.relevant, kind=page.kind),
+                Outcome(url=page.url, host=host, depth=0, relevant=page.relevant, kind=page.kind),
             )
 
 
-def test_every_kind_of_feature_fires_on_real_pages(web: TraceWeb) -> None:
+def test_every_kind_of_feature_occurs_on_real_pages(web: TraceWeb) -> None:
     known = {page.url: page.relevant for page in web.everything()}
     fired: Counter[str] = Counter()
     for links, parent in pages(web):
@@ -120,7 +140,7 @@ def test_every_kind_of_feature_fires_on_real_pages(web: TraceWeb) -> None:
 
 
 @pytest.mark.parametrize("sets", ["t", "r", "p", "x", "trp", "trpx"])
-def test_each_set_tells_more_than_nothing(web: TraceWeb, sets: str) -> None:
+def test_each_feature_set_predicts_better_than_the_mean(web: TraceWeb, sets: str) -> None:
     """Predict, then learn, link after link: the loss is lower than that of the share of positives alone."""
     known = {page.url: page.relevant for page in web.everything() if page.failure is None}
     seen: set[str] = set()

@@ -8,14 +8,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
 from motherlode.policies.ftrl import Ftrl
 from motherlode.policies.ldcoc import Ldcoc
 from motherlode.policies.ldcoc import ldcoc_policy as module
 from motherlode.policies.ldcoc.ldcoc_policy import NO_RDF, SAMPLED, THRESHOLD
 
-PARENT = Parent(url="http://r.example/", host="r.example", depth=0, relevant=True, kind="html")
+PARENT = Outcome(url="http://r.example/", host="r.example", depth=0, relevant=True, kind="html")
 
 
 def link(url: str, source: LinkSource = LinkSource.ANCHOR) -> Link:
@@ -115,7 +115,7 @@ def test_the_target_of_a_redirect_trains_for_the_uri_that_led_there() -> None:
     (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
     policy.learn(outcome("http://a.example/good/y", rating, relevant=False, failure=FailureKind.REDIRECT))
     assert spy.summary == []
-    redirect = Parent(
+    redirect = Outcome(
         url="http://a.example/good/y", host="a.example", depth=1, relevant=False, policy_state=rating.policy_state
     )
     (target,) = policy.rate([link("http://b.example/y", LinkSource.REDIRECT)], redirect)
@@ -125,7 +125,7 @@ def test_the_target_of_a_redirect_trains_for_the_uri_that_led_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "lessons"),
+    ("failure", "summary"),
     [(FailureKind.NOT_FOUND, 1), (FailureKind.USELESS, 1), (FailureKind.TIMEOUT, 0), (FailureKind.SERVER_ERROR, 0)],
 )
 def test_a_failure_that_may_pass_teaches_nothing(failure: FailureKind, summary: int) -> None:

@@ -1,4 +1,4 @@
-"""Each heuristic by itself, the four steps of Relevancy_R, and what fires on real pages."""
+"""The concepts, each heuristic, the four steps of Relevancy_R, and their occurrence on real pages."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.linkanalysis import (
     HEURISTICS,
     SIMILARITY,
     LinkClass,
     SimilarUrls,
     classify,
-    default_concepts,
     features,
     link_properties,
 )
@@ -23,14 +22,60 @@ from motherlode.policies.linkanalysis.heuristics import (
     NOT_HTTP,
     UNKNOWN_EXTENSION,
     UNLIKELY_EXTENSION,
+    concepts_from,
+    default_concepts,
     points_to_rdf,
     relevancy_r,
 )
 from motherlode.www.urls import host_of
 from tests.policies.webs import real_web
 
-HTML = Parent(url="http://a.example/", host="a.example", depth=0, relevant=False, kind="html")
-RDF = Parent(url="http://a.example/d.ttl", host="a.example", depth=0, relevant=True, kind="turtle")
+
+def test_default_concepts_have_the_members_that_the_paper_names() -> None:
+    concepts = default_concepts()
+    assert {"application/rdf+xml", "text/n3"} <= concepts.content_types
+    assert {"rdf", "owl", "nt"} <= concepts.file_extensions
+    assert {"rdf", "triple", "n3", "foaf", "turtle"} <= concepts.words
+    assert {"jpg", "pdf"} <= concepts.other_extensions
+    assert "html" in concepts.html_extensions
+    sets = (concepts.file_extensions, concepts.html_extensions, concepts.other_extensions)
+    assert sum(map(len, sets)) == len(frozenset().union(*sets)), "no extension is in two sets"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Download RDF", True),
+        ("application/rdf+xml", True),
+        ("/data/foaf_profile", True),
+        ("as N-Triples", True),
+        ("n triples of them", True),
+        ("wordforms, birdfeed", False),
+        ("RDFa", False),
+        ("", False),
+        ("n", False),
+    ],
+)
+def test_terms_match_whole_words(text: str, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+    assert default_concepts().has_term(text) is expected
+
+
+def test_file_of_user_replaces_ours_and_other_files_stay(tmp_path: Path) -> None:
+    (tmp_path / "terms.txt").write_text("# mine\nLinked  Data # both words\nshacl\n\n", encoding="utf-8")
+    concepts = concepts_from(tmp_path)
+    assert concepts.has_term("our linked-data dump")
+    assert concepts.has_term("SHACL")
+    assert not concepts.has_term("rdf")
+    assert concepts.file_extensions == default_concepts().file_extensions
+
+
+def test_folder_without_any_of_the_files_raises_value_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"contains none of the files content_types\.txt"):
+        concepts_from(tmp_path)
+
+
+HTML = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=False, kind="html")
+RDF = Outcome(url="http://a.example/d.ttl", host="a.example", depth=0, relevant=True, kind="turtle")
 
 
 def link(url: str = "http://a.example/x", **said: str) -> Link:
@@ -48,20 +93,20 @@ ONLY = {
 
 
 @pytest.mark.parametrize("name", list(ONLY))
-def test_a_heuristic_fires_alone_and_makes_class_r(name: str) -> None:
+def test_each_heuristic_alone_predicts_class_r(name: str) -> None:
     assert features(ONLY[name], HTML) == [name]
     assert classify(ONLY[name], HTML) is LinkClass.R
     assert classify(link(), HTML) is LinkClass.H
 
 
 @pytest.mark.parametrize("place", ["type", "title", "anchor", "context"])
-def test_content_types_are_found_wherever_they_are_quoted(place: str) -> None:
+def test_content_types_are_found_in_every_text_property(place: str) -> None:
     name = "anchortext" if place == "anchor" else place
     assert f"{name}:content-types" in features(link(**{place: "text/n3"}), HTML)
     assert classify(link(**{place: "application/x-turtle"}), HTML) is LinkClass.R
 
 
-def test_a_link_of_an_rdf_document_without_an_extension_is_class_r() -> None:
+def test_link_of_rdf_document_without_extension_is_class_r() -> None:
     assert features(link(), RDF) == ["rdf-link:no-extension"]
     assert classify(link(), RDF) is LinkClass.R
     assert classify(link("http://a.example/x.html"), RDF) is LinkClass.H
@@ -84,7 +129,7 @@ def test_step_2_comes_before_step_3_and_step_4_is_the_rest() -> None:
     assert relevancy_r(link_properties(link("http://a.example/x.xml")), concepts) == (LinkClass.N, UNKNOWN_EXTENSION)
 
 
-def test_html_like_what_led_to_rdf_is_class_hr() -> None:
+def test_html_link_similar_to_page_in_s_hr_is_class_hr() -> None:
     s_hr = SimilarUrls()
     s_hr.add("http://a.example/staffs/staff1")
     like = link("http://a.example/staffs/staff2")
@@ -94,7 +139,7 @@ def test_html_like_what_led_to_rdf_is_class_hr() -> None:
     assert classify(link("http://a.example/staffs/staff2.rdf"), HTML, s_hr=s_hr) is LinkClass.R
 
 
-def test_the_quick_question_is_that_of_all_heuristics() -> None:
+def test_points_to_rdf_equals_any_of_all_heuristics() -> None:
     concepts = default_concepts()
     words = ["", "rdf", "json", "ld", "text/n3", "as N-Triples"]
     urls = ["http://a.example/x", "http://a.example/n3/x.html", "http://a.example/x.owl"]
@@ -108,13 +153,13 @@ def test_priorities_are_those_of_figure_3() -> None:
     assert {found.name: found.value for found in LinkClass} == {"R": 3, "HR": 2, "H": 1, "N": -1}
 
 
-def test_heuristics_fire_on_real_pages_and_class_r_is_richer_in_rdf(tmp_path: Path) -> None:
+def test_heuristics_occur_on_real_pages_and_class_r_has_more_rdf(tmp_path: Path) -> None:
     web = real_web(tmp_path, target="rdf")
     fired: Counter[str] = Counter()
     found: dict[str, list[bool]] = {}
     held = {page.url: page for page in web.everything()}
     for page in held.values():
-        parent = Parent(url=page.url, host=host_of(page.url), depth=0, relevant=page.relevant, kind=page.kind)
+        parent = Outcome(url=page.url, host=host_of(page.url), depth=0, relevant=page.relevant, kind=page.kind)
         for one in page.links:
             fired.update(features(one, parent))
             target = held.get(one.url)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
 from motherlode.policies.linkanalysis import LinkAnalysis
 from motherlode.policies.linkanalysis.heuristics import UNKNOWN_EXTENSION, UNLIKELY_EXTENSION
 
-HOME = Parent(url="http://a.example/staffs/staff1", host="a.example", depth=0, relevant=False, kind="html")
+HOME = Outcome(url="http://a.example/staffs/staff1", host="a.example", depth=0, relevant=False, kind="html")
 
 
 def link(url: str, source: LinkSource = LinkSource.ANCHOR) -> Link:
@@ -31,7 +31,7 @@ def outcome(url: str, rating: Rating, kind: str, parent_url: str, failure: Failu
     )
 
 
-def taught(kind: str = "rdfxml", parent: Parent = HOME, failure: FailureKind | None = None) -> LinkAnalysis:
+def taught(kind: str = "rdfxml", parent: Outcome = HOME, failure: FailureKind | None = None) -> LinkAnalysis:
     """A policy that has seen one document."""
     policy = LinkAnalysis()
     url = "http://a.example/data/staff1"
@@ -45,7 +45,7 @@ def priority(policy: LinkAnalysis, url: str) -> int:
     return round(rating.score / 1e12)
 
 
-def test_classes_go_in_the_order_of_their_priorities_and_equals_by_discovery() -> None:
+def test_links_are_ordered_by_class_and_then_by_discovery() -> None:
     policy = taught()
     urls = ["http://a.example/", "http://a.example/staffs/staff2", "http://a.example/x.rdf", "http://b.example/y.rdf"]
     ratings = policy.rate([link(url) for url in urls], HOME)
@@ -53,36 +53,36 @@ def test_classes_go_in_the_order_of_their_priorities_and_equals_by_discovery() -
     assert [urls[number] for number in order] == [urls[2], urls[3], urls[1], urls[0]]
 
 
-def test_class_n_is_removed_by_reason() -> None:
+def test_links_of_class_n_are_refused_with_reason() -> None:
     ratings = LinkAnalysis().rate([link("http://a.example/a.pdf"), link("http://a.example/a.xyz")], HOME)
     assert [rating.refused for rating in ratings] == [UNLIKELY_EXTENSION, UNKNOWN_EXTENSION]
 
 
-def test_seeds_and_targets_of_redirects_are_never_removed() -> None:
+def test_seeds_and_redirect_targets_are_never_refused() -> None:
     policy = LinkAnalysis()
     (seed,) = policy.rate([link("http://a.example/a.xyz", LinkSource.SEED)], None)
     (target,) = policy.rate([link("http://a.example/b.xyz", LinkSource.REDIRECT)], HOME)
     assert (seed.refused, target.refused) == ("", "")
 
 
-def test_an_rdf_document_adds_its_html_parent_to_s_hr() -> None:
+def test_rdf_document_adds_its_html_parent_to_s_hr() -> None:
     assert priority(LinkAnalysis(), "http://a.example/staffs/staff2") == 1
     assert priority(taught(), "http://a.example/staffs/staff2") == 2
     assert priority(taught("turtle"), "http://a.example/staffs/staff2") == 2
 
 
-def test_nothing_else_adds_to_s_hr() -> None:
+def test_other_outcomes_do_not_add_to_s_hr() -> None:
     rdf_parent = msgspec.structs.replace(HOME, kind="turtle")
     for policy in (taught("html"), taught(parent=rdf_parent), taught("", failure=FailureKind.NOT_FOUND)):
         assert priority(policy, "http://a.example/staffs/staff2") == 1
 
 
-def test_behind_redirects_it_is_the_html_page_that_is_added() -> None:
+def test_rdf_document_behind_redirects_adds_the_html_page_to_s_hr() -> None:
     policy = LinkAnalysis()
     first, second = "http://w3id.example/staff1", "http://w3id.example/to/staff1"
     (rating,) = policy.rate([link(first)], HOME)
     for url in (first, second):
-        redirect = Parent(
+        redirect = Outcome(
             url=url, host="w3id.example", depth=0, relevant=False, policy_state=rating.policy_state, parent_url=HOME.url
         )
         (rating,) = policy.rate([link(url + "/next", LinkSource.REDIRECT)], redirect)
@@ -90,8 +90,8 @@ def test_behind_redirects_it_is_the_html_page_that_is_added() -> None:
     assert priority(policy, "http://a.example/staffs/staff2") == 2
 
 
-def test_the_letter_of_the_paper_can_be_had() -> None:
-    page = Parent(url="http://a.example/my-rdf/", host="a.example", depth=0, relevant=False, kind="html")
+def test_literal_searches_all_directories() -> None:
+    page = Outcome(url="http://a.example/my-rdf/", host="a.example", depth=0, relevant=False, kind="html")
     inside = [link("http://a.example/my-rdf/about")]
     assert [round(policy_from(name).rate(inside, page)[0].score / 1e12) for name in NAMES] == [1, 3]
 
@@ -99,14 +99,14 @@ def test_the_letter_of_the_paper_can_be_had() -> None:
 NAMES = ("linkanalysis", "linkanalysis:literal")
 
 
-def test_what_was_learned_survives_a_dump_and_a_load() -> None:
+def test_policy_is_the_same_after_dump_and_load() -> None:
     before, after = taught(), LinkAnalysis()
     after.load(before.dump())
     assert after.dump() == before.dump()
     assert priority(after, "http://a.example/staffs/staff2") == 2
 
 
-def test_shards_share_what_they_learn() -> None:
+def test_shards_exchange_each_delta_once() -> None:
     one, two = taught(), LinkAnalysis()
     two.absorb(one.delta())
     assert priority(two, "http://a.example/staffs/staff2") == 2
@@ -114,7 +114,7 @@ def test_shards_share_what_they_learn() -> None:
     two.absorb(b"")
 
 
-def test_the_best_waiting_link_of_all_hosts_goes_next() -> None:
+def test_best_waiting_link_of_all_ready_hosts_is_picked() -> None:
     policy = LinkAnalysis()
     ratings = policy.rate([link("http://a.example/"), link("http://b.example/x.ttl")], HOME)
     for rating in ratings:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.motherlode.arm_key import (
     GENERAL,
     HOME,
@@ -30,7 +30,7 @@ def anchor(url: str, **more: str) -> Link:
     return Link(url=url, source=LinkSource.ANCHOR, **more)
 
 
-PAGE = Parent(url="https://b.example/", host="b.example", depth=0, relevant=False)
+PAGE = Outcome(url="https://b.example/", host="b.example", depth=0, relevant=False)
 
 
 def test_the_parts_of_a_name() -> None:

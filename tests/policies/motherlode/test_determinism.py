@@ -22,7 +22,7 @@ print(hashlib.sha256(" ".join(picks).encode()).hexdigest())
 """
 
 
-def test_the_same_picks_in_every_process() -> None:
+def test_picks_do_not_depend_on_the_hash_seed_of_the_process() -> None:
     outputs = {
         subprocess.run(
             [sys.executable, "-c", _PICKS],
@@ -36,7 +36,7 @@ def test_the_same_picks_in_every_process() -> None:
     assert len(outputs) == 1
 
 
-def test_with_64_requests_in_flight_it_still_leads() -> None:
+def test_policy_leads_with_64_requests_in_flight() -> None:
     timing = Timing(in_flight=64, latency=1.0)
     web = SyntheticSimWeb(pages=5000, seed=504, target=target_from("any"))
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent
+import pytest
+
+from motherlode.model import FailureKind, Link, LinkSource, Outcome
 from motherlode.policies.motherlode import Motherlode
+from motherlode.policies.motherlode.motherlode_policy import (
+    discount_plan,
+    information_gain,
+    make_plan,
+    plan_with_links,
+)
 
 
 def link(url: str, place: str = "ul li a") -> Link:
     return Link(url=url, source=LinkSource.ANCHOR, tag_path=f"html body {place}")
 
 
-def page(url: str, arm: str) -> Parent:
-    return Parent(url=url, host="a.example", depth=0, relevant=False, arm=arm)
+def page(url: str, arm: str) -> Outcome:
+    return Outcome(url=url, host="a.example", depth=0, relevant=False, arm=arm)
 
 
 def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
@@ -23,7 +31,7 @@ def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> 
     )  # fmt: skip
 
 
-def arm_of(policy: Motherlode, one: Link, parent: Parent | None = None) -> str:
+def arm_of(policy: Motherlode, one: Link, parent: Outcome | None = None) -> str:
     return policy.rate([one], parent)[0].arm
 
 
@@ -34,7 +42,7 @@ def started() -> Motherlode:
     return policy
 
 
-def test_links_that_look_alike_share_an_arm_and_others_do_not() -> None:
+def test_similar_links_share_an_arm_and_others_do_not() -> None:
     policy = started()
     first = arm_of(policy, link("http://a.example/item/1.html"))
     assert arm_of(policy, link("http://a.example/item/2.html")) == first
@@ -42,7 +50,7 @@ def test_links_that_look_alike_share_an_arm_and_others_do_not() -> None:
     assert arm_of(policy, link("http://b.example/item/2.html")) != first
 
 
-def test_the_arm_that_gave_finds_is_picked() -> None:
+def test_arm_with_relevant_pages_is_picked() -> None:
     policy = started()
     good = arm_of(policy, link("http://a.example/item/1.html"))
     bad = arm_of(policy, link("http://a.example/news/1.html", "nav a"))
@@ -58,7 +66,7 @@ def test_the_arm_that_gave_finds_is_picked() -> None:
     assert policy.pick() is None
 
 
-def test_a_list_that_leads_to_finds_is_worth_more_than_a_page_that_holds_nothing() -> None:
+def test_hub_arm_with_relevant_links_has_higher_value_than_page_without() -> None:
     policy = started()
     lists = arm_of(policy, link("http://a.example/list/1.html", "nav a"))
     plain = arm_of(policy, link("http://a.example/about/1.html", "footer a"))
@@ -68,11 +76,11 @@ def test_a_list_that_leads_to_finds_is_worth_more_than_a_page_that_holds_nothing
         policy.learn(outcome(plain, relevant=False))
         found = policy.rate(items, page("http://a.example/list/1.html", lists))[0].arm
         policy.learn(outcome(found, relevant=True))
-    assert policy.chance(lists) < 0.5 < policy.value(lists)
+    assert policy.probability(lists) < 0.5 < policy.value(lists)
     assert policy.value(lists) > 1.5 * policy.value(plain)
 
 
-def test_a_find_behind_a_redirect_is_a_reason_to_follow_the_next_one() -> None:
+def test_relevant_redirect_target_raises_value_of_redirecting_arm() -> None:
     policy = started()
     short = arm_of(policy, link("http://a.example/id/1"))
     policy.arm_ready(short, best=0.0, waiting=4)
@@ -89,7 +97,7 @@ def test_a_find_behind_a_redirect_is_a_reason_to_follow_the_next_one() -> None:
     assert policy.plan(short).rate > 0.4  # a find in two requests, and nothing taken off for the second
 
 
-def test_the_one_way_on_from_a_door_is_thought_to_open_up_more_than_one_link_among_many() -> None:
+def test_only_link_of_gateway_has_higher_value_than_one_of_many() -> None:
     door, full = started(), started()
     lone = arm_of(door, link("http://a.example/welcome/1.html", "footer a"))
     assert arm_of(full, link("http://a.example/welcome/1.html", "footer a")) == lone
@@ -97,51 +105,51 @@ def test_the_one_way_on_from_a_door_is_thought_to_open_up_more_than_one_link_amo
     full.arm_ready(items, best=0.0, waiting=10)
     for policy in (door, full):
         policy.arm_ready(lone, best=0.0, waiting=1)
-    assert door.chance(lone) == full.chance(lone)
+    assert door.probability(lone) == full.probability(lone)
     assert door.value(lone) > 1.1 * full.value(lone)
     full.arm_snoozed(items)
     assert door.value(lone) == full.value(lone)
 
 
-def test_links_that_lead_nowhere_are_left_for_last() -> None:
+def test_links_to_hosts_that_fail_have_low_probability() -> None:
     policy = started()
     home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
     abroad = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(8)]
     fresh = arm_of(policy, link("http://a.example/item/1.html"), home)
     for arm in abroad[:6]:
         policy.learn(outcome(arm, relevant=False, failure=FailureKind.DNS))
-    assert policy.chance(abroad[6]) < policy.chance(fresh)
+    assert policy.probability(abroad[6]) < policy.probability(fresh)
 
 
-def test_when_ways_out_fail_others_are_thought_dead_too() -> None:
+def test_failures_of_cross_host_links_lower_probability_of_others() -> None:
     policy = started()
     home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
     abroad = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(31)]
-    before = policy.chance(abroad[30])
+    before = policy.probability(abroad[30])
     for arm in abroad[:30]:
         policy.learn(outcome(arm, relevant=False, failure=FailureKind.NOT_FOUND))
-    assert policy.chance(abroad[30]) < before / 10
+    assert policy.probability(abroad[30]) < before / 10
 
 
-def test_a_host_that_never_answered_is_left_alone_and_one_that_redirects_is_not() -> None:
+def test_host_without_response_has_low_probability_but_redirecting_host_has_not() -> None:
     policy = started()
     silent, moved = (arm_of(policy, link(f"http://{host}.example/item/1.html")) for host in ("silent", "moved"))
     policy.learn(outcome(silent, relevant=False, failure=FailureKind.NOT_FOUND))
     policy.learn(outcome(moved, relevant=False, failure=FailureKind.REDIRECT))
     others = [arm_of(policy, link(f"http://{host}.example/other/1.html")) for host in ("silent", "moved")]
-    assert policy.chance(others[0]) < policy.chance(others[1]) / 3
+    assert policy.probability(others[0]) < policy.probability(others[1]) / 3
 
 
-def test_a_find_speaks_for_its_host_where_finds_are_rare() -> None:
+def test_rare_relevant_page_raises_probability_of_its_host() -> None:
     policy = Motherlode()
     homes = [link(f"http://{number}.example/") for number in range(40)]
     for number, one in enumerate(homes):
         policy.learn(outcome(arm_of(policy, one), relevant=number == 39))
     poor, rich = (arm_of(policy, link(f"http://{number}.example/item/1.html")) for number in (38, 39))
-    assert policy.chance(rich) > 2.5 * policy.chance(poor)
+    assert policy.probability(rich) > 2.5 * policy.probability(poor)
 
 
-def test_links_of_one_page_share_their_fate_and_leave_those_of_another_a_chance() -> None:
+def test_dead_hub_does_not_lower_probability_of_another_hub_as_much() -> None:
     policy = started()
     home = arm_of(policy, link("http://a.example/"))
     dead, fresh = (
@@ -151,24 +159,24 @@ def test_links_of_one_page_share_their_fate_and_leave_those_of_another_a_chance(
         )[0].arm
         for page_number in (1, 2)
     )
-    before = policy.chance(fresh)
+    before = policy.probability(fresh)
     for _ in range(5):
         policy.learn(outcome(dead, relevant=False, failure=FailureKind.NOT_FOUND))
-    assert policy.chance(dead) < policy.chance(fresh) / 3 < before / 3
+    assert policy.probability(dead) < policy.probability(fresh) / 3 < before / 3
 
 
-def test_the_silence_of_a_stranger_is_not_put_down_to_the_kind_of_link() -> None:
+def test_failure_of_unseen_host_does_not_change_other_links() -> None:
     policy = started()
     home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
     near = arm_of(policy, link("http://a.example/item/1.html"), home)
-    before = policy.chance(near)
+    before = policy.probability(near)
     for number in range(20):
         abroad = arm_of(policy, link(f"http://gone{number}.example/item/1.html"), home)
         policy.learn(outcome(abroad, relevant=False, failure=FailureKind.DNS))
-    assert policy.chance(near) == before
+    assert policy.probability(near) == before
 
 
-def test_seeds_inside_a_host_stay_worth_a_try_when_others_held_nothing() -> None:
+def test_inner_seeds_keep_value_after_irrelevant_ones() -> None:
     policy = Motherlode()
     named = [Link(url=f"http://a.example/part/{number}.html", source=LinkSource.SEED) for number in range(5)]
     seeds = policy.rate(named, None)[0].arm
@@ -179,15 +187,15 @@ def test_seeds_inside_a_host_stay_worth_a_try_when_others_held_nothing() -> None
     assert policy.value(seeds) > policy.value(plain)
 
 
-def test_in_an_arm_what_is_nearer_to_a_seed_comes_first() -> None:
+def test_links_near_a_seed_come_first_within_an_arm() -> None:
     policy = started()
-    deep = Parent(url="http://a.example/x", host="a.example", depth=3, relevant=False)
+    deep = Outcome(url="http://a.example/x", host="a.example", depth=3, relevant=False)
     far, near = (policy.rate([link("http://a.example/item/1.html")], parent)[0] for parent in (deep, None))
     later = policy.rate([link("http://a.example/item/2.html")], None)[0]
     assert near.score > later.score > far.score
 
 
-def test_what_was_learned_survives_and_adds_up() -> None:
+def test_state_survives_dump_and_load_and_can_be_added() -> None:
     first, second = Motherlode(), Motherlode()
     arm = arm_of(first, link("http://a.example/item/1.html"))
     for policy in (first, second):
@@ -196,14 +204,14 @@ def test_what_was_learned_survives_and_adds_up() -> None:
     taken_up.load(first.dump())
     assert taken_up.value(arm) == first.value(arm)
     taken_up.absorb(second.delta())
-    assert taken_up.evidence.arms[arm].tries == 2
+    assert taken_up.statistics.arms[arm].tries == 2
     assert second.delta() == b"", "told once"
 
 
 def choosy_between_good_and_bad() -> tuple[Motherlode, str, str]:
     """A host of finds and one without, both awake with some links."""
     policy = Motherlode()
-    policy.choosy = 0.5
+    policy.wait_threshold = 0.5
     good, bad = (arm_of(policy, link(f"http://{host}.example/")) for host in ("good", "bad"))
     for _ in range(5):
         policy.learn(outcome(good, relevant=True))
@@ -213,7 +221,7 @@ def choosy_between_good_and_bad() -> tuple[Motherlode, str, str]:
     return policy, good, bad
 
 
-def test_a_choosy_policy_waits_for_a_host_that_is_worth_it() -> None:
+def test_policy_with_wait_threshold_waits_for_better_host() -> None:
     policy, good, bad = choosy_between_good_and_bad()
     assert policy.pick() == good
     policy.arm_ready(good, best=0.0, waiting=9)  # there is more
@@ -227,14 +235,53 @@ def test_a_choosy_policy_waits_for_a_host_that_is_worth_it() -> None:
     assert (policy.pick(), policy.awaited) == (bad, ""), "nobody knows when the other is back"
 
 
-def test_nothing_is_waited_for_that_is_used_up_or_where_time_is_scarce() -> None:
+def test_policy_does_not_wait_for_empty_arm_or_without_threshold() -> None:
     policy, good, bad = choosy_between_good_and_bad()
     assert policy.pick() == good
     policy.arm_snoozed(good)  # at once: that was its last link
     assert policy.pick() == bad
     policy, good, bad = choosy_between_good_and_bad()
-    policy.choosy = 0.0
+    policy.wait_threshold = 0.0
     assert policy.pick() == good
     policy.arm_ready(good, best=0.0, waiting=9)
     policy.arm_snoozed(good)
     assert policy.pick() == bad
+
+
+def test_relevant_page_has_higher_rate_than_page_with_relevant_links() -> None:
+    item = make_plan(1.0, 1.0)
+    assert item.rate > plan_with_links(0.0, [(item, 10.0)]).rate > plan_with_links(0.0, [(item, 1.0)]).rate
+
+
+def test_discount_lowers_rate_of_plan() -> None:
+    item = make_plan(1.0, 1.0)
+    assert plan_with_links(0.0, [(discount_plan(item, 0.6), 10.0)]).rate == pytest.approx(
+        0.6 * plan_with_links(0.0, [(item, 10.0)]).rate
+    )
+
+
+def test_links_that_lower_the_rate_are_not_in_the_plan() -> None:
+    assert plan_with_links(0.5, [(make_plan(0.1, 1.0), 100.0)]) == make_plan(0.5, 1.0)
+
+
+def test_every_step_of_a_plan_costs_for_any_number_of_links() -> None:
+    """Otherwise arms that lead to each other in circles, with many links each, would all be worth the best of them."""
+    found = make_plan(1.0, 1.0)
+    for _ in range(10):
+        found = plan_with_links(0.0, [(discount_plan(found, 0.6), 50.0)])
+    assert found.rate < 0.01
+
+
+def test_plan_is_limited_to_200_requests() -> None:
+    found = plan_with_links(0.0, [(make_plan(1.0, 1.0), 10_000.0)])
+    assert found.requests == pytest.approx(200.0)
+    assert found.rate == pytest.approx(10_000 / 10_001)
+
+
+def test_information_gain_is_higher_for_arms_with_few_tries() -> None:
+    def rate(tries: float, more: float) -> float:
+        finds, requests = information_gain(0.1, tries, more)
+        return (0.1 + finds) / (1.0 + requests)
+
+    assert rate(1.0, 20.0) > rate(10.0, 20.0) > rate(1000.0, 20.0) > 0.1
+    assert rate(1.0, 20.0) > rate(1.0, 5.0) > rate(1.0, 0.0) == 0.1

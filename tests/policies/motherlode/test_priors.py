@@ -12,7 +12,7 @@ from motherlode.www.media_types import MEDIA
 
 
 @pytest.mark.parametrize("spec", ["rdf", "rdf>=5"])
-def test_who_looks_for_rdf_has_a_hunch_for_every_extension_of_it(spec: str) -> None:
+def test_target_rdf_has_prior_for_every_rdf_extension(spec: str) -> None:
     found = target_priors(target_from(spec), 0.5)
     wanted = {f"ext .{extension}" for media in MEDIA.values() if media.is_rdf for extension in media.extensions}
     assert {feature for feature in found if feature.startswith("ext ")} == wanted
@@ -23,7 +23,7 @@ def test_who_looks_for_rdf_has_a_hunch_for_every_extension_of_it(spec: str) -> N
 @pytest.mark.parametrize(
     "spec", ["any", "jsonld", "microdata>=5", "rdfa", "microformats", "type:schema:Recipe", "ASK {}"]
 )
-def test_where_html_may_be_a_find_there_are_none(spec: str) -> None:
+def test_target_that_accepts_html_has_no_priors(spec: str) -> None:
     assert target_priors(target_from(spec), 1.0) == {}
 
 
@@ -37,38 +37,38 @@ def arms(policy: Motherlode) -> list[str]:
     return [rating.arm for rating in policy.rate(others, None)]
 
 
-def test_a_hunch_decides_until_outcomes_do() -> None:
+def test_prior_decides_until_outcomes_outweigh_it() -> None:
     policy = policy_from("motherlode", target=target_from("rdf"))
     assert isinstance(policy, Motherlode)
     turtle, html = arms(policy)
-    assert policy.chance(turtle) > 1.5 * policy.chance(html)
+    assert policy.probability(turtle) > 1.5 * policy.probability(html)
     for arm, reward in ((turtle, 0.0), (html, 1.0)) * 3:
         policy.learn(
             Outcome(
                 url="", host="a.example", arm=arm, policy_state=b"", score=0.0, reward=reward, relevant=bool(reward)
             )
         )
-    assert policy.chance(turtle) < policy.chance(html)
+    assert policy.probability(turtle) < policy.probability(html)
 
 
-def test_without_a_target_or_with_no_weight_nothing_is_announced() -> None:
-    for policy in (Motherlode(), Motherlode(settings=PolicyConfig(hunch=0.0))):
-        if policy.settings.hunch == 0.0:
+def test_no_target_or_zero_prior_changes_nothing() -> None:
+    for policy in (Motherlode(), Motherlode(config=PolicyConfig(target_prior=0.0))):
+        if policy.config.target_prior == 0.0:
             policy.aim(target_from("rdf"))
         turtle, html = arms(policy)
-        assert policy.chance(turtle) == pytest.approx(policy.chance(html))
+        assert policy.probability(turtle) == pytest.approx(policy.probability(html))
 
 
-def test_a_hunch_is_not_learned_and_not_shared() -> None:
+def test_prior_is_not_saved_with_the_state() -> None:
     aimed = Motherlode()
     aimed.aim(target_from("rdf"))
     turtle, _ = arms(aimed)
     other = Motherlode()
     other.load(aimed.dump())
-    assert other.chance(turtle) < aimed.chance(turtle)
+    assert other.probability(turtle) < aimed.probability(turtle)
 
 
-def test_it_is_told_as_a_reason() -> None:
+def test_prior_is_shown_as_reason() -> None:
     aimed = Motherlode()
     aimed.aim(target_from("rdf"))
     turtle, _ = arms(aimed)

@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from motherlode.crawler.report.page import Count, CrawlReport, Figure, HostRow, SyntaxRow
 from motherlode.crawler.report.plot import Curve
-from motherlode.index.query.diagnostics import form_of
+from motherlode.index.query.diagnostics import query_form
 from motherlode.serve.views.elements import Row, Term
 from motherlode.serve.views.overview import TOP_TYPES, live_part, overview
 
@@ -79,7 +79,7 @@ def test_the_best_of_everything_comes_first_and_the_rest_is_left_out() -> None:
 def test_types_that_could_not_be_counted_in_time_are_left_out() -> None:
     assert "Most common types" not in headings(shown(FULL, None))
     assert "Most common types" not in headings(shown(FULL, []))
-    assert form_of(TOP_TYPES) == "SELECT"
+    assert query_form(TOP_TYPES) == "SELECT"
 
 
 def test_nothing_that_a_crawl_met_becomes_markup() -> None:

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from motherlode.index import QuadStore
 from motherlode.serve.query_pool import QueryPool
-from motherlode.serve.views.search_pages import MOST_ROWS, asking
+from motherlode.serve.views.search_pages import MAX_ROWS, asking
 from tests.index.fakes import record, says
 
 EVERYTHING = "SELECT * { ?s ?p ?o }"
@@ -21,7 +21,7 @@ EVERYTHING = "SELECT * { ?s ?p ?o }"
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("asking") / "store"
     quads = QuadStore(path)
-    quads.write([record("http://a.test/", *(says(f"x{n}", f"<i>{n}</i>") for n in range(MOST_ROWS + 5)))])
+    quads.write([record("http://a.test/", *(says(f"x{n}", f"<i>{n}</i>") for n in range(MAX_ROWS + 5)))])
     quads.close()
     return path
 
@@ -68,7 +68,7 @@ async def test_every_example_is_a_query_that_is_answered(pool: QueryPool) -> Non
 
 async def test_rows_are_shown_up_to_a_limit_and_all_are_counted(pool: QueryPool) -> None:
     status, page = await ask(pool, EVERYTHING)
-    assert (status, results(page)) == (200, MOST_ROWS)
+    assert (status, results(page)) == (200, MAX_ROWS)
     assert text(page, "main section p.muted").startswith("1,005 rows, the first 1,000 of them here")
     assert text(page, "textarea") == EVERYTHING, "what was asked stays to be changed"
     formats = [link.text() for link in page.css("main section p.muted a")]
@@ -78,7 +78,7 @@ async def test_rows_are_shown_up_to_a_limit_and_all_are_counted(pool: QueryPool)
 
 async def test_graphs_truth_and_nothing_have_their_own_looks(pool: QueryPool) -> None:
     _, page = await ask(pool, "CONSTRUCT WHERE { ?s ?p ?o }")
-    assert results(page) == MOST_ROWS
+    assert results(page) == MAX_ROWS
     assert text(page, "main section p.muted").startswith("1,005 triples")
     assert [link.text() for link in page.css("main section p.muted a")] == ["turtle", "ntriples", "jsonld", "rdfxml"]
     _, page = await ask(pool, "DESCRIBE <http://nobody.test/>")

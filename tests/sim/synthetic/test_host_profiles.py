@@ -9,13 +9,13 @@ from motherlode.sim.synthetic.host_profiles import HABITS, Charset, Design, Fami
 from motherlode.sim.synthetic.rdf_writer import WRITERS, Voice
 
 
-def test_names_are_unique_and_the_first_habit_is_a_hub() -> None:
+def test_habit_names_are_unique_and_first_is_a_hub() -> None:
     assert len({habit.name for habit in HABITS}) == len(HABITS)
     assert HABITS[0].hub
     assert len(HABITS) <= 48
 
 
-def test_every_member_of_every_closed_set_is_somebodys_habit() -> None:
+def test_every_enum_member_is_used_by_a_habit() -> None:
     sections = [section for habit in HABITS for section in habit.sections]
     assert {section.shape for section in sections} == set(Shape)
     assert {section.voice for section in sections} == set(Voice)
@@ -28,14 +28,14 @@ def test_every_member_of_every_closed_set_is_somebodys_habit() -> None:
     assert {name for habit in HABITS for name in habit.encodings} == {"", "gzip", "deflate"}
 
 
-def test_every_difficulty_is_somebodys_habit() -> None:
+def test_every_fault_is_used_by_a_habit() -> None:
     for name in ("seed", "hub", "featured", "every_page", "lies", "robots", "feed", "sitemap"):
         assert any(getattr(habit, name) for habit in HABITS), name
     for name in ("flawed_permille", "moved_permille", "flaky_permille", "slow_permille", "dead_permille"):
         assert any(getattr(habit, name) for habit in HABITS), name
 
 
-def test_habits_ask_only_for_what_there_is() -> None:
+def test_habits_use_only_existing_values() -> None:
     for habit in HABITS:
         for section in habit.sections:
             if section.syntax is Syntax.MICROFORMATS:
@@ -47,7 +47,7 @@ def test_habits_ask_only_for_what_there_is() -> None:
             assert set(habit.designs) <= {Design.TABLES, Design.XHTML}, habit.name
 
 
-def test_the_documents_cover_the_syntaxes_of_rdf() -> None:
+def test_habits_cover_all_rdf_syntaxes() -> None:
     written = {kind for habit in HABITS for section in habit.sections for kind in section.formats}
     assert {kind.value for kind in written} >= {syntax.value for syntax in DOCUMENT_SYNTAXES - {Syntax.N3}}
     assert ContentKind.JSON_LD in written

@@ -7,7 +7,7 @@ from motherlode.sim.synthetic.page_layout import CONTEXTS, SENTENCE_OF, VARIANTS
 
 
 @pytest.mark.parametrize("design", Design)
-def test_every_design_has_a_slot_for_every_place(design: Design) -> None:
+def test_layouts_have_a_slot_for_every_position(design: Design) -> None:
     for variant in range(VARIANTS):
         slots = layout(design, variant).slots
         assert set(slots) == set(LinkPosition)
@@ -15,10 +15,10 @@ def test_every_design_has_a_slot_for_every_place(design: Design) -> None:
         assert all(slot.each.count("%s") == 1 + slot.told for slot in slots.values())
 
 
-def test_variants_differ() -> None:
+def test_layout_variants_differ() -> None:
     paths = {layout(Design.MODERN, variant).slots[LinkPosition.ITEMS].path for variant in range(VARIANTS)}
     assert len(paths) > 3
 
 
-def test_a_context_leads_to_a_sentence_that_gives_it() -> None:
+def test_sentence_of_context_gives_that_context() -> None:
     assert all(context_of(SENTENCE_OF[context]) == context for context in CONTEXTS)

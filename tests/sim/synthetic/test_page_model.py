@@ -12,7 +12,7 @@ def _anchor(url: str, text: str) -> Link:
     return Link(url=url, source=LinkSource.ANCHOR, anchor=text)
 
 
-def test_links_are_unique_in_order_and_never_to_the_page_itself() -> None:
+def test_page_links_are_unique_ordered_and_exclude_the_page() -> None:
     groups = (
         (LinkPosition.NAVIGATION, (_anchor("http://a/1", "one"), _anchor("http://a/", "self"))),
         (LinkPosition.FOOTER, (_anchor("http://a/1", "again"), _anchor("http://a/2", "two"))),
@@ -21,7 +21,7 @@ def test_links_are_unique_in_order_and_never_to_the_page_itself() -> None:
     assert [(link.url, link.anchor) for link in model.links] == [("http://a/1", "one"), ("http://a/2", "two")]
 
 
-def test_an_anchor_says_more_than_a_link_element() -> None:
+def test_page_links_prefer_anchor_over_link_element() -> None:
     silent = Link(url="http://a/d", source=LinkSource.LINK_ELEMENT, rel="alternate")
     groups = (
         (LinkPosition.HEAD, (silent,)),
@@ -30,7 +30,7 @@ def test_an_anchor_says_more_than_a_link_element() -> None:
     assert [link.anchor for link in PageModel(url="http://a/", role=Role.ITEM, groups=groups).links] == ["data"]
 
 
-def test_encodings_are_used_only_where_the_client_knows_them() -> None:
+def test_response_encoding_is_used_only_if_accepted() -> None:
     for encoding, undo in (("gzip", gzip.decompress), ("deflate", zlib.decompress)):
         answer = ServedResponse(status=200, headers={"Content-Type": "text/html"}, body=b"abc" * 500, encoding=encoding)
         headers, body = answer.encoded("gzip, deflate")

@@ -5,19 +5,19 @@ import numpy as np
 from motherlode.sim.synthetic.random_draws import below, lognormal_table, mix, named, normals, uniforms
 
 
-def test_draws_depend_on_seed_and_position_alone() -> None:
+def test_draws_depend_only_on_seed_and_position() -> None:
     assert mix(3, 4) == mix(3, 4)
     assert len({mix(seed, value) for seed in range(30) for value in range(-30, 30)}) == 1800
     assert named(1, "a") != named(1, "b") != named(2, "b")
 
 
-def test_below_happens_as_often_as_said() -> None:
+def test_below_has_given_frequency() -> None:
     happened = sum(below(mix(9, n), 120) for n in range(20_000))
     assert 0.11 < happened / 20_000 < 0.13
     assert not any(below(mix(9, n), 0) for n in range(100))
 
 
-def test_the_kth_number_does_not_depend_on_how_many_are_asked_for() -> None:
+def test_uniforms_kth_number_is_independent_of_count() -> None:
     assert np.array_equal(uniforms(5, 10), uniforms(5, 1000)[:10])
     numbers = uniforms(5, 50_000)
     assert numbers.min() >= 0 and numbers.max() < 1

@@ -10,7 +10,7 @@ def _data(web: SyntheticWeb, habit: str) -> list[str]:
     return [url for url in web.urls(host) if web.facts(url).role is Role.DATA]
 
 
-def test_foaf_files_lead_to_each_other_across_hosts() -> None:
+def test_foaf_documents_link_across_hosts() -> None:
     web = SyntheticWeb(pages=60_000, seed=1)
     models = [web.facts(url) for url in _data(web, "friends")]
     friends = [link for model in models for link in model.links if link.predicate == RDFS + "seeAlso"]
@@ -21,7 +21,7 @@ def test_foaf_files_lead_to_each_other_across_hosts() -> None:
     assert all(web.facts(url).role is Role.ITEM for url in homepages)
 
 
-def test_linked_data_comes_in_every_syntax_and_every_link_of_it_leads_somewhere(web: SyntheticWeb) -> None:
+def test_linked_data_exists_in_every_syntax_with_valid_links(web: SyntheticWeb) -> None:
     models = [web.facts(url) for url in _data(web, "linked data")]
     assert {model.kind for model in models} == set(WRITERS)
     for model in models:
@@ -29,7 +29,7 @@ def test_linked_data_comes_in_every_syntax_and_every_link_of_it_leads_somewhere(
         assert all(web.facts(link.url, attempt=1).status in (200, 303) for link in model.links)
 
 
-def test_mislabelled_data_is_what_it_is_whatever_the_header_says(web: SyntheticWeb) -> None:
+def test_mislabelled_data_keeps_its_actual_kind(web: SyntheticWeb) -> None:
     models = [web.facts(url) for url in _data(web, "mislabelled data")]
     assert {model.kind for model in models} == {ContentKind.TURTLE, ContentKind.RDF_XML, ContentKind.N_TRIPLES}
     said = {model.media_type for model in models}

@@ -27,14 +27,14 @@ def _document(voice: Voice, kind: EntityKind, number: int) -> RdfDocument:
     return RdfDocument(voice=voice, subject="http://a.example/id/1", kind=kind, bits=mix(6, number), edges=edges)
 
 
-def test_every_writer_has_a_parser_here() -> None:
+def test_rdf_writers_all_have_a_parser() -> None:
     assert set(FORMATS) == set(WRITERS)
     assert all(MEDIA[kind].is_rdf for kind in WRITERS)
 
 
 @pytest.mark.parametrize("format_", WRITERS)
 @pytest.mark.parametrize("voice", Voice)
-def test_each_syntax_gives_the_statements_that_were_counted(format_: ContentKind, voice: Voice) -> None:
+def test_rdf_writer_output_has_counted_statements(format_: ContentKind, voice: Voice) -> None:
     for kind in EntityKind:
         document = _document(voice, kind, 3)
         body = WRITERS[format_](document.triples(), "http://a.example/d").encode()

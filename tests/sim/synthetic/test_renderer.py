@@ -41,7 +41,7 @@ def _document(web: SyntheticWeb, model: PageModel) -> Document:
 
 
 @pytest.mark.parametrize("habit", [habit.name for habit in HABITS])
-def test_facts_are_what_a_reader_of_the_page_finds(small: SyntheticWeb, habit: str) -> None:
+def test_rendered_page_has_the_statements_of_its_model(small: SyntheticWeb, habit: str) -> None:
     sample = _sample(small, habit)
     assert len(sample) > 5
     for model in sample:
@@ -57,7 +57,7 @@ def test_facts_are_what_a_reader_of_the_page_finds(small: SyntheticWeb, habit: s
             assert got == meant, model.url
 
 
-def test_types_are_those_that_the_statements_name(small: SyntheticWeb) -> None:
+def test_page_model_types_equal_types_in_statements(small: SyntheticWeb) -> None:
     for habit in ("recipes", "shop", "library", "friends", "linked data"):
         for model in _sample(small, habit):
             statements = [it for e in transform(_document(small, model)).extractions for it in e.statements]
@@ -65,7 +65,7 @@ def test_types_are_those_that_the_statements_name(small: SyntheticWeb) -> None:
             assert named == set(model.types), model.url
 
 
-def test_sizes_are_roughly_as_announced_and_realistic(web: SyntheticWeb) -> None:
+def test_rendered_page_sizes_are_close_to_model(web: SyntheticWeb) -> None:
     sizes = []
     for host in web.hosts():
         for url in list(web.urls(host))[:40]:
@@ -76,7 +76,7 @@ def test_sizes_are_roughly_as_announced_and_realistic(web: SyntheticWeb) -> None
     assert min(real for real, _ in sizes) > 1500 and max(real for real, _ in sizes) < 70_000
 
 
-def test_charsets_are_wrong_where_they_should_be(web: SyntheticWeb) -> None:
+def test_rendered_page_charset_matches_profile(web: SyntheticWeb) -> None:
     for number, habit in enumerate(HABITS):
         if habit.charset is Charset.UTF8:
             continue
@@ -86,6 +86,6 @@ def test_charsets_are_wrong_where_they_should_be(web: SyntheticWeb) -> None:
         assert said == (habit.charset is Charset.LATIN1_AS_UTF8)
 
 
-def test_a_page_holds_nothing_that_could_end_its_own_markup(web: SyntheticWeb) -> None:
+def test_rendered_page_text_does_not_break_its_markup(web: SyntheticWeb) -> None:
     body = web.answer(web.seeds()[0]).body.decode()
     assert body.count("<body") == body.count("</body>") == 1

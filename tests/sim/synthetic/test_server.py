@@ -50,7 +50,7 @@ def _root(web: SyntheticWeb, habit: str) -> str:
     return web.home(web.hosts()[[one.name for one in HABITS].index(habit)]).rstrip("/")
 
 
-def test_the_process_says_where_it_is_answers_logs_and_ends_with_its_input(tmp_path: Path, small: SyntheticWeb) -> None:
+def test_server_process_serves_logs_and_ends_with_stdin(tmp_path: Path, small: SyntheticWeb) -> None:
     log = tmp_path / "requests.jsonl"
     with _process("--log", str(log)) as (process, ready):
         port = ready["port"]
@@ -69,26 +69,26 @@ def test_the_process_says_where_it_is_answers_logs_and_ends_with_its_input(tmp_p
     assert [line["at"] for line in lines] == sorted(line["at"] for line in lines)
 
 
-def test_the_process_ends_by_signal() -> None:
+def test_server_process_ends_on_sigterm() -> None:
     with _process() as (process, _):
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=10) == 0
 
 
-def test_wrong_use_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_server_wrong_usage_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--pages", "3"])
     assert "pages or more" in capsys.readouterr().err
 
 
-async def test_a_port_in_use_is_an_error(small: SyntheticWeb) -> None:
+async def test_server_port_in_use_is_an_error(small: SyntheticWeb) -> None:
     async with serving(small) as port:
         with pytest.raises(OSError, match="in use"):
             async with serving(small, port=port):
                 pass
 
 
-async def test_answers_go_over_the_wire_as_they_are_meant(small: SyntheticWeb) -> None:
+async def test_server_sends_responses_unchanged(small: SyntheticWeb) -> None:
     async with serving(small) as port:
         packed = next(host for host in small.hosts() if small.answer(small.home(host)).encoding == "gzip")
         status, headers, body = await _get(f"http://{packed}/", port, **{"Accept-Encoding": "gzip"})
@@ -105,7 +105,7 @@ async def test_answers_go_over_the_wire_as_they_are_meant(small: SyntheticWeb) -
         assert (await _get(f"http://{packed}/no%20such%20page?x=%41", port))[0] == 404
 
 
-async def test_what_failed_once_recovers() -> None:
+async def test_server_url_that_failed_once_recovers() -> None:
     web = SyntheticWeb(60_000, 1, hosts=60)
     urls = (url for host in web.hosts() if web.habit(host).flaky_permille for url in web.urls(host))
     flaky = next(u for u in urls if web.facts(u).status == 503 and not web.facts(u, attempt=1).retry_after)

@@ -15,19 +15,19 @@ def _site(habit: Habit, size: int, introduced: int = 0) -> Site:
 
 @pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
 @pytest.mark.parametrize("size", [4, 5, 9, 10, 16, 37, 100, 999])
-def test_a_site_has_as_many_pages_as_it_should(habit: Habit, size: int) -> None:
+def test_site_has_given_number_of_pages(habit: Habit, size: int) -> None:
     urls = list(_site(habit, size).urls())
     assert len(urls) == len(set(urls)) == size
 
 
-def test_introductions_fit_even_where_they_are_many() -> None:
+def test_site_with_many_introductions_keeps_its_size() -> None:
     site = _site(HABITS[0], 12, introduced=5000)
     assert len(list(site.urls())) == 12
     assert site.introduction_pages * site.introductions >= 5000
 
 
 @pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
-def test_addresses_lead_back_to_items(habit: Habit) -> None:
+def test_site_item_urls_map_back_to_items(habit: Habit) -> None:
     for part in _site(habit, 120).parts:
         for item in range(part.items):
             bits = part.bits(item)
@@ -41,7 +41,7 @@ def test_addresses_lead_back_to_items(habit: Habit) -> None:
         assert part.find_item(part.pattern % ("no-such-slug", part.first + part.items)) is None
 
 
-def test_addresses_lead_back_to_lists() -> None:
+def test_site_list_urls_map_back_to_lists() -> None:
     part = _site(HABITS[1], 400).parts[0]
     assert part.lists > 3
     for page in range(1, part.lists + 1):

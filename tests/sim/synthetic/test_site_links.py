@@ -13,20 +13,20 @@ def _links(habit: str) -> SiteLinks:
     return SiteLinks(WORLD.site(NUMBER[habit]), WORLD)
 
 
-def test_shared_groups_are_made_once() -> None:
+def test_site_links_shared_groups_are_built_once() -> None:
     links = _links("newspaper")
     assert links.navigation is links.navigation
     assert links.sidebar is links.sidebar
     assert {link.tag_path for link in links.navigation} == {links.paths[LinkPosition.NAVIGATION]}
 
 
-def test_navigation_leads_to_every_section() -> None:
+def test_site_links_navigation_reaches_every_section() -> None:
     links = _links("city")
     targets = {link.url for link in links.navigation}
     assert {part.list_url(1) for part in links.site.parts} <= targets
 
 
-def test_some_links_of_a_host_that_moved_go_through_redirects() -> None:
+def test_site_links_of_moved_host_go_through_redirects() -> None:
     links = _links("moved")
     part = links.site.parts[0]
     urls = [link.url for link in links.items("", part, range(part.items))]
@@ -35,7 +35,7 @@ def test_some_links_of_a_host_that_moved_go_through_redirects() -> None:
     assert not any("/go/" in link.url for link in _links("shop").listed(WORLD.site(NUMBER["shop"]).parts[0], range(9)))
 
 
-def test_rules_of_robots_have_something_to_forbid() -> None:
+def test_site_links_of_host_with_robots_rules_include_disallowed_urls() -> None:
     targets = {link.url for link in _links("library").footer}
     assert any("/private/" in url for url in targets) and any("/search?" in url for url in targets)
     assert not any("/private/" in link.url for link in _links("shop").footer)

@@ -11,7 +11,7 @@ def _host(web: SyntheticWeb, habit: str) -> str:
     return web.hosts()[[one.name for one in HABITS].index(habit)]
 
 
-def test_items_of_rich_hosts_carry_data_and_lists_do_not(web: SyntheticWeb) -> None:
+def test_rich_host_items_carry_data_and_lists_do_not(web: SyntheticWeb) -> None:
     for habit, syntax in (
         ("recipes", Syntax.JSON_LD),
         ("shop", Syntax.MICRODATA),
@@ -25,19 +25,19 @@ def test_items_of_rich_hosts_carry_data_and_lists_do_not(web: SyntheticWeb) -> N
         assert others and not any(model.relevant for model in others), habit
 
 
-def test_hosts_that_are_marked_up_throughout_carry_data_everywhere(web: SyntheticWeb) -> None:
+def test_fully_marked_up_host_carries_data_on_every_page(web: SyntheticWeb) -> None:
     models = [web.facts(url) for url in web.urls(_host(web, "marked up by its theme"))]
     assert sum(model.relevant for model in models) > 0.9 * len(models)
 
 
-def test_barren_hosts_carry_next_to_nothing(web: SyntheticWeb) -> None:
+def test_host_without_data_carries_almost_none(web: SyntheticWeb) -> None:
     barren = [name for name in web.hosts() if web.habit(name).family is Family.BARREN]
     models = [web.facts(url) for name in barren for url in web.urls(name)]
     share = sum(model.relevant for model in models) / len(models)
     assert 0 < share < 0.03
 
 
-def test_only_one_template_of_a_mixed_host_carries_data(web: SyntheticWeb) -> None:
+def test_mixed_host_carries_data_in_one_template(web: SyntheticWeb) -> None:
     host = _host(web, "magazine")
     by_section = Counter[str]()
     items = Counter[str]()
@@ -51,7 +51,7 @@ def test_only_one_template_of_a_mixed_host_carries_data(web: SyntheticWeb) -> No
     assert shares[0] < 0.2 and shares[-1] > 0.8
 
 
-def test_broken_jsonld_is_counted_as_what_can_be_read_of_it() -> None:
+def test_broken_jsonld_counts_readable_statements() -> None:
     web = SyntheticWeb(pages=60_000, seed=1, hosts=60)
     careless = [host for host in web.hosts() if web.habit(host).flawed_permille]
     models = [web.facts(url) for host in careless for url in web.urls(host)]
@@ -59,7 +59,7 @@ def test_broken_jsonld_is_counted_as_what_can_be_read_of_it() -> None:
     assert {("NONE", True), ("TRAILING_COMMA", True), ("TEMPLATE", False)} == flaws
 
 
-def test_flaky_hosts_recover_mostly() -> None:
+def test_unreliable_host_mostly_recovers() -> None:
     web = SyntheticWeb(pages=60_000, seed=1, hosts=60)
     urls = [url for host in web.hosts() if web.habit(host).flaky_permille for url in web.urls(host)]
     once = [url for url in urls if web.facts(url).status == 503]
@@ -69,7 +69,7 @@ def test_flaky_hosts_recover_mostly() -> None:
     assert any(web.facts(url, attempt=1).stall for url in urls)
 
 
-def test_profiles_announce_their_foaf_files(web: SyntheticWeb) -> None:
+def test_profile_page_links_to_its_foaf_document(web: SyntheticWeb) -> None:
     model = next(model for url in web.urls(_host(web, "friends")) if (model := web.facts(url)).role is Role.ITEM)
     announced = [link for link in model.links if link.source is LinkSource.LINK_ELEMENT]
     assert [(link.rel, link.type) for link in announced] == [("meta", "application/rdf+xml")]

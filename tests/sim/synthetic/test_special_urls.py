@@ -4,15 +4,15 @@ import pytest
 from protego import Protego
 
 from motherlode.model import ContentKind
-from motherlode.sim.synthetic import HABITS, Role, SyntheticWeb
-from motherlode.sim.synthetic.special_urls import CRAWL_DELAY
+from motherlode.sim.synthetic import HABITS, Role, SyntheticWeb, Trap
+from motherlode.sim.synthetic.special_urls import CRAWL_DELAY, without_session
 
 
 def _root(web: SyntheticWeb, habit: str) -> str:
     return web.home(web.hosts()[[one.name for one in HABITS].index(habit)]).rstrip("/")
 
 
-def test_robots_rules_forbid_what_is_linked_and_nothing_else(web: SyntheticWeb) -> None:
+def test_robots_rules_disallow_only_linked_private_urls(web: SyntheticWeb) -> None:
     root = _root(web, "library")
     text = web.robots(root[7:])
     assert text is not None
@@ -26,13 +26,13 @@ def test_robots_rules_forbid_what_is_linked_and_nothing_else(web: SyntheticWeb) 
     assert not Protego.parse(text).can_fetch(root, "badbot")
 
 
-def test_hosts_without_rules_have_no_robots_file(web: SyntheticWeb) -> None:
+def test_host_without_rules_has_no_robots_txt(web: SyntheticWeb) -> None:
     root = _root(web, "plain shop")
     assert web.robots(root[7:]) is None
     assert web.facts(f"{root}/robots.txt").status == 404
 
 
-def test_sitemaps_name_every_item() -> None:
+def test_sitemaps_contain_every_item() -> None:
     web = SyntheticWeb(pages=60_000, seed=1, hosts=60)
     hosts = [host for host in web.hosts() if web.habit(host).sitemap]
     large = max(hosts, key=lambda host: sum(1 for _ in web.urls(host)))
@@ -50,7 +50,7 @@ def test_sitemaps_name_every_item() -> None:
     assert web.facts(f"http://{large}/sitemap-2.xml").status == 200
 
 
-def test_feeds_name_the_latest_items(web: SyntheticWeb) -> None:
+def test_feeds_contain_the_latest_items(web: SyntheticWeb) -> None:
     root = _root(web, "newspaper")
     model = web.facts(f"{root}/feed.xml")
     assert model.kind is ContentKind.RSS and len(model.links) == 16
@@ -75,7 +75,7 @@ def _follow(web: SyntheticWeb, url: str) -> list[int]:
     return [*statuses, -1]
 
 
-def test_old_addresses_redirect_in_every_way_there_is(moved: SyntheticWeb) -> None:
+def test_old_urls_redirect_in_every_form(moved: SyntheticWeb) -> None:
     root = _root(moved, "moved")
     chains = [_follow(moved, f"{root}/go/0/{item}") for item in range(40)]
     assert {status for chain in chains for status in chain} == {200, 301, 302, 303, 307, 308}
@@ -84,5 +84,49 @@ def test_old_addresses_redirect_in_every_way_there_is(moved: SyntheticWeb) -> No
 
 
 @pytest.mark.parametrize("path", ["/go/0/99999999", "/go/9/1", "/go/x/1", "/go/0/1/4"])
-def test_what_never_was_did_not_move(moved: SyntheticWeb, path: str) -> None:
+def test_old_url_of_missing_item_gives_404(moved: SyntheticWeb, path: str) -> None:
     assert moved.facts(_root(moved, "moved") + path).status == 404
+
+
+def _start(web: SyntheticWeb, trap: Trap) -> str:
+    number = next(number for number, habit in enumerate(HABITS) if habit.trap is trap)
+    return web.home(web.hosts()[number])
+
+
+@pytest.mark.parametrize("trap", Trap)
+def test_trap_pages_are_infinite_and_marked(web: SyntheticWeb, trap: Trap) -> None:
+    """A crawler that follows only links to trap pages still finds new URLs after 200 steps."""
+    host = _start(web, trap).split("/")[2]
+    real = list(web.urls(host))
+    seen = set(real)
+    waiting = list(real)
+    trapped = 0
+    while waiting and trapped < 200:
+        model = web.facts(waiting.pop())
+        assert model.status == 200
+        trapped += model.trap
+        new = [link.url for link in model.links if link.url.startswith(f"http://{host}/") and link.url not in seen]
+        seen.update(new)
+        waiting += [url for url in new if web.facts(url).trap]
+    assert trapped == 200
+
+
+def test_regular_pages_are_not_marked_as_trap(web: SyntheticWeb) -> None:
+    for trap in Trap:
+        assert not any(web.facts(url).trap for url in web.urls(_start(web, trap).split("/")[2]))
+
+
+def test_session_changes_url_but_not_page(web: SyntheticWeb) -> None:
+    home = _start(web, Trap.SESSION)
+    item = next(url for url in web.urls(home.split("/")[2]) if web.facts(url).role.value == "item")
+    marked = [link.url for link in web.facts(item).links if "sid=" in link.url]
+    assert len(marked) == 1
+    clean, session = without_session(marked[0])
+    assert session
+    assert web.facts(marked[0]).heading == web.facts(clean).heading
+    assert web.facts(marked[0]).url == marked[0]
+
+
+@pytest.mark.parametrize("path", ["/calendar/2026-13", "/calendar/20261-01", "/calendar/2026-02-30", "/calendar/"])
+def test_calendar_with_invalid_month_gives_404(web: SyntheticWeb, path: str) -> None:
+    assert web.facts(_start(web, Trap.CALENDAR).rstrip("/") + path).status == 404

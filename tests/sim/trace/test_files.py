@@ -30,26 +30,26 @@ def write(folder: Path, name: str) -> PartWriter:
     return writer
 
 
-def test_the_manifest_comes_back(tmp_path: Path) -> None:
+def test_manifest_is_read_back(tmp_path: Path) -> None:
     write_parts(tmp_path, [PART])
     assert read_parts(tmp_path) == [PART]
     assert read_parts(tmp_path / "nowhere") == []
 
 
-def test_tables_come_back(tmp_path: Path) -> None:
+def test_tables_are_read_back(tmp_path: Path) -> None:
     write(tmp_path, "one").finish()
     assert read_table(tmp_path, PART, "pages").column("url").to_pylist() == ["https://a.example/"]
     assert list(read_facts(tmp_path, PART)) == [(0, b"<a> <b> <c> .\n")]
 
 
-def test_an_unfinished_part_is_under_no_name_of_its_own(tmp_path: Path) -> None:
+def test_unfinished_part_has_no_final_name(tmp_path: Path) -> None:
     writer = write(tmp_path, "one")
     assert all(path.suffix == ".part" for path in tmp_path.iterdir())
     writer.abandon()
     assert not list(tmp_path.iterdir())
 
 
-def test_tidying_leaves_what_is_needed_and_what_others_write(tmp_path: Path) -> None:
+def test_cleanup_keeps_needed_and_foreign_files(tmp_path: Path) -> None:
     write(tmp_path, "one").finish()
     write(tmp_path, "old").finish()
     (tmp_path / "dead.pages.parquet.999999999.part").touch()
@@ -59,7 +59,7 @@ def test_tidying_leaves_what_is_needed_and_what_others_write(tmp_path: Path) -> 
     assert names == {"alive.pages.parquet.1.part", *(f"one.{table}.parquet" for table in ("pages", "links", "facts"))}
 
 
-def test_an_older_version_is_said(tmp_path: Path) -> None:
+def test_trace_of_older_version_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "trace.json").write_text(json.dumps({"version": VERSION - 1, "parts": []}))
     with pytest.raises(TraceError, match=f"version {VERSION - 1}, but {VERSION} is needed: make it again"):
         read_parts(tmp_path)
@@ -68,18 +68,18 @@ def test_an_older_version_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[]", f'{{"version": {VERSION}}}', f'{{"version": {VERSION}, "parts": [{{"no": "part"}}]}}']
 )
-def test_a_broken_manifest_is_said(tmp_path: Path, text: str) -> None:
+def test_broken_manifest_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "trace.json").write_text(text)
     with pytest.raises(TraceError, match="is not the manifest of a trace"):
         read_parts(tmp_path)
 
 
-def test_a_folder_without_a_trace_is_said(tmp_path: Path) -> None:
+def test_folder_without_trace_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="holds no trace: make one with `motherlode record"):
         existing_parts(tmp_path)
 
 
-def test_a_missing_or_broken_table_is_said(tmp_path: Path) -> None:
+def test_missing_or_broken_table_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="cannot be read"):
         read_table(tmp_path, PART, "pages")
     (tmp_path / "one.pages.parquet").write_bytes(b"PAR1 is not all that it takes")

@@ -38,11 +38,11 @@ def trace(tmp_path: Path) -> Path:
     return tmp_path / "trace"
 
 
-def test_pages_are_html_and_rdf(trace: Path) -> None:
+def test_trace_web_counts_html_and_rdf_pages(trace: Path) -> None:
     assert TraceWeb(trace, target_from("any")).page_count == 6
 
 
-def test_http_and_https_are_the_same(trace: Path) -> None:
+def test_trace_web_treats_http_and_https_alike(trace: Path) -> None:
     web = TraceWeb(trace, target_from("any"))
     assert web.page("http://a.example/x").relevant
     assert web.spelling("http://a.example/x") == "https://a.example/x"
@@ -52,19 +52,19 @@ def test_http_and_https_are_the_same(trace: Path) -> None:
     ]
 
 
-def test_missing_links_are_kept_as_404s_where_that_is_wanted(trace: Path) -> None:
+def test_trace_web_with_missing_keeps_dead_links_as_404(trace: Path) -> None:
     web = TraceWeb(trace, target_from("any"), keep_missing=True)
     assert [link.url for link in web.page("https://a.example/").links][-1] == "https://a.example/gone"
     assert web.page("https://a.example/gone").failure is FailureKind.NOT_FOUND
 
 
-def test_a_redirect_to_where_it_stands_hides_no_page(trace: Path) -> None:
+def test_trace_web_redirect_to_itself_hides_no_page(trace: Path) -> None:
     web = TraceWeb(trace, target_from("any"))
     assert web.page("http://c.example/").failure is None
     assert web.page("https://d.example/").failure is None
 
 
-def test_home_pages_are_roots_or_the_shortest_pages(trace: Path) -> None:
+def test_trace_web_home_pages_are_roots_or_shortest_urls(trace: Path) -> None:
     web = TraceWeb(trace, target_from("any"))
     assert sorted(web.home_pages()) == [
         "https://a.example/",
@@ -74,7 +74,7 @@ def test_home_pages_are_roots_or_the_shortest_pages(trace: Path) -> None:
     ]
 
 
-def test_a_scheme_makes_no_home_page_longer(tmp_path: Path) -> None:
+def test_trace_web_home_page_choice_ignores_scheme(tmp_path: Path) -> None:
     responses: list[Response] = [
         ("https://a.example/", 200, HTML, anchors("/b")),
         ("http://a.example/b", 200, HTML, b"<p>hello"),
@@ -84,14 +84,14 @@ def test_a_scheme_makes_no_home_page_longer(tmp_path: Path) -> None:
     assert TraceWeb(tmp_path / "trace", target_from("any")).home_pages() == ["https://a.example/"]
 
 
-def test_labels_follow_the_target(trace: Path) -> None:
+def test_labels_depend_on_target(trace: Path) -> None:
     assert [url for url, yes in TraceWeb(trace, target_from("jsonld")).labels() if yes] == ["https://a.example/x"]
     assert [url for url, yes in TraceWeb(trace, target_from("rdf")).labels() if yes] == ["https://b.example/page"]
     ask = target_from("ASK { ?s <https://schema.org/name> ?o }")
     assert [url for url, yes in TraceWeb(trace, ask).labels() if yes] == ["https://a.example/x"]
 
 
-def test_everything_is_what_pages_give(trace: Path) -> None:
+def test_trace_web_everything_equals_pages(trace: Path) -> None:
     web = TraceWeb(trace, target_from("any"))
     everything = list(web.everything())
     assert len({page.url for page in everything}) == len(everything) == 8
@@ -99,7 +99,7 @@ def test_everything_is_what_pages_give(trace: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_corpus_has_the_pages_that_its_index_tells(tmp_path: Path, seed: int) -> None:
+def test_corpus_trace_has_the_pages_of_its_index(tmp_path: Path, seed: int) -> None:
     """A cheap look at a tenth of the file: reading all of it belongs to the benchmark."""
     source = shared("corpus", "sites.warc.gz")
     part = tmp_path / "part.warc.gz"

@@ -1,4 +1,4 @@
-"""What the tests of JSON-LD share."""
+"""Shared helpers of the JSON-LD tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def names() -> BlankNames:
 
 
 def process(document: Any, **options: Any) -> ProcessedDocument:
-    """A decoded document, strictly unless told otherwise."""
+    """Process a decoded document, strictly by default."""
     return to_rdf(document, names(), ProcessorOptions(**{"base": BASE, **options}))
 
 
@@ -32,7 +32,7 @@ def statements(document: Any, **options: Any) -> tuple[Statement, ...]:
 
 
 def objects(document: Any, **options: Any) -> list[str]:
-    """The objects of the statements, in their order."""
+    """Return the objects of the statements in document order."""
     return [statement[2] for statement in statements(document, **options)]
 
 
@@ -41,17 +41,19 @@ def page(html: str | bytes, *, url: str = BASE, kind: ContentKind = ContentKind.
     return Document(url=url, body=body, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
 
 
-def extract(html: str | bytes, *, contexts: dict[str, bytes] | None = None, most: int = 500_000) -> Extraction:
-    return jsonld.extract(page(html), names(), TransformOptions(contexts=contexts or {}, statements=most))
+def extract(
+    html: str | bytes, *, contexts: dict[str, bytes] | None = None, max_statements: int = 500_000
+) -> Extraction:
+    return jsonld.extract(page(html), names(), TransformOptions(contexts=contexts or {}, statements=max_statements))
 
 
 def extract_block(block: str, **options: Any) -> Extraction:
-    """One block in a page; it starts on line 2, column 1."""
+    """Extract a page with one block, which starts on line 2, column 1."""
     return extract(f'<script type="application/ld+json">\n{block}</script>', **options)
 
 
 def read(document: Any, *, contexts: dict[str, bytes] | None = None) -> Extraction:
-    """A JSON-LD document of its own."""
+    """Extract a JSON-LD document."""
     text = document if isinstance(document, str | bytes) else json.dumps(document)
     return jsonld.read_document(
         page(text, kind=ContentKind.JSON_LD), names(), TransformOptions(contexts=contexts or {})

@@ -1,4 +1,4 @@
-"""Bundled contexts say exactly what the published ones say."""
+"""Bundled contexts have the same meaning as the published ones, and are loaded without the network."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from motherlode.transform.jsonld import bundled_contexts as bundle
-from motherlode.transform.jsonld.bundled_contexts import Bundle, Table
+from motherlode.transform.jsonld import bundled_contexts
+from motherlode.transform.jsonld.bundled_contexts import BundledContext, ContextTable
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
 
 from ...conformance.runner import isomorphic, load_cases, shared
 from .helpers import objects, process, statements
 
-CONTEXTS = Path(bundle.__file__).parent / "contexts"
+CONTEXTS = Path(bundled_contexts.__file__).parent / "contexts"
 TOOL = Path(__file__).resolve().parents[3] / "tools" / "make_contexts.py"
 FILES = sorted(path.name for path in CONTEXTS.glob("*.json") if path.name != "index.json")
 BLOCK = re.compile(r"<script[^>]*ld\+json[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
@@ -48,14 +49,14 @@ def examples() -> list[tuple[str, Any]]:
     return found
 
 
-def test_the_schema_org_table_is_the_published_context() -> None:
-    table = msgspec.json.decode((CONTEXTS / "schemaorg.json").read_bytes(), type=Table)
-    assert Bundle(table).context == published()
+def test_schema_org_table_equals_published_context() -> None:
+    table = msgspec.json.decode((CONTEXTS / "schemaorg.json").read_bytes(), type=ContextTable)
+    assert BundledContext(table).context == published()
     assert tool().make_table(published(), title=table.title, urls=list(table.urls)) == table
 
 
-def test_every_schema_org_term_is_defined_alike_lazily_and_as_a_whole() -> None:
-    # An empty context before it takes the lazy way, a protected term before it the whole algorithm.
+def test_schema_org_terms_are_defined_alike_lazily_and_eagerly() -> None:
+    # After an empty context the lazy table is used, after a protected term the full algorithm.
     terms = [name for name in published() if not name.startswith("@")]
     document = {name: "http://v/x" for name in terms if name not in ("id", "type")}
     lazy = statements({"@context": "https://schema.org", "@id": "x", **document})
@@ -70,7 +71,7 @@ def test_every_schema_org_term_is_defined_alike_lazily_and_as_a_whole() -> None:
     assert set(lazy) == set(whole)
 
 
-def test_the_examples_give_the_same_with_the_published_context() -> None:
+def test_schema_org_examples_give_same_statements_as_published_context() -> None:
     content = json.dumps({"@context": published()}).encode()
     addresses = ["http://schema.org", "http://schema.org/", "https://schema.org", "https://schema.org/"]
     whole = dict.fromkeys([*addresses, "http://www.schema.org", "https://www.schema.org/"], content)
@@ -84,28 +85,30 @@ def test_the_examples_give_the_same_with_the_published_context() -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_tables_are_well_made(file: str) -> None:
-    table = msgspec.json.decode((CONTEXTS / file).read_bytes(), type=Table)
+def test_bundled_table_is_valid(file: str) -> None:
+    table = msgspec.json.decode((CONTEXTS / file).read_bytes(), type=ContextTable)
     index = json.loads((CONTEXTS / "index.json").read_bytes())
-    assert {url for url, name in index.items() if name == file} == {bundle.normalised(url) for url in table.urls}
-    context = Bundle(table).context
-    assert tool().put_together(table) == context
-    assert not process({"@context": context, "@id": "x"}).notes  # strictly valid
+    assert {url for url, name in index.items() if name == file} == {
+        bundled_contexts.normalize_url(url) for url in table.urls
+    }
+    context = BundledContext(table).context
+    assert tool().expand_table(table) == context
+    assert not process({"@context": context, "@id": "x"}).notes  # valid in strict mode
 
 
 @pytest.mark.parametrize("address", ["http://schema.org", "HTTPS://WWW.Schema.org/", "https://schema.org/#x"])
-def test_addresses_are_known_in_their_variants(address: str) -> None:
+def test_find_bundled_context_accepts_variants_of_url(address: str) -> None:
     assert objects({"@context": address, "name": "Ann"}) == ['"Ann"']
 
 
 @pytest.mark.parametrize(
     "address", ["https://schema.org/Person", "https://example.org/", "ftp://schema.org", "schema.org"]
 )
-def test_other_addresses_are_not(address: str) -> None:
-    assert bundle.find(address) is None
+def test_find_bundled_context_rejects_other_urls(address: str) -> None:
+    assert bundled_contexts.find_bundled_context(address) is None
 
 
-def test_a_lazy_context_overrides_and_is_overridden() -> None:
+def test_lazy_context_overrides_and_is_overridden() -> None:
     own = {"name": "http://own/name", "other": "http://own/other"}
     document = {"@id": "x", "name": "1", "other": "2", "url": "3"}
     after = {s[1] for s in statements({"@context": ["https://schema.org", own], **document})}
@@ -114,25 +117,25 @@ def test_a_lazy_context_overrides_and_is_overridden() -> None:
     assert before == {"<http://schema.org/name>", "<http://own/other>", "<http://schema.org/url>"}
 
 
-def test_a_term_that_was_taken_away_does_not_shine_through() -> None:
+def test_lazy_context_removed_term_stays_removed() -> None:
     gone = {"name": None}
     assert objects({"@context": ["https://schema.org", gone], "name": "1", "url": "http://u/"}) == ["<http://u/>"]
 
 
-def test_defined_terms_keep_their_meaning_under_another_vocabulary() -> None:
+def test_lazy_context_terms_ignore_later_vocabulary() -> None:
     context = ["https://schema.org", {"@vocab": "http://own/"}]
     found = {s[1] for s in statements({"@context": context, "@id": "x", "name": "1", "noSuchTerm": "2"})}
     assert found == {"<http://schema.org/name>", "<http://own/noSuchTerm>"}
 
 
-def test_the_users_own_copy_goes_first() -> None:
+def test_loader_provided_context_overrides_bundled_one() -> None:
     contexts = {"https://schema.org": b'{"@context": {"name": "http://own/name"}}'}
     document = {"@context": "https://schema.org", "@id": "x", "name": "1"}
     assert statements(document, contexts=contexts)[0][1] == "<http://own/name>"
     assert statements(document)[0][1] == "<http://schema.org/name>"
 
 
-def test_activity_streams() -> None:
+def test_bundled_activitystreams_context_gives_expected_statements() -> None:
     document = {
         "@context": ["https://www.w3.org/ns/activitystreams", "https://w3id.org/security/v1"],
         "id": "https://social.example/ann",
@@ -152,7 +155,7 @@ def test_activity_streams() -> None:
     assert len(found) == 6
 
 
-def test_verifiable_credentials() -> None:
+def test_bundled_credentials_context_gives_expected_statements() -> None:
     document = {
         "@context": "https://www.w3.org/2018/credentials/v1",
         "type": "VerifiableCredential",
@@ -163,10 +166,10 @@ def test_verifiable_credentials() -> None:
     assert ("<https://w3id.org/security#proofPurpose>", "<https://w3id.org/security#assertionMethod>") in {
         s[1:3] for s in found
     }
-    assert any(s[3].startswith("_:") for s in found)  # proofs are in graphs of their own
+    assert any(s[3].startswith("_:") for s in found)  # proofs have their own graphs
 
 
-def test_annotations() -> None:
+def test_bundled_annotation_context_gives_expected_statements() -> None:
     document = {
         "@context": "http://www.w3.org/ns/anno.jsonld",
         "id": "http://a/1",
@@ -177,3 +180,47 @@ def test_annotations() -> None:
     assert ("<http://www.w3.org/ns/oa#motivatedBy>", "<http://www.w3.org/ns/oa#commenting>") in {
         s[1:3] for s in statements(document)
     }
+
+
+# Loading: only from the caller or the bundled tables
+
+
+EX = "http://example.com/"
+
+
+def remote(**documents: Any) -> dict[str, bytes]:
+    return {f"{EX}{name}": json.dumps(document).encode() for name, document in documents.items()}
+
+
+def test_loader_uses_provided_contexts() -> None:
+    contexts = remote(ctx={"@context": {"a": EX + "a"}})
+    assert objects({"@context": EX + "ctx", "a": "x"}, contexts=contexts) == ['"x"']
+    assert objects({"@context": "../ctx", "a": "x"}, base=EX + "dir/page", contexts=contexts) == ['"x"']
+
+
+def test_remote_context_relative_references_use_its_url() -> None:
+    contexts = {
+        EX + "dir/one": b'{"@context": ["two", {"@base": "http://ignored/"}]}',
+        EX + "dir/two": json.dumps({"@context": {"a": {"@id": EX + "a", "@type": "@id"}}}).encode(),
+    }
+    assert objects({"@context": EX + "dir/one", "a": "x"}, contexts=contexts) == ["<http://example.org/dir/x>"]
+
+
+@pytest.mark.parametrize("content", [b"[]", b"{}", b'"x"'])
+def test_remote_document_without_context_is_rejected(content: bytes) -> None:
+    with pytest.raises(JsonLdError) as caught:
+        process({"@context": EX + "ctx"}, contexts={EX + "ctx": content})
+    assert caught.value.code is ErrorCode.INVALID_REMOTE_CONTEXT
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b" " * 3_000_000])
+def test_remote_document_that_cannot_be_parsed_is_rejected(content: bytes) -> None:
+    with pytest.raises(JsonLdError) as caught:
+        process({"@context": EX + "ctx"}, contexts={EX + "ctx": content})
+    assert caught.value.code is ErrorCode.LOADING_REMOTE_CONTEXT_FAILED
+
+
+def test_context_url_without_scheme_is_repaired_if_bundled() -> None:
+    found = process({"@context": "schema.org", "@id": "x", "name": "Ann"}, strict=False)
+    assert [statement[1] for statement in found.statements] == ["<http://schema.org/name>"]
+    assert found.notes[0].message == "context URL without a scheme, read as https://schema.org"

@@ -1,7 +1,8 @@
-"""Entries of a context that are not terms."""
+"""Context processing: entries that are not terms, remote, missing and imported contexts, and caching."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,12 +10,12 @@ import pytest
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.processor_options import Mode
 
-from .helpers import BASE, process, statements
+from .helpers import BASE, objects, process, statements
 
 EX = "http://example.com/"
 
 
-REFUSED: list[tuple[Any, ErrorCode]] = [
+INVALID: list[tuple[Any, ErrorCode]] = [
     (7, ErrorCode.INVALID_LOCAL_CONTEXT),
     ({"@version": 1.0}, ErrorCode.INVALID_VERSION_VALUE),
     ({"@version": True}, ErrorCode.INVALID_VERSION_VALUE),
@@ -39,15 +40,15 @@ FORBIDDEN_IN_1_0: list[tuple[Any, ErrorCode]] = [
 ]
 
 
-@pytest.mark.parametrize(("context", "code"), REFUSED, ids=lambda value: str(value)[:60])
-def test_what_the_specification_forbids_is_refused_by_its_code(context: Any, code: ErrorCode) -> None:
+@pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
+def test_strict_invalid_context_entry_raises_its_error_code(context: Any, code: ErrorCode) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context, "http://p/": "x"})
     assert caught.value.code is code
 
 
-@pytest.mark.parametrize(("context", "code"), REFUSED, ids=lambda value: str(value)[:60])
-def test_a_tolerant_reading_loses_only_the_fault(context: Any, code: ErrorCode) -> None:
+@pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
+def test_tolerant_invalid_context_entry_loses_only_itself(context: Any, code: ErrorCode) -> None:
     good = {"good": "http://good/"}
     contexts = [*context, good] if isinstance(context, list) else [context, good]
     found = process({"@context": contexts, "good": "x"}, strict=False)
@@ -56,12 +57,98 @@ def test_a_tolerant_reading_loses_only_the_fault(context: Any, code: ErrorCode) 
 
 
 @pytest.mark.parametrize(("context", "code"), FORBIDDEN_IN_1_0, ids=lambda value: str(value)[:60])
-def test_mode_1_0_refuses_what_came_later(context: Any, code: ErrorCode) -> None:
+def test_mode_1_0_rejects_entries_of_1_1(context: Any, code: ErrorCode) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context}, mode=Mode.V1_0)
     assert caught.value.code is code
 
 
-def test_base_is_that_of_the_document_again_after_null() -> None:
+def test_null_context_restores_document_base() -> None:
     document = {"@context": [{"@base": "http://other/"}, None], "@id": "x", "http://p/": {"@id": ""}}
     assert statements(document)[0][::2] == ("<http://example.org/dir/x>", f"<{BASE}>")
+
+
+# Whole contexts
+
+
+def remote(**documents: Any) -> dict[str, bytes]:
+    return {f"{EX}{name}": json.dumps(document).encode() for name, document in documents.items()}
+
+
+def test_changed_remote_context_is_processed_again() -> None:
+    document = {"@context": EX + "ctx", "a": "x"}
+    for iri in (EX + "one", EX + "two", EX + "one"):
+        assert statements(document, contexts=remote(ctx={"@context": {"a": iri}}))[0][1] == f"<{iri}>"
+    assert process(document, strict=False).wanted == (EX + "ctx",)
+
+
+def test_cached_context_does_not_depend_on_document() -> None:
+    for context in ({"@base": "sub/"}, {"@vocab": ""}, {"@vocab": "#"}, {}):
+        document = {"@context": context, "@id": "thing", "http://p/": "x", "key": {"@id": "other"}}
+        for base in ("http://one/dir/a", "http://two/dir/b"):
+            for _ in range(2):
+                for subject, predicate, _o, _g in statements(document, base=base):
+                    assert subject.startswith(f"<{base[:11]}")
+                    assert predicate.startswith((f"<{base[:11]}", "<http://p/"))
+
+
+@pytest.mark.parametrize(
+    "context",
+    [{"bad": 1, "a": EX}, EX + "none", "schema.org", [{"@base": 7}, {"a": EX}]],
+)
+def test_invalid_context_is_reported_for_every_document(context: Any) -> None:
+    node = {"@context": context, "@id": "x", "a": "y"}
+    for document in (node, [node, node], node):
+        assert len(process(document, strict=False).notes) == 1
+
+
+def test_missing_context_is_reported_and_rest_is_read() -> None:
+    document = {
+        "@context": [EX + "none", {"b": EX + "b"}],
+        "@id": "thing",
+        "@type": ["Unknown", "http://known/Type"],
+        "a": "lost",
+        "b": "kept",
+    }
+    found = process(document, strict=False)
+    assert found.wanted == (EX + "none",)
+    assert [note.message for note in found.notes] == [f"context not loaded: {EX}none; the block was read without it"]
+    # `Unknown` may be a term of the missing context, so it must not be treated as a relative IRI.
+    assert [statement[2] for statement in found.statements] == ["<http://known/Type>", '"kept"']
+
+
+def test_missing_context_only_http_urls_are_wanted() -> None:
+    for address in ("file:///etc/passwd", "http://a/{b}", "http://a/\ud800", "urn:x"):
+        assert not process({"@context": address, "a": "x"}, strict=False).wanted
+
+
+def test_recursive_contexts_terminate() -> None:
+    contexts = remote(
+        me={"@context": [EX + "me", {"a": EX + "a"}]},
+        one={"@context": EX + "two"},
+        two={"@context": EX + "one"},
+        scoped={"@context": {"a": {"@id": EX + "a", "@context": EX + "scoped"}}},
+    )
+    for name in ("me", "one"):
+        with pytest.raises(JsonLdError) as caught:
+            process({"@context": EX + name, "a": "x"}, contexts=contexts)
+        assert caught.value.code is ErrorCode.CONTEXT_OVERFLOW
+    document = {"@context": EX + "scoped", "@id": "x", "a": {"a": {"a": "deep"}}}
+    assert '"deep"' in objects(document, contexts=contexts)
+
+
+def test_imported_context_is_overridden_by_importing_one() -> None:
+    contexts = remote(
+        ctx={"@context": {"a": EX + "a", "b": EX + "b"}},
+        again={"@context": {"@import": EX + "ctx"}},
+    )
+    document = {
+        "@context": {"@import": EX + "ctx", "b": EX + "own"},
+        "@id": "x",
+        "a": "1",
+        "b": "2",
+    }
+    assert [s[1] for s in statements(document, contexts=contexts)] == [f"<{EX}a>", f"<{EX}own>"]
+    with pytest.raises(JsonLdError) as caught:
+        process({"@context": {"@import": EX + "again"}}, contexts=contexts)
+    assert caught.value.code is ErrorCode.INVALID_CONTEXT_ENTRY

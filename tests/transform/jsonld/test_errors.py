@@ -1,13 +1,37 @@
+"""Errors and notes."""
+
 from __future__ import annotations
 
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, shown
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Notes, describe_value
 
 
-def test_errors_say_code_and_detail() -> None:
+def test_jsonld_error_message_has_code_and_detail() -> None:
     assert str(JsonLdError(ErrorCode.INVALID_ID_VALUE, "7")) == "invalid @id value: 7"
     assert str(LimitExceeded(ErrorCode.CONTEXT_OVERFLOW)) == "context overflow"
 
 
-def test_containers_are_not_spelled_out() -> None:
+def test_describe_value_containers_are_named_only() -> None:
     values: list[object] = [[1] * 10**6, {}, 10**5000, 1.5, True]
-    assert [shown(value) for value in values] == ["an array", "an object", "a number", "1.5", "true"]
+    assert [describe_value(value) for value in values] == ["an array", "an object", "a number", "1.5", "true"]
+
+
+# Notes
+
+
+def test_notes_are_distinct_and_limited() -> None:
+    notes = Notes(2)
+    for message in ("a", "a", "b", "c", "d"):
+        notes.add(message)
+    assert [note.message for note in notes.all()] == ["a", "b", "2 more problems of this kind"]
+
+
+def test_notes_long_messages_are_shortened() -> None:
+    notes = Notes(1)
+    notes.add("x" * 10_000)
+    assert len(notes.all()[0].message) < 400
+
+
+def test_shorten_lone_surrogates_are_replaced() -> None:
+    notes = Notes(1)
+    notes.add("bad \ud800 é")
+    assert notes.all()[0].message.encode() == "bad ? é".encode()

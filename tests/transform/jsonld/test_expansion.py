@@ -1,4 +1,4 @@
-"""Contexts in the places where expansion puts them; the W3C suite is in tests/conformance."""
+"""Contexts during expansion. The W3C test suite is in tests/conformance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .helpers import process, statements
 P = "http://p/"
 
 
-def test_type_scoped_contexts_end_at_the_next_node() -> None:
+def test_type_scoped_context_ends_at_next_node() -> None:
     context = {"@vocab": "http://v/", "T": {"@context": {"a": "http://scoped/a"}}, "n": {"@type": "@id"}}
     document = {"@context": context, "@type": "T", "a": "in", "n": {"a": "out"}}
     assert {s[1:3] for s in statements(document)} >= {("<http://scoped/a>", '"in"'), ("<http://v/a>", '"out"')}
@@ -17,13 +17,13 @@ def test_type_scoped_contexts_end_at_the_next_node() -> None:
     assert ("<http://scoped/a>", '"out"') in {s[1:3] for s in statements(document)}
 
 
-def test_types_of_an_embedded_context_bring_their_scope() -> None:
+def test_type_of_embedded_context_applies_its_scoped_context() -> None:
     inner = {"T": {"@id": "http://t/", "@context": {"name": "http://scoped/name"}}}
     document = {"@id": "x", P: {"@context": inner, "@id": "y", "@type": "T", "name": "Ann"}}
     assert ("<http://scoped/name>", '"Ann"') in {s[1:3] for s in statements(document)}
 
 
-def test_nesting_terms_bring_their_scope() -> None:
+def test_nesting_term_applies_its_scoped_context() -> None:
     context = {"n": {"@id": "@nest", "@context": {"a": "http://scoped/a"}}, "a": "http://plain/a"}
     document = {"@context": context, "@id": "x", "a": "1", "n": [{"a": "2"}, {"n": {"a": "3"}}]}
     assert {s[1:3] for s in statements(document)} == {
@@ -33,8 +33,8 @@ def test_nesting_terms_bring_their_scope() -> None:
     }
 
 
-def test_a_list_or_set_with_a_context_of_its_own_reads_its_members_by_it() -> None:
-    """Step 13.4.11: the active property is looked up in the context that holds inside the object."""
+def test_list_or_set_with_own_context_expands_members_in_it() -> None:
+    """The active property is looked up in the context inside the object (step 13.4.11)."""
     inner = {"p": {"@id": P, "@type": "@id"}}
     for keyword in ("@list", "@set"):
         document = {"@context": {"p": P}, "@id": "x", "p": {"@context": inner, keyword: ["http://e/a"]}}
@@ -43,7 +43,7 @@ def test_a_list_or_set_with_a_context_of_its_own_reads_its_members_by_it() -> No
         assert '"a"@de' in {s[2] for s in statements(spoken)}
 
 
-def test_a_bad_member_of_an_array_costs_no_other() -> None:
+def test_tolerant_bad_array_member_does_not_affect_others() -> None:
     bad = {"@value": "b", "@type": "http://t/", "@language": "en"}
     found = process({"@id": "x", P: ["a", bad, "c"]}, strict=False)
     assert [s[2] for s in found.statements] == ['"a"', '"c"']
@@ -51,7 +51,7 @@ def test_a_bad_member_of_an_array_costs_no_other() -> None:
 
 
 @pytest.mark.parametrize("reference", ["@foo.bar", "@my_handle", "@", "@a1", "@foo/bar"])
-def test_reference_with_an_at_sign_that_is_no_keyword_form_is_relative(reference: str) -> None:
+def test_reference_with_at_sign_without_keyword_form_is_relative(reference: str) -> None:
     iri = f"<http://example.org/dir/{reference}>"
     assert statements({"@id": reference, P: 1})[0][0] == iri
     assert statements({"@id": "x", "@type": reference})[0][2] == iri
@@ -59,5 +59,5 @@ def test_reference_with_an_at_sign_that_is_no_keyword_form_is_relative(reference
     assert statements({"@context": {"p": {"@id": P, "@type": "@id"}}, "@id": "x", "p": reference})[0][2] == iri
 
 
-def test_reference_of_keyword_form_is_ignored() -> None:
+def test_reference_with_keyword_form_is_ignored() -> None:
     assert statements({"@id": "x", P: [{"@id": "@ignoreMe"}, 1]}) == statements({"@id": "x", P: 1})

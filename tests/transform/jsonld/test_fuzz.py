@@ -1,6 +1,6 @@
-"""Whatever a block holds, reading it raises nothing, and what it gives can be written as N-Quads.
+"""Fuzz tests: no input raises, and every statement can be written as N-Quads.
 
-`FUZZ_EXAMPLES=100000 pytest tests/transform/jsonld/test_fuzz.py` looks longer, and elsewhere each time.
+`FUZZ_EXAMPLES=100000 pytest tests/transform/jsonld/test_fuzz.py` runs longer, with different examples each time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def check(statements: tuple[Statement, ...]) -> None:
 
 @longer
 @given(documents)
-def test_any_document_is_read(document: Any) -> None:
+def test_read_random_document_never_raises(document: Any) -> None:
     check(process(document, strict=False).statements)
     tolerant = process(document, strict=False, strict_iris=True)
     try:
@@ -57,7 +57,7 @@ def test_any_document_is_read(document: Any) -> None:
 
 @longer
 @given(values, st.data())
-def test_any_damage_is_survived(value: Any, data: st.DataObject) -> None:
+def test_extract_damaged_json_never_raises(value: Any, data: st.DataObject) -> None:
     text = json.dumps(value)
     for _ in range(data.draw(st.integers(0, 4))):
         at = data.draw(st.integers(0, len(text)))
@@ -71,5 +71,5 @@ def test_any_damage_is_survived(value: Any, data: st.DataObject) -> None:
 
 @longer
 @given(st.binary(max_size=200))
-def test_any_bytes_are_survived(body: bytes) -> None:
+def test_extract_random_bytes_never_raises(body: bytes) -> None:
     check(read(body).statements)

@@ -1,4 +1,4 @@
-"""JSON as people write it: what is understood, and what is said about it."""
+"""Strict and tolerant decoding of JSON, and the recorded repairs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from motherlode.transform.jsonld.json_decoder import read
+from motherlode.transform.jsonld import json_decoder
+from motherlode.transform.jsonld.json_decoder import decode, decode_tolerantly
 
 MENDED: dict[str, tuple[Any, str]] = {
     '<!-- {"a":1} -->': ({"a": 1}, "comment or CDATA wrapper"),
@@ -31,8 +32,8 @@ MENDED: dict[str, tuple[Any, str]] = {
     "{'a':'b'}": ({"a": "b"}, "wrong quotation marks"),
     "{“a”: “b”}": ({"a": "b"}, "wrong quotation marks"),
     '{a: "b"}': ({"a": "b"}, "key without quotation marks"),
-    '{"a": 01234}': ({"a": "01234"}, "number that JSON does not know, read as text"),
-    '{"a": undefined}': ({"a": None}, "undefined is no JSON"),
+    '{"a": 01234}': ({"a": "01234"}, "number that is not valid JSON, read as text"),
+    '{"a": undefined}': ({"a": None}, "undefined is not JSON"),
     '{"a":, "b":1}': ({"b": 1}, "key without a value"),
     '{"a": $x, "b":1}': ({"a": None, "b": 1}, "unreadable value"),
     '{"a":{"b":1}': ({"a": {"b": 1}}, "the text ends inside 1 open brackets"),
@@ -44,37 +45,37 @@ MENDED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("text", "expected"), MENDED.items())
-def test_what_is_mended_is_told(text: str, expected: tuple[Any, str]) -> None:
-    reading = read(text)
-    assert reading.values == [expected[0]]
-    assert expected[1] in [repair.message for repair in reading.repairs]
-    assert reading.failure is None
+def test_decode_tolerantly_repairs_are_recorded(text: str, expected: tuple[Any, str]) -> None:
+    decoded = decode_tolerantly(text)
+    assert decoded.values == [expected[0]]
+    assert expected[1] in [repair.message for repair in decoded.repairs]
+    assert decoded.failure is None
 
 
-def test_good_json_needs_no_repair() -> None:
+def test_decode_tolerantly_valid_json_needs_no_repair() -> None:
     text = '{"a": ["x\\n\\u00e9\\"", -1.5e3, true, null, {}, []], "b/": "//no comment <!-- -->"}'
-    reading = read(text)
-    assert reading.values == [{"a": ['x\né"', -1500.0, True, None, {}, []], "b/": "//no comment <!-- -->"}]
-    assert not reading.repairs
+    decoded = decode_tolerantly(text)
+    assert decoded.values == [{"a": ['x\né"', -1500.0, True, None, {}, []], "b/": "//no comment <!-- -->"}]
+    assert not decoded.repairs
 
 
-def test_several_values_are_several_values() -> None:
-    reading = read('{"a":1}\n[2]\n{"b":3}')
-    assert reading.values == [{"a": 1}, [2], {"b": 3}]
-    assert [(repair.offset, repair.message) for repair in reading.repairs] == [
+def test_decode_tolerantly_several_values_are_returned() -> None:
+    decoded = decode_tolerantly('{"a":1}\n[2]\n{"b":3}')
+    assert decoded.values == [{"a": 1}, [2], {"b": 3}]
+    assert [(repair.offset, repair.message) for repair in decoded.repairs] == [
         (8, "one more JSON value in the same block"),
         (12, "one more JSON value in the same block"),
     ]
 
 
-def test_repairs_say_where() -> None:
-    assert [repair.offset for repair in read('{"a":1,\n}').repairs] == [8]
+def test_decode_tolerantly_repairs_have_offsets() -> None:
+    assert [repair.offset for repair in decode_tolerantly('{"a":1,\n}').repairs] == [8]
 
 
-def test_text_that_is_no_json_is_given_up() -> None:
-    reading = read("[" + "$ % & " * 50)
-    assert reading.failure is not None
-    assert reading.failure.message == "not JSON"
+def test_decode_tolerantly_non_json_text_fails() -> None:
+    decoded = decode_tolerantly("[" + "$ % & " * 50)
+    assert decoded.failure is not None
+    assert decoded.failure.message == "not JSON"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,60 @@ def test_text_that_is_no_json_is_given_up() -> None:
     ],
     ids=lambda text: repr(text[:8]),
 )
-def test_no_text_takes_long(text: str) -> None:
+def test_decode_tolerantly_hostile_text_is_read_in_time(text: str) -> None:
     started = time.process_time()
-    read(text)
+    decode_tolerantly(text)
     assert time.process_time() - started < 5
+
+
+# Strict decoding with repair as the fallback
+
+
+def test_decode_valid_json_is_decoded_strictly() -> None:
+    decoded = decode(' {"a": [1, "\\u00e9", 12345678901234567890123]} ')
+    assert decoded.values == [{"a": [1, "é", 12345678901234567890123]}]
+    assert not decoded.repairs
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "\ufeff", "\x00"])
+def test_decode_empty_block_is_not_a_failure(text: str) -> None:
+    decoded = decode(text)
+    assert not decoded.values
+    assert decoded.failure is None
+    assert [repair.message for repair in decoded.repairs] == ["empty block"]
+
+
+def test_decode_html_entities_are_unescaped_only_if_json_results() -> None:
+    assert decode("{&quot;a&quot;: &#34;b &amp; c&#x22;}").values == [{"a": "b & c"}]
+    assert decode('{"a": "b &amp; &quot;c&quot;"}').values == [{"a": "b &amp; &quot;c&quot;"}]
+    assert decode('{"a": "b &quot;c&quot;",}').values == [{"a": "b &quot;c&quot;"}]
+
+
+def test_decode_non_json_text_has_failure_reason() -> None:
+    failure = decode("Error 500").failure
+    assert failure is not None
+    assert failure.message == "no JSON in the block"
+
+
+def test_decode_numbers_beyond_double_are_kept() -> None:
+    assert decode("[1e400]").values == [[float("inf")]]
+    assert len(decode(f"[{'9' * 10_000}]").values) == 1
+
+
+def test_decode_lone_surrogates_are_accepted() -> None:
+    assert decode('["\\ud800"]').values == [["\ud800"]]
+    assert decode('["\ud800"]').values == [["\ud800"]]
+
+
+def test_decode_deep_nesting_has_failure_reason() -> None:
+    failure = decode("[" * 100_000 + "]" * 100_000).failure
+    assert failure is not None
+    assert failure.message == "nested too deep"
+
+
+def test_decode_length_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_decoder, "MAX_CHARACTERS", 10)
+    monkeypatch.setattr(json_decoder, "MAX_REPAIRED_CHARACTERS", 5)
+    assert decode("[1,2,3,4,5]").failure is not None
+    assert decode("[1,2,3,]").failure is not None
+    assert decode("[1,]").values == [[1]]

@@ -1,4 +1,4 @@
-"""Microdata of a few lines of markup."""
+"""Extracts Microdata from a few lines of markup."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def microdata(markup: str, *, kind: ContentKind = ContentKind.HTML) -> Extractio
     return extract(document(markup, kind=kind), BlankNames(URL, Syntax.MICRODATA))
 
 
-def facts(markup: str, *, kind: ContentKind = ContentKind.HTML) -> set[tuple[str, str]]:
-    """Predicates (the last part) and objects; blank nodes are all alike."""
+def pairs(markup: str, *, kind: ContentKind = ContentKind.HTML) -> set[tuple[str, str]]:
+    """Return predicates without the prefix of schema.org and objects, with `_` for every blank node."""
     return {
         (predicate[1:-1].replace(SCHEMA, ""), "_" if value.startswith("_:") else value)
         for _, predicate, value, _ in microdata(markup, kind=kind).statements
@@ -24,8 +24,8 @@ def facts(markup: str, *, kind: ContentKind = ContentKind.HTML) -> set[tuple[str
 
 
 def value(attributes: str, tag: str = "span", content: str = "text") -> str:
-    """The one value of a property on such an element."""
-    ((_, found),) = facts(
+    """Return the value of a property on an element with these attributes."""
+    ((_, found),) = pairs(
         f"<div itemscope itemtype='{SCHEMA}Thing'><{tag} itemprop=p {attributes}>{content}</{tag}></div>"
     )
     return found

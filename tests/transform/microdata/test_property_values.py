@@ -1,11 +1,11 @@
-"""Values of properties."""
+"""Values of Microdata properties."""
 
 from __future__ import annotations
 
 import pytest
 
 from motherlode.model import ContentKind
-from tests.transform.microdata.pages import facts, value
+from tests.transform.microdata.pages import pairs, value
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
@@ -44,17 +44,17 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
         ("meta", "content=12", '"12"'),
     ],
 )
-def test_by_element(tag: str, attributes: str, expected: str) -> None:
+def test_value_depends_on_element_and_attributes(tag: str, attributes: str, expected: str) -> None:
     void = tag in ("img", "link", "meta")
     assert value(attributes, tag, "" if void else "text") == expected
 
 
-def test_time_and_data_without_their_attribute_speak_by_their_text() -> None:
+def test_time_and_data_without_attribute_have_their_text_as_value() -> None:
     assert value("", "time", "2026") == f'"2026"^^<{XSD}gYear>'
     assert value("", "data", "7") == f'"7"^^<{XSD}integer>'
 
 
-def test_text_is_that_of_all_descendants() -> None:
+def test_text_value_includes_all_descendants() -> None:
     assert value("", "div", " a<b>b</b>\n<!-- c -->d ") == '" ab\\nd "'
 
 
@@ -70,21 +70,21 @@ def test_text_is_that_of_all_descendants() -> None:
         ("<html lang=en><p itemscope><data itemprop=a value=5>x</data>", f'"5"^^<{XSD}integer>'),
     ],
 )
-def test_languages(markup: str, expected: str) -> None:
-    assert {found for _, found in facts(markup)} == {expected}
+def test_text_has_the_language_of_the_nearest_element(markup: str, expected: str) -> None:
+    assert {found for _, found in pairs(markup)} == {expected}
 
 
-def test_the_base_element_counts() -> None:
+def test_reference_is_resolved_against_the_base_element() -> None:
     assert ("p", "<http://example.com/x>") in {
         (name.rpartition("#")[2], found)
-        for name, found in facts("<base href='http://example.com/'><div itemscope><a itemprop=p href=x>y</a></div>")
+        for name, found in pairs("<base href='http://example.com/'><div itemscope><a itemprop=p href=x>y</a></div>")
     }
 
 
-def test_xml_lang_is_the_language_of_xhtml() -> None:
+def test_xml_lang_counts_only_in_xhtml() -> None:
     markup = (
         "<html xmlns='http://www.w3.org/1999/xhtml' xml:lang='de'><body><div itemscope='' itemtype='http://schema.org/Thing'>"
         "<b itemprop='a'>x</b><b itemprop='b' xml:lang='fr' lang='en'>x</b></div></body></html>"
     )
-    assert facts(markup, kind=ContentKind.XHTML) == {("a", '"x"@de'), ("b", '"x"@fr')}
-    assert facts(markup) == {("a", '"x"'), ("b", '"x"@en')}
+    assert pairs(markup, kind=ContentKind.XHTML) == {("a", '"x"@de'), ("b", '"x"@fr')}
+    assert pairs(markup) == {("a", '"x"'), ("b", '"x"@en')}

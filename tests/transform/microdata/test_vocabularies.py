@@ -1,4 +1,4 @@
-"""Names of properties."""
+"""Vocabularies and property names."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ BASE = "http://example.org/page#frag"
         ("http://example.com/C", "a<b>", "http://example.com/a%3Cb%3E"),
     ],
 )
-def test_predicates(item_type: str, name: str, expected: str) -> None:
-    assert VOCABULARIES.predicates(VOCABULARIES.of(item_type), name, base=BASE)[0] == f"<{expected}>"
+def test_property_name_resolves_to_predicate_of_the_vocabulary(item_type: str, name: str, expected: str) -> None:
+    assert VOCABULARIES.resolve_predicates(VOCABULARIES.find(item_type), name, base=BASE)[0] == f"<{expected}>"
 
 
-def test_what_follows_from_a_property() -> None:
-    assert VOCABULARIES.predicates("http://example.org/v/", "a", base=BASE) == (
+def test_property_of_the_registry_adds_implied_predicates() -> None:
+    assert VOCABULARIES.resolve_predicates("http://example.org/v/", "a", base=BASE) == (
         "<http://example.org/v/a>",
         "<http://example.org/x>",
         "<http://example.org/y>",
     )
-    (_, implied) = VOCABULARIES.predicates("https://schema.org/", "additionalType", base=BASE)
+    (_, implied) = VOCABULARIES.resolve_predicates("https://schema.org/", "additionalType", base=BASE)
     assert implied.endswith("#type>")

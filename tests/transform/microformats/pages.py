@@ -1,4 +1,4 @@
-"""Pages for the tests of this folder."""
+"""Extracts microformats from a few lines of markup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def document(html: str, url: str = URL, kind: ContentKind = ContentKind.HTML) ->
 
 
 def item(html: str) -> dict[str, Any]:
-    """The one item of a page, as canonical JSON."""
+    """Return the only item of a page as canonical JSON."""
     (found,) = parse(document(html))["items"]
     assert isinstance(found, dict)
     return found
@@ -35,8 +35,8 @@ def extracted(html: str, url: str = URL, kind: ContentKind = ContentKind.HTML) -
     return extract(document(html, url, kind), BlankNames(url, Syntax.MICROFORMATS))
 
 
-def facts(html: str, *, kind: ContentKind = ContentKind.HTML) -> set[tuple[str, str, str]]:
-    """Statements with blank nodes as _:1, _:2 … and names of the microformats namespace cut short."""
+def statements(html: str, *, kind: ContentKind = ContentKind.HTML) -> set[tuple[str, str, str]]:
+    """Return the statements with blank nodes as _:1, _:2 … and abbreviated namespaces."""
     names: dict[str, str] = {}
 
     def short(term: str) -> str:

@@ -1,21 +1,29 @@
+"""Class attributes and the tables of classic microformats."""
+
 from __future__ import annotations
 
 import pytest
 
-from motherlode.transform.microformats.class_names import CLASSIC_ROOTS, classic_of, classic_types
+from motherlode.transform.microformats.class_names import (
+    CLASSIC_ROOTS,
+    NO_NAMES,
+    classic_types,
+    combine_formats,
+    parse_class,
+)
 
 from .pages import item, properties
 
 
 @pytest.mark.parametrize("root", CLASSIC_ROOTS)
-def test_every_root_opens_an_item_of_its_type(root: str) -> None:
+def test_classic_root_starts_an_item_of_its_type(root: str) -> None:
     assert item(f'<p class="{root}">x</p>') == {"type": [CLASSIC_ROOTS[root].type], "properties": {}}
 
 
 @pytest.mark.parametrize(
     ("root", "name"), [(root, name) for root, classic in CLASSIC_ROOTS.items() for name in classic.properties]
 )
-def test_every_property_is_read(root: str, name: str) -> None:
+def test_classic_property_is_read_with_its_prefix(root: str, name: str) -> None:
     prefix, prop = CLASSIC_ROOTS[root].properties[name]
     found = properties(f'<div class="{root}"><i class="{name}">2020-01-01</i></div>')
     assert list(found) == [prop]
@@ -31,36 +39,36 @@ def test_every_property_is_read(root: str, name: str) -> None:
     assert value == expected[prefix]
 
 
-def test_roots_on_one_element_join_their_properties() -> None:
+def test_classic_roots_on_one_element_combine_their_properties() -> None:
     assert classic_types(("vevent", "vcard")) == ("h-card", "h-event")
-    assert {"fn", "dtstart"} <= classic_of(("vevent", "vcard")).properties.keys()
+    assert {"fn", "dtstart"} <= combine_formats(("vevent", "vcard")).properties.keys()
 
 
-def test_microformats2_properties_do_not_count_in_a_classic_root_nor_the_other_way_round() -> None:
+def test_properties_of_the_other_generation_are_ignored() -> None:
     assert properties('<p class="vcard"><b class="p-name">a</b><i class="fn">b</i></p>') == {"name": ["b"]}
     assert properties('<p class="h-card"><b class="p-name">a</b><i class="fn">b</i></p>') == {"name": ["a"]}
 
 
-def test_a_microformats2_root_wins_on_one_element() -> None:
+def test_microformats2_root_overrides_classic_root_on_one_element() -> None:
     assert properties('<p class="h-card vcard"><b class="p-nickname">a</b><i class="fn">b</i></p>') == {
         "nickname": ["a"]
     }
 
 
-def test_a_tag_link_is_a_category_unless_it_has_the_class_itself() -> None:
+def test_rel_tag_link_is_a_category_unless_it_has_the_class() -> None:
     html = """<div class="hentry"><a rel="tag" href="/tags/web+of%20data/">x</a>
         <a rel="tag" class="category" href="/tags/y">Y!</a></div>"""
     assert properties(html) == {"category": ["web of data", "Y!"]}
 
 
-def test_the_thing_reviewed_is_an_item_with_or_without_elements_inside() -> None:
+def test_reviewed_item_is_a_nested_item_with_or_without_inner_elements() -> None:
     inside = '<div class="hreview"><p class="item"><a class="fn url" href="/a">A</a></p></div>'
     itself = '<div class="hreview"><a class="item fn url" href="/a">A</a></div>'
     expected = {"type": ["h-item"], "properties": {"name": ["A"], "url": ["http://example.org/a"]}, "value": "A"}
     assert properties(inside) == properties(itself) == {"item": [expected]}
 
 
-def test_what_stands_in_a_review_but_in_no_item_is_said_of_the_item() -> None:
+def test_item_properties_directly_in_a_review_belong_to_the_item() -> None:
     for root in ("hreview", "hreview-aggregate"):
         found = properties(f"<div class={root}><a class='fn url' href=c>Cafe</a> <b class=rating>5</b></div>")
         assert found["rating"] == ["5"]
@@ -70,17 +78,17 @@ def test_what_stands_in_a_review_but_in_no_item_is_said_of_the_item() -> None:
         assert "name" not in found
 
 
-def test_a_feed_has_the_title_and_description_of_its_site() -> None:
+def test_hfeed_reads_site_title_and_description() -> None:
     page = "<body class=hfeed><h1 class=site-title>T</h1><p class=site-description>D</p>"
     assert properties(page) == {"name": ["T"], "summary": ["D"]}
 
 
-def test_an_entry_has_a_place() -> None:
+def test_hentry_reads_geo() -> None:
     found = properties("<p class=hentry><b class=geo>51.5;-0.1</b></p>")
     assert [place["type"] for place in found["geo"]] == [["h-geo"]]
 
 
-def test_hfeed_has_author_url_and_photo_beside_its_entries() -> None:
+def test_hfeed_reads_author_url_and_photo_beside_its_entries() -> None:
     found = item(
         """<div class="hfeed"><span class="author vcard"><a class="fn url" href="/ann">Ann</a></span>
         <a class="url" href="blog">blog</a><img class="photo" src="p.png"><p class="summary">On ore</p>
@@ -94,3 +102,37 @@ def test_hfeed_has_author_url_and_photo_beside_its_entries() -> None:
         "summary": ["On ore"],
     }
     assert found["children"] == [{"type": ["h-entry"], "properties": {"name": ["Gold"], "author": ["Bob"]}}]
+
+
+@pytest.mark.parametrize("name", ["h-t", "h-test-three", "h-6-test", "h-8t8-test", "h-t11t-test-t"])
+def test_name_of_the_grammar_is_a_root(name: str) -> None:
+    assert parse_class(f"a {name}").roots == (name,)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["h", "h-", "h-19", "H-test", "h-TEST", "h-t_t", "h-24-24", "h-test-26", "h-test-", "h-a--b", "h-x!", "h-x\x0b"],
+)
+def test_other_name_is_ignored(name: str) -> None:
+    assert parse_class(f"a {name}") is NO_NAMES
+
+
+def test_names_are_separated_by_ascii_white_space_only() -> None:
+    assert parse_class("p-a\tp-b\np-c\fp-d\rp-e").properties == tuple(("p", name) for name in "abcde")
+    assert parse_class("p-a\xa0p-b\u2003p-c") is NO_NAMES
+
+
+def test_roots_are_sorted_and_unique_and_properties_keep_order_and_duplicates() -> None:
+    names = parse_class("p-b h-z p-a h-a p-b h-z")
+    assert names.roots == ("h-a", "h-z")
+    assert names.properties == (("p", "b"), ("p", "a"), ("p", "b"))
+
+
+def test_classic_names_and_value_pattern_are_recognized() -> None:
+    names = parse_class("vcard fn value value-title include nothing")
+    assert (names.classic_roots, names.classic) == (("vcard",), ("fn",))
+    assert names.is_value and names.is_value_title and names.is_include
+
+
+def test_very_long_name_is_ignored() -> None:
+    assert parse_class("p-" + "a" * 1_000_000) is NO_NAMES

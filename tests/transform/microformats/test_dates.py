@@ -1,9 +1,11 @@
+"""Dates, times and durations."""
+
 from __future__ import annotations
 
 import pytest
 
 from motherlode.model.terms import XSD
-from motherlode.transform.microformats.dates import piece_together, typed
+from motherlode.transform.microformats.dates import join_date_parts, to_typed_value
 
 from .pages import properties
 
@@ -26,8 +28,8 @@ from .pages import properties
         (["2" * 100_000], None),
     ],
 )
-def test_pieces_make_a_moment(parts: list[str], expected: str | None) -> None:
-    assert piece_together(parts) == expected
+def test_join_date_parts_returns_date_and_time_or_none(parts: list[str], expected: str | None) -> None:
+    assert join_date_parts(parts) == expected
 
 
 @pytest.mark.parametrize(
@@ -44,8 +46,8 @@ def test_pieces_make_a_moment(parts: list[str], expected: str | None) -> None:
         ("P2W", "P14D", "duration"),
     ],
 )
-def test_valid_values_have_a_datatype(value: str, lexical: str, datatype: str) -> None:
-    assert typed(value) == (lexical, XSD + datatype)
+def test_valid_value_has_a_datatype(value: str, lexical: str, datatype: str) -> None:
+    assert to_typed_value(value) == (lexical, XSD + datatype)
 
 
 @pytest.mark.parametrize(
@@ -64,11 +66,11 @@ def test_valid_values_have_a_datatype(value: str, lexical: str, datatype: str) -
         "soon",
     ],
 )
-def test_other_values_have_none(value: str) -> None:
-    assert typed(value) is None
+def test_other_value_has_no_datatype(value: str) -> None:
+    assert to_typed_value(value) is None
 
 
-def test_a_time_takes_the_date_before_it_or_else_the_one_after() -> None:
+def test_time_gets_the_date_before_it_otherwise_the_next() -> None:
     html = (
         '<p class="h-event"><i class="dt-a">19:00</i><i class="dt-b">2020-01-01T10:00</i><i class="dt-c">22:00</i></p>'
     )
@@ -77,6 +79,6 @@ def test_a_time_takes_the_date_before_it_or_else_the_one_after() -> None:
     assert found["c"] == ["2020-01-01 22:00"]
 
 
-def test_a_date_is_not_borrowed_from_another_item() -> None:
+def test_time_does_not_get_the_date_of_another_item() -> None:
     html = '<p class="h-event"><i class="p-x h-event"><b class="dt-a">2020-01-01</b></i><i class="dt-c">22:00</i></p>'
     assert properties(html)["c"] == ["22:00"]

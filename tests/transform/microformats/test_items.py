@@ -1,9 +1,11 @@
+"""Items and values."""
+
 from __future__ import annotations
 
 from motherlode.transform.microformats.items import Item, Value, plain_value
 
 
-def test_values_skip_the_places_that_are_not_filled() -> None:
+def test_values_omit_unfilled_positions() -> None:
     item = Item(key=1, types=("h-x",), is_classic=False)
     item.properties["a"] = [None, Value(prefix="p", text="1"), Value(prefix="u", text="2")]
     assert [value.text for value in item.values("a")] == ["1", "2"]
@@ -12,7 +14,7 @@ def test_values_skip_the_places_that_are_not_filled() -> None:
     assert item.first("b", "p") is None
 
 
-def test_plain_values() -> None:
+def test_plain_value_of_text_image_and_item() -> None:
     item = Item(key=1, types=("h-x",), is_classic=False)
     image = Value(prefix="u", text="http://e.org/", alt="x")
     assert plain_value(Value(prefix="p", text="a")) == "a"

@@ -14,8 +14,8 @@ import pytest
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Problem, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.rdf_documents import MOST_PROBLEMS, broken_promise, extract, read
-from motherlode.transform.timeouts import OutOfTime
+from motherlode.transform.rdf_documents import MAX_PROBLEMS, extract, find_missing_rdf, read
+from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.document import Document
 
 BASE = "http://example.org/doc"
@@ -38,7 +38,7 @@ def found(body: bytes, syntax: Syntax, charset: str = "utf-8") -> tuple[list[Sta
 
 
 @pytest.mark.parametrize("syntax", DOCUMENTS)
-def test_statements_are_the_parsers_in_our_spelling(syntax: Syntax) -> None:
+def test_read_gives_same_statements_as_parser(syntax: Syntax) -> None:
     statements, problems = found(DOCUMENTS[syntax], syntax)
     assert statements
     assert not problems or syntax is Syntax.N3
@@ -46,7 +46,7 @@ def test_statements_are_the_parsers_in_our_spelling(syntax: Syntax) -> None:
     assert len(list(ox.parse(lines.encode(), ox.RdfFormat.N_QUADS))) == len(statements)
 
 
-def test_spelling_is_that_of_the_model() -> None:
+def test_read_serializes_terms_like_the_model() -> None:
     statements, _ = found(DOCUMENTS[Syntax.TURTLE], Syntax.TURTLE)
     objects = {statement[2] for statement in statements}
     assert '"tab\t \x01 \\"q\\" \\\\ \\n"' in objects
@@ -55,7 +55,7 @@ def test_spelling_is_that_of_the_model() -> None:
 
 
 @pytest.mark.parametrize("syntax", DOCUMENTS)
-def test_blank_nodes_are_stable_and_belong_to_their_page(syntax: Syntax) -> None:
+def test_read_blank_nodes_are_stable_and_unique_to_page(syntax: Syntax) -> None:
     statements, _ = found(DOCUMENTS[syntax], syntax)
     assert found(DOCUMENTS[syntax], syntax)[0] == statements
     other = list(read(DOCUMENTS[syntax], syntax=syntax, base=BASE, names=BlankNames("http://other.example/", syntax)))
@@ -67,7 +67,7 @@ def _blank_nodes(statements: Iterator[Statement] | list[Statement]) -> set[str]:
     return {term for statement in statements for term in statement if term.startswith("_:")}
 
 
-def test_named_graphs_are_kept_and_labels_are_shared_between_them() -> None:
+def test_read_named_graphs_are_kept_and_share_labels() -> None:
     statements, _ = found(DOCUMENTS[Syntax.TRIG], Syntax.TRIG)
     graphs = [graph for *_, graph in statements]
     assert graphs[:2] == ["", "<urn:e:g>"]
@@ -75,7 +75,7 @@ def test_named_graphs_are_kept_and_labels_are_shared_between_them() -> None:
     assert statements[0][2] == statements[1][0] == statements[2][0]
 
 
-def test_rdf_1_2_is_spelled_so_that_n_quads_can_hold_it() -> None:
+def test_read_rdf_1_2_terms_are_serialized_as_nquads() -> None:
     body = (
         b'@prefix e: <urn:e:> . e:a e:p <<( e:a e:p _:x )>>, <<( _:x e:p "t\\t"@en--rtl )>>, "x"@ar--rtl . _:x e:p 1 .'
     )
@@ -88,7 +88,7 @@ def test_rdf_1_2_is_spelled_so_that_n_quads_can_hold_it() -> None:
 
 
 @pytest.mark.parametrize("syntax", DOCUMENTS)
-def test_a_byte_order_mark_and_other_charsets_change_nothing(syntax: Syntax) -> None:
+def test_read_byte_order_mark_and_charset_do_not_change_statements(syntax: Syntax) -> None:
     plain = found(DOCUMENTS[syntax], syntax)
     text = DOCUMENTS[syntax].decode()
     assert found(text.encode("utf-8-sig"), syntax) == plain
@@ -100,13 +100,13 @@ def test_a_byte_order_mark_and_other_charsets_change_nothing(syntax: Syntax) -> 
 
 
 @pytest.mark.parametrize("syntax", DOCUMENTS)
-def test_a_stream_reads_as_bytes_do(syntax: Syntax) -> None:
+def test_read_stream_gives_same_as_bytes(syntax: Syntax) -> None:
     items = list(read(io.BytesIO(DOCUMENTS[syntax]), syntax=syntax, base=BASE, names=BlankNames(BASE, syntax)))
     assert [item for item in items if not isinstance(item, Problem)] == found(DOCUMENTS[syntax], syntax)[0]
 
 
 @pytest.mark.parametrize("syntax", [Syntax.TURTLE, Syntax.TRIG, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax.N3])
-def test_invalid_iri_is_repaired_or_costs_its_own_triple_only(syntax: Syntax) -> None:
+def test_read_invalid_iri_is_repaired_or_loses_only_its_triple(syntax: Syntax) -> None:
     bad = b"<urn:a> <urn:p> <urn:{y}> .\n<urn:a> <urn:p> <http://[bad> .\n"
     statements, problems = found(b"<urn:a> <urn:p> <urn:x> .\n" + bad + b"<urn:a> <urn:p> <urn:z> .\n", syntax)
     assert [statement[2] for statement in statements] == ["<urn:x>", "<urn:%7By%7D>", "<urn:z>"]
@@ -117,29 +117,29 @@ def test_invalid_iri_is_repaired_or_costs_its_own_triple_only(syntax: Syntax) ->
 
 
 @pytest.mark.parametrize("syntax", DOCUMENTS)
-def test_bytes_that_are_not_utf8_are_replaced_and_told(syntax: Syntax) -> None:
+def test_read_invalid_utf8_is_replaced_and_reported(syntax: Syntax) -> None:
     body = b'<urn:a> <urn:p> "x" .\n<urn:a> <urn:p> "\xe9\xff" .\n<urn:a> <urn:p> "z" .\n'
-    place = (2, 18)
+    position = (2, 18)
     if syntax is Syntax.RDF_XML:
         body = XML_START + b'\n<e:A e:p="x" e:q="\xe9\xff" e:r="z"/></rdf:RDF>'
-        place = (2, 19)
+        position = (2, 19)
     statements, problems = found(body, syntax)
     assert '"��"' in {statement[2] for statement in statements}
     assert '"z"' in {statement[2] for statement in statements}
-    assert [((p.line, p.column), p.repaired) for p in problems] == [(place, True)]
+    assert [((p.line, p.column), p.repaired) for p in problems] == [(position, True)]
 
 
-def test_problems_are_kept_up_to_a_number_and_counted() -> None:
+def test_read_problems_are_limited_and_counted() -> None:
     body = b"<urn:a> <urn:p> <urn:x> .\n<urn:a> <urn:p> x .\n" * 300
     for syntax in (Syntax.TURTLE, Syntax.N_TRIPLES):
         statements, problems = found(body, syntax)
         assert len(statements) == 300
-        assert len(problems) == MOST_PROBLEMS + 1
+        assert len(problems) == MAX_PROBLEMS + 1
         assert problems[-1].message == "200 more problems"
 
 
-def test_other_syntaxes_are_refused() -> None:
-    with pytest.raises(ValueError, match="no syntax"):
+def test_read_unsupported_syntax_raises_value_error() -> None:
+    with pytest.raises(ValueError, match="not a syntax"):
         found(b"", Syntax.RDFA)
 
 
@@ -147,7 +147,7 @@ def _document(body: bytes, kind: ContentKind = ContentKind.TURTLE) -> Document:
     return Document(url=BASE, body=body, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
 
 
-def test_extract_stops_at_its_limits_and_keeps_what_it_has() -> None:
+def test_extract_keeps_statements_read_before_a_limit() -> None:
     body = b"".join(b"<urn:a> <urn:p> %d .\n" % number for number in range(200_000))
     names = BlankNames(BASE, Syntax.TURTLE)
     few = extract(_document(body), names, TransformOptions(statements=5_000))
@@ -165,8 +165,8 @@ SLOW = {
 
 
 @pytest.mark.parametrize("syntax", SLOW)
-def test_what_was_read_before_time_ran_out_is_kept(syntax: Syntax) -> None:
-    """The stream rings the bell while the parser asks it for more, with a statement in its hands."""
+def test_read_timeout_keeps_statements_read_before(syntax: Syntax) -> None:
+    """The stream raises the timeout while the parser, which has a complete statement, asks for more input."""
     start, endless = SLOW[syntax]
 
     class Endless(io.RawIOBase):
@@ -175,11 +175,11 @@ def test_what_was_read_before_time_ran_out_is_kept(syntax: Syntax) -> None:
 
         def read(self, size: int = -1) -> bytes:
             if not self.pieces:
-                raise OutOfTime
+                raise ExtractorTimeout
             return self.pieces.pop(0).ljust(size)
 
     kept = []
-    with pytest.raises(OutOfTime):
+    with pytest.raises(ExtractorTimeout):
         for one in read(cast(BinaryIO, Endless()), syntax=syntax, base=BASE, names=BlankNames(BASE, syntax)):
             kept.append(one)
     assert "<urn:a>" in [one[0] for one in kept if not isinstance(one, Problem)]
@@ -189,10 +189,10 @@ PEAK = """
 import io, re, sys
 from motherlode.model import Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdf_documents import read, source, spelling
+from motherlode.transform.rdf_documents import parser_terms, read, source
 
-source.WINDOW = 1 << 20
-spelling._LABELS = 2_000
+source.WINDOW_BYTES = 1 << 20
+parser_terms._MAX_LABELS = 2_000
 class Dump(io.RawIOBase):
     def __init__(self, pieces):
         self.pieces = pieces
@@ -222,7 +222,7 @@ def pieces(count):
         yield b"</rdf:RDF>"
 dump = Dump(pieces(int(sys.argv[2])))
 seen = sum(1 for _ in read(dump, syntax=syntax, base="urn:x", names=BlankNames("urn:x", syntax)))
-peak = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())  # getrusage tells the parent's, if that is more
+peak = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())  # getrusage may return the value of the parent
 print(seen, int(peak[1]) // 1024)
 """
 
@@ -230,8 +230,8 @@ print(seen, int(peak[1]) // 1024)
 @pytest.mark.parametrize(
     ("syntax", "per_line"), [(Syntax.TURTLE, 2), (Syntax.N_TRIPLES, 1), (Syntax.RDF_XML, 4)], ids=lambda v: str(v)
 )
-def test_memory_does_not_grow_with_the_document(syntax: Syntax, per_line: int) -> None:
-    """Six times a document needs no more memory, although every line has blank nodes of its own."""
+def test_read_memory_does_not_grow_with_document(syntax: Syntax, per_line: int) -> None:
+    """A document six times as long needs no more memory, although every line has its own blank nodes."""
     peaks = []
     for lines in (50_000, 300_000):
         command = [sys.executable, "-c", PEAK, syntax.value, str(lines)]
@@ -253,9 +253,9 @@ def test_memory_does_not_grow_with_the_document(syntax: Syntax, per_line: int) -
         (ContentKind.TURTLE, "http://example.org/a.ttl", "", None),
     ],
 )
-def test_what_promises_rdf_and_holds_nothing_is_a_problem(
+def test_find_missing_rdf_empty_or_binary_content_is_a_problem(
     kind: ContentKind, url: str, content_type: str, syntax: Syntax | None
 ) -> None:
     detected = Detected(kind=kind, evidence=DetectionEvidence.CONTENT, charset="utf-8")
-    problem = broken_promise(Document(url=url, body=b"", detected=detected), content_type)
+    problem = find_missing_rdf(Document(url=url, body=b"", detected=detected), content_type)
     assert (problem and (problem.syntax, problem.line)) == (syntax and (syntax, 1))

@@ -1,9 +1,11 @@
+"""N-Triples and N-Quads."""
+
 from __future__ import annotations
 
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.rdf_documents import ntriples as lines
+from motherlode.transform.rdf_documents import ntriples
 
 from .test_documents import found
 
@@ -23,7 +25,7 @@ GOOD = b"<urn:a> <urn:p> <urn:o> .\n"
         (b"\x00\x00\n", 1),
     ],
 )
-def test_a_bad_line_costs_itself_alone(syntax: Syntax, bad: bytes, column: int | None) -> None:
+def test_read_lines_bad_line_loses_only_itself(syntax: Syntax, bad: bytes, column: int | None) -> None:
     statements, problems = found(GOOD + bad + GOOD * 2, syntax)
     assert len(statements) == 3
     assert [problem.line for problem in problems] == [2]
@@ -35,7 +37,7 @@ def test_a_bad_line_costs_itself_alone(syntax: Syntax, bad: bytes, column: int |
     ("term", "kept"),
     [("<http://example.org/50%>", "<http://example.org/50%25>"), ('"x"@toolonglanguage', '"x"')],
 )
-def test_a_term_that_can_be_kept_is_told_and_costs_no_statement(
+def test_read_lines_repairable_term_is_reported_and_statement_kept(
     syntax: Syntax, graph: str, term: str, kept: str
 ) -> None:
     wild = f"_:b <urn:p> {term} {graph} .\n".encode()
@@ -45,7 +47,7 @@ def test_a_term_that_can_be_kept_is_told_and_costs_no_statement(
     assert len(statements) == 3
 
 
-def test_lines_may_end_as_they_like() -> None:
+def test_read_lines_accepts_all_line_ends() -> None:
     statements, problems = found(
         b"<urn:a> <urn:p> 1 .\r\n\r\n" + GOOD.replace(b"\n", b"\r") + GOOD.strip(), Syntax.N_TRIPLES
     )
@@ -53,15 +55,15 @@ def test_lines_may_end_as_they_like() -> None:
     assert [problem.line for problem in problems] == [1]
 
 
-def test_blocks_are_cut_between_lines() -> None:
+def test_read_lines_block_boundaries_do_not_split_lines() -> None:
     body = b"".join(b'<urn:a%d> <urn:p> "%s" .\n' % (number, b"x" * (number % 300)) for number in range(5000))
     statements, problems = found(body, Syntax.N_TRIPLES)
     assert len(statements) == 5000
     assert not problems
 
 
-def test_a_long_line_is_read_and_one_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_LONGEST", 1 << 20)
+def test_read_lines_too_long_line_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ntriples, "_MAX_LINE_BYTES", 1 << 20)
     long = b'<urn:a> <urn:p> "' + b"x" * 500_000 + b'" .\n'
     too_long = b'<urn:a> <urn:p> "' + b"x" * 2_000_000 + b'" .\n'
     statements, problems = found(GOOD + long + too_long + GOOD, Syntax.N_TRIPLES)
@@ -69,6 +71,6 @@ def test_a_long_line_is_read_and_one_that_is_too_long_is_left_out(monkeypatch: p
     assert [(problem.line, "longer" in problem.message) for problem in problems] == [(3, True)]
 
 
-def test_line_numbers_hold_in_later_blocks() -> None:
+def test_read_lines_line_numbers_are_right_in_later_blocks() -> None:
     _, problems = found(GOOD * 10_000 + b"bad\n" + GOOD, Syntax.N_TRIPLES)
     assert [problem.line for problem in problems] == [10_001]

@@ -1,87 +1,134 @@
+"""Repair of attributes, and the markers in statements."""
+
 from __future__ import annotations
 
 import pytest
 
-from motherlode.transform.rdf_documents.rdfxml_attributes import NO_LANGUAGE, NO_MEANING, AttributeMender
-from motherlode.transform.rdf_documents.xml_scanner import OpenElements, start_tag
+from motherlode.model import Statement
+from motherlode.transform.rdf_documents.rdfxml_attributes import (
+    EMPTY_LANGUAGE,
+    UNDECLARED_ENTITY,
+    UNDECLARED_NAMESPACE,
+    AttributeRepairer,
+    encode_identifier,
+    restore_statement,
+)
+from motherlode.transform.rdf_documents.xml_scanner import OpenElements, parse_start_tag
 from motherlode.www.media_types import RDF_NAMESPACE
 
 ROOT = f'<r:RDF xmlns:r="{RDF_NAMESPACE}" xmlns:e="urn:e:" xml:base="http://b.example/c/">'.encode()
 
 
-def _mended(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, bytes]], list[tuple[str, bool]]]:
-    """The attributes of a tag inside of the root, and what is told of them, with whether it was mended."""
-    elements, told = OpenElements({}, "http://a.example/"), []
+def _repair(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, bytes]], list[tuple[str, bool]]]:
+    """Return the repaired attributes of a tag inside the root, and the messages with whether they are repairs."""
+    elements, reported = OpenElements({}, "http://a.example/"), []
 
-    def tell(message: str, *, repaired: bool = False, once: bool = False) -> None:
-        told.append((message, repaired))
+    def report(message: str, *, repaired: bool = False, once: bool = False) -> None:
+        reported.append((message, repaired))
 
     tag = None
     for one in (root, markup):
-        tag = start_tag(one)
+        tag = parse_start_tag(one)
         assert tag is not None
         elements.open(tag)
     assert tag is not None
-    return AttributeMender(elements, tell).repaired(tag), told
+    return AttributeRepairer(elements, report).repair_attributes(tag), reported
 
 
-def test_what_is_right_stays_and_nothing_is_told() -> None:
+def test_repair_attributes_valid_tag_is_unchanged() -> None:
     tag = b'<e:A r:about="x y" e:p="1" xml:lang="de-CH" xmlns:f="urn:f:" f:q="2" r:parseType="Resource">'
-    found = start_tag(tag)
+    found = parse_start_tag(tag)
     assert found is not None
-    assert _mended(tag) == (list(found.attributes), [])
+    assert _repair(tag) == (list(found.attributes), [])
 
 
 @pytest.mark.parametrize(
     ("given", "made"),
     [
         (b'about="x"', (b"r:about", b"x")),
-        (b'r:ID="1x"', (b"r:ID", b"x-mended-3178")),
+        (b'r:ID="1x"', (b"r:ID", b"x-repaired-3178")),
         (b'xml:lang="de_CH"', (b"xml:lang", b"de-CH")),
     ],
 )
-def test_what_leaves_no_doubt_is_mended_and_told(given: bytes, made: tuple[bytes, bytes]) -> None:
-    attributes, told = _mended(b"<e:A " + given + b">")
+def test_repair_attributes_unambiguous_fault_is_repaired_and_reported(given: bytes, made: tuple[bytes, bytes]) -> None:
+    attributes, reported = _repair(b"<e:A " + given + b">")
     assert attributes == [made]
-    assert [mended for _, mended in told] == [True]
+    assert [repaired for _, repaired in reported] == [True]
 
 
 @pytest.mark.parametrize(
     ("given", "made"),
     [
-        (b'xml:lang=""', (b"xml:lang", NO_LANGUAGE.encode())),
+        (b'xml:lang=""', (b"xml:lang", EMPTY_LANGUAGE.encode())),
         (b'xml:base="../d"', (b"xml:base", b"http://b.example/d")),
         (b'xml:base="http://d.example/"', (b"xml:base", b"http://d.example/")),
         (b'r:parseType="daml:collection"', (b"r:parseType", b"Literal")),
     ],
 )
-def test_what_only_the_parser_does_not_know_is_not_told(given: bytes, made: tuple[bytes, bytes]) -> None:
-    assert _mended(b"<e:A " + given + b">") == ([made], [])
+def test_repair_attributes_valid_value_unknown_to_parser_is_replaced_silently(
+    given: bytes, made: tuple[bytes, bytes]
+) -> None:
+    assert _repair(b"<e:A " + given + b">") == ([made], [])
 
 
-def test_what_has_no_meaning_is_told_and_marked_or_left_out() -> None:
-    attributes, told = _mended(b'<e:A foo="1" g:p="2">')
-    namespace = f"{NO_MEANING}{b'g'.hex()}:".encode()
+def test_repair_attributes_meaningless_attribute_is_reported_and_dropped() -> None:
+    attributes, reported = _repair(b'<e:A foo="1" g:p="2">')
+    namespace = f"{UNDECLARED_NAMESPACE}{b'g'.hex()}:".encode()
     assert attributes == [(b"g:p", b"2"), (b"xmlns:g", namespace)]
-    assert [mended for _, mended in told] == [False] * 2
+    assert [repaired for _, repaired in reported] == [False] * 2
 
 
-def test_white_space_before_a_reference_is_left_out() -> None:
-    attributes, told = _mended(b'<e:A r:about=" urn:a" e:p=" 1">')
+def test_repair_attributes_white_space_before_reference_is_removed() -> None:
+    attributes, reported = _repair(b'<e:A r:about=" urn:a" e:p=" 1">')
     assert attributes == [(b"r:about", b"urn:a"), (b"e:p", b" 1")]
-    assert [mended for _, mended in told] == [True]
+    assert [repaired for _, repaired in reported] == [True]
 
 
-def test_names_of_rdf_need_a_prefix_that_may_be_missing() -> None:
+def test_repair_attributes_missing_rdf_prefix_is_declared() -> None:
     root = f'<RDF xmlns="{RDF_NAMESPACE}">'.encode()
-    attributes, _ = _mended(b'<Description about="x">', root=root)
-    assert attributes == [(b"xmlns:x-mended-rdf", RDF_NAMESPACE.encode()), (b"x-mended-rdf:about", b"x")]
+    attributes, _ = _repair(b'<Description about="x">', root=root)
+    assert attributes == [(b"xmlns:x-repaired-rdf", RDF_NAMESPACE.encode()), (b"x-repaired-rdf:about", b"x")]
 
 
-def test_the_root_has_no_language_to_take_back() -> None:
+def test_repair_attributes_empty_language_of_root_is_removed() -> None:
     elements = OpenElements({})
-    tag = start_tag(ROOT[:-1] + b' xml:lang="">')
+    tag = parse_start_tag(ROOT[:-1] + b' xml:lang="">')
     assert tag is not None
     elements.open(tag)
-    made = AttributeMender(elements, lambda message, *, mended=False, once=False: None).repaired(tag)
+    made = AttributeRepairer(elements, lambda message, *, repaired=False, once=False: None).repair_attributes(tag)
     assert b"xml:lang" not in dict(made)
+
+
+# Markers in statements
+
+
+def test_restore_statement_decodes_identifiers() -> None:
+    name = encode_identifier("1é".encode()).decode()
+    assert name.isascii()
+    assert name[0].isalpha()
+    given = (f"<http://e.org/#{name}>", "<urn:p>", f"<http://e.org/#{name}>", "")
+    assert restore_statement(given) == ("<http://e.org/#1é>", "<urn:p>", "<http://e.org/#1é>", "")
+    assert restore_statement(("<urn:a>", "<urn:p>", f'"{name}"', "")) == ("<urn:a>", "<urn:p>", f'"{name}"', "")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        (f"<urn:{UNDECLARED_ENTITY}>", "<urn:p>", '"1"', ""),
+        ("<urn:a>", f"<urn:{UNDECLARED_ENTITY}p>", '"1"', ""),
+        ("<urn:a>", "<urn:p>", f'"1{UNDECLARED_ENTITY}"@en', ""),
+        ("<urn:a>", f"<{UNDECLARED_NAMESPACE}67:p>", '"1"', ""),
+        ("<urn:a>", "<urn:p>", f'"1"^^<{UNDECLARED_NAMESPACE}>', ""),
+    ],
+)
+def test_restore_statement_meaningless_statement_is_dropped(statement: Statement) -> None:
+    assert restore_statement(statement) is None
+
+
+def test_restore_statement_empty_language_is_removed() -> None:
+    assert restore_statement(("<urn:a>", "<urn:p>", f'"1"@{EMPTY_LANGUAGE}', "")) == ("<urn:a>", "<urn:p>", '"1"', "")
+
+
+def test_restore_statement_markers_in_text_are_kept() -> None:
+    statement = ("<urn:a>", "<urn:p>", f'"{UNDECLARED_NAMESPACE}"', "")
+    assert restore_statement(statement) == statement

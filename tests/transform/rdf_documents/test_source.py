@@ -1,3 +1,5 @@
+"""The window over a document, and feeds for parsers."""
+
 from __future__ import annotations
 
 import io
@@ -8,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motherlode.model import Syntax
-from motherlode.transform.rdf_documents import source as module
-from motherlode.transform.rdf_documents.source import DEEPEST, Feed, Source
+from motherlode.transform.rdf_documents import source as source_module
+from motherlode.transform.rdf_documents.source import MAX_TRIPLE_TERM_DEPTH, Feed, Source
 
 
 def _source(body: bytes, charset: str = "utf-8") -> Source:
@@ -25,35 +27,35 @@ def _all(source: Source) -> bytes:
 
 
 @given(text=st.text(alphabet="ab\n\r\té😀", max_size=60), cut=st.integers(min_value=0, max_value=60))
-def test_a_place_is_told_as_an_editor_would_and_found_again(text: str, cut: int) -> None:
+def test_source_position_and_offset_are_inverse(text: str, cut: int) -> None:
     source = _source(text.encode())
     source.get(0, 1000)
     before = text[:cut]
     lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if before.endswith("\r") and text[cut : cut + 1] == "\n":
-        return  # between the two halves of a line break
+        return  # inside a two-byte line break
     offset = len(before.encode())
-    assert source.place(offset) == (len(lines), len(lines[-1]) + 1)
-    assert source.offset_of(*source.place(offset)) == offset
+    assert source.position_of(offset) == (len(lines), len(lines[-1]) + 1)
+    assert source.offset_of(*source.position_of(offset)) == offset
 
 
-def test_places_may_be_asked_for_in_any_order() -> None:
+def test_source_positions_can_be_requested_in_any_order() -> None:
     source = _source(b"a\nbc\nd")
     source.get(0, 10)
-    assert [source.place(offset) for offset in (5, 0, 3, 2, 5)] == [(3, 1), (1, 1), (2, 2), (2, 1), (3, 1)]
+    assert [source.position_of(offset) for offset in (5, 0, 3, 2, 5)] == [(3, 1), (1, 1), (2, 2), (2, 1), (3, 1)]
 
 
-def test_the_window_moves_on_and_places_stay_true(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WINDOW", 1 << 17)
+def test_source_positions_stay_right_when_window_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "WINDOW_BYTES", 1 << 17)
     body = b"".join(b"line %06d\n" % number for number in range(100_000))
     source = _source(body)
     feed = Feed(source)
     while feed.read(5000):
         pass
     assert source.start > 0
-    assert source.place(len(body) - 12) == (100_000, 1)
+    assert source.position_of(len(body) - 12) == (100_000, 1)
     assert source.get(0, 5) == b"", "what the window has left behind is gone"
-    assert source.place(0) == source.place(source.start)
+    assert source.position_of(0) == source.position_of(source.start)
 
 
 @pytest.mark.parametrize(
@@ -65,41 +67,41 @@ def test_the_window_moves_on_and_places_stay_true(monkeypatch: pytest.MonkeyPatc
         ("utf-8-sig", b"a\xc3\xa9"),
     ],
 )
-def test_the_parser_gets_utf8(charset: str, raw: bytes) -> None:
+def test_source_decodes_to_utf8(charset: str, raw: bytes) -> None:
     source = _source(raw, charset)
     assert _all(source) == "aé".encode()
     assert not source.problems
 
 
-def test_characters_across_chunks_are_not_broken() -> None:
-    body = b"x" * (module.CHUNK - 1) + "é".encode() + b"y" * module.CHUNK
+def test_source_characters_across_chunks_are_decoded() -> None:
+    body = b"x" * (source_module.CHUNK_BYTES - 1) + "é".encode() + b"y" * source_module.CHUNK_BYTES
     source = _source(body)
     assert _all(source) == body
     assert not source.problems
 
 
-def test_a_replacement_character_of_the_author_is_no_problem() -> None:
+def test_source_replacement_character_in_document_is_no_problem() -> None:
     source = _source("a�b".encode())
     assert _all(source) == "a�b".encode()
     assert not source.problems
 
 
-def test_the_first_bad_byte_is_told() -> None:
-    source = _source(b"x" * module.CHUNK + b"\nab\xff\xff\xc3")
+def test_source_first_invalid_byte_is_located() -> None:
+    source = _source(b"x" * source_module.CHUNK_BYTES + b"\nab\xff\xff\xc3")
     assert _all(source).endswith("ab���".encode())
     assert [(p.line, p.column, p.repaired) for p in source.problems] == [(2, 3, True)]
 
 
-def test_triple_terms_are_cut_where_they_nest_too_deep() -> None:
-    deep = _source(b"<<( " * (DEEPEST + 1) + b")>> " * (DEEPEST + 1))
-    assert _all(deep) == b"<<( " * DEEPEST
+def test_source_too_deep_triple_terms_end_document() -> None:
+    deep = _source(b"<<( " * (MAX_TRIPLE_TERM_DEPTH + 1) + b")>> " * (MAX_TRIPLE_TERM_DEPTH + 1))
+    assert _all(deep) == b"<<( " * MAX_TRIPLE_TERM_DEPTH
     assert len(deep.problems) == 1
     many = _source(b"<<( )>> " * 10_000)
     assert len(_all(many)) == 80_000
     assert not many.problems
 
 
-def test_labels_that_look_random_are_noticed() -> None:
+def test_source_detects_generated_looking_labels() -> None:
     label = b"a" * 32
     for body, seen in ((b"_:" + label, True), (b'nodeID="' + label, True), (b"_:x", False), (label, False)):
         source = _source(body)
@@ -107,7 +109,7 @@ def test_labels_that_look_random_are_noticed() -> None:
         assert source.has_generated_labels is seen
 
 
-def test_a_feed_has_a_header_a_start_and_an_end(tmp_path: Path) -> None:
+def test_feed_returns_header_and_bytes_from_start_to_end(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"0123456789")
     with (tmp_path / "x").open("rb") as file:
         feed = Feed(Source(file, syntax=Syntax.TURTLE), start=2, end=5, header=b"ab")

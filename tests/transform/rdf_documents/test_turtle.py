@@ -1,9 +1,15 @@
+"""Turtle, TriG and Notation3 with and without faults."""
+
 from __future__ import annotations
+
+import io
 
 import pytest
 
 from motherlode.model import Syntax
 from motherlode.transform.rdf_documents import source, turtle
+from motherlode.transform.rdf_documents.source import CHUNK_BYTES, Source
+from motherlode.transform.rdf_documents.turtle import count_open_braces, find_boundary
 
 from .test_documents import found
 
@@ -16,7 +22,7 @@ def objects(body: bytes, syntax: Syntax = Syntax.TURTLE) -> tuple[list[str], lis
 
 
 @pytest.mark.parametrize(
-    ("bad", "place"),
+    ("bad", "position"),
     [
         (b"e:a e:p x:undeclared .\n", (3, 9)),
         (b"e:a e:p $ .\n", (3, 9)),
@@ -31,21 +37,21 @@ def objects(body: bytes, syntax: Syntax = Syntax.TURTLE) -> tuple[list[str], lis
     ],
 )
 @pytest.mark.parametrize("syntax", [Syntax.TURTLE, Syntax.TRIG])
-def test_reading_goes_on_after_a_bad_statement(bad: bytes, place: tuple[int, int] | None, syntax: Syntax) -> None:
-    kept, places = objects(b"e:a e:p e:before .\n" + bad + b"e:a e:p e:after .\ne:a e:p e:last .", syntax)
+def test_turtle_continues_after_bad_statement(bad: bytes, position: tuple[int, int] | None, syntax: Syntax) -> None:
+    kept, positions = objects(b"e:a e:p e:before .\n" + bad + b"e:a e:p e:after .\ne:a e:p e:last .", syntax)
     assert "inside" not in kept
     assert [one for one in kept if not one.startswith(('"', "_:"))] == ["before", "after", "last"]
-    assert len(places) == 1
-    assert place is None or places == [place]
+    assert len(positions) == 1
+    assert position is None or positions == [position]
 
 
-def test_nothing_is_read_out_of_a_string_that_is_open() -> None:
-    kept, places = objects(b'e:a e:p e:before .\ne:a e:p """open .\ne:a e:p e:inside .\n')
+def test_turtle_unclosed_string_is_not_read_as_statements() -> None:
+    kept, positions = objects(b'e:a e:p e:before .\ne:a e:p """open .\ne:a e:p e:inside .\n')
     assert kept == ["before"]
-    assert places == [(3, 9)]
+    assert positions == [(3, 9)]
 
 
-def test_statement_is_kept_but_for_iris_that_no_repair_helps() -> None:
+def test_turtle_statement_with_unrepairable_iri_loses_only_its_triple() -> None:
     statements, problems = found(
         PREFIX + b"e:a e:p e:x, <http://[1>, [ e:q <http://[2>, [], e:y ] ; e:r e:z, <urn:%zz> .\ne:b e:p e:c .",
         Syntax.TURTLE,
@@ -63,7 +69,7 @@ def test_statement_is_kept_but_for_iris_that_no_repair_helps() -> None:
     assert "http://[2" in problems[0].message
 
 
-def test_prefix_and_base_with_bad_characters_are_repaired() -> None:
+def test_turtle_prefix_and_base_are_repaired() -> None:
     body = b"@base <http://b.example/a b/> . @prefix x: <urn:x y:> .\n<c> x:p x:o . <d> x:p x:o ."
     statements, problems = found(body, Syntax.TURTLE)
     assert [s[:3] for s in statements] == [
@@ -73,22 +79,22 @@ def test_prefix_and_base_with_bad_characters_are_repaired() -> None:
     assert all(problem.repaired for problem in problems)
 
 
-def test_document_full_of_repaired_iris_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turtle, "_HOPELESS", 20)
+def test_turtle_many_repaired_iris_do_not_end_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turtle, "_MAX_PROBLEMS", 20)
     body = b"".join(b"<urn:%d> <urn:p> <urn:{o}> .\n" % number for number in range(200))
     statements, problems = found(body, Syntax.TURTLE)
     assert len(statements) == 200
     assert [(problem.line, problem.repaired) for problem in problems] == [(1, True)]
 
 
-def test_nodes_of_a_statement_are_the_same_before_and_after_its_bad_part() -> None:
+def test_turtle_blank_nodes_are_the_same_before_and_after_an_error() -> None:
     statements, _ = found(PREFIX + b"[] e:p [ e:q 1 ; e:q <http://[> ; e:q 2 ] ; e:r 3 .", Syntax.TURTLE)
     subjects = [statement[0] for statement in statements]
     assert subjects[0] == subjects[1] != subjects[2] == subjects[3]
     assert statements[2][2] == subjects[0]
 
 
-def test_prefixes_and_base_hold_after_an_error() -> None:
+def test_turtle_prefixes_and_base_stay_in_force_after_an_error() -> None:
     body = (
         b"@base <http://b.example/> . @prefix x: <urn:x\\u0020y> . <a> e:p ?? .\n"
         b"<b> e:p <c> . @prefix e: <urn:f:> . ?? .\n<b> e:p 1 ."
@@ -98,7 +104,7 @@ def test_prefixes_and_base_hold_after_an_error() -> None:
     assert [problem.line for problem in problems] == [2, 2, 3]
 
 
-def test_graphs_hold_after_an_error() -> None:
+def test_trig_graph_stays_in_force_after_an_error() -> None:
     body = (
         b"e:g # { not yet\n { e:a e:p ?? . e:a e:p e:one .\n e:a e:p e:two } e:a e:p e:none .\n"
         b"GRAPH <http://[h> { e:a e:p e:lost . e:a e:p e:lost }\n"
@@ -117,26 +123,133 @@ def test_graphs_hold_after_an_error() -> None:
     assert problems[0].line == 3
 
 
-def test_a_document_of_nothing_but_errors_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turtle, "_HOPELESS", 20)
+def test_turtle_document_with_only_errors_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turtle, "_MAX_PROBLEMS", 20)
     _, problems = found(b"?? .\n" * 1000, Syntax.TURTLE)
     assert len(problems) == 21
     assert "left out" in problems[-1].message
 
 
-def test_an_error_far_from_any_known_place_costs_its_statement(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "WINDOW", 1 << 17)
+def test_turtle_error_outside_window_loses_its_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "WINDOW_BYTES", 1 << 17)
     far = PREFIX + b"e:a e:p e:b .\n" * 50_000
     statements, problems = found(far + b"e:a e:p ?? .\n" + b"e:a e:p e:b .\n" * 3, Syntax.TURTLE)
     assert len(statements) == 50_003
     assert [problem.line for problem in problems] == [50_002]
 
 
-def test_where_that_may_be_inside_of_a_string_or_a_graph_the_reading_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "WINDOW", 1 << 17)
+def test_turtle_error_outside_window_inside_string_or_graph_ends_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "WINDOW_BYTES", 1 << 17)
     far = PREFIX + b"e:a e:p e:b .\n" * 50_000
     for bad, syntax in ((b'e:a e:p """\\q .\n""" .', Syntax.TURTLE), (b"?? .", Syntax.TRIG)):
         statements, problems = found(far + bad + b"e:a e:p e:b .\n" * 3, syntax)
         assert len(statements) == 50_000
         assert [problem.line for problem in problems] == [50_002, 50_002]
         assert "left out" in problems[1].message
+
+
+# Ends of statements
+
+
+def _after(text: bytes, error: int, *, named_graphs: bool = False) -> tuple[bytes, str] | None:
+    source = Source(io.BytesIO(text), syntax=Syntax.TURTLE)
+    found = find_boundary(source, 0, error, graph="", named_graphs=named_graphs)
+    return None if found is None else (text[found.offset :], found.graph)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"a b c .",
+        b"a b 1.5 .",
+        b"a b c.d .",
+        b'a b "x. y" .',
+        b"a b 'x. y' .",
+        b'a b """x.\n"y". """ .',
+        b"a b '''x.\n'y'. ''' .",
+        b"a b <http://x./> .",
+        b"a b # c.\n c .",
+        b'a b "\\". " .',
+        b"a b c; # it's. \n d e .",
+    ],
+)
+def test_find_boundary_finds_end_of_statement(before: bytes) -> None:
+    assert _after(before + b" d e f .", 2) == (b" d e f .", "")
+
+
+def test_find_boundary_without_end_returns_none() -> None:
+    assert _after(b"a b c", 2) is None
+    assert _after(b'a b """ open . \n', 2) is None
+
+
+def test_find_boundary_long_statement_is_read_to_its_end() -> None:
+    text = b"a b " + b'"x. " , ' * CHUNK_BYTES + b"c . d"
+    assert _after(text, 2) == (b" d", "")
+
+
+def test_find_boundary_string_cut_by_chunk_is_not_open() -> None:
+    text = b'a b """' + b"x. \n" * CHUNK_BYTES + b'""" . d'
+    assert _after(text, 2) == (b" d", "")
+
+
+def test_find_boundary_inside_graph_returns_its_name() -> None:
+    text = b"g { a b c . d e f . h i j } k l m . { n o p }"
+    assert _after(text, 6, named_graphs=True) == (text[11:], "g { ")
+    assert _after(text, 22, named_graphs=True) == (text[27:], "")
+    assert _after(text, 30, named_graphs=True) == (text[35:], "")
+    assert _after(b"?? { a b c . d e f } g", 0, named_graphs=True) == (b" g", "")
+
+
+def test_count_open_braces_ignores_strings_iris_and_comments() -> None:
+    assert count_open_braces(b"<a> { <b> } { ") == (1, 13)
+    assert count_open_braces(b"<{}> '{' \"}\" # {\n '''{'''")[0] == 0
+    assert count_open_braces(b"} } {", before=1)[0] == 1, "what closes nothing counts for nothing"
+
+
+# Notation3
+
+
+def test_n3_rdf_is_kept_and_other_statements_are_counted() -> None:
+    body = (
+        b"e:a e:p e:one . { ?x a e:A } => { ?x a e:B } . e:a e:p { e:f e:f e:f } . e:a = e:two . ?x e:p 1 . e:a e:p 3 ."
+    )
+    statements, problems = found(PREFIX + body, Syntax.N3)
+    assert [s[2] for s in statements] == [
+        "<urn:e:one>",
+        "<urn:e:two>",
+        '"3"^^<http://www.w3.org/2001/XMLSchema#integer>',
+    ]
+    assert len(problems) == 1
+    assert "formulas or variables" in problems[0].message
+
+
+def test_n3_turtle_document_is_read_completely() -> None:
+    body = PREFIX + b'e:a e:p [ e:q ( 1 2 ) ], "x"@en ; a e:C .'
+    assert len(found(body, Syntax.N3)[0]) == len(found(body, Syntax.TURTLE)[0]) == 8
+
+
+def test_n3_continues_only_after_errors_outside_formulas() -> None:
+    statements, problems = found(PREFIX + b"e:a e:p % .\ne:a e:p e:after .", Syntax.N3)
+    assert [s[2] for s in statements] == ["<urn:e:after>"]
+    assert [(p.line, p.column) for p in problems] == [(2, 9)]
+    statements, problems = found(PREFIX + b"{ e:a e:p % . e:a e:p e:inside . } => {} . e:a e:p e:lost .", Syntax.N3)
+    assert not statements
+    assert problems[-1].message == "an error inside a formula; the rest was left out"
+
+
+def test_n3_error_after_closed_formulas_does_not_end_reading() -> None:
+    body = b"""{ e:a e:p "{" } => { e:a e:p e:b } . e:a e:p e:one .
+@forAll e:x , e:y .
+e:a e:p e:two . e:a e:p } . { e:a e:p e:c } => {} .
+e:a e:p % .
+e:a e:p e:three ."""
+    statements, problems = found(PREFIX + body, Syntax.N3)
+    assert [s[2] for s in statements] == ["<urn:e:one>", "<urn:e:two>", "<urn:e:three>"]
+    assert {p.line for p in problems if p.line} == {3, 4, 5}
+    assert not any("the rest" in p.message for p in problems)
+
+
+def test_n3_document_with_only_errors_is_given_up() -> None:
+    _, problems = found(b"% . " * 5000, Syntax.N3)
+    assert len(problems) <= 101
+    assert problems[-1].message == "too many problems; the rest was left out"

@@ -1,17 +1,19 @@
+"""Scanning of tags, and open elements."""
+
 from __future__ import annotations
 
 import pytest
 
 from motherlode.transform.rdf_documents.xml_scanner import (
     OpenElements,
-    depth_after,
-    end_tag,
+    count_depth,
     ends_before_root,
-    is_open,
-    last_boundary,
-    next_node,
-    start_tag,
-    token_end,
+    find_last_boundary,
+    find_next_node,
+    find_token_end,
+    has_unclosed_section,
+    parse_end_tag,
+    parse_start_tag,
 )
 from motherlode.www.media_types import RDF_NAMESPACE
 
@@ -29,13 +31,13 @@ from motherlode.www.media_types import RDF_NAMESPACE
         (b"<a b='no end >     ", None),
     ],
 )
-def test_where_tags_end(text: bytes, end: int | None) -> None:
-    assert token_end(text, is_all=False) == end
+def test_find_token_end_returns_end_of_first_tag(text: bytes, end: int | None) -> None:
+    assert find_token_end(text, is_all=False) == end
 
 
-def test_the_last_boundary_is_not_inside_of_anything() -> None:
+def test_find_last_boundary_is_between_children_of_root() -> None:
     text = b"<r> <a><b>1</b></a> <!-- <x> --> <c d='</c>'/><e><![CDATA[</e>]]>"
-    assert text[: last_boundary(text, depth=0)].endswith(b"<c d='</c>'/>")
+    assert text[: find_last_boundary(text, depth=0)].endswith(b"<c d='</c>'/>")
 
 
 @pytest.mark.parametrize(
@@ -49,12 +51,12 @@ def test_the_last_boundary_is_not_inside_of_anything() -> None:
         (b"</a></b>", -1),
     ],
 )
-def test_how_deep_a_text_leads(text: bytes, depth: int) -> None:
-    assert depth_after(text, depth=1) == (depth, len(text))
-    assert depth_after(text + b" <x", depth=1) == (depth, len(text)), "a tag that is not whole does not count"
+def test_count_depth_returns_depth_after_text(text: bytes, depth: int) -> None:
+    assert count_depth(text, depth=1) == (depth, len(text))
+    assert count_depth(text + b" <x", depth=1) == (depth, len(text)), "a tag that is not whole does not count"
 
 
-def test_whether_a_child_of_the_root_ends() -> None:
+def test_ends_before_root_detects_end_of_child() -> None:
     names = [b"r", b"a"]
     assert ends_before_root(b"<b>1</b> <!-- </r> --> <c/></a>", names)
     assert not ends_before_root(b"<b>1</b><a></a></r>", names)
@@ -62,12 +64,12 @@ def test_whether_a_child_of_the_root_ends() -> None:
     assert not ends_before_root(b"<b>1</b><c>", names)
 
 
-def test_where_the_next_node_begins() -> None:
-    assert next_node(b" <!-- x --><e:A><e:p/></e:A></r>", b"r") == 0
+def test_find_next_node_returns_start_of_next_child() -> None:
+    assert find_next_node(b" <!-- x --><e:A><e:p/></e:A></r>", b"r") == 0
     text = b"<e:p>1</e:p></e:B></e:A> <e:C><e:p/></e:C><e:D/></r>"
-    assert text[next_node(text, b"r") :].startswith(b" <e:C>")
+    assert text[find_next_node(text, b"r") :].startswith(b" <e:C>")
     text = b"<e:p>1</e:p><r:Description/></e:A>"
-    assert next_node(text, b"r") == 0, "what can only be a node tells that nodes are here"
+    assert find_next_node(text, b"r") == 0, "a tag that must be a node shows that the text is between nodes"
 
 
 @pytest.mark.parametrize(
@@ -79,15 +81,15 @@ def test_where_the_next_node_begins() -> None:
         (b"<a><?b > </a>", True),
     ],
 )
-def test_what_has_no_end_is_open(text: bytes, *, expected: bool) -> None:
-    assert is_open(text) is expected
+def test_has_unclosed_section_detects_missing_end(text: bytes, *, expected: bool) -> None:
+    assert has_unclosed_section(text) is expected
 
 
-def test_bases_hold_inside_of_their_elements() -> None:
+def test_open_elements_base_is_inherited() -> None:
     elements = OpenElements({"h": "http://h.example/"}, "http://a.example/b/c")
     bases = []
     for markup in (b"<a>", b"<b xml:base='../d/?e=1&amp;f'>", b"<c xml:base='&h;'>", b"<d xml:base='g'>"):
-        tag = start_tag(markup)
+        tag = parse_start_tag(markup)
         assert tag is not None
         elements.open(tag)
         bases.append(elements.base)
@@ -97,22 +99,22 @@ def test_bases_hold_inside_of_their_elements() -> None:
     assert elements.base == expected[1]
 
 
-def test_elements_are_closed_with_all_inside_of_them() -> None:
+def test_open_elements_close_includes_descendants() -> None:
     elements = OpenElements({"r": RDF_NAMESPACE})
     for markup in (b'<r:RDF xmlns:r="&r;">', b"<a xmlns='urn:a'>", b"<b>", b"<c>"):
-        tag = start_tag(markup)
+        tag = parse_start_tag(markup)
         assert tag is not None
         elements.open(tag)
     assert elements.is_rdf(b"r:RDF", b"RDF", is_element=True)
     assert elements.namespace(b"") == "urn:a"
     elements.close(b"unknown")
     assert len(elements) == 3
-    elements.close(end_tag(b"</a>") or b"")
+    elements.close(parse_end_tag(b"</a>") or b"")
     assert len(elements) == 1
     assert elements.namespace(b"") == ""
 
 
-def test_a_tag_with_other_attributes() -> None:
-    tag = start_tag(b"<a b='\"' />")
+def test_start_tag_replace_attributes_rebuilds_markup() -> None:
+    tag = parse_start_tag(b"<a b='\"' />")
     assert tag is not None
-    assert tag.with_attributes([*tag.attributes, (b"c", b"d")]).markup == b'<a b="&quot;" c="d" />'
+    assert tag.replace_attributes([*tag.attributes, (b"c", b"d")]).markup == b'<a b="&quot;" c="d" />'

@@ -1,4 +1,4 @@
-"""RDFa of a few lines of markup."""
+"""Extracts RDFa from a few lines of markup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def rdfa(markup: str, *, kind: ContentKind = ContentKind.HTML, roles: bool = Fal
 
 
 def triples(markup: str, *, kind: ContentKind = ContentKind.HTML, roles: bool = False) -> list[tuple[str, str, str]]:
-    """The statements, with the page's address as <> and blank nodes numbered."""
+    """Return the statements with the page's URL as <> and numbered blank nodes."""
     names: dict[str, str] = {}
 
     def short(term: str) -> str:

@@ -1,29 +1,31 @@
-"""Terms, CURIEs and IRIs."""
+"""Resolution of terms, CURIEs and IRIs, and the declarations of elements."""
 
 from __future__ import annotations
 
 import pytest
 
-from motherlode.model import Syntax
+from motherlode.model import ContentKind, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.curies import Resolver
-from motherlode.transform.rdfa.evaluation_context import PREFIXES, TERMS, EvaluationContext, Lists
+from motherlode.transform.rdfa.curies import CurieResolver
+from motherlode.transform.rdfa.evaluation_context import PREFIXES, TERMS, EvaluationContext, ListMapping
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph
+from tests.transform.rdfa.pages import rdfa, triples
 
 XHV = "http://www.w3.org/1999/xhtml/vocab#"
+USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
 
 
 def context(vocabulary: str = "") -> EvaluationContext:
     prefixes = {**PREFIXES, "ex": "http://ex/", "rel": "dir/"}
     base = "http://b/a/b"
     return EvaluationContext(
-        base=base, subject="", object="", lists=Lists(""), prefixes=prefixes, vocabulary=vocabulary
+        base=base, subject="", object="", lists=ListMapping(""), prefixes=prefixes, vocabulary=vocabulary
     )
 
 
-def resolver() -> Resolver:
-    return Resolver(
-        url="http://d/a/b", terms=TERMS, names=BlankNames("http://b/", Syntax.RDFA), report=ProcessorGraph()
+def resolver() -> CurieResolver:
+    return CurieResolver(
+        url="http://d/a/b", terms=TERMS, names=BlankNames("http://b/", Syntax.RDFA), graph=ProcessorGraph()
     )
 
 
@@ -45,14 +47,14 @@ def resolver() -> Resolver:
         ("#a", None),
     ],
 )
-def test_tokens(token: str, expected: str | None) -> None:
-    assert resolver().token(token, context()) == expected
+def test_token_without_vocabulary_resolves_to_iri_or_none(token: str, expected: str | None) -> None:
+    assert resolver().resolve_token(token, context()) == expected
 
 
-def test_terms_of_a_vocabulary() -> None:
-    assert resolver().token("license", context("http://v/")) == "<http://v/license>"
-    assert resolver().token("a/b", context("http://v/")) == "<http://v/a/b>"
-    assert resolver().token("9", context("http://v/")) is None
+def test_token_with_vocabulary_is_a_term_of_it() -> None:
+    assert resolver().resolve_token("license", context("http://v/")) == "<http://v/license>"
+    assert resolver().resolve_token("a/b", context("http://v/")) == "<http://v/a/b>"
+    assert resolver().resolve_token("9", context("http://v/")) is None
 
 
 @pytest.mark.parametrize(
@@ -70,12 +72,74 @@ def test_terms_of_a_vocabulary() -> None:
         ("a b", "<http://b/a/a%20b>"),
     ],
 )
-def test_resources(value: str, expected: str | None) -> None:
-    assert resolver().resource(value, context()) == expected
+def test_resource_resolves_to_iri_or_none(value: str, expected: str | None) -> None:
+    assert resolver().resolve_resource(value, context()) == expected
 
 
-def test_blank_nodes() -> None:
+def test_blank_node_is_a_resource_and_a_type_but_not_a_predicate() -> None:
     it = resolver()
-    assert it.resource("_:a", context()) == it.resource("[_:a]", context()) != it.resource("_:b", context())
-    assert it.predicates("_:a ex:b", context()) == ["<http://ex/b>"]
-    assert len(it.types("_:a ex:b ex:b", context())) == 2
+    assert (
+        it.resolve_resource("_:a", context())
+        == it.resolve_resource("[_:a]", context())
+        != it.resolve_resource("_:b", context())
+    )
+    assert it.resolve_predicates("_:a ex:b", context()) == ["<http://ex/b>"]
+    assert len(it.resolve_types("_:a ex:b ex:b", context())) == 2
+
+
+def test_vocabulary_is_stated_and_can_be_reset() -> None:
+    found = triples("<div vocab='http://v/'><b property=a>x</b><p vocab=''><b property=a>y</b></p></div>")
+    assert found == [("<>", USES, "<http://v/>"), ("<>", "<http://v/a>", '"x"')]
+
+
+def test_vocabulary_without_path_is_repaired_with_a_slash() -> None:
+    markup = "<div vocab='https://schema.org' prefix='e: http://e.org'><b property='a e:b'>x</b></div>"
+    assert [predicate for _, predicate, _ in triples(markup)[1:]] == ["<https://schema.org/a>", "<http://e.org/b>"]
+    assert [problem.repaired for problem in rdfa(markup).problems] == [True, True]
+
+
+def test_prefix_is_unknown_outside_its_element() -> None:
+    markup = "<p prefix='e: http://e/'><b property=e:a>x</b></p><b property=e:a>y</b>"
+    assert [predicate for _, predicate, _ in triples(markup)] == ["<http://e/a>", "<e:a>"]
+
+
+def test_prefix_that_is_not_a_name_is_ignored() -> None:
+    assert triples("<p prefix='1x: http://e/' property=1x:a>y</p>") == []
+    assert triples("<p xmlns:1x='http://e/' property=1x:a>y</p>") == []
+    assert triples("<p prefix='x1: http://e/ é: http://f/' property='x1:a é:b'>y</p>") == [
+        ("<>", "<http://e/a>", '"y"'),
+        ("<>", "<http://f/b>", '"y"'),
+    ]
+
+
+def test_prefix_attribute_overrides_xmlns_and_inner_overrides_outer() -> None:
+    assert triples("<p xmlns:e='http://x/' prefix='e: http://p/' property=e:a>x</p>")[0][1] == "<http://p/a>"
+    assert triples("<p prefix='e: http://p/'><b xmlns:e='http://x/' property=e:a>x</b></p>")[0][1] == "<http://x/a>"
+
+
+def test_xml_lang_overrides_lang_and_empty_lang_resets() -> None:
+    markup = (
+        "<html lang=en><p property=dc:title>a<p lang='' property=dc:title>b<p xml:lang=fr lang=de property=dc:title>c"
+    )
+    assert [value for *_, value in triples(markup)] == ['"a"@en', '"b"', '"c"@fr']
+
+
+@pytest.mark.parametrize("kind", [ContentKind.HTML, ContentKind.XHTML])
+@pytest.mark.parametrize("declared", ["prefix='r: voc/#'", "xmlns:r='voc/#'"])
+def test_relative_namespace_of_a_prefix_is_resolved_against_the_document(kind: ContentKind, declared: str) -> None:
+    markup = (
+        f"<html xmlns='http://www.w3.org/1999/xhtml' {declared}><head><title>x</title><base href='http://b/c/d' />"
+        "</head><body><p property='r:p' resource='e' typeof='r:T'>x</p></body></html>"
+    )
+    folder = "http://example.org/folder/voc/"
+    assert sorted(triples(markup, kind=kind)) == [
+        ("<http://b/c/d>", f"<{folder}#p>", "<http://b/c/e>"),
+        ("<http://b/c/e>", "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", f"<{folder}#T>"),
+    ]
+
+
+def test_relative_namespace_ignores_xml_base() -> None:
+    markup = (
+        "<svg xmlns='http://www.w3.org/2000/svg' prefix='r: voc#'><g xml:base='http://b/' property='r:p'>x</g></svg>"
+    )
+    assert [it[1] for it in triples(markup, kind=ContentKind.SVG)] == ["<http://example.org/folder/voc#p>"]

@@ -1,21 +1,63 @@
-"""Names of XML."""
+"""Evaluation context, list mapping and initial context."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
-from lxml import etree
 
-from motherlode.transform.rdfa.evaluation_context import coerced, is_name
+from motherlode.transform.rdfa.evaluation_context import (
+    PREFIXES,
+    TERMS,
+    XHTML_TERMS,
+    EvaluationContext,
+    IncompleteTriple,
+    ListMapping,
+)
+
+from .pages import triples
 
 
-@pytest.mark.parametrize("name", ["a", "_", "é", "a-b.c", "a1", "Ω·", "名前"])
-def test_names(name: str) -> None:
-    assert is_name(name)
-    assert coerced(name) == name
+def test_list_mapping_get_creates_a_collection_once() -> None:
+    lists = ListMapping("<u:owner>")
+    assert lists.items == {}
+    lists.get("<u:p>").append("<u:1>")
+    lists.get("<u:p>").append("<u:2>")
+    lists.get("<u:q>")
+    assert lists.items == {"<u:p>": ["<u:1>", "<u:2>"], "<u:q>": []}
 
 
-@pytest.mark.parametrize("name", ["", "1", "-a", ".", "a b", "a:b", "a<", "×", "a\n"])
-def test_what_is_no_name_is_made_one(name: str) -> None:
-    assert not is_name(name)
-    if name:
-        assert etree.QName(coerced(name)).localname == coerced(name)
+def test_copied_context_shares_lists_and_new_context_has_its_own_tokens() -> None:
+    one = EvaluationContext(base="u:", subject="<u:s>", object="<u:o>", lists=ListMapping("<u:s>"), prefixes={})
+    child = msgspec.structs.replace(one, language="de")
+    assert child.lists is one.lists
+    assert (child.language, one.language) == ("de", "")
+    other = EvaluationContext(base="u:", subject="<u:s>", object="<u:o>", lists=ListMapping("<u:s>"), prefixes={})
+    assert other.tokens is not one.tokens
+
+
+def test_incomplete_triple_is_frozen() -> None:
+    with pytest.raises(AttributeError):
+        IncompleteTriple(forward="<u:p>").forward = "<u:q>"  # type: ignore[misc]
+
+
+def test_incomplete_relations_are_completed_in_both_directions_and_in_collections() -> None:
+    page = """
+    <div vocab="http://v.example/" about="#s">
+      <p rel="forward" rev="backward"><span about="#o" property="name">O</span></p>
+      <p inlist rel="member"><b about="#one"></b><b about="#two"></b></p>
+    </div>"""
+    found = triples(page)
+    assert ("<#s>", "<http://v.example/forward>", "<#o>") in found
+    assert ("<#o>", "<http://v.example/backward>", "<#s>") in found
+    assert sum(predicate == "<http://v.example/member>" for _, predicate, _ in found) == 1
+    assert [value for _, predicate, value in found if predicate.endswith("#first>")] == ["<#one>", "<#two>"]
+
+
+def test_initial_prefixes_are_lower_case_and_map_to_namespaces() -> None:
+    assert all(prefix == prefix.lower() for prefix in PREFIXES)
+    assert all(iri.startswith("http") for iri in PREFIXES.values())
+    assert PREFIXES["og"] == "http://ogp.me/ns#" and PREFIXES["dc"] == "http://purl.org/dc/terms/"
+
+
+def test_xhtml_terms_include_those_of_rdfa_core() -> None:
+    assert TERMS.keys() < XHTML_TERMS.keys() and "stylesheet" in XHTML_TERMS

@@ -8,24 +8,24 @@ from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorM
 from tests.transform.rdfa.pages import rdfa
 
 
-def test_errors_are_errors_and_warnings_are_warnings() -> None:
-    report = ProcessorGraph()
-    report.add(ProcessorMessage.DOCUMENT_ERROR, "broken")
-    report.add(ProcessorMessage.UNRESOLVED_TERM, "unknown")
-    report.add(ProcessorMessage.UNRESOLVED_TERM, "unknown")
-    found = list(report.statements("http://example.org/", BlankNames("http://example.org/", Syntax.RDFA)))
+def test_message_has_its_class_and_error_or_warning_once() -> None:
+    graph = ProcessorGraph()
+    graph.add_message(ProcessorMessage.DOCUMENT_ERROR, "broken")
+    graph.add_message(ProcessorMessage.UNRESOLVED_TERM, "unknown")
+    graph.add_message(ProcessorMessage.UNRESOLVED_TERM, "unknown")
+    found = list(graph.statements("http://example.org/", BlankNames("http://example.org/", Syntax.RDFA)))
     types = [o.rpartition("#")[2] for _, p, o, _ in found if p.endswith("type>")]
     assert types == ["DocumentError>", "Error>", "UnresolvedTerm>", "Warning>"]
 
 
-def test_it_is_bounded() -> None:
-    report = ProcessorGraph()
+def test_messages_are_bounded() -> None:
+    graph = ProcessorGraph()
     for number in range(5_000):
-        report.add(ProcessorMessage.UNRESOLVED_TERM, str(number))
-    assert len(report.entries) == 1_000
+        graph.add_message(ProcessorMessage.UNRESOLVED_TERM, str(number))
+    assert len(graph.messages) == 1_000
 
 
-def test_invalid_iris_cost_their_own_statements_on_every_page() -> None:
+def test_invalid_iri_removes_only_its_statements_and_is_reported_on_every_page() -> None:
     markup = (
         "<div about=#s vocab='http://v/'><a property=a href='http://[bad'>x</a><b property='http://[p c'>y</b>"
         "<a rel=d href='http://e.org:port/'>z</a></div><p about='http://[s' property=dc:title>w"

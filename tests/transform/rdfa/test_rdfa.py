@@ -1,4 +1,4 @@
-"""RDFa as a whole; the community's suite is in tests/conformance."""
+"""RDFa extraction as a whole. The RDFa test suite is in tests/conformance."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ OG = "http://ogp.me/ns#"
         (b"", False),
     ],
 )
-def test_the_gate(body: bytes, expected: bool) -> None:  # noqa: FBT001 - given by the parameters
+def test_marks_are_found_only_in_bodies_with_rdfa(body: bytes, expected: bool) -> None:  # noqa: FBT001 - given by the parameters
     assert MARKS.isdisjoint(marks_in(body)) is not expected
 
 
-def test_opengraph_needs_no_declaration() -> None:
+def test_opengraph_prefix_needs_no_declaration() -> None:
     assert triples(
         "<html lang=en><meta property=og:title content=Hello><meta property=og:image content='http://i/'>"
     ) == [
@@ -44,11 +44,11 @@ def test_opengraph_needs_no_declaration() -> None:
     ]
 
 
-def test_plain_relations_of_html_say_nothing() -> None:
+def test_html_keywords_in_rel_make_no_statements() -> None:
     assert triples("<link rel=stylesheet href=a><link rel='shortcut icon' href=b><a rel=nofollow href=c>d</a>") == []
 
 
-def test_broken_xhtml_is_read_as_html_and_the_place_is_told() -> None:
+def test_malformed_xhtml_is_read_as_html_with_the_line_of_the_error() -> None:
     found = rdfa(
         "<html xmlns='http://www.w3.org/1999/xhtml'>\n<p property=dc:title>x<br></p></html>", kind=ContentKind.XHTML
     )
@@ -57,23 +57,23 @@ def test_broken_xhtml_is_read_as_html_and_the_place_is_told() -> None:
     assert problem.line == 2 and problem.repaired
 
 
-def test_broken_xml_keeps_what_came_before() -> None:
+def test_malformed_xml_is_read_up_to_the_error() -> None:
     found = rdfa('<root><p property="dc:title">x</p><q></root>', kind=ContentKind.XML)
     assert len(found.statements) == 1 and found.problems
 
 
-def test_nothing_at_all() -> None:
+def test_empty_document_has_no_statements() -> None:
     for kind in (ContentKind.HTML, ContentKind.XHTML, ContentKind.XML, ContentKind.SVG):
         assert rdfa("", kind=kind).statements == ()
 
 
-def test_the_processor_graph_names_what_was_ignored() -> None:
+def test_processor_graph_has_a_message_per_ignored_value() -> None:
     page = document("<body prefix='og: http://other/'><p property='nonsense' about='[none:x]'>y</p>")
     found = {o.rpartition("#")[2] for _, p, o, _ in processor_graph(page, BlankNames(URL, Syntax.RDFA)) if "type" in p}
     assert found == {"UnresolvedTerm>", "UnresolvedCURIE>", "PrefixRedefinition>", "Warning>"}
 
 
-TRAPS = {
+HOSTILE_PAGES = {
     "nested": "<div property=dc:title>" * 100_000 + "x",
     "nested subjects": "<div about=#a rel=dc:relation typeof=dc:Agent>" * 50_000,
     "nested text": "<div property=dc:title>" * 400 + "text " * 100_000,
@@ -98,11 +98,11 @@ TRAPS = {
 CUT = ("nested text", "many predicates", "waiting relations", "markup in markup", "html in html")
 
 
-@pytest.mark.parametrize("name", TRAPS)
-def test_traps_end_in_time(name: str) -> None:
+@pytest.mark.parametrize("name", HOSTILE_PAGES)
+def test_hostile_html_is_read_within_limits(name: str) -> None:
     started = time.process_time()
-    page = document(TRAPS[name])
-    found = rdfa(TRAPS[name])
+    page = document(HOSTILE_PAGES[name])
+    found = rdfa(HOSTILE_PAGES[name])
     assert time.process_time() - started < 20
     assert len(found.statements) <= 510_000
     assert sum(len(statement[2]) for statement in found.statements) < 600_000_000
@@ -112,7 +112,7 @@ def test_traps_end_in_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [ContentKind.XHTML, ContentKind.XML, ContentKind.SVG])
-def test_traps_of_xml_end_in_time(kind: ContentKind) -> None:
+def test_hostile_xml_is_read_within_limits(kind: ContentKind) -> None:
     entities = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12))
     for markup in (
         "<p property='dc:title'>" * 100_000,

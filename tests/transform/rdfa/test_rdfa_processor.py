@@ -1,4 +1,4 @@
-"""Values of properties."""
+"""Property values and processing rules."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import pytest
 from tests.transform.rdfa.pages import triples
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
+DC = "http://purl.org/dc/terms/"
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 @pytest.mark.parametrize(
@@ -29,12 +32,68 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
         ("<p property=dc:title>a<script>b</script><!-- c --></p>", '"ab"'),
     ],
 )
-def test_by_attributes(markup: str, expected: str) -> None:
+def test_property_value_depends_on_attributes_and_element(markup: str, expected: str) -> None:
     ((_, _, found),) = triples(markup)
     assert found == expected
 
 
-def test_a_datatype_of_text_in_a_language_is_told_by_the_language_alone() -> None:
-    """`"x"^^rdf:langString` is no RDF: nothing could read it again."""
+def test_lang_string_datatype_is_replaced_by_the_language() -> None:
+    """`"x"^^rdf:langString` is not valid RDF, and parsers reject it."""
     markup = "<p lang='{}' property=dc:title datatype=rdf:langString content=x>y</p>"
     assert [triples(markup.format(tag))[0][2] for tag in ("de", "")] == ['"x"@de', '"x"']
+
+
+def test_body_has_the_page_as_subject() -> None:
+    assert triples("<body typeof=dc:Agent><p property=dc:title>x</p>") == [
+        ("<>", TYPE, f"<{DC}Agent>"),
+        ("<>", f"<{DC}title>", '"x"'),
+    ]
+
+
+def test_list_inside_a_relation_belongs_to_its_object() -> None:
+    found = triples("<div about=#s rel=dc:relation resource=#o><b property=dc:title inlist>x</b></div>")
+    assert ("<#s>", f"<{DC}relation>", "<#o>") in found
+    assert [s for s, p, _ in found if p == f"<{DC}title>"] == ["<#o>"]
+
+
+def test_lists_of_one_subject_in_two_elements_are_not_joined() -> None:
+    found = triples(
+        "<p about=#s><b property=dc:title inlist>x</b></p><p about=#s><b property=dc:title inlist>y</b></p>"
+    )
+    assert len([1 for s, p, _ in found if p == f"<{DC}title>"]) == 2
+    assert len([1 for _, p, o in found if p == f"<{RDF}rest>" and o == f"<{RDF}nil>"]) == 2
+
+
+def test_empty_inlist_relation_gives_an_empty_list() -> None:
+    assert triples("<p about=#s rel=dc:creator inlist></p>") == [("<#s>", f"<{DC}creator>", f"<{RDF}nil>")]
+
+
+def test_rel_without_colon_is_ignored_beside_property() -> None:
+    assert triples("<div vocab='http://v/'><a property=url rel=nofollow href='http://x/'>y</a></div>")[1:] == [
+        ("<>", "<http://v/url>", "<http://x/>")
+    ]
+
+
+def test_named_blank_nodes_are_shared_and_are_not_predicates() -> None:
+    found = triples("<p about=_:a property='dc:title _:b'>x</p><p about=[_:a] property=dc:date>y</p>")
+    assert found == [("_:0", f"<{DC}title>", '"x"'), ("_:0", f"<{DC}date>", '"y"')]
+
+
+def test_role_attribute_counts_only_with_option() -> None:
+    markup = "<nav role='navigation' id=n></nav><p role=doc:x>"
+    assert triples(markup) == []
+    role = "<http://www.w3.org/1999/xhtml/vocab#role>"
+    assert triples(markup, roles=True) == [
+        ("<#n>", role, "<http://www.w3.org/1999/xhtml/vocab#navigation>"),
+        ("_:0", role, "<doc:x>"),
+    ]
+
+
+def test_rel_and_rev_without_object_are_both_completed() -> None:
+    found = triples("<div about=#s rel=dc:source rev=dc:isPartOf><p about=#a></p><p typeof=dc:Agent></p></div>")
+    assert {(s, p, o) for s, p, o in found if p != TYPE} == {
+        ("<#s>", f"<{DC}source>", "<#a>"),
+        ("<#a>", f"<{DC}isPartOf>", "<#s>"),
+        ("<#s>", f"<{DC}source>", "_:0"),
+        ("_:0", f"<{DC}isPartOf>", "<#s>"),
+    }

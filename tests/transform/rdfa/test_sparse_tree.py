@@ -1,4 +1,4 @@
-"""The sparse tree of XML."""
+"""The sparse tree of XML documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ XHTML = "xmlns='http://www.w3.org/1999/xhtml'"
 DC = "http://purl.org/dc/terms/"
 
 
-def test_svg_with_a_base_of_its_own() -> None:
+def test_svg_with_xml_base_resolves_against_it() -> None:
     found = triples(
         "<svg xmlns='http://www.w3.org/2000/svg' xml:base='http://b/'>"
         "<g xml:base='c/'><a rel='dc:source' resource='d'/></g></svg>",
@@ -18,7 +18,7 @@ def test_svg_with_a_base_of_its_own() -> None:
     assert found == [("<http://b/>", f"<{DC}source>", "<http://b/c/d>")]
 
 
-def test_xhtml_has_a_base_element_and_languages() -> None:
+def test_xhtml_base_element_and_languages_count() -> None:
     found = triples(
         f"<html {XHTML} lang='en'><head><base href='http://b/#f'/></head><body><p xml:lang='de' lang='fr' "
         "property='dc:title'>x</p><p property='dc:title'>y</p></body></html>",
@@ -27,7 +27,7 @@ def test_xhtml_has_a_base_element_and_languages() -> None:
     assert found == [("<http://b/>", f"<{DC}title>", '"x"@de'), ("<http://b/>", f"<{DC}title>", '"y"@en')]
 
 
-def test_words_of_xhtml_depend_on_the_document_type() -> None:
+def test_xhtml_terms_count_only_with_the_document_type_of_xhtml_rdfa() -> None:
     body = f"<html {XHTML}><head><link rel='next' href='http://n/'/></head></html>"
     doctype = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML+RDFa 1.1//EN" "http://www.w3.org/MarkUp/DTD/xhtml-rdfa-2.dtd">'
     assert triples(body, kind=ContentKind.XHTML) == []
@@ -36,14 +36,14 @@ def test_words_of_xhtml_depend_on_the_document_type() -> None:
     ]
 
 
-def test_plain_xml_has_no_lang_and_no_heads() -> None:
+def test_other_xml_has_no_special_lang_and_head() -> None:
     found = triples(
         "<root lang='en'><head typeof='dc:Agent'><p property='dc:title'>x</p></head></root>", kind=ContentKind.XML
     )
     assert found[1] == ("_:0", f"<{DC}title>", '"x"')
 
 
-def test_markup_of_a_literal_keeps_namespaces_and_comments() -> None:
+def test_xml_literal_keeps_namespaces_and_comments() -> None:
     ((_, _, found),) = triples(
         "<r xmlns='urn:d' xmlns:e='urn:e'><p property='dc:title' datatype='rdf:XMLLiteral'>"
         "a<e:b e:c='&lt;'><f xmlns='urn:f'/><!-- g --><?h i?>j</e:b>k</p></r>",
@@ -53,7 +53,7 @@ def test_markup_of_a_literal_keeps_namespaces_and_comments() -> None:
     assert inner == ('a<e:b e:c="&lt;" xmlns="urn:d" xmlns:e="urn:e"><f xmlns="urn:f"/><!-- g --><?h i?>j</e:b>k')
 
 
-def test_text_keeps_the_order_of_the_document() -> None:
+def test_text_is_in_document_order_without_unresolved_entities() -> None:
     inner = "1<b>2<i>3</i>4<!-- no --><u/>5</b>6<?no no?>7&odd;8"
     markup = (
         '<!DOCTYPE html [<!ENTITY odd "x">]><html xmlns="http://www.w3.org/1999/xhtml"><body>'

@@ -1,4 +1,4 @@
-"""Markup of HTML as XML: it must be well-formed with its namespaces, whatever a page writes."""
+"""Serialization of HTML as XML fragments, which must be well-formed for any page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ XLINK = "http://www.w3.org/1999/xlink"
 
 
 def inner(markup: str, around: str = "<div prefix='ex: http://ex/'>{}</div>") -> str:
-    """The XML literal of an element that holds some markup."""
+    """Return the XML literal of an element with this content."""
     page = around.format(f"<p property=ex:a datatype=rdf:XMLLiteral>{markup}</p>")
     ((_, _, found),) = triples(page)
     value = found.removesuffix(f"^^<{RDF}XMLLiteral>")[1:-1]
@@ -23,18 +23,18 @@ def inner(markup: str, around: str = "<div prefix='ex: http://ex/'>{}</div>") ->
 
 
 def tags(markup: str) -> list[str]:
-    """The names of all elements, read back by a strict parser."""
+    """Return the names of all elements of the literal, read by a strict parser."""
     root = etree.fromstring(f"<root>{inner(markup)}</root>")
     return [element.tag for element in root.iterdescendants(etree.Element)]
 
 
-def test_text_attributes_and_comments() -> None:
+def test_text_attributes_and_comments_are_escaped() -> None:
     assert inner("1 &lt; 2<b c='\"&amp;'>x<br>y</b><!-- z -->") == (
         '1 &lt; 2<b c="&quot;&amp;" xmlns="http://www.w3.org/1999/xhtml" xmlns:ex="http://ex/">x<br/>y</b><!-- z -->'
     )
 
 
-def test_each_element_is_in_its_namespace() -> None:
+def test_each_element_has_its_namespace() -> None:
     assert tags(f"<svg xmlns='{SVG}'><g/></svg>") == [f"{{{SVG}}}svg", f"{{{SVG}}}g"]
     assert tags("<b><svg><title><i>1</i></title></svg><i>2</i></b>") == [
         *(f"{{{XHTML}}}b", f"{{{SVG}}}svg", f"{{{SVG}}}title", f"{{{XHTML}}}i", f"{{{XHTML}}}i")
@@ -45,19 +45,19 @@ def test_each_element_is_in_its_namespace() -> None:
     ]
 
 
-def test_namespaces_are_declared_once() -> None:
+def test_namespace_is_declared_once() -> None:
     found = inner(f"<svg xmlns='{SVG}' xmlns:xlink='{XLINK}'><a xlink:href=x><g/></a></svg>")
     assert found.count("xmlns=") == 1
     assert found.count("xmlns:xlink=") == 1
     assert inner("<b xmlns:ex='http://other/'>1</b>").count("xmlns:ex=") == 1
 
 
-def test_xlink_needs_no_declaration_in_html() -> None:
+def test_undeclared_xlink_prefix_is_declared() -> None:
     root = etree.fromstring(inner("<svg><a xlink:href=x></a></svg>"))
     assert root[0].attrib == {f"{{{XLINK}}}href": "x"}
 
 
-def test_a_literal_inside_svg_is_svg() -> None:
+def test_content_of_an_svg_element_has_the_svg_namespace() -> None:
     page = "<svg><g property=dc:title datatype=rdf:XMLLiteral><path/></g></svg>"
     ((_, _, found),) = triples(page)
     assert found.startswith(f'"<path xmlns=\\"{SVG}\\"')
@@ -78,5 +78,5 @@ def test_a_literal_inside_svg_is_svg() -> None:
         "<ex:b>1</ex:b>",
     ],
 )
-def test_it_is_well_formed(markup: str) -> None:
+def test_fragment_of_malformed_markup_is_well_formed(markup: str) -> None:
     etree.fromstring(f"<root>{inner(markup)}</root>")

@@ -1,4 +1,4 @@
-"""The built-in stylesheets for feeds, as docs/transforms.md describes them."""
+"""The built-in stylesheets for feeds, which docs/transforms.md describes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from motherlode.model import ContentKind, Syntax
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.xslt import stylesheets as applying
+from motherlode.transform.xslt import stylesheets
 
-from .pages import RDF, URL, XHTML, document, facts, transformed
+from .pages import RDF, URL, XHTML, document, extract_document, statements
 
 RSS = "http://purl.org/rss/1.0/"
 DC = "http://purl.org/dc/elements/1.1/"
@@ -26,24 +26,24 @@ POST = "<http://example.org/post>"
 
 
 def rss(channel: str, attributes: str = 'version="2.0"') -> set[tuple[str, str, str]]:
-    return facts(document(f"<rss {attributes}><channel>{channel}</channel></rss>", ContentKind.RSS))
+    return statements(document(f"<rss {attributes}><channel>{channel}</channel></rss>", ContentKind.RSS))
 
 
 def item(inside: str, attributes: str = 'version="2.0"') -> set[tuple[str, str]]:
-    """Predicates and objects of an item with a link."""
+    """Return predicates and objects of an item with a link."""
     found = rss(f"<item><link>/post</link>{inside}</item>", attributes)
     return {(p, o) for s, p, o in found if s == POST and p != A and p != f"<{RSS}link>"}
 
 
 def entry(inside: str) -> set[tuple[str, str, str]]:
     xml = f'<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><entry><id>tag:a</id>{inside}</entry></feed>'
-    found = facts(document(xml, ContentKind.ATOM))
+    found = statements(document(xml, ContentKind.ATOM))
     known = {("<tag:a>", A, f"<{RSS}item>"), ("<tag:a>", f"<{DC}identifier>", '"tag:a"')}
     assert known <= found
     return {(s, p, o) for s, p, o in found - known if s != FEED and (s, p) != ("_:1", A) and "syntax-ns#_1" not in p}
 
 
-def test_a_channel_and_its_items_in_order() -> None:
+def test_rss_channel_lists_its_items_in_order() -> None:
     found = rss(
         "<title> T </title><link>http://e.org/</link><item><link>/post</link></item><item><title>x</title></item>"
     )
@@ -81,28 +81,28 @@ def test_a_channel_and_its_items_in_order() -> None:
         ('<title xml:lang="fr">chat</title>', f"{RSS}title", '"chat"@fr'),
     ],
 )
-def test_properties_of_an_item(inside: str, predicate: str, value: str) -> None:
+def test_rss_item_element_becomes_its_property(inside: str, predicate: str, value: str) -> None:
     assert item(inside) == {(f"<{predicate}>", value)}
 
 
 @pytest.mark.parametrize(
     "inside", ["<title> </title>", "<ttl>60</ttl>", "<cloud/>", "<m:g xmlns:m='http://m/'><m:x>1</m:x></m:g>"]
 )
-def test_what_says_nothing_gives_nothing(inside: str) -> None:
+def test_rss_element_without_content_makes_no_statement(inside: str) -> None:
     assert item(inside) == set()
 
 
-def test_an_item_without_a_link_is_named_by_an_address_in_its_guid() -> None:
+def test_rss_item_without_link_has_the_url_in_its_guid_as_subject() -> None:
     assert (POST, A, f"<{RSS}item>") in rss("<item><guid>http://example.org/post</guid></item>")
 
 
-def test_rss_in_a_namespace_and_with_a_base() -> None:
+def test_rss_with_namespace_and_xml_base_is_read() -> None:
     attributes = 'xmlns="http://backend.userland.com/rss2" xml:base="http://b.org/x/"'
     found = rss("<item><link>y</link></item>", attributes)
     assert ("<http://b.org/x/y>", A, f"<{RSS}item>") in found
 
 
-def test_an_entry() -> None:
+def test_atom_entry_becomes_statements() -> None:
     found = entry(
         """<title>T</title><summary type="html">&lt;b&gt;</summary><published>2003-06-10T04:00:00Z</published>
         <updated>2004-01-01T00:00:00+01:00</updated><category term="t" label="L"/>
@@ -121,14 +121,14 @@ def test_an_entry() -> None:
     }
 
 
-def test_the_markup_of_an_entry_stays_markup() -> None:
+def test_atom_xhtml_content_is_an_xml_literal() -> None:
     found = entry('<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><b>x</b></div></content>')
     ((_, predicate, value),) = found
     assert predicate == f"<{RSS}modules/content/encoded>"
     assert value.startswith('"<b') and value.endswith(f"^^<{RDF}XMLLiteral>")
 
 
-def test_authors_are_names_and_agents() -> None:
+def test_atom_author_is_a_creator_and_an_agent() -> None:
     foaf = "http://xmlns.com/foaf/0.1/"
     found = entry("<author><name>Ann</name><uri>/ann</uri><email>a@e.org</email></author>")
     agents = {o for s, p, o in found if p == f"<{foaf}maker>"}
@@ -143,56 +143,56 @@ def test_authors_are_names_and_agents() -> None:
     assert ("<tag:a>", f"<{DC}creator>", '"Ann"') in found
 
 
-def test_nested_bases_of_atom() -> None:
+def test_atom_nested_xml_bases_are_resolved() -> None:
     xml = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://b.org/x/"><entry xml:base="y/"><id>tag:a</id>
         <link href="z"/></entry></feed>"""
-    assert ("<tag:a>", f"<{RSS}link>", "<http://b.org/x/y/z>") in facts(document(xml, ContentKind.ATOM))
+    assert ("<tag:a>", f"<{RSS}link>", "<http://b.org/x/y/z>") in statements(document(xml, ContentKind.ATOM))
 
 
-def test_atom_0_3_and_a_lone_entry() -> None:
+def test_atom_0_3_and_single_entry_are_read() -> None:
     old = """<feed xmlns="http://purl.org/atom/ns#"><tagline>t</tagline><entry><id>tag:a</id><issued>2003-06-10</issued>
         </entry></feed>"""
-    found = facts(document(old, ContentKind.ATOM))
+    found = statements(document(old, ContentKind.ATOM))
     assert (FEED, f"<{RSS}description>", '"t"') in found
     assert ("<tag:a>", f"<{DC}date>", f'"2003-06-10"^^<{XSD}date>') in found
     lone = '<entry xmlns="http://www.w3.org/2005/Atom"><id>tag:a</id></entry>'
-    assert ("<tag:a>", A, f"<{RSS}item>") in facts(document(lone, ContentKind.ATOM))
+    assert ("<tag:a>", A, f"<{RSS}item>") in statements(document(lone, ContentKind.ATOM))
 
 
-def test_broken_feeds_keep_what_was_whole_and_say_where_they_broke() -> None:
+def test_malformed_feed_is_read_up_to_the_error_with_its_line() -> None:
     page = document("<rss><channel><title>T</title>\n<item><link>/post</link><title>a & b</title>", ContentKind.RSS)
-    found = transformed(page)
+    found = extract_document(page)
     assert (POST, f"<{RSS}title>", '"a & b"', "") in found.statements
     assert {problem.line for problem in found.problems} == {2}
     assert all(problem.repaired and problem.syntax is Syntax.FEED for problem in found.problems)
 
 
-def test_named_entities_of_html_are_understood() -> None:
+def test_html_entities_in_feeds_are_replaced() -> None:
     page = document("<rss><channel><title>caf&eacute;&nbsp;&bogus;!</title></channel></rss>", ContentKind.RSS)
-    found = transformed(page)
+    found = extract_document(page)
     assert (FEED, f"<{RSS}title>", '"café\xa0!"', "") in found.statements
     assert [problem.message for problem in found.problems] == ["the entity bogus was left out"]
 
 
-def test_an_address_that_is_none_costs_its_own_statement_only() -> None:
+def test_invalid_url_in_feed_removes_only_its_statement() -> None:
     found = rss("<link>http://a b/</link><docs/><title>T</title><item><link>/a b</link></item>")
     assert (FEED, f"<{RSS}title>", '"T"') in found
     assert ("<http://example.org/a%20b>", A, f"<{RSS}item>") in found
 
 
-def test_a_feed_in_another_encoding() -> None:
+def test_feed_in_another_charset_is_decoded() -> None:
     xml = "<rss><channel><title>é</title></channel></rss>".encode("iso-8859-1")
-    assert (FEED, f"<{RSS}title>", '"é"') in facts(document(xml, ContentKind.RSS, charset="iso-8859-1"))
+    assert (FEED, f"<{RSS}title>", '"é"') in statements(document(xml, ContentKind.RSS, charset="iso-8859-1"))
 
 
-def test_blank_nodes_are_the_same_on_every_run() -> None:
+def test_blank_nodes_are_the_same_in_every_run() -> None:
     page = document("<rss><channel><item><title>a</title></item><item/></channel></rss>", ContentKind.RSS)
-    assert transformed(page).statements == transformed(page).statements
+    assert extract_document(page).statements == extract_document(page).statements
 
 
-def test_large_feeds_are_read_in_the_sandbox_with_their_faults() -> None:
+def test_large_feed_is_read_in_the_sandbox_and_reports_faults() -> None:
     items = "<item><link>/post</link><description>x & y</description></item>\n" * 40_000
-    found = transformed(document(f"<rss><channel>{items}", ContentKind.RSS), TransformOptions(seconds=60))
+    found = extract_document(document(f"<rss><channel>{items}", ContentKind.RSS), TransformOptions(seconds=60))
     assert (POST, f"<{RSS}description>", '"x & y"', "") in found.statements
     assert found.problems and all(problem.repaired for problem in found.problems)
 
@@ -207,9 +207,9 @@ def test_large_feeds_are_read_in_the_sandbox_with_their_faults() -> None:
     ],
     ids=["deep", "one long line", "many items", "no xml"],
 )
-def test_hostile_feeds_end_within_their_time(body: bytes) -> None:
+def test_hostile_feed_ends_within_the_time_limit(body: bytes) -> None:
     started = time.process_time()
-    found = transformed(document(body, ContentKind.RSS), TransformOptions(seconds=4))
+    found = extract_document(document(body, ContentKind.RSS), TransformOptions(seconds=4))
     assert time.process_time() - started < 30
     assert found.problems
 
@@ -241,21 +241,21 @@ def test_hostile_feeds_end_within_their_time(body: bytes) -> None:
         ),
     ],
 )
-def test_our_stylesheets_have_no_quadratic_traps(kind: ContentKind, start: str, many: str, end: str) -> None:
+def test_built_in_stylesheets_need_linear_time(kind: ContentKind, start: str, many: str, end: str) -> None:
     started = time.process_time()
-    transformed(document(start + many * 20_000 + end, kind), TransformOptions(seconds=60))
+    extract_document(document(start + many * 20_000 + end, kind), TransformOptions(seconds=60))
     assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize("long", [False, True])
-def test_a_bare_ampersand_stands_for_itself(*, long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bare_ampersand_is_read_as_text(*, long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if long:
-        monkeypatch.setattr(applying, "_LARGE", 10)
+        monkeypatch.setattr(stylesheets, "_MIN_SANDBOX_BYTES", 10)
     inside = "<title>A & B &amp; <![CDATA[C & D]]></title><link>/post?a=1&b=2</link>"
     xml = f"<rss><channel><item>\n{inside}</item></channel></rss>"
-    found = transformed(document(xml, ContentKind.RSS))
-    said = {s[1:3] for s in found.statements}
-    assert (f"<{RSS}title>", '"A & B & C & D"') in said
-    assert (f"<{RSS}link>", "<http://example.org/post?a=1&b=2>") in said
+    found = extract_document(document(xml, ContentKind.RSS))
+    pairs = {s[1:3] for s in found.statements}
+    assert (f"<{RSS}title>", '"A & B & C & D"') in pairs
+    assert (f"<{RSS}link>", "<http://example.org/post?a=1&b=2>") in pairs
     assert found.problems
     assert all(problem.repaired and (long or problem.line == 2) for problem in found.problems)

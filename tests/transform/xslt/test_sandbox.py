@@ -1,3 +1,5 @@
+"""The sandbox process: timeout, limits and isolation."""
+
 from __future__ import annotations
 
 import os
@@ -8,13 +10,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from motherlode.transform.timeouts import OutOfTime, TimeLimit
+from motherlode.transform.timeouts import ExtractorTimeout, TimeLimit
 from motherlode.transform.xslt import xslt_engine as engine
 from motherlode.transform.xslt.sandbox import Sandbox
 
-from .pages import URL, document, options_with, saying, sheet, transformed
+from .pages import URL, constant_sheet, document, extract_document, options_with, sheet
 
-# every pair of pairs of elements, four levels deep: hours of work without any recursion
+# four nested loops over all elements: hours of work without recursion
 SLOW = sheet(
     """<xsl:template match="/"><rdf:RDF><xsl:for-each select="//*"><xsl:for-each select="//*">
     <xsl:for-each select="//*"><xsl:if test="count(//*[. = current()]) = -1"><x/></xsl:if></xsl:for-each>
@@ -35,51 +37,51 @@ def sandbox() -> Iterator[Sandbox]:
     found.close()
 
 
-def test_applies_stylesheets_one_after_the_other(sandbox: Sandbox) -> None:
+def test_sandbox_applies_stylesheets_one_after_the_other(sandbox: Sandbox) -> None:
     for word in ("a", "b", "a"):
-        made = sandbox.apply(saying(word), b"<doc/>", URL, seconds=10, most_bytes=10_000)
+        made = sandbox.apply(constant_sheet(word), b"<doc/>", URL, seconds=10, most_bytes=10_000)
         assert f">{word}<".encode() in made.body and not made.failure
 
 
-def test_is_killed_when_its_time_is_up_and_comes_back(sandbox: Sandbox) -> None:
+def test_sandbox_is_killed_at_timeout_and_restarted(sandbox: Sandbox) -> None:
     started = time.monotonic()
     assert "did not end within 1 seconds" in sandbox.apply(SLOW, MANY, URL, seconds=1, most_bytes=10_000).failure
     assert time.monotonic() - started < 50
-    assert sandbox.apply(saying("x"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
+    assert sandbox.apply(constant_sheet("x"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
 
 
-def test_a_ring_of_the_page_s_own_time_limit_kills_it_too(sandbox: Sandbox) -> None:
-    with pytest.raises(OutOfTime), TimeLimit(1):
+def test_sandbox_is_killed_at_the_time_limit_of_the_page(sandbox: Sandbox) -> None:
+    with pytest.raises(ExtractorTimeout), TimeLimit(1):
         sandbox.apply(SLOW, MANY, URL, seconds=60, most_bytes=10_000)
-    assert sandbox.apply(saying("x"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
+    assert sandbox.apply(constant_sheet("x"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
 
 
-def test_memory_and_output_are_bounded(sandbox: Sandbox) -> None:
+def test_sandbox_limits_memory_and_output(sandbox: Sandbox) -> None:
     assert sandbox.apply(GREEDY, MANY, URL, seconds=30, most_bytes=10_000).failure
-    made = sandbox.apply(saying("x" * 20_000), b"<doc/>", URL, seconds=10, most_bytes=10_000)
+    made = sandbox.apply(constant_sheet("x" * 20_000), b"<doc/>", URL, seconds=10, most_bytes=10_000)
     assert "more than the limit" in made.failure
 
 
-def test_a_stylesheet_that_is_none_is_a_failure(sandbox: Sandbox) -> None:
+def test_sandbox_reports_invalid_stylesheet_and_invalid_document(sandbox: Sandbox) -> None:
     assert "not a stylesheet" in sandbox.apply(b"<x/>", b"<doc/>", URL, seconds=10, most_bytes=10_000).failure
-    assert sandbox.apply(saying("x"), b"no xml", URL, seconds=10, most_bytes=10_000).failure
+    assert sandbox.apply(constant_sheet("x"), b"no xml", URL, seconds=10, most_bytes=10_000).failure
 
 
-def test_the_helper_can_open_nothing() -> None:
-    probe = f"from {engine.__name__} import _confine; _confine(); open('/dev/null')"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False)
+def test_confined_process_cannot_open_files() -> None:
+    probe = "import runpy, sys; e = runpy.run_path(sys.argv[1], run_name='x'); e['_confine'](); open('/dev/null')"
+    done = subprocess.run([sys.executable, "-I", "-c", probe, engine.__file__], capture_output=True, check=False)
     assert b"Too many open files" in done.stderr
 
 
-def test_a_forked_worker_has_a_helper_of_its_own(sandbox: Sandbox) -> None:
-    assert sandbox.apply(saying("x"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
+def test_forked_process_starts_its_own_sandbox(sandbox: Sandbox) -> None:
+    assert sandbox.apply(constant_sheet("x"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
     child = os.fork()
     if child == 0:
-        made = sandbox.apply(saying("y"), b"<doc/>", URL, seconds=10, most_bytes=10_000)
+        made = sandbox.apply(constant_sheet("y"), b"<doc/>", URL, seconds=10, most_bytes=10_000)
         sandbox.close()
         os._exit(0 if b">y<" in made.body else 1)
     assert os.waitpid(child, 0)[1] == 0
-    assert b">z<" in sandbox.apply(saying("z"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
+    assert b">z<" in sandbox.apply(constant_sheet("z"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
 
 
 def test_engine_imports_only_runtime_of_our_packages() -> None:
@@ -90,7 +92,7 @@ def test_engine_imports_only_runtime_of_our_packages() -> None:
     assert set(process.stdout.split()) == packages | modules
 
 
-def test_slow_stylesheets_are_problems_of_the_page() -> None:
-    found = transformed(document(MANY), options_with(SLOW, seconds=1.5))
+def test_slow_stylesheet_is_a_problem_of_the_page() -> None:
+    found = extract_document(document(MANY), options_with(SLOW, seconds=1.5))
     assert found.statements == ()
     assert "user.xsl: the stylesheet did not end within 1.2 seconds" in found.problems[0].message

@@ -1,3 +1,5 @@
+"""Reading of the [transform] table."""
+
 from __future__ import annotations
 
 import tomllib
@@ -10,16 +12,16 @@ from motherlode.transform.options import Service
 from motherlode.transform.xslt import builtin
 from motherlode.transform.xslt.transform_settings import from_table
 
-from .pages import saying
+from .pages import constant_sheet
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "transforms.md"
 
 
 def load(name: str) -> bytes:
-    return {"a.xsl": saying("a"), "b.xsl": saying("b")}.get(name, b"<broken")
+    return {"a.xsl": constant_sheet("a"), "b.xsl": constant_sheet("b")}.get(name, b"<broken")
 
 
-def test_everything_that_a_job_file_may_say() -> None:
+def test_table_with_all_keys_is_read() -> None:
     table = tomllib.loads(
         """
         transformers = ["application/pdf"]
@@ -44,7 +46,7 @@ def test_everything_that_a_job_file_may_say() -> None:
         ("builtin:xhtml", "", "http://www.w3.org/1999/xhtml"),
     ]
     assert options.stylesheets[1].xslt == builtin("xhtml")
-    assert options.transformations == {"http://example.org/t": saying("b")}
+    assert options.transformations == {"http://example.org/t": constant_sheet("b")}
     assert options.services == (Service(media_type="image/*", url="http://s.org/", seconds=3.0),)
     assert (options.transformers, options.seconds) == (frozenset({"application/pdf"}), 7.0)
     assert options.strict_jsonld
@@ -66,13 +68,13 @@ def test_everything_that_a_job_file_may_say() -> None:
         ({"strict_jsonld": "yes"}, "must be true or false"),
     ],
 )
-def test_what_is_wrong_is_said(table: dict[str, Any], part: str) -> None:
+def test_wrong_table_raises_an_error_with_the_reason(table: dict[str, Any], part: str) -> None:
     with pytest.raises(ValueError, match=part):
         from_table(table, load)
 
 
-def test_the_example_in_the_documentation_is_right() -> None:
+def test_example_in_the_documentation_is_valid() -> None:
     (example,) = [part.partition("```")[0] for part in DOCS.read_text().split("```toml\n")[1:2]]
     table = tomllib.loads(example)["transform"]
-    options = from_table(table, lambda name: saying(name))
+    options = from_table(table, lambda name: constant_sheet(name))
     assert options.stylesheets and options.transformations and options.services and options.transformers

@@ -1,4 +1,4 @@
-"""Nothing goes in or out but what is given: entities, files and addresses, in documents and in stylesheets."""
+"""The engine loads no entities, files or URLs, neither for documents nor for stylesheets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from motherlode.transform.xslt import xslt_engine as engine
 
 from .pages import sheet
 
-LAUGHS = (
+ENTITY_BOMB = (
     '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa">'
     + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
     + "]>"
@@ -24,8 +24,8 @@ def text_of(xml: str | bytes) -> str:
 
 @pytest.mark.parametrize("body", ["<a>&j;</a>", "<a x='&j;'>b</a>", "<a>" + "&d;" * 10_000 + "</a>"])
 def test_entities_are_not_expanded(body: str) -> None:
-    root, problems = engine.read_xml((LAUGHS + body).encode(), "http://e.org/")
-    assert len(text_of(LAUGHS + body)) < 10
+    root, problems = engine.read_xml((ENTITY_BOMB + body).encode(), "http://e.org/")
+    assert len(text_of(ENTITY_BOMB + body)) < 10
     assert problems
     assert root is None or len(root.get("x") or "") < 1_000_000
 
@@ -57,12 +57,12 @@ def test_external_entities_and_dtds_are_not_loaded(tmp_path: Path) -> None:
     ],
     ids=["empty", "space", "text", "start", "bom", "deep", "long", "bytes"],
 )
-def test_documents_that_are_none_are_problems(xml: bytes) -> None:
+def test_document_that_is_not_xml_has_faults(xml: bytes) -> None:
     _, problems = engine.read_xml(xml, "http://e.org/")
     assert problems
 
 
-def test_white_space_before_the_declaration_does_no_harm() -> None:
+def test_white_space_before_the_xml_declaration_is_skipped() -> None:
     assert text_of("\n <?xml version='1.0'?><a>x</a>") == "x"
 
 
@@ -76,7 +76,7 @@ def test_white_space_before_the_declaration_does_no_harm() -> None:
         "<xsl:template match='/'><xsl:document href='{out}'>x</xsl:document><x/></xsl:template>",
     ],
 )
-def test_stylesheets_read_and_write_nothing(templates: str, tmp_path: Path) -> None:
+def test_stylesheet_cannot_read_or_write_files(templates: str, tmp_path: Path) -> None:
     secret, out = tmp_path / "secret.xml", tmp_path / "out"
     secret.write_text("<s>secret</s>")
     xslt = sheet(templates.format(url=secret.as_uri(), path=secret, out=out))
@@ -92,7 +92,7 @@ def test_stylesheets_read_and_write_nothing(templates: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("element", ["include", "import"])
 @pytest.mark.parametrize("scheme", ["{path}", "{url}", "http://127.0.0.1:9/x.xsl", "ftp://127.0.0.1:9/x.xsl"])
-def test_stylesheets_load_no_others(element: str, scheme: str, tmp_path: Path) -> None:
+def test_stylesheet_cannot_include_or_import_others(element: str, scheme: str, tmp_path: Path) -> None:
     other = tmp_path / "other.xsl"
     other.write_bytes(sheet("<xsl:template match='/'><leak/></xsl:template>"))
     href = scheme.format(path=other, url=other.as_uri())
@@ -100,7 +100,7 @@ def test_stylesheets_load_no_others(element: str, scheme: str, tmp_path: Path) -
         engine.compile_sheet(sheet("", head=f'<xsl:{element} href="{href}"/>'))
 
 
-def test_entities_in_stylesheets_are_not_expanded_either(tmp_path: Path) -> None:
+def test_entities_in_stylesheets_are_not_expanded(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")
     xslt = f'<!DOCTYPE x [<!ENTITY s SYSTEM "{secret.as_uri()}">]>'.encode()
@@ -110,7 +110,7 @@ def test_entities_in_stylesheets_are_not_expanded_either(tmp_path: Path) -> None
     assert b"secret" not in made
 
 
-def test_endless_recursion_ends() -> None:
+def test_endless_recursion_raises_an_error() -> None:
     root, _ = engine.read_xml(b"<a/>", "http://e.org/")
     transform = engine.compile_sheet(
         sheet("<xsl:template match='/' name='r'><xsl:call-template name='r'/></xsl:template>")

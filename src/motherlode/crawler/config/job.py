@@ -295,9 +295,9 @@ def in_words(error: ValueError) -> str:
     """What is wrong with a policy, a target or a reward; for a target's query with its place, as `query` tells it."""
     if not isinstance(error, UnreadableQueryError):
         return str(error)
-    from motherlode.index.query.diagnostics import diagnosed  # nobody waits for it but who has made a mistake
+    from motherlode.index.query.diagnostics import diagnose  # nobody waits for it but who has made a mistake
 
-    return f"the target is not a SPARQL ASK that can be answered: {diagnosed(error.query, error.complaint)}"
+    return f"the target is not a SPARQL ASK that can be answered: {diagnose(error.query, error.complaint)}"
 
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)", re.IGNORECASE)

@@ -1,80 +1,84 @@
-"""What a crawl knows of others when it is one shard of a larger one: almost nothing, and all of it is here."""
+"""What a crawl is made of. The factory makes the components; the engine uses and closes them.
+
+Optional parts are objects that do nothing (`NoProber`, `NoArchive`, `NoRevisits`, `NoOutageMonitor`), never None.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from motherlode.crawler.engine.outage import OutageMonitor
-from motherlode.crawler.engine.robots_and_dns import Resolve
+from motherlode.crawler.engine.outage import NoOutageMonitor, OutageMonitor
+from motherlode.crawler.engine.request_runner import Resolve, unresolvable
+from motherlode.crawler.engine.robots_and_dns import ForgetResponse, ignore_response
+from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.subrequests import Subrequests
 from motherlode.crawler.parsing.parser_pool import ParserLanes
-from motherlode.crawler.recrawl.revisits import Revisits
+from motherlode.crawler.recrawl.revisits import NoRevisits, Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
-from motherlode.fetch import Prober, ResponseJournal, WarcArchive
-from motherlode.frontier import Entry, Frontier, FrontierStorage
+from motherlode.fetch import Prober, WarcArchive
+from motherlode.frontier import STORAGE_ERRORS, Frontier, FrontierStorage
 from motherlode.index import BatchWriter
-from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.sinks import Sinks
-from motherlode.model import Fetcher, Link, Parent, Policy
+from motherlode.model import Failure, Fetched, Fetcher, Link, Outcome, Policy, Request, RequestKind
 from motherlode.policies import DEFAULT_REWARD, Reward, reward_from
 
+SaveEntry = Callable[[str, bytes], None]
+"""Called with key and content of something that the next commit is to hold."""
 
-class Peers(Protocol):
-    """Those who own the hosts that are not ours."""
 
-    def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
-        """Of links that were found, those of our hosts; the others are on their way, at the latest with `seal`."""
-        ...
+class CommitParticipant(Protocol):
+    """A part with state of its own that must agree with the commits of the frontier."""
 
-    def seal(self) -> None:
-        """A commit follows: what is on its way must be part of it."""
+    def prepare_commit(self, save: SaveEntry) -> None:
+        """Save what the commit that follows must hold."""
         ...
 
     def committed(self) -> None:
-        """All that came before is lasting."""
+        """Everything before this call is on disk."""
         ...
 
     def close(self) -> None:
-        """The ledger is about to be closed: leave it alone from now on."""
+        """The storage is about to be closed."""
+        ...
+
+
+class Peers(CommitParticipant, Protocol):
+    """The other shards, which own the hosts that are not ours."""
+
+    def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
+        """Return the links of our own hosts. The others are sent, at the latest after the next commit."""
         ...
 
 
 Join = Callable[[FrontierStorage, Callable[[str], str]], Peers]
-"""Makes a crawl a shard: given its ledger, and why a link stays out whoever owns it (or "")."""
+"""Makes a crawl a shard. Its arguments are the storage, and why any shard would leave out a link (or "")."""
 
 
-# ── What a crawl is put together from, and when it stops.
+class NoProber:
+    """Stands for a prober that sends no HEAD."""
+
+    def wants(self, kind: RequestKind, url: str) -> bool:
+        return False
+
+    def verdict(self, url: str, answer: Fetched) -> Failure | None:
+        return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """When to stop; None means no limit."""
+class NoArchive:
+    """Stands for an archive that keeps nothing."""
 
-    pages: int | None = None
-    seconds: float | None = None
-    bytes: int | None = None
-    dry_after: int | None = None
-    """Requests in a row, of which at least the share `dry_below` must be finds."""
-    dry_below: float = 0.01
+    async def add(self, request: Request, fetched: Fetched) -> None: ...
 
-    def is_spent(self, *, pages: int, seconds: float, received: int) -> bool:
-        """Whether so much is all that there may be.
-
-        >>> Budget(pages=10).is_spent(pages=9, seconds=1e6, received=0)
-        False
-        """
-        return (
-            (self.pages is not None and pages >= self.pages)
-            or (self.seconds is not None and seconds >= self.seconds)
-            or (self.bytes is not None and received >= self.bytes)
-        )
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Components:
-    """What a crawl is put together from; `assemble` does it."""
+    """The parts of one crawl."""
 
     storage: FrontierStorage
     frontier: Frontier
@@ -84,35 +88,83 @@ class Components:
     subrequests: Subrequests
     writer: BatchWriter
     traps: TrapWatch
-    quad_log: NQuadsLog | None = None
-    """The files that the writer appends quads to; None if they go to a store."""
-    filters: Filters | None = None
-    """Expressions that addresses must pass, which the user may change while the crawl runs."""
-    sinks: Sinks | None = None
-    """Where quads go beside the store; they end after the writer has."""
-    prober: Prober | None = None
-    """Decides which pages are asked for by HEAD first; None where none are."""
-    revisits: Revisits | None = None
-    """What is known of pages that are looked at again; None where none are."""
-    archive: WarcArchive | None = None
-    """Where all answers are kept as WARC, if the user wants them."""
+    filters: Filters
+    """Expressions that URLs must match. The user may change them while the crawl runs."""
+    sinks: Sinks
+    """Where quads go beside the store. They are closed after the writer."""
+    participants: tuple[CommitParticipant, ...] = ()
+    """Journal, files of quads, and other shards, as far as there are any."""
+    prober: Prober | NoProber = field(default_factory=NoProber)
+    revisits: Revisits | NoRevisits = field(default_factory=NoRevisits)
+    archive: WarcArchive | NoArchive = field(default_factory=NoArchive)
+    outage_monitor: OutageMonitor | NoOutageMonitor = field(default_factory=NoOutageMonitor)
     sitemaps: bool = True
-    """Offer the sitemaps that robots.txt files name."""
+    """Add the sitemaps that robots.txt files name."""
     usual_sitemaps: bool = False
-    """Offer /sitemap.xml where a robots.txt names none."""
-    spelling: Callable[[str], str] | None = None
-    """How a recorded web spells its URLs; None on the live web."""
-    simplify: Callable[[str], str] | None = None
-    """Which address stands for those that are alike; None where each stands for itself."""
-    journal: ResponseJournal | None = None
-    """Where answers are kept until what follows from them is; None where asking again costs nothing."""
+    """Add /sitemap.xml if a robots.txt names none."""
+    respell: Callable[[str], str] = same_url
+    """Returns how a recorded web spells a URL."""
+    simplify: Callable[[str], str] = same_url
+    """Returns one URL for all that are alike."""
+    forget_response: ForgetResponse = ignore_response
+    """Tells the journal that a response is not needed any more."""
+    value_of: Callable[[str], float | None] = lambda arm: None
+    """Returns the policy's value of an arm; None if the policy gives none."""
     troubles: tuple[str, ...] = ()
-    """What was found broken when the crawl was put together; told in its account."""
-    resolve: Resolve | None = None
-    """Where addresses come from; None where the frontier does not ask for them."""
-    outage_monitor: OutageMonitor | None = None
-    """Who notices that the network is gone; None where there is none, as in a recorded web."""
-    peers: Peers | None = None
-    """Who owns the other hosts, where this crawl is one shard of a larger one."""
+    """Problems that were found when the crawl was assembled."""
+    resolve: Resolve = unresolvable
+    ends_when_idle: bool = True
+    """False for a shard: the others may send links, so only a stop ends it."""
     reward: Reward = field(default_factory=lambda: reward_from(DEFAULT_REWARD))
     """What the policy learns from."""
+
+
+async def cancel(running: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel tasks and wait until they have ended."""
+    tasks = list(running)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextlib.asynccontextmanager
+async def closing(
+    parts: Components, take_tasks: Callable[[], list[asyncio.Task[None]]], save_final: Callable[[], None]
+) -> AsyncIterator[None]:
+    """At the end, cancel the tasks in flight and close the components."""
+    is_broken = False
+    try:
+        yield
+    except STORAGE_ERRORS as error:
+        is_broken = True
+        raise OSError(f"the frontier could not be read or written: {error}") from error
+    except OSError:
+        is_broken = True
+        raise
+    finally:
+        await cancel(take_tasks())
+        await close_components(parts, save_final, is_broken=is_broken)
+
+
+async def close_components(parts: Components, save_final: Callable[[], None], *, is_broken: bool) -> None:
+    """Close everything. The last commit is made unless something on disk has failed (`is_broken`).
+
+    The order is a guarantee: quads are stored before the frontier is committed.
+    """
+    await parts.outage_monitor.close()
+    await parts.subrequests.close()
+    await parts.readers.close()
+    await parts.fetcher.close()
+    parts.archive.close()
+    try:
+        with contextlib.suppress(*((OSError,) if is_broken else ())):  # the first error is the one to report
+            await parts.writer.close()  # raises if quads could not be stored: then nothing is committed
+        if not is_broken:
+            save_final()
+    except STORAGE_ERRORS as error:
+        raise OSError(f"the frontier could not be written: {error}") from error
+    finally:
+        for participant in parts.participants:
+            participant.close()
+        parts.storage.close()
+        await asyncio.to_thread(parts.sinks.close)  # may wait for an endpoint

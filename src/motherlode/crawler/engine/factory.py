@@ -16,19 +16,22 @@ from motherlode import __version__
 from motherlode.crawler.config.host_patterns import own_hosts, typed_address, untrusted_hosts
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.deferred_index import MANIFEST, decode_manifest
-from motherlode.crawler.engine.components import Budget, Components, Join, Peers
+from motherlode.crawler.engine.checkpoint import JournalCommit, ManifestCommit
+from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoArchive, NoProber, Peers
 from motherlode.crawler.engine.engine import Engine
-from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT
-from motherlode.crawler.engine.outage import ListeningFetcher, NetworkState, OutageMonitor
+from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
+from motherlode.crawler.engine.outage import MonitoredFetcher, NoOutageMonitor, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.recovery import open_ledger, open_store, requeue_lost
-from motherlode.crawler.engine.robots_and_dns import Resolve
+from motherlode.crawler.engine.request_runner import Resolve, unresolvable
+from motherlode.crawler.engine.robots_and_dns import ForgetResponse, ignore_response
+from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.subrequests import Subrequests
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.model_files import check_model, read_model
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
-from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
+from motherlode.crawler.recrawl.revisits import NoRevisits, RefreshFirst, Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import (
     AddressGuard,
@@ -51,7 +54,7 @@ from motherlode.frontier.backoff import USUAL_UNIT
 from motherlode.index import BatchWriter, CrawlStore, RunRecord
 from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.sinks import open_sinks
-from motherlode.model import Fetcher, LinkSource, Policy
+from motherlode.model import Fetcher, LinkSource, Policy, ValuesArms
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
@@ -61,7 +64,8 @@ from motherlode.policies import (
     target_from,
 )
 from motherlode.policies.model_io import start_from
-from motherlode.transform.plugin_registry import wanted_types
+from motherlode.runtime.clock import Clock
+from motherlode.transform.plugin_registry import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 
 _SECONDS_A_SYNTAX = 5.0
@@ -79,12 +83,13 @@ BeginRefresh = Callable[[Revisits, Frontier], None]
 class Assembled:
     """A crawl that is ready to run, with its seeds in canonical form."""
 
-    crawl: Engine
+    engine: Engine
     frontier: Frontier
     seeds: tuple[str, ...]
     storage: LmdbStorage
     store: CrawlStore
     policy: Policy
+    clock: Clock
 
 
 def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
@@ -141,10 +146,12 @@ def assemble(
     lost = _begin(store, ledger, job, folder)
     http = _http(job) if recorded is None else None
     journal = ResponseJournal(folder.journal, state=ledger.note("journal")) if recorded is None else None
-    outlook = NetworkState(unit=job.retry_wait or USUAL_UNIT)
-    listener = ListeningFetcher(http, outlook) if http is not None else None
-    fetcher = _fetcher(recorded, listener, journal)
-    resolve = http.resolve if http is not None else None
+    clock = Clock()
+    detector = OutageDetector(unit=job.retry_wait or USUAL_UNIT)
+    monitored = MonitoredFetcher(http, detector, clock=clock) if http is not None else None
+    fetcher = _fetcher(recorded, monitored, journal)
+    resolve = http.resolve if http is not None else unresolvable
+    forget = ignore_response if journal is None else journal.settle
     policy = _learner(job, ledger)
     refreshing = None
     if refresh is not None or ledger.note(REFRESH_BEGUN) is not None:
@@ -154,41 +161,42 @@ def assemble(
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     neighbours = join(ledger, traps.plain_reason) if join is not None else None
     frontier = _frontier(job, ledger, policy, traps, filters, neighbours)
-    clock_warning = frontier.check_clock(time.time(), known_time=0.0 if journal is None else journal.latest)
-    revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
-    if refresh is not None and revisits is not None:
+    clock_warning = frontier.check_clock(clock.now(), known_time=0.0 if journal is None else journal.latest)
+    revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else NoRevisits()
+    if refresh is not None and isinstance(revisits, Revisits):
         refresh(revisits, frontier)
-    archive = _archive(job, folder, http) if job.warc else None
-    supplier = fetcher if archive is None else ArchivedFetcher(fetcher, archive)
+    archive = _archive(job, folder, http) if job.warc else NoArchive()
+    supplier = ArchivedFetcher(fetcher, archive) if isinstance(archive, WarcArchive) else fetcher
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=ledger,
         frontier=frontier,
         policy=policy,
         fetcher=fetcher,
-        subrequests=_errands(job, frontier, supplier, resolve, journal),
-        journal=journal,
+        subrequests=_subrequests(job, frontier, supplier, resolve, forget, clock),
+        forget_response=forget,
+        participants=_participants(journal, store, neighbours),
         troubles=(*_troubles(lost, journal, recorded), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope),
         archive=archive,
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
-        prober=None if job.probe == "never" else Prober(Probing(job.probe)),
+        prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
-        writer=BatchWriter(sinks.beside(store), at_end=lambda: store.finish(time.time())),
-        quad_log=store if isinstance(store, NQuadsLog) else None,
-        spelling=recorded.spelling if recorded is not None else None,
-        simplify=_simplifier(recorded) if job.simplify else None,
+        writer=BatchWriter(sinks.wrap(store), at_end=lambda: store.finish(time.time())),
+        respell=recorded.spelling if recorded is not None else same_url,
+        simplify=_simplifier(recorded) if job.simplify else same_url,
+        value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         resolve=resolve,
         traps=traps,
         filters=filters,
         sinks=sinks,
-        outage_monitor=_lookout(job, outlook, listener, frontier, resolve),
-        peers=neighbours,
+        outage_monitor=_outage_monitor(job, detector, monitored, frontier, resolve, clock),
+        ends_when_idle=neighbours is None,
         reward=reward_from(job.reward),
     )
-    crawl = Engine(parts, budget=_budget(job), concurrency=job.concurrency)
-    return Assembled(crawl, frontier, seeds, ledger, store, policy)
+    engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
+    return Assembled(engine, frontier, seeds, ledger, store, policy, clock)
 
 
 def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
@@ -209,8 +217,21 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
     return lost
 
 
-def _errands(
-    job: Job, frontier: Frontier, fetcher: Fetcher, resolve: Resolve | None, journal: ResponseJournal | None
+def _participants(
+    journal: ResponseJournal | None, store: CrawlStore, peers: Peers | None
+) -> tuple[CommitParticipant, ...]:
+    found: list[CommitParticipant] = []
+    if journal is not None:
+        found.append(JournalCommit(journal))
+    if isinstance(store, NQuadsLog):
+        found.append(ManifestCommit(store))
+    if peers is not None:
+        found.append(peers)
+    return tuple(found)
+
+
+def _subrequests(
+    job: Job, frontier: Frontier, fetcher: Fetcher, resolve: Resolve, forget: ForgetResponse, clock: Clock
 ) -> Subrequests:
     return Subrequests(
         frontier,
@@ -218,7 +239,8 @@ def _errands(
         services=job.transform_options().services,
         fetch_contexts=job.contexts == "fetch",
         resolve=resolve,
-        journal=journal,
+        forget=forget,
+        clock=clock,
     )
 
 
@@ -256,13 +278,19 @@ def _run(job: Job) -> RunRecord:
     )
 
 
-def _lookout(
-    job: Job, outlook: NetworkState, listener: ListeningFetcher | None, frontier: Frontier, resolve: Resolve | None
-) -> OutageMonitor | None:
-    """A recorded web is always there."""
-    if listener is None or resolve is None:
-        return None
-    return OutageMonitor(outlook, listener, frontier, resolve=resolve, unit=job.retry_wait or USUAL_UNIT)
+def _outage_monitor(
+    job: Job,
+    detector: OutageDetector,
+    fetcher: MonitoredFetcher | None,
+    frontier: Frontier,
+    resolve: Resolve,
+    clock: Clock,
+) -> OutageMonitor | NoOutageMonitor:
+    """Return the monitor of a live crawl. A recorded web is always there."""
+    if fetcher is None:
+        return NoOutageMonitor()
+    unit = job.retry_wait or USUAL_UNIT
+    return OutageMonitor(detector, fetcher, frontier, resolve=resolve, unit=unit, clock=clock)
 
 
 def _fetcher(recorded: RecordedWeb | None, http: Fetcher | None, journal: ResponseJournal | None) -> Fetcher:
@@ -371,7 +399,7 @@ def _recorded(job: Job) -> RecordedWeb | None:
     if job.web is None:
         return None
     try:
-        return RecordedWeb(Path(job.web), limit=job.max_body, useful=wanted_types(job.transform_options()))
+        return RecordedWeb(Path(job.web), limit=job.max_body, useful=transformable_types(job.transform_options()))
     except ValueError as error:
         raise JobError(str(error)) from error
 
@@ -386,7 +414,7 @@ def _http_options(job: Job) -> HttpOptions:
         user_agent=_user_agent(job),
         limits=HttpLimits(whole=job.timeout, body=job.max_body),
         allow=job.allow,
-        useful=wanted_types(job.transform_options()),
+        useful=transformable_types(job.transform_options()),
         hosts=job.places(),
         any_certificate=untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         proxy=job.proxy_url(os.environ),

@@ -1,68 +1,167 @@
-"""How many URLs may be under way. A server that keeps us waiting must not keep others from being asked.
+"""Slots for leases in flight, and the limits at which a crawl stops.
 
-A URL takes a place from the frontier to its end, and there are `most` of them; that bounds what is in memory. But a
-request whose answer has not come after a while costs next to nothing, and a few dozen servers that send a byte a second
-would bring a crawl to a halt. So a request that is slow gives its place up until its answer is there, and one to a host
-that was slow before takes none to begin with; there may be three times as many slow requests as places, and those
-beyond keep theirs.
-
->>> places = Places(2)
->>> with places.asking(now=0.0), places.asking(now=0.3):
-...     places.open += 2
-...     [places.full(now) for now in (0.4, 0.6)]
-[True, False]
+A lease takes a slot until it is settled, and there are `concurrency` slots; this bounds the memory. A request whose
+response has not come after SLOW_SECONDS costs next to nothing, and a few dozen slow servers would stop a crawl. So a
+slow request does not count until its response is there, and a request to a host that was slow before does not count
+from the start. At most three slow requests per slot are left out of the count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from math import inf
 
+from motherlode.crawler.engine.lease_result import LeaseResult
+from motherlode.crawler.stats.counters import Counters, EarlyStop
+from motherlode.frontier import Lease
+from motherlode.model import RequestKind
+
 SLOW_SECONDS = 0.5
-_SLOW_FOR_EACH = 3
-MAX_REQUESTS_PER_SLOT = 1 + _SLOW_FOR_EACH
-"""Requests that may be under way for each place."""
+_SLOW_PER_SLOT = 3
+MAX_REQUESTS_PER_SLOT = 1 + _SLOW_PER_SLOT
+"""Requests that may be in flight for each slot."""
 
 
 class Slots:
-    """`open` counts URLs under way; `asking` surrounds every request."""
+    """The leases in flight. `take` and `free` are the only places where a slot is taken or freed.
 
-    def __init__(self, most: int, *, freed: Callable[[], None] = lambda: None) -> None:
+    >>> slots = Slots(1)
+    >>> one = slots.take(Lease(url="", host="", entry=None))
+    >>> with slots.waiting(one, now=0.0):
+    ...     [slots.is_full(now) for now in (0.4, 0.6)]
+    [True, False]
+    """
+
+    def __init__(self, most: int, *, on_free: Callable[[], None] = lambda: None) -> None:
         self._most = most
-        self._freed = freed
-        """Called when a request turns out to need no place."""
-        self.open = 0
-        self._asked: dict[int, float] = {}
-        """When each request began that is not slow yet, in that order."""
-        self._slow: set[int] = set()
-        self._last = 0
+        self._on_free = on_free
+        """Called when a request turns out to be slow."""
+        self.results: dict[LeaseResult, None] = {}
+        """The leases in flight, in the order in which they began."""
+        self.pages_in_use = 0
+        """Slots of leases for pages."""
+        self._waiting: dict[LeaseResult, float] = {}
+        """When each request was sent that is not slow yet, in that order."""
+        self._slow: set[LeaseResult] = set()
+
+    def take(self, lease: Lease, *, value: float | None = None) -> LeaseResult:
+        """Take a slot for a lease."""
+        result = LeaseResult(lease, value)
+        self.results[result] = None
+        self.pages_in_use += lease.kind is RequestKind.PAGE
+        return result
+
+    def free(self, result: LeaseResult) -> None:
+        """Free the slot of a lease."""
+        del self.results[result]
+        self.pages_in_use -= result.lease.kind is RequestKind.PAGE
+
+    @property
+    def in_use(self) -> int:
+        return len(self.results)
 
     @contextmanager
-    def asking(self, now: float, *, usual: float = 0.0) -> Iterator[None]:
-        """`usual` is how long answers of that server take, as far as is known."""
-        self._last += 1
-        mark = self._last
+    def waiting(self, result: LeaseResult, now: float, *, usual: float = 0.0) -> Iterator[None]:
+        """Surround the wait for a response; `usual` is the usual response time of the host, 0 if unknown."""
         if usual < SLOW_SECONDS:
-            self._asked[mark] = now
+            self._waiting[result] = now
         else:
-            self._slow.add(mark)
-            self._freed()
+            self._slow.add(result)
+            self._on_free()
         try:
             yield
         finally:
-            self._asked.pop(mark, None)
-            self._slow.discard(mark)
+            self._waiting.pop(result, None)
+            self._slow.discard(result)
 
-    def full(self, now: float) -> bool:
-        while self._asked:
-            mark, began = next(iter(self._asked.items()))
+    def is_full(self, now: float) -> bool:
+        while self._waiting:
+            result, began = next(iter(self._waiting.items()))
             if began > now - SLOW_SECONDS:
                 break
-            del self._asked[mark]
-            self._slow.add(mark)
-        return self.open - min(len(self._slow), _SLOW_FOR_EACH * self._most) >= self._most
+            del self._waiting[result]
+            self._slow.add(result)
+        return len(self.results) - min(len(self._slow), _SLOW_PER_SLOT * self._most) >= self._most
 
     def next_slow(self, now: float) -> float:
-        """Seconds until another request gives its place up; infinite where there is none."""
-        return max(0.0, next(iter(self._asked.values()), inf) + SLOW_SECONDS - now)
+        """Return the seconds until another request becomes slow; infinite if there is none."""
+        return max(0.0, next(iter(self._waiting.values()), inf) + SLOW_SECONDS - now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """When to stop; None means no limit."""
+
+    pages: int | None = None
+    seconds: float | None = None
+    bytes: int | None = None
+    dry_after: int | None = None
+    """Number of the last requests, of which at least the share `dry_below` must be relevant pages."""
+    dry_below: float = 0.01
+
+    def is_spent(self, *, pages: int, seconds: float, received: int) -> bool:
+        """Return whether one of the limits is reached.
+
+        >>> Budget(pages=10).is_spent(pages=9, seconds=1e6, received=0)
+        False
+        """
+        return (
+            (self.pages is not None and pages >= self.pages)
+            or (self.seconds is not None and seconds >= self.seconds)
+            or (self.bytes is not None and received >= self.bytes)
+        )
+
+
+class Limits:
+    """Decides when no request begins any more. `conditions` are the stop rules of optional parts."""
+
+    def __init__(
+        self,
+        budget: Budget,
+        early_stop: EarlyStop,
+        counters: Counters,
+        slots: Slots,
+        *,
+        seconds: Callable[[], float],
+        conditions: Sequence[Callable[[], bool]] = (),
+    ) -> None:
+        self._budget = budget
+        self._early_stop = early_stop
+        self._counters = counters
+        self._slots = slots
+        self._seconds = seconds
+        self._conditions = conditions
+        self.is_stopping = False
+
+    def stop(self) -> None:
+        """Begin nothing new."""
+        self.is_stopping = True
+
+    def limit_pages(self, pages: int) -> None:
+        """Set another limit of pages for the whole crawl."""
+        self._budget = replace(self._budget, pages=pages)
+
+    def remove_budget(self) -> None:
+        """Drop the limits of the crawl: they were for its own pages, not for the rest of a refresh."""
+        self._budget = Budget()
+
+    def is_spent(self, *, in_flight: int | None = None) -> bool:
+        """Return whether the budget is spent. Every lease in flight may become a visit, also one of a prerequisite."""
+        pages = self._counters.fetched + (self._slots.in_use if in_flight is None else in_flight)
+        return self._budget.is_spent(pages=pages, seconds=self._seconds(), received=self._counters.bytes)
+
+    def is_ending(self) -> bool:
+        """Return whether nothing begins any more, whatever becomes of the leases in flight."""
+        is_stopped = self.is_stopping or self._early_stop.dry or any(condition() for condition in self._conditions)
+        return is_stopped or self.is_spent(in_flight=0)
+
+    def is_over(self) -> bool:
+        """Return whether nothing may begin now."""
+        return self.is_spent() or self.is_ending()
+
+    def is_late_by(self, seconds: float) -> bool:
+        """Return whether the time limit was reached so many seconds ago."""
+        limit = self._budget.seconds
+        return limit is not None and self._seconds() >= limit + seconds

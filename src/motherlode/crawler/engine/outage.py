@@ -1,48 +1,48 @@
-"""Whether there is a network at all: told from who answers and who does not. Pure; `now` is any clock that only rises.
+"""Is our own network down? Decided from which hosts answer and which do not.
 
-A failure in which nothing came back may be the host's or our own. So it is not judged at once: it waits until somebody
-else has answered, which takes moments in a crawl that goes well, and counts then. Where hosts in several networks are
-silent and nobody answers for some seconds more, the crawl *stands still*: nothing new begins, and hosts that have
-answered before are asked as witnesses. If one answers, the silent ones are dead, and their failures count. If none
-does, there is no network: what has failed goes back uncounted, and witnesses are asked now and then until one answers.
+A failure in which nothing came back may be the host's or our own. So it does not count at once: it is held until
+another host has answered, which takes moments in a crawl that goes well, and counts then. If hosts in several networks
+are silent and no host answers for some seconds more, the crawl is *stalled*: nothing new begins, and hosts that have
+answered before, the *witnesses*, get a request. If one answers, the silent hosts are dead, and their failures count.
+If none does, the network is down: the failed URLs go back to the frontier uncounted, and witnesses get requests now
+and then until one answers.
 
-Dead hosts must not keep a crawl from ending. Fewer networks than `MIN_RESPONDING_HOSTS`
-never raise a doubt. After each doubt that
-came to nothing, and each outage that is over, silence is believed for a time that doubles, and counts. Where nobody
-has ever answered, or so few that all may have died, the hosts are taken for dead after ten minutes. Otherwise the crawl
-ends after a day, with its frontier whole.
+Dead hosts must not keep a crawl from ending. Silence in fewer networks than `MIN_RESPONDING_HOSTS` never stalls it.
+After each false alarm and each outage, silence counts at once for a time that doubles. If no host has ever answered,
+or so few that all may have died, the hosts are taken for dead after ten minutes. Otherwise the crawl ends after a day,
+with its frontier complete.
 
->>> outlook = Outlook(unit=15.0)
->>> outlook.heard(0.0)
+>>> detector = OutageDetector(unit=15.0)
+>>> detector.heard(0.0)
 >>> for number in range(3):
-...     outlook.silent(f"198.51.{number}", now=20.0)
->>> outlook.ask_at, outlook.verdict(began=19.0, ended=20.0, now=20.0)
+...     detector.silent(f"198.51.{number}", now=20.0)
+>>> detector.ask_at, detector.verdict(began=19.0, ended=20.0, now=20.0)
 (25.0, <Verdict.WAITS: 'waits'>)
->>> outlook.asking()
->>> outlook.asked_in_vain(26.0, enough_witnesses=True)
->>> outlook.since, outlook.verdict(began=19.0, ended=20.0, now=26.0)
+>>> detector.asking()
+>>> detector.asked_in_vain(26.0, enough_witnesses=True)
+>>> detector.since, detector.verdict(began=19.0, ended=20.0, now=26.0)
 (20.0, <Verdict.UNCOUNTED: 'uncounted'>)
->>> outlook.heard(400.0)
->>> outlook.since is None, outlook.outages, outlook.seconds(500.0)
+>>> detector.heard(400.0)
+>>> detector.since is None, detector.outages, detector.seconds(500.0)
 (True, 1, 380.0)
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from math import inf
 
-from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, Resolve
-from motherlode.crawler.parsing.messages import ParsedPage
+from motherlode.crawler.engine.lease_result import LeaseResult
+from motherlode.crawler.engine.request_runner import Resolve
+from motherlode.crawler.engine.robots_and_dns import PoliteFetcher
 from motherlode.crawler.stats.counters import Counters
-from motherlode.frontier import Frontier, HostRecord, Lease
-from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
+from motherlode.frontier import Frontier, HostRecord
+from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Request, RequestKind
+from motherlode.runtime.clock import SYSTEM_CLOCK, Clock
 from motherlode.www.urls import host_of, origin_of, registrable_domain
 
 MIN_RESPONDING_HOSTS = 3
@@ -78,7 +78,7 @@ def network_of(address: str, host: str) -> str:
     return ":".join(address.split(":")[:3]) if ":" in address else address.rpartition(".")[0] or address
 
 
-class NetworkState:
+class OutageDetector:
     """Is told of every answer and of every silence; `unit` is the configured retry wait in seconds."""
 
     def __init__(self, *, unit: float) -> None:
@@ -186,8 +186,6 @@ class NetworkState:
         return Verdict.WAITS
 
 
-# ── Listens to every answer, and asks witnesses where nobody answers any more: the half of `outlook` that has a …
-
 _MOST_KEPT = 32
 _FIRST_ASKED, _THEN_ASKED = 3, 2
 """Witnesses in the round that decides, and in those in which a network is waited for."""
@@ -195,6 +193,7 @@ _WAIT = 2.0
 """Units of the retry wait that a witness's own clock may make us wait."""
 _ROUND_LOOK = 1.0
 """Seconds between two looks at a round that is under way; its end is told at once."""
+_PROBLEM = "network: nobody answered, and the crawl waited"
 _UNHEARD = frozenset({FailureKind.DNS, FailureKind.GUARD, FailureKind.SCHEME})
 """Failures that tell nothing: a name server beside us may say no of its own, and a rule of ours needs no network."""
 
@@ -204,13 +203,13 @@ def is_sign_of_life(fetched: Fetched) -> bool:
     return not (isinstance(fetched, Failure) and (fetched.silent or fetched.kind in _UNHEARD))
 
 
-class Origins:
+class Witnesses:
     """One origin for each network, the last ones last. Who is chosen goes to the other end.
 
-    >>> origins = Origins()
+    >>> witnesses = Witnesses()
     >>> for network in "abc":
-    ...     origins.keep(network, f"http://{network}.example")
-    >>> origins.choose(2), origins.choose(2, unless={"a"})
+    ...     witnesses.keep(network, f"http://{network}.example")
+    >>> witnesses.choose(2), witnesses.choose(2, unless={"a"})
     (['http://c.example', 'http://b.example'], ['http://c.example', 'http://b.example'])
     """
 
@@ -235,19 +234,20 @@ class Origins:
         return [self._origins[network] for network in chosen]
 
 
-class ListeningFetcher:
-    """A fetcher that notes who answers."""
+class MonitoredFetcher:
+    """A fetcher that notes which hosts answer."""
 
-    def __init__(self, inner: Fetcher, outlook: NetworkState) -> None:
+    def __init__(self, inner: Fetcher, detector: OutageDetector, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._inner = inner
-        self._outlook = outlook
-        self.witnesses = Origins()
+        self._detector = detector
+        self._clock = clock
+        self.witnesses = Witnesses()
 
     async def fetch(self, request: Request) -> Fetched:
         fetched = await self._inner.fetch(request)
         if is_sign_of_life(fetched):
             self.witnesses.keep(network_of(fetched.address, host_of(request.url)), origin_of(request.url))
-            self._outlook.heard(time.monotonic())
+            self._detector.heard(self._clock.now())
         return fetched
 
     async def close(self) -> None:
@@ -255,95 +255,128 @@ class ListeningFetcher:
 
 
 class OutageMonitor:
-    """Says what a silence means, and finds out. `tend` is called often."""
+    """Decides whether failures count, holds those that may not, and sends requests to witnesses."""
 
     def __init__(
-        self, outlook: NetworkState, listener: ListeningFetcher, frontier: Frontier, *, resolve: Resolve, unit: float
+        self,
+        detector: OutageDetector,
+        fetcher: MonitoredFetcher,
+        frontier: Frontier,
+        *,
+        resolve: Resolve,
+        unit: float,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self._outlook = outlook
-        self._witnesses = listener.witnesses
-        self._silent = Origins()
-        """Asked where there is no witness."""
+        self._detector = detector
+        self._witnesses = fetcher.witnesses
+        self._silent = Witnesses()
+        """Hosts that get a request if there is no witness."""
         self._frontier = frontier
-        self._polite = PoliteFetcher(frontier, listener, resolve=resolve)
+        self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, clock=clock)
         self._wait = _WAIT * unit
+        self._clock = clock
         self._round: asyncio.Task[None] | None = None
+        self._held: list[LeaseResult] = []
+        self._outages, self._seconds = 0, 0.0
+        """What the counters know of this run."""
+        self._counters = Counters()
+        self._wake_up: Callable[[], None] = lambda: None
+        self._is_ending: Callable[[], bool] = lambda: False
 
-    # ── what a failure means ─────────────────────────────────────────────────────────────────────────
+    def start(self, counters: Counters, *, wake_up: Callable[[], None], is_ending: Callable[[], bool]) -> None:
+        """Begin to write into the counters. `wake_up` is called at news; after `is_ending` no result is held."""
+        self._counters, self._wake_up, self._is_ending = counters, wake_up, is_ending
+        counters.no_network_since = None
 
-    def note(self, lease: Lease, fetched: Fetched) -> None:
-        """What came of a ticket; only silence is news, for answers were heard by the fetcher."""
-        if isinstance(fetched, Failure) and fetched.silent and not fetched.recalled:
+    # ── results ──────────────────────────────────────────────────────────────────────────────────────
+
+    def observe(self, result: LeaseResult) -> None:
+        """Note a result. Only silence is news: the fetcher has noted the responses."""
+        response, lease = result.response, result.lease
+        if isinstance(response, Failure) and response.silent and not response.recalled and not result.is_probe_passed:
             network = network_of(lease.address, host_of(lease.url))
             self._silent.keep(network, origin_of(lease.url))
-            self._outlook.silent(network, time.monotonic())
+            self._detector.silent(network, self._clock.now())
 
-    def verdict(self, failure: Failure, *, began: float, ended: float) -> Verdict:
-        """Whether a failure counts, by when its request began and ended."""
-        if failure.silent and failure.recalled:
-            return Verdict.UNCOUNTED  # of a run that was killed before it could tell
-        no_name = failure.kind is FailureKind.DNS and self._outlook.since is not None  # who would have known it?
-        if not (failure.silent or no_name):
+    def verdict(self, result: LeaseResult) -> Verdict:
+        """Decide whether a result counts."""
+        response = result.response
+        if not isinstance(response, Failure) or response.elsewhere or result.is_probe_passed:
             return Verdict.COUNTS
-        return self._outlook.verdict(began=began, ended=ended, now=time.monotonic())
+        if response.silent and response.recalled:
+            return Verdict.UNCOUNTED  # the run that got it was killed before it could decide
+        is_unknown_name = response.kind is FailureKind.DNS and self._detector.since is not None
+        if not (response.silent or is_unknown_name):
+            return Verdict.COUNTS
+        verdict = self._detector.verdict(began=result.began, ended=result.ended, now=self._clock.now())
+        return Verdict.UNCOUNTED if verdict is Verdict.WAITS and self._is_ending() else verdict
+
+    def hold(self, result: LeaseResult) -> None:
+        """Keep a result until it is known whether it counts. It keeps its slot."""
+        self._held.append(result)
+
+    def next_released(self) -> LeaseResult | None:
+        """Return a held result that need not wait any longer."""
+        found = next((result for result in self._held if self.verdict(result) is not Verdict.WAITS), None)
+        if found is not None:
+            self._held.remove(found)
+        return found
+
+    # ── state ────────────────────────────────────────────────────────────────────────────────────────
 
     @property
-    def stands_still(self) -> bool:
-        """Nothing new is to begin."""
-        return self._outlook.stands_still
+    def is_stalled(self) -> bool:
+        """Nothing new may begin."""
+        return self._detector.stands_still
 
-    @property
-    def is_spent(self) -> bool:
-        """Enough was waited for a network."""
-        return self._outlook.is_spent(time.monotonic())
-
-    @property
-    def outages(self) -> int:
-        return self._outlook.outages
-
-    @property
-    def seconds(self) -> float:
-        """Without a network, in all."""
-        return self._outlook.seconds(time.monotonic())
-
-    @property
-    def since(self) -> float | None:
-        """Since when there is no network, by the clock of the wall; None where there is one."""
-        since = self._outlook.since
-        return None if since is None else time.time() - (time.monotonic() - since)
-
-    # ── asking ───────────────────────────────────────────────────────────────────────────────────────
-
-    def tend(self, nudge: Callable[[], None]) -> None:
-        """Ask witnesses when it is time; `nudge` is called when that has ended."""
-        if self._round is not None and self._round.done():
-            self._round.result()  # if a part of ours broke, let it be seen
-            self._round = None
-        if self._round is None and time.monotonic() >= self._outlook.ask_at:
-            self._outlook.asking()
-            self._round = asyncio.create_task(self._ask_witnesses())
-            self._round.add_done_callback(lambda _: nudge())
+    def is_exhausted(self) -> bool:
+        """Return whether the crawl has waited long enough for a network."""
+        return self._detector.is_spent(self._clock.now())
 
     def idle_for(self) -> float:
-        """Seconds until `tend` has something to do."""
-        return _ROUND_LOOK if self._round is not None else max(0.0, self._outlook.ask_at - time.monotonic())
+        """Return the seconds until `tick` has something to do."""
+        return _ROUND_LOOK if self._round is not None else max(0.0, self._detector.ask_at - self._clock.now())
+
+    def tick(self) -> None:
+        """Send requests to witnesses when it is time, and write the state of the network into the counters."""
+        if self._round is not None and self._round.done():
+            self._round.result()  # raises if a part of ours broke
+            self._round = None
+        if self._round is None and self._clock.now() >= self._detector.ask_at:
+            self._detector.asking()
+            self._round = asyncio.create_task(self._ask_witnesses())
+            self._round.add_done_callback(lambda _: self._wake_up())
+        self._count()
+
+    def _count(self) -> None:
+        outages, seconds = self._detector.outages, self._detector.seconds(self._clock.now())
+        for _ in range(outages - self._outages):
+            self._counters.outages += 1
+            self._counters.note_problem(_PROBLEM)
+        self._counters.outage_seconds += seconds - self._seconds
+        self._counters.no_network_since = self._detector.since
+        self._outages, self._seconds = outages, seconds
+
+    # ── witnesses ────────────────────────────────────────────────────────────────────────────────────
 
     async def _ask_witnesses(self) -> None:
         if not self._witnesses:
-            for network, origin in islice(_answered_before(self._frontier.host_records()), _MOST_KEPT):
+            for network, origin in islice(_responding_hosts(self._frontier.host_records()), _MOST_KEPT):
                 self._witnesses.keep(network, origin)
-        until = time.time() + self._wait
-        await asyncio.gather(*(self._ask(origin, until) for origin in self._chosen()))
-        self._outlook.asked_in_vain(time.monotonic(), enough_witnesses=len(self._witnesses) >= MIN_RESPONDING_HOSTS)
+        until = self._clock.now() + self._wait
+        await asyncio.gather(*(self._ask(origin, until) for origin in self._choose()))
+        enough = len(self._witnesses) >= MIN_RESPONDING_HOSTS
+        self._detector.asked_in_vain(self._clock.now(), enough_witnesses=enough)
 
-    def _chosen(self) -> list[str]:
-        first = self._outlook.since is None
-        if not self._witnesses:
-            return [] if first else self._silent.choose(_THEN_ASKED)  # whose own requests must have ended before
-        return self._witnesses.choose(_FIRST_ASKED if first else _THEN_ASKED, unless=self._outlook.silent_networks)
+    def _choose(self) -> list[str]:
+        is_first = self._detector.since is None
+        if not self._witnesses:  # the requests of silent hosts must have ended before they get another
+            return [] if is_first else self._silent.choose(_THEN_ASKED)
+        count = _FIRST_ASKED if is_first else _THEN_ASKED
+        return self._witnesses.choose(count, unless=self._detector.silent_networks)
 
     async def _ask(self, origin: str, until: float) -> None:
-        await self._polite.fetch(Request(url=f"{origin}/robots.txt", kind=RequestKind.ERRAND), wait_until=until)
+        await self._polite.fetch(Request(url=f"{origin}/robots.txt", kind=RequestKind.SUBREQUEST), wait_until=until)
 
     async def close(self) -> None:
         if self._round is not None:
@@ -351,101 +384,39 @@ class OutageMonitor:
             await asyncio.gather(self._round, return_exceptions=True)
 
 
-def _answered_before(records: list[HostRecord]) -> Iterator[tuple[str, str]]:
-    """Hosts that a run before this one has met."""
+class NoOutageMonitor:
+    """Stands for the monitor of a web that is always there: every failure counts at once."""
+
+    is_stalled = False
+
+    def start(self, counters: Counters, *, wake_up: Callable[[], None], is_ending: Callable[[], bool]) -> None:
+        counters.no_network_since = None
+
+    def observe(self, result: LeaseResult) -> None: ...
+
+    def verdict(self, result: LeaseResult) -> Verdict:
+        return Verdict.COUNTS
+
+    def hold(self, result: LeaseResult) -> None:
+        raise ValueError("internal error: without an outage monitor no result is held")
+
+    def next_released(self) -> LeaseResult | None:
+        return None
+
+    def is_exhausted(self) -> bool:
+        return False
+
+    def idle_for(self) -> float:
+        return inf
+
+    def tick(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def _responding_hosts(records: list[HostRecord]) -> Iterator[tuple[str, str]]:
+    """Yield network and origin of the hosts that have answered in an earlier run."""
     for record in records:
         if record.robots is not None or record.secure_robots is not None:
             scheme = "http" if record.secure_robots is None else "https"
             yield network_of(record.address, record.name), f"{scheme}://{record.name}"
-
-
-# ── Turns that are over, and those of them that wait until it is known whether there is a network.
-
-_PROBLEM = "network: nobody answered, and the crawl waited"
-
-
-@dataclass(frozen=True, slots=True)
-class LeaseResult:
-    """A ticket that has been fetched and read."""
-
-    lease: Lease
-    fetched: Page | Failure
-    reading: ParsedPage | None
-    began: float
-    """With the next, by a clock that only rises: when the ticket was used."""
-    ended: float
-
-
-class OutageBuffer:
-    """Without a lookout every failure counts at once, and nothing is ever held."""
-
-    def __init__(
-        self,
-        outage_monitor: OutageMonitor | None,
-        totals: Counters,
-        *,
-        nudge: Callable[[], None],
-        ending: Callable[[], bool],
-    ) -> None:
-        self._lookout = outage_monitor
-        self._totals = totals
-        self._nudge = nudge
-        self._ending = ending
-        """Whether nothing begins any more: then nobody finds out."""
-        self._turns: list[LeaseResult] = []
-        self._outages, self._seconds = 0, 0.0
-        """What the account knows of this run's."""
-        totals.no_network_since = None
-
-    def tend(self) -> None:
-        """Let the lookout do what it has to, and the account say how the network is."""
-        lookout, totals = self._lookout, self._totals
-        if lookout is None:
-            return
-        lookout.tend(self._nudge)
-        outages, seconds = lookout.outages, lookout.seconds
-        for _ in range(outages - self._outages):
-            totals.outages += 1
-            totals.note_problem(_PROBLEM)
-        totals.outage_seconds += seconds - self._seconds
-        totals.no_network_since = lookout.since
-        self._outages, self._seconds = outages, seconds
-
-    @property
-    def stands_still(self) -> bool:
-        """Nothing new is to begin."""
-        return self._lookout is not None and self._lookout.stands_still
-
-    @property
-    def is_spent(self) -> bool:
-        """Enough was waited for a network."""
-        return self._lookout is not None and self._lookout.is_spent
-
-    def idle_for(self) -> float:
-        """Seconds until `tend` has something to do."""
-        return inf if self._lookout is None else self._lookout.idle_for()
-
-    def turn(
-        self, lease: Lease, fetched: Page | Failure, reading: ParsedPage | None = None, *, began: float
-    ) -> LeaseResult:
-        """A turn that ends now."""
-        if self._lookout is not None:
-            self._lookout.note(lease, fetched)
-        return LeaseResult(lease, fetched, reading, began, time.monotonic())
-
-    def verdict(self, turn: LeaseResult) -> Verdict:
-        """Whether what came of a turn counts."""
-        if self._lookout is None or not isinstance(turn.fetched, Failure) or turn.fetched.elsewhere:
-            return Verdict.COUNTS
-        verdict = self._lookout.verdict(turn.fetched, began=turn.began, ended=turn.ended)
-        return Verdict.UNCOUNTED if verdict is Verdict.WAITS and self._ending() else verdict
-
-    def keep(self, turn: LeaseResult) -> None:
-        self._turns.append(turn)
-
-    def released(self) -> LeaseResult | None:
-        """One that need not wait any longer."""
-        found = next((turn for turn in self._turns if self.verdict(turn) is not Verdict.WAITS), None)
-        if found is not None:
-            self._turns.remove(found)
-        return found

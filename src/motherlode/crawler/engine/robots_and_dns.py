@@ -1,249 +1,236 @@
-"""Single requests outside any queue. They pass what every request of a crawl passes: the clocks of host and address,
-and the host's robots.txt, which is asked for first."""
+"""DNS, then robots.txt, then the page: the order in which a host is contacted, for queues and single requests.
+
+The frontier decides which of the three comes next. `RobotsAndDns` decides what the response to one of the first two
+means. `PoliteFetcher` sends single requests that are in no queue through the same steps.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
+from motherlode.crawler.engine.request_runner import RequestRunner, Resolve, ended_at, unresolvable
 from motherlode.crawler.engine.scheduler import Scheduler
-from motherlode.fetch import ResponseJournal, RobotsRules, robots_body, robots_lifetime
-from motherlode.frontier import SLOW_DOWN, Frontier, Lease
+from motherlode.fetch import RobotsRules, robots_body, robots_lifetime
+from motherlode.frontier import End, Frontier, Lease
 from motherlode.links import header_links
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
+from motherlode.runtime.clock import SYSTEM_CLOCK, Clock
 from motherlode.www.media_types import essence
 from motherlode.www.urls import canonical, host_of, origin_of
 
-Resolve = Callable[[str], Awaitable[str | Failure]]
-"""From a URL to the address of its host."""
 TellWait = Callable[[str, float], None]
-"""Told of a host and the seconds that its clock makes us wait."""
+"""Called with a host and the seconds until it may get the next request."""
+ForgetResponse = Callable[[RequestKind, str], None]
+"""Called with kind and URL of a request when its stored response is not needed any more."""
+OnRules = Callable[[Lease, bytes], None]
+"""Called with the content of a robots.txt that a page of a queue waited for."""
 
 JSON_LD = "application/ld+json"
-_MOST_CONTEXT_BYTES = 1 << 20
-_MOST_HOPS = 6
+DISALLOW_ALL = b"User-agent: *\nDisallow: /\n"
+_MAX_CONTEXT_BYTES = 1 << 20
+_MAX_CONTEXT_HOPS = 6
+_NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
+"""Failures by a rule of ours, which stay the same however often a request is tried."""
+_UNREACHABLE = frozenset(
+    {
+        *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.CERTIFICATE),
+        *(FailureKind.TIMEOUT, FailureKind.INTERNAL, *_NEVER_SENT),
+    }
+)
+"""Failures of a robots.txt that are failures of its host: the page that waits for it fails in the same way."""
 
 
-def ended_at(fetched: Fetched) -> float:
-    """When the request ended, by the clock of the wall: for an answer that an earlier run got, in that run.
-
-    Never later than now: the clock may have been set back since that run.
-    """
-    now = time.time()
-    return min(now, fetched.fetched_at + fetched.elapsed) if fetched.recalled else now
+def ignore_response(kind: RequestKind, url: str) -> None:
+    """Do nothing: there is no journal."""
 
 
-def answered_in(fetched: Fetched) -> float:
-    """Seconds that the answer took; 0 where nobody was met at one of several addresses, which tells of no other."""
-    return 0.0 if _goes_elsewhere(fetched) else fetched.elapsed
+def ignore_rules(lease: Lease, robots: bytes) -> None:
+    """Do nothing: sitemaps are not wanted."""
+
+
+class RobotsAndDns:
+    """Ends the leases of DNS lookups and robots.txt files."""
+
+    def __init__(
+        self, frontier: Frontier, *, forget: ForgetResponse = ignore_response, on_rules: OnRules = ignore_rules
+    ) -> None:
+        self._frontier = frontier
+        self._forget = forget
+        self._on_rules = on_rules
+        self._redirected: dict[str, list[str]] = {}
+        """Of hosts whose robots.txt was redirected: the URLs that gave a redirect."""
+
+    def settle(self, lease: Lease, response: Fetched | str, now: float) -> Failure | None:
+        """End the lease of a prerequisite. Return the failure that the page which waits for it has, if it fails.
+
+        A lease of a queue is not ended then, because the failure decides when the page is tried again.
+        """
+        if isinstance(response, str):
+            self._frontier.end(lease, End.RESOLVED, now, address=response)
+            return None
+        if isinstance(response, Failure) and lease.kind is RequestKind.RESOLVE:
+            return self._fail(lease, response, now)
+        if isinstance(response, Failure) and response.elsewhere:
+            self._forget(RequestKind.ROBOTS, lease.url)
+            self._frontier.end(lease, End.NEXT_ADDRESS, now, failure=response)
+            return None
+        if isinstance(response, Failure) and response.kind is FailureKind.REDIRECT:
+            self._redirect(lease, response, now)
+            return None
+        self._forget_responses(lease)
+        return self._read(lease, response, now)
+
+    def _redirect(self, lease: Lease, failure: Failure, now: float) -> None:
+        is_followed = self._frontier.end(lease, End.ROBOTS_MOVED, now, failure=failure) is not None
+        if is_followed and not lease.is_subrequest:
+            # no commit knows of this redirect: after a kill the robots.txt is requested from its first URL
+            self._redirected.setdefault(lease.host, []).append(lease.url)
+        else:
+            self._forget_responses(lease)
+
+    def _read(self, lease: Lease, response: Fetched, now: float) -> Failure | None:
+        failure = response if isinstance(response, Failure) else None
+        body = robots_body(response)
+        if body is not None:
+            self._frontier.end(
+                lease, End.ROBOTS_READ, now, failure=failure, robots=body, lasts=robots_lifetime(response)
+            )
+            if not lease.is_subrequest:
+                self._on_rules(lease, body)
+            return None
+        if failure is None:
+            raise ValueError(f"internal error: {lease.url} gave a page without rules")
+        if lease.is_subrequest:
+            return self._refuse_subrequest(lease, failure, now)
+        if failure.kind in _NEVER_SENT and host_of(lease.url) != lease.host:
+            self._frontier.end(lease, End.ROBOTS_READ, now, robots=DISALLOW_ALL)  # RFC 9309, 2.3.1.4, for a day
+            return None
+        if failure.kind in _UNREACHABLE:
+            return failure
+        self._frontier.end(lease, End.ROBOTS_UNREADABLE, now, failure=failure)
+        return None
+
+    def _refuse_subrequest(self, lease: Lease, failure: Failure, now: float) -> Failure:
+        if failure.status is None:  # the host cannot be reached, so the request itself would fail as well
+            return self._fail(lease, failure, now)
+        self._frontier.end(lease, End.ROBOTS_UNREADABLE, now, failure=failure)
+        detail = (
+            f"{lease.url} cannot be read now, so that nothing of its host is allowed now "
+            f"(the server answered {failure.status}); try again later"
+        )
+        return Failure(url=lease.url, kind=FailureKind.ROBOTS, detail=detail)
+
+    def _fail(self, lease: Lease, failure: Failure, now: float) -> Failure:
+        if lease.is_subrequest:
+            self._frontier.end(lease, End.FAILED, now, failure=failure)
+        return failure
+
+    def _forget_responses(self, lease: Lease) -> None:
+        """Let the journal drop the responses: the next commit knows what followed from them."""
+        self._forget(RequestKind.ROBOTS, lease.url)
+        if not lease.is_subrequest:
+            for url in self._redirected.pop(lease.host, ()):
+                self._forget(RequestKind.ROBOTS, url)
+
+
+def sitemap_adder(scheduler: Scheduler, *, usual: bool) -> OnRules:
+    """Return a function that adds the sitemaps of a robots.txt; with `usual`, /sitemap.xml if it names none."""
+
+    def add(lease: Lease, robots: bytes) -> None:
+        named = RobotsRules(robots).sitemaps
+        scheduler.add_sitemaps(named, base=lease.url)
+        if not named and usual:
+            scheduler.add_sitemaps(["/sitemap.xml"], base=origin_of(lease.entry.url) + "/")
+
+    return add
 
 
 class PoliteFetcher:
-    """Gives a page or a failure, when the clocks allow. What the rules forbid is a failure that names their file."""
+    """Fetches single URLs when delays and robots.txt allow it."""
 
     def __init__(
         self,
         frontier: Frontier,
         fetcher: Fetcher,
         *,
-        resolve: Resolve | None,
+        resolve: Resolve = unresolvable,
         tell_wait: TellWait = lambda host, seconds: None,
-        journal: ResponseJournal | None = None,
+        forget: ForgetResponse = ignore_response,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._frontier = frontier
-        self._fetcher = fetcher
-        self._resolve = resolve
+        self._runner = RequestRunner(frontier, fetcher, clock, resolve=resolve)
+        self._robots_and_dns = RobotsAndDns(frontier, forget=forget)
         self._tell_wait = tell_wait
-        self._journal = journal
+        self._clock = clock
 
     async def fetch(self, request: Request, *, wait_until: float = inf) -> Fetched:
-        """The answer for a canonical URL. Redirects are answers, so that each target is asked for anew.
+        """Return the response for a canonical URL. A redirect is a response: the caller requests its target.
 
-        What is posted goes where the user said, so that only the clocks count for it. Where they allow no request
-        before `wait_until`, there is none.
+        The user chose where a POST goes, so only the delays count for it. If the delays allow no request before
+        `wait_until`, none is sent.
         """
         url = request.url
         while True:
-            leave = self._frontier.errand(url, time.time(), by_rules=request.posting is None)
-            if leave is None:
+            lease = self._frontier.lease_for(url, self._clock.now(), obey_robots=request.posting is None)
+            if lease is None:
                 detail = f"{origin_of(url)}/robots.txt disallows it"
                 return Failure(url=url, kind=FailureKind.ROBOTS, detail=detail)
-            if isinstance(leave, float):
-                if leave > wait_until:
+            if isinstance(lease, float):
+                if lease > wait_until:
                     return Failure(url=url, kind=FailureKind.TIMEOUT, detail="its host may not be asked so soon")
-                await self._wait(host_of(url), leave)
-                continue
-            if leave.kind is RequestKind.ERRAND:
-                fetched = await self._ask(leave, request)
-                if _goes_elsewhere(fetched):
-                    continue
-                return fetched
-            learn = self._learn_address if leave.kind is RequestKind.RESOLVE else self._learn_rules
-            failure = await learn(leave)
-            if failure is not None:
-                return replace(failure, url=url)
+                await self._wait(host_of(url), lease)
+            elif lease.kind is RequestKind.SUBREQUEST:
+                response = await self._runner.send(lease, request)
+                if self._end(lease, response):
+                    return response
+            else:
+                found = await self._runner.run(lease)
+                now = self._clock.now() if isinstance(found, str) else ended_at(found, self._clock)
+                failure = self._robots_and_dns.settle(lease, found, now)
+                if failure is not None:
+                    return replace(failure, url=url)
 
     async def context(self, url: str, *, wait_until: float = inf) -> bytes | None:
-        """A JSON-LD context, redirects and alternates followed; None where it cannot be had, or not soon."""
+        """Return a JSON-LD context, following redirects and alternates; None if it cannot be had in time."""
         address = canonical(url)
-        for _ in range(_MOST_HOPS):
+        for _ in range(_MAX_CONTEXT_HOPS):
             if address is None:
                 return None
-            request = Request(url=address, kind=RequestKind.ERRAND, accept=JSON_LD)
+            request = Request(url=address, kind=RequestKind.SUBREQUEST, accept=JSON_LD)
             fetched = await self.fetch(request, wait_until=wait_until)
             if isinstance(fetched, Failure):
                 address = fetched.location if fetched.kind is FailureKind.REDIRECT else None
                 continue
             address = _alternate(fetched)
             if address is None:
-                return fetched.body if len(fetched.body) <= _MOST_CONTEXT_BYTES else None
+                return fetched.body if len(fetched.body) <= _MAX_CONTEXT_BYTES else None
         return None
 
     async def close(self) -> None:
-        await self._fetcher.close()
+        await self._runner.close()
 
     async def _wait(self, host: str, until: float) -> None:
-        seconds = until - time.time()
+        seconds = until - self._clock.now()
         self._tell_wait(host, seconds)
         await asyncio.sleep(max(0.005, seconds))
 
-    async def _ask(self, leave: Lease, request: Request) -> Fetched:
-        fetched = await self._fetcher.fetch(request)
-        now = ended_at(fetched)
-        self._frontier.response_received(leave, now, elapsed=answered_in(fetched), address=fetched.address)
-        if isinstance(fetched, Failure) and (fetched.kind in SLOW_DOWN or fetched.retry_after):
-            self._frontier.slow_down(leave, now, retry_after=fetched.retry_after)
-        if _goes_elsewhere(fetched):
-            self._frontier.elsewhere(leave, now)
-        return fetched
-
-    async def _learn_address(self, leave: Lease) -> Failure | None:
-        if self._resolve is None:
-            raise ValueError("the frontier asks for addresses, but nobody can look them up")
-        found = await self._resolve(leave.url)
-        if isinstance(found, Failure):
-            self._frontier.drop(leave)
-            return found
-        self._frontier.resolved(leave, found)
-        return None
-
-    async def _learn_rules(self, leave: Lease) -> Failure | None:
-        fetched = await self._ask(leave, Request(url=leave.url, kind=RequestKind.ROBOTS))
-        if self._journal is not None:
-            self._journal.settle(RequestKind.ROBOTS, leave.url)
-        if _goes_elsewhere(fetched):
-            return None
-        if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
-            if not self._frontier.reroute(leave, fetched.location):
-                self._frontier.introduce(leave, b"", ended_at(fetched))  # RFC 9309, 2.3.1.2
-            return None
-        body = robots_body(fetched)
-        if body is not None:
-            self._frontier.introduce(leave, body, ended_at(fetched), lasts=robots_lifetime(fetched))
-            return None
-        if isinstance(fetched, Failure) and fetched.status is not None:  # asked anew for every errand, it would be many
-            self._frontier.without_rules(leave, fetched.kind, ended_at(fetched), retry_after=fetched.retry_after)
-        self._frontier.drop(leave)
-        if isinstance(fetched, Failure) and fetched.status is None:
-            return fetched  # nobody answers there, so that the page could not be had either
-        detail = f"{leave.url} cannot be read now, so that nothing of its host is allowed now"
-        status = f" (the server answered {fetched.status})" if fetched.status else ""
-        return Failure(url=leave.url, kind=FailureKind.ROBOTS, detail=f"{detail}{status}; try again later")
-
-
-def _goes_elsewhere(fetched: Fetched) -> bool:
-    """Nobody was met, and the host has another address, at which the same is to be asked."""
-    return isinstance(fetched, Failure) and fetched.elsewhere
+    def _end(self, lease: Lease, response: Fetched) -> bool:
+        """End the lease of the request itself. Return False if it is to be sent to another IP address."""
+        failure = response if isinstance(response, Failure) else None
+        goes_elsewhere = failure is not None and failure.elsewhere
+        how = End.NEXT_ADDRESS if goes_elsewhere else End.SUBREQUEST_DONE
+        self._frontier.end(lease, how, ended_at(response, self._clock), failure=failure)
+        return not goes_elsewhere
 
 
 def _alternate(page: Page) -> str | None:
-    """Where a page that is no JSON says that its JSON-LD is (JSON-LD 1.1 API, section 9.4.1, LoadDocumentCallback)."""
+    """Return where a page that is not JSON has its JSON-LD (JSON-LD 1.1 API, section 9.4.1, LoadDocumentCallback)."""
     media_type = essence(page.content_type)
     if media_type == "application/json" or media_type.endswith("+json"):
         return None
     links = header_links(page.headers, page_url=page.url)
     return next((link.url for link in links if "alternate" in link.rel.split() and link.type == JSON_LD), None)
-
-
-# ── A host introduces itself by its robots.txt: rules for the frontier, sitemaps to follow, or news that it is dead.
-
-_UNREACHABLE = frozenset(
-    {
-        *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.CERTIFICATE),
-        *(FailureKind.TIMEOUT, FailureKind.GUARD, FailureKind.SCHEME),
-    }
-)
-"""Failures of a robots.txt that are failures of the host: the page behind it fails the same way."""
-_NEVER = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
-"""Of these, those that stay as they are however often we ask."""
-DISALLOW_ALL = b"User-agent: *\nDisallow: /\n"
-
-
-class RobotsHandler:
-    """Settles the tickets that asked for a robots.txt."""
-
-    def __init__(
-        self,
-        frontier: Frontier,
-        settler: Scheduler,
-        journal: ResponseJournal | None = None,
-        *,
-        sitemaps: bool = True,
-        usual_sitemaps: bool = False,
-    ) -> None:
-        self._frontier = frontier
-        self._settler = settler
-        self._journal = journal
-        self._sitemaps = sitemaps
-        self._usual_sitemaps = usual_sitemaps
-        self._rerouted: dict[str, list[str]] = {}
-        """Of hosts whose rules lie elsewhere: the requests that said so."""
-
-    def settle(self, lease: Lease, fetched: Page | Failure) -> Failure | None:
-        """The failure of the page that waited for these rules, where its host cannot be reached."""
-        now = ended_at(fetched)
-        if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
-            if self._frontier.reroute(lease, fetched.location):
-                self._rerouted.setdefault(lease.host, []).append(lease.url)
-                return None  # no commit knows of this yet: after a kill the host's rules are asked for from the start
-            self._forget_answers(lease)
-            self._frontier.introduce(lease, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
-            return None
-        self._forget_answers(lease)
-        body = robots_body(fetched)
-        if body is not None:
-            self._frontier.introduce(lease, body, now, lasts=robots_lifetime(fetched))
-            if self._sitemaps:
-                self._offer_sitemaps(lease, body)
-        elif isinstance(fetched, Failure):
-            return self._without_rules(lease, fetched, now)
-        return None
-
-    def _without_rules(self, lease: Lease, failure: Failure, now: float) -> Failure | None:
-        """The rules could not be had: who was asked for them is left alone, and so is the host that they are for."""
-        lies_elsewhere = host_of(lease.url) != lease.host
-        if lies_elsewhere and failure.kind in _NEVER:
-            self._frontier.introduce(lease, DISALLOW_ALL, now)  # RFC 9309, 2.3.1.4; tomorrow it is asked again
-            return None
-        if failure.kind in _UNREACHABLE:
-            return self._settler.failure(lease, failure, now)
-        if failure.kind in SLOW_DOWN:
-            self._frontier.slow_down(lease, now, retry_after=failure.retry_after)
-        self._frontier.defer(lease, failure.kind, now, retry_after=failure.retry_after)
-        return None
-
-    def _offer_sitemaps(self, lease: Lease, body: bytes) -> None:
-        named = RobotsRules(body).sitemaps
-        self._settler.sitemaps(named, base=lease.url)
-        if not named and self._usual_sitemaps:
-            self._settler.sitemaps(["/sitemap.xml"], base=origin_of(lease.entry.url) + "/")
-
-    def _forget_answers(self, lease: Lease) -> None:
-        """The journal need not keep what came: the next commit knows what followed from it."""
-        urls = (lease.url, *self._rerouted.pop(lease.host, ()))
-        if self._journal is not None:
-            for url in urls:
-                self._journal.settle(RequestKind.ROBOTS, url)

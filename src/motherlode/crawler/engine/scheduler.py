@@ -1,4 +1,4 @@
-"""What follows from an answer, for frontier and policy: the half of a turn that a live crawl and a simulation share."""
+"""What the response to one lease means for frontier and policy. The live engine and the simulator share this module."""
 
 from __future__ import annotations
 
@@ -7,146 +7,155 @@ from dataclasses import replace
 
 import msgspec
 
-from motherlode.frontier import MAX_REDIRECTS, Entry, Frontier, Lease
-from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Parent, Policy, Syntax
+from motherlode.frontier import MAX_REDIRECTS, End, Entry, Frontier, Lease
+from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Policy, Syntax
 from motherlode.www.urls import resolve
 
-MOST_SITEMAPS = 500
+MAX_SITEMAPS = 500
 """Sitemaps that one robots.txt may name."""
-TOO_MANY_SITEMAPS = f"more than {MOST_SITEMAPS} sitemaps in a robots.txt"
-_NOTHING: Mapping[Syntax, int] = {}
+TOO_MANY_SITEMAPS = f"more than {MAX_SITEMAPS} sitemaps in a robots.txt"
+_NO_COUNTS: Mapping[Syntax, int] = {}
 
 
-class PageOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a page was found to be, as far as selection cares."""
-
-    relevant: bool
-    kind: str
-    counts: Mapping[Syntax, int]
-    links: Sequence[Link]
-    reward: float | None = None
-    """What the request was worth, where that is more than the target's yes or no."""
+def same_url(url: str) -> str:
+    """Return the URL unchanged: the default spelling."""
+    return url
 
 
 class Scheduler:
-    """Lets the policy learn, offers the links, and closes the ticket; one turn at a time."""
+    """Lets the policy learn from an outcome, adds the links that were found, and ends the lease."""
 
     def __init__(
         self,
         frontier: Frontier,
         policy: Policy,
-        spelling: Callable[[str], str] | None = None,
-        simplify: Callable[[str], str] | None = None,
+        *,
+        respell: Callable[[str], str] = same_url,
+        simplify: Callable[[str], str] = same_url,
     ) -> None:
         self._frontier = frontier
         self._policy = policy
-        self._spelling = spelling
-        """How a recorded web spells its URLs; None on the live web."""
+        self._respell = respell
+        """Returns the spelling of a URL in a recorded web."""
         self._simplify = simplify
-        """Which address stands for those that are alike, if the user wants that. It is applied to links of pages alone:
-        a seed is what the user says, and a redirect may lead from the simple address to the only one that is there."""
+        """Returns one URL for all URLs that are alike, if the user wants that. It is applied only to links of pages:
+        the user chose the seeds, and a redirect may lead from the simplified URL to the only one that exists."""
 
-    def seeds(self, urls: Sequence[str]) -> int:
+    def add_seeds(self, urls: Sequence[str]) -> int:
+        """Add the seeds. Return how many were new."""
         links = [Link(url=url, source=LinkSource.SEED) for url in urls]
-        return self._frontier.add_links(self._spelled(links), parent=None, entry=None)
+        return self._frontier.add_links(_respelled(links, self._respell), parent=None)
 
-    def sitemaps(self, urls: Sequence[str], *, base: str) -> int:
-        """Offer the sitemaps that a robots.txt names."""
-        if len(urls) > MOST_SITEMAPS:
-            self._frontier.refused[TOO_MANY_SITEMAPS] += len(urls) - MOST_SITEMAPS
-        found = (resolve(base, url) for url in urls[:MOST_SITEMAPS])
+    def add_sitemaps(self, urls: Sequence[str], *, base: str) -> int:
+        """Add the sitemaps that a robots.txt names. Return how many were new."""
+        if len(urls) > MAX_SITEMAPS:
+            self._frontier.count_refused(TOO_MANY_SITEMAPS, len(urls) - MAX_SITEMAPS)
+        found = (resolve(base, url) for url in urls[:MAX_SITEMAPS])
         links = [Link(url=url, source=LinkSource.SITEMAP) for url in found if url is not None]
-        return self._frontier.add_links(self._spelled(links), parent=None, entry=None)
+        return self._frontier.add_links(_respelled(links, self._respell), parent=None)
 
-    def page(self, lease: Lease, outcome: PageOutcome) -> int:
-        """A page has been read; how many of its links were new."""
-        entry = lease.entry
-        links = self._spelled(_respelled(outcome.links, self._simplify))
-        parent = Parent(
-            url=entry.url,
-            host=lease.host,
-            depth=entry.depth,
-            relevant=outcome.relevant,
-            counts=outcome.counts,
-            kind=outcome.kind,
-            policy_state=entry.policy_state,
-            parent_url=entry.parent_url,
-            links=links,
-            arm=entry.arm,
-        )
-        self._learn(
-            lease,
-            relevant=outcome.relevant,
-            reward=outcome.reward,
-            kind=outcome.kind,
-            counts=outcome.counts,
-            links=len(outcome.links),
-        )
-        new = self._frontier.add_links(links, parent=parent, entry=entry)
-        self._frontier.done(lease, relevant=outcome.relevant)
-        return new
-
-    def failure(self, lease: Lease, failure: Failure, now: float) -> Failure:
-        """A request gave no page; the failure as it counts, which for a redirect too many is another."""
-        if failure.kind is FailureKind.REDIRECT:
-            if lease.entry.hops >= MAX_REDIRECTS:
-                detail = f"more than {MAX_REDIRECTS} redirects in a row"
-                failure = replace(failure, kind=FailureKind.REDIRECT_BROKEN, detail=detail, location="")
-            else:
-                self._follow(lease.entry, lease.host, failure.location)
-        again = self._frontier.failed(lease, failure.kind, now, retry_after=failure.retry_after)
-        if not again:
-            self._learn(lease, relevant=False, failure=failure.kind)
-        return failure
-
-    def _follow(self, entry: Entry, host: str, location: str) -> None:
-        """A redirect's target is offered like any other link, so it passes the same clocks, rules and scope."""
-        parent = Parent(
-            url=entry.url,
-            host=host,
-            depth=entry.depth,
-            relevant=False,
-            policy_state=entry.policy_state,
-            parent_url=entry.parent_url,
-            arm=entry.arm,
-        )
-        link = Link(url=location, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
-        self._frontier.add_links(self._spelled([link]), parent=parent, entry=entry)
-
-    def _learn(
+    def page_outcome(
         self,
         lease: Lease,
         *,
         relevant: bool,
-        reward: float | None = None,
-        failure: FailureKind | None = None,
-        counts: Mapping[Syntax, int] = _NOTHING,
-        links: int = 0,
         kind: str = "",
-    ) -> None:
-        entry = lease.entry
-        self._policy.learn(
-            Outcome(
-                url=entry.url,
-                host=lease.host,
-                arm=entry.arm,
-                policy_state=entry.policy_state,
-                score=entry.score,
-                reward=float(relevant) if reward is None else reward,
-                relevant=relevant,
-                failure=failure,
-                counts=counts,
-                links=links,
-                parent_url=entry.parent_url,
-                kind=kind,
-            )
+        counts: Mapping[Syntax, int] = _NO_COUNTS,
+        links: Sequence[Link] = (),
+        size: int = 0,
+        statement_hashes: bytes = b"",
+        entry: Entry | None = None,
+    ) -> Outcome:
+        """Return the outcome of a page, with its links as the frontier spells them. The reward is 1 or 0.
+
+        After a revisit `entry` is the entry of the page as it was before.
+        """
+        entry = entry or lease.entry
+        return Outcome(
+            url=entry.url,
+            host=lease.host,
+            arm=entry.arm,
+            score=entry.score,
+            depth=entry.depth,
+            hops=entry.hops,
+            source=entry.source,
+            policy_state=entry.policy_state,
+            parent_url=entry.parent_url,
+            relevant=relevant,
+            reward=float(relevant),
+            kind=kind,
+            counts=counts,
+            links=_respelled(_respelled(links, self._simplify), self._respell),
+            size=size,
+            requests=1 + entry.hops + entry.attempts,
+            statement_hashes=statement_hashes,
         )
 
-    def _spelled(self, links: Sequence[Link]) -> Sequence[Link]:
-        return _respelled(links, self._spelling)
+    def settle_page(self, lease: Lease, outcome: Outcome, now: float, *, entry: Entry | None = None) -> int:
+        """End the lease of a page that was parsed. Return how many of its links were new."""
+        self._policy.learn(outcome)
+        new = self._frontier.add_links(outcome.links, parent=outcome)
+        self._frontier.end(lease, End.FETCHED, now, relevant=outcome.relevant, entry=entry)
+        return new
+
+    def settle_failure(
+        self, lease: Lease, failure: Failure, now: float, *, entry: Entry | None = None
+    ) -> tuple[Failure, float | None]:
+        """End the lease of a request that gave no page, and add the target of a redirect.
+
+        Return the failure as it counts, and when the URL is tried again, if it is. The policy learns only from the
+        last attempt.
+        """
+        failure, retry_at, outcome = self.end_failure(lease, failure, now, entry=entry)
+        if retry_at is None:
+            self.learn(outcome)
+        return failure, retry_at
+
+    def learn(self, outcome: Outcome) -> None:
+        """Let the policy learn from the last attempt for a URL."""
+        self._policy.learn(outcome)
+
+    def end_failure(
+        self, lease: Lease, failure: Failure, now: float, *, entry: Entry | None = None
+    ) -> tuple[Failure, float | None, Outcome]:
+        """End the lease of a failed request, and let the policy learn nothing yet.
+
+        Return the failure as it counts (a redirect after too many others is broken), when the URL is tried again, if
+        it is, and what the policy is to learn if it is not.
+        """
+        found = entry or lease.entry
+        if failure.kind is FailureKind.REDIRECT and found.hops >= MAX_REDIRECTS:
+            detail = f"more than {MAX_REDIRECTS} redirects in a row"
+            failure = replace(failure, kind=FailureKind.REDIRECT_BROKEN, detail=detail, location="")
+        outcome = _failed_outcome(found, lease.host, failure.kind)
+        if failure.kind is FailureKind.REDIRECT:
+            self._add_target(found, failure.location, outcome)
+        retry_at = self._frontier.end(lease, End.FAILED, now, failure=failure, entry=entry)
+        return failure, retry_at, outcome
+
+    def _add_target(self, entry: Entry, location: str, outcome: Outcome) -> None:
+        """Add the target of a redirect like any other link, so that delays, robots.txt and scope apply to it."""
+        link = Link(url=location, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
+        self._frontier.add_links(_respelled([link], self._respell), parent=outcome)
 
 
-def _respelled(links: Sequence[Link], spelling: Callable[[str], str] | None) -> Sequence[Link]:
-    if spelling is None:
+def _failed_outcome(entry: Entry, host: str, kind: FailureKind) -> Outcome:
+    return Outcome(
+        url=entry.url,
+        host=host,
+        arm=entry.arm,
+        score=entry.score,
+        depth=entry.depth,
+        hops=entry.hops,
+        source=entry.source,
+        policy_state=entry.policy_state,
+        parent_url=entry.parent_url,
+        failure=kind,
+        requests=1 + entry.hops + entry.attempts,
+    )
+
+
+def _respelled(links: Sequence[Link], respell: Callable[[str], str]) -> Sequence[Link]:
+    if respell is same_url:
         return links
-    return [msgspec.structs.replace(link, url=spelling(link.url)) for link in links]
+    return [msgspec.structs.replace(link, url=respell(link.url)) for link in links]

@@ -1,133 +1,340 @@
-"""What the loop makes of an answer: the page for its reader, the record for the store, the visit for everybody."""
+"""The end of a lease: what its result means for frontier, policy, counters, journal and log. One lease at a time."""
 
 from __future__ import annotations
 
-import time
+import logging
 from typing import Any
 
-from motherlode.crawler.parsing.messages import READ_HEADERS, PageBody, ParsedPage, syntaxes
-from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, is_revisit
-from motherlode.crawler.recrawl.schedule import header_asks, validator
-from motherlode.frontier import Entry, Lease
-from motherlode.index import PageRecord
-from motherlode.model import NO_DIRECTIVES, Failure, FailureKind, Fetched, Page, Problem, Syntax, Visit
-from motherlode.policies import Given
-from motherlode.www.urls import host_of
+import msgspec
 
+from motherlode.crawler.engine.components import Components
+from motherlode.crawler.engine.lease_result import LeaseResult
+from motherlode.crawler.engine.outage import Verdict
+from motherlode.crawler.engine.request_runner import ended_at
+from motherlode.crawler.engine.robots_and_dns import RobotsAndDns
+from motherlode.crawler.engine.scheduler import Scheduler
+from motherlode.crawler.parsing.messages import ParsedPage
+from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, RevisitResult, is_revisit
+from motherlode.crawler.recrawl.schedule import header_asks, validator
+from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
+from motherlode.frontier import MAX_REDIRECTS, End, Entry, Lease
+from motherlode.index import PageRecord
+from motherlode.model import (
+    NO_DIRECTIVES,
+    Failure,
+    FailureKind,
+    Fetched,
+    Outcome,
+    Page,
+    Problem,
+    RequestKind,
+    Syntax,
+    Visit,
+)
+from motherlode.runtime.clock import Clock
+from motherlode.www.urls import OUT_OF_SCOPE, host_of
+
+_LOG = logging.getLogger("motherlode.crawler")
+_SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 _NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
 
 
-def why_never_sent(lease: Lease, answer: Fetched) -> str:
-    """The rule of ours that forbade the request, or "". Robots rules that lie elsewhere have cost their host one."""
-    if isinstance(answer, Page) or answer.kind not in _NEVER_SENT or host_of(lease.url) != host_of(lease.entry.url):
-        return ""
-    return answer.kind.value
+class Settlement:
+    """Ends leases, lets the policy learn, and records visits."""
+
+    def __init__(
+        self,
+        parts: Components,
+        scheduler: Scheduler,
+        robots_and_dns: RobotsAndDns,
+        *,
+        counters: Counters,
+        estimator: Estimator,
+        early_stop: EarlyStop,
+        clock: Clock,
+    ) -> None:
+        self._parts = parts
+        self._frontier = parts.frontier
+        self._scheduler = scheduler
+        self._robots_and_dns = robots_and_dns
+        self._counters = counters
+        self._estimator = estimator
+        self._early_stop = early_stop
+        self._clock = clock
+
+    async def settle(self, result: LeaseResult, verdict: Verdict) -> Visit | None:
+        """End the lease of a result. Return the visit; None if the result is none, as for a prerequisite."""
+        lease, response = result.lease, result.response
+        if response is None:
+            self._robots_and_dns.settle(lease, result.address, self._clock.now())
+            result.is_ended = True
+            return None
+        now = ended_at(response, self._clock)
+        if result.is_probe_passed:
+            self._end_probe(result, response, now)
+            return None
+        if isinstance(response, Failure):
+            how, reason = _end_without_visit(lease, response, verdict)
+            if how is not None:
+                self._frontier.end(lease, how, now, failure=response, reason=reason)
+                result.is_ended = True
+                self._parts.forget_response(lease.kind, lease.url)
+                return None
+        if lease.kind is RequestKind.PAGE:
+            visit = await self._settle_page_lease(result, response, now)
+            self._parts.forget_response(lease.kind, lease.url)
+        else:
+            failed = self._settle_prerequisite(result, response, now)
+            if failed is None:
+                return None
+            visit = failed
+        return self._record(visit)
+
+    def settle_internal(self, result: LeaseResult, failure: Failure) -> Visit | None:
+        """End a lease whose settlement raised an exception. Return the visit, unless the lease had ended before."""
+        self._parts.traps.page_is_over()
+        if result.is_ended:
+            return None
+        result.is_ended = True
+        self._frontier.end(result.lease, End.FAILED, self._clock.now(), failure=failure)
+        self._parts.forget_response(result.lease.kind, result.lease.url)
+        return self._record(self._failed_visit(result, failure))
+
+    def _end_probe(self, result: LeaseResult, response: Fetched, now: float) -> None:
+        """End a lease that was used for a HEAD. The host's budget pays for the request."""
+        lease = result.lease
+        self._counters.requests += 1
+        self._frontier.record_visit(lease.host, relevant=False, quads=0, received=0)
+        self._frontier.end(lease, End.PROBED, now, failure=response if isinstance(response, Failure) else None)
+        result.is_ended = True
+
+    def _settle_prerequisite(self, result: LeaseResult, response: Fetched, now: float) -> Visit | None:
+        """End the lease of a DNS lookup or a robots.txt. Return a visit if the page that waits for it fails."""
+        lease = result.lease
+        self._counters.requests += lease.kind is RequestKind.ROBOTS
+        failure = self._robots_and_dns.settle(lease, response, now)
+        if failure is None:
+            result.is_ended = True
+            _LOG.debug("%s of %s is known", lease.kind.value, lease.host)
+            return None
+        return self._fail(result, failure, now)
+
+    async def _settle_page_lease(self, result: LeaseResult, response: Fetched, now: float) -> Visit:
+        lease, revisits = result.lease, self._parts.revisits
+        found = revisits.outcome(lease, response) if is_revisit(lease) else None
+        if found is not None:
+            return await self._settle_revisit(result, response, found, now)
+        if isinstance(response, Page):
+            return self._settle_page(result, response, now)
+        if is_revisit(lease):
+            revisits.failed(lease, response)
+        return await self._settle_failure(result, response, now)
+
+    async def _settle_revisit(self, result: LeaseResult, response: Fetched, found: RevisitResult, now: float) -> Visit:
+        """End the lease of a known page that is unchanged, changed or gone."""
+        lease, revisits = result.lease, self._parts.revisits
+        before = revisits.entry_before(lease)
+        if isinstance(response, Page):
+            visit = self._settle_page(result, response, now, before)
+        else:
+            if found is not RevisitResult.UNCHANGED and response.kind is not FailureKind.REDIRECT:
+                at = response.fetched_at or now  # an empty record removes the quads and keeps the provenance
+                await self._parts.writer.put(PageRecord(url=lease.url, fetched_at=at, status=response.status))
+            if response.kind is FailureKind.NOT_MODIFIED:
+                self._frontier.end(lease, End.FETCHED, now, entry=before)
+                result.is_ended = True
+                visit = self._failed_visit(result, response, before)
+            else:
+                visit = await self._settle_failure(result, response, now, before)
+        return revisits.settle(found, visit, response)
+
+    def _settle_page(self, result: LeaseResult, page: Page, now: float, before: Entry | None = None) -> Visit:
+        """End the lease of a page; `before` is the entry of a known page before its revisit."""
+        lease, parsed, traps = result.lease, result.parsed, self._parts.traps
+        if parsed is None:
+            raise ValueError(f"internal error: {lease.url} was fetched but not parsed")
+        entry = before or lease.entry
+        outcome = self._outcome(lease, page, parsed, before)
+        copy_of = traps.saw(entry.url, page.body, useful=parsed.relevant, gist=parsed.gist, parent=entry.parent_url)
+        new_links = self._scheduler.settle_page(lease, outcome, now, entry=before)
+        result.is_ended = True
+        traps.page_is_over()
+        if parsed.not_followed:
+            self._frontier.count_refused("nofollow", parsed.not_followed)
+        if parsed.out_of_scope:
+            self._frontier.count_refused(OUT_OF_SCOPE, parsed.out_of_scope)
+        return page_visit(
+            entry,
+            lease.host,
+            page,
+            parsed,
+            number=self._counters.fetched + 1,
+            value=result.value,
+            new_links=new_links,
+            copy_of=copy_of,
+            reward=outcome.reward,
+            now=now,
+        )
+
+    def _outcome(self, lease: Lease, page: Page, parsed: ParsedPage, before: Entry | None) -> Outcome:
+        outcome = self._scheduler.page_outcome(
+            lease,
+            entry=before,
+            relevant=parsed.relevant,
+            kind=parsed.kind,
+            counts={_SYNTAXES[name]: count for name, count in parsed.counts.items()},
+            links=parsed.links,
+            size=page.wire_bytes or len(page.body),
+            statement_hashes=parsed.hashes,
+        )
+        reward = self._parts.reward(outcome)
+        return outcome if reward == outcome.reward else msgspec.structs.replace(outcome, reward=reward)
+
+    async def _settle_failure(
+        self, result: LeaseResult, failure: Failure, now: float, before: Entry | None = None
+    ) -> Visit:
+        entry = before or result.lease.entry
+        if failure.kind is FailureKind.REDIRECT and entry.hops < MAX_REDIRECTS:
+            await self._parts.writer.put(redirect_record(result.lease, failure, now=now))
+            self._parts.traps.moved(result.lease.url, parent=entry.parent_url)
+        return self._fail(result, failure, now, before)
+
+    def _fail(self, result: LeaseResult, failure: Failure, now: float, before: Entry | None = None) -> Visit:
+        failure, retry_at, outcome = self._scheduler.end_failure(result.lease, failure, now, entry=before)
+        result.is_ended = True
+        if retry_at is None:
+            self._scheduler.learn(outcome)
+        elif _LOG.isEnabledFor(logging.DEBUG):
+            _LOG.debug("%s is tried again in %.0f s", result.lease.entry.url, retry_at - now)
+        return self._failed_visit(result, failure, before)
+
+    def _failed_visit(self, result: LeaseResult, failure: Failure, before: Entry | None = None) -> Visit:
+        return failed_visit(
+            before or result.lease.entry,
+            result.lease.host,
+            failure,
+            number=self._counters.fetched + 1,
+            value=result.value,
+            now=self._clock.now(),
+            is_failed_revisit=before is None and is_revisit(result.lease),
+        )
+
+    def _record(self, visit: Visit) -> Visit:
+        """Add a visit to the counters, to its host's account and to the storage."""
+        self._counters.add(visit)
+        self._estimator.add(visit)
+        self._early_stop.add(visit)
+        self._frontier.record_visit(
+            visit.host,
+            relevant=visit.relevant - visit.relevant_before,
+            quads=visit.quads - visit.quads_before,
+            received=visit.size,
+            is_known=bool(visit.refresh),
+        )
+        self._parts.storage.append_visit(visit.number, msgspec.msgpack.encode(visit))
+        if _LOG.isEnabledFor(logging.INFO):
+            _log_visit(visit)
+        return visit
 
 
-def body_of(page: Page) -> PageBody:
-    headers = {name: page.headers[name] for name in READ_HEADERS if name in page.headers}
-    return PageBody(url=page.url, content_type=page.content_type, body=page.body, headers=headers, at=page.fetched_at)
+def _end_without_visit(lease: Lease, failure: Failure, verdict: Verdict) -> tuple[End | None, str]:
+    """Return how a lease ends whose failure is no visit, with the reason; None if it is one."""
+    if verdict is Verdict.UNCOUNTED:
+        return End.NETWORK_DOWN, ""
+    if failure.elsewhere:
+        return End.NEXT_ADDRESS, ""
+    if failure.kind in _NEVER_SENT and host_of(lease.url) == host_of(lease.entry.url):
+        return End.REFUSED, failure.kind.value  # a request for a robots.txt on another host was sent
+    return None, ""
 
 
-def given(entry: Entry, page: Page, reading: ParsedPage) -> Given:
-    """What a reward goes by."""
-    return Given(
-        relevant=reading.relevant,
-        counts={Syntax(name): count for name, count in reading.counts.items()},
-        size=page.wire_bytes or len(page.body),
-        requests=1 + entry.hops + entry.attempts,
-        hashes=reading.hashes,
-    )
+def _log_visit(visit: Visit) -> None:
+    """Log one line per URL."""
+    if visit.failure is None:
+        relevance = "relevant" if visit.relevant else "not relevant"
+        _LOG.info("%s %s %.0fms %d quads %s", visit.url, visit.status, 1000 * visit.elapsed, visit.quads, relevance)
+    else:
+        _LOG.info("%s %s %.0fms %s", visit.url, visit.failure.value, 1000 * visit.elapsed, visit.detail)
 
 
-def page_record(lease: Lease, page: Page, reading: ParsedPage) -> PageRecord:
-    return PageRecord(
-        url=page.url,
-        fetched_at=page.fetched_at or time.time(),
-        status=page.status,
-        lines=reading.lines,
-        quads=reading.quads,
-        graphs=reading.graphs,
-        media_type=page.content_type,
-        kind=reading.kind,
-        syntaxes=syntaxes(reading),
-        says=reading.says,
-        content_hash=reading.content_hash,
-        size=len(page.body),
-        referrer=lease.entry.parent_url,
-    )
-
-
-def redirect_record(lease: Lease, failure: Failure) -> PageRecord:
+def redirect_record(lease: Lease, failure: Failure, *, now: float) -> PageRecord:
+    """Return what the store keeps of a redirect."""
     return PageRecord(
         url=lease.url,
-        fetched_at=failure.fetched_at or time.time(),
+        fetched_at=failure.fetched_at or now,
         status=failure.status,
         redirects_to=failure.location,
     )
 
 
 def page_visit(
-    lease: Lease,
+    entry: Entry,
+    host: str,
     page: Page,
-    reading: ParsedPage,
+    parsed: ParsedPage,
     *,
     number: int,
     value: float | None = None,
     new_links: int,
     copy_of: str,
     reward: float,
+    now: float,
 ) -> Visit:
-    """`value` is what the arm was worth at the pick, `copy_of` the address where the same content was met, or ""."""
+    """Return the visit of a page. `copy_of` is the URL at which the same content was found before, or ""."""
+    cut = Problem(syntax=None, message=f"the body was cut after {len(page.body)} bytes; see max_body")
     return Visit(
-        **_asked(lease, page, number),
+        **_common_fields(entry, host, page, number, now),
         value=value,
-        kind=reading.kind,
+        kind=parsed.kind,
         media_type=page.content_type,
-        relevant=reading.relevant,
+        relevant=parsed.relevant,
         reward=reward,
-        counts=reading.counts,
-        quads=reading.quads,
-        links=len(reading.links),
+        counts=parsed.counts,
+        quads=parsed.quads,
+        links=len(parsed.links),
         new_links=new_links,
-        problems=(*reading.problems, _cut(page)) if page.truncated else reading.problems,
-        content_hash=reading.content_hash,
+        problems=(*parsed.problems, cut) if page.truncated else parsed.problems,
+        content_hash=parsed.content_hash,
         etag=validator(page.headers.get("etag", "")),
         last_modified=validator(page.headers.get("last-modified", "")),
         directives=(header_asks(page) or NO_DIRECTIVES).text,
-        ends_at=reading.ends_at,
+        ends_at=parsed.ends_at,
         detail=f"the same content as {copy_of}" if copy_of else "",
     )
 
 
-def _cut(page: Page) -> Problem:
-    return Problem(syntax=None, message=f"the body was cut after {len(page.body)} bytes; see max_body")
-
-
-def failed_visit(lease: Lease, failure: Failure, *, number: int, value: float | None = None) -> Visit:
+def failed_visit(
+    entry: Entry,
+    host: str,
+    failure: Failure,
+    *,
+    number: int,
+    value: float | None = None,
+    now: float,
+    is_failed_revisit: bool = False,
+) -> Visit:
+    """Return the visit of a URL that gave no page."""
     return Visit(
-        **_asked(lease, failure, number),
+        **_common_fields(entry, host, failure, number, now),
         value=value,
         failure=failure.kind,
         detail=failure.detail,
         location=failure.location,
-        refresh=FAILED_REFRESH if is_revisit(lease) else "",
+        refresh=FAILED_REFRESH if is_failed_revisit else "",
     )
 
 
-def _asked(lease: Lease, answer: Fetched, number: int) -> dict[str, Any]:
-    """What every visit tells, whatever came of it."""
-    entry = lease.entry
+def _common_fields(entry: Entry, host: str, response: Fetched, number: int, now: float) -> dict[str, Any]:
     return {
         "number": number,
         "url": entry.url,
-        "host": lease.host,
+        "host": host,
         "arm": entry.arm,
         "depth": entry.depth,
         "parent_url": entry.parent_url,
         "score": entry.score,
-        "at": answer.fetched_at or time.time(),
-        "status": answer.status,
-        "size": answer.wire_bytes,
-        "elapsed": answer.elapsed,
+        "at": response.fetched_at or now,
+        "status": response.status,
+        "size": response.wire_bytes,
+        "elapsed": response.elapsed,
     }

@@ -1,28 +1,28 @@
-"""Errands: what a page needs from elsewhere before it can be read whole. Each request passes the frontier's clocks."""
+"""Subrequests: what a page needs from other servers before it can be parsed completely. All are polite."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, Resolve
+from motherlode.crawler.engine.request_runner import Resolve, unresolvable
+from motherlode.crawler.engine.robots_and_dns import ForgetResponse, PoliteFetcher, ignore_response
 from motherlode.crawler.parsing.messages import MOST_CONTEXTS, ParsedPage, ServiceAnswer, SubrequestResults
-from motherlode.fetch import ResponseJournal
 from motherlode.frontier import Frontier
 from motherlode.model import Failure, Fetcher, Page, Posting, Request, RequestKind
+from motherlode.runtime.clock import SYSTEM_CLOCK, Clock
 from motherlode.transform.options import ACCEPT as RDF_ANSWERS
 from motherlode.transform.options import Service
 from motherlode.www.media_types import essence, fits
 
 _CACHED = 1000
-_PATIENCE = 120.0
-"""Seconds that a page waits for the clocks of the hosts of its contexts, all in all: a Crawl-delay may be a day."""
+_CONTEXTS_SECONDS = 120.0
+"""Seconds that a page waits for the delays of the hosts of its contexts, in all: a Crawl-delay may be a day."""
 
 
 class Subrequests:
-    """Fetches JSON-LD contexts, once each, and asks transformation services."""
+    """Fetches JSON-LD contexts, once each, and calls transformation services."""
 
     def __init__(
         self,
@@ -31,19 +31,21 @@ class Subrequests:
         *,
         services: Sequence[Service],
         fetch_contexts: bool,
-        resolve: Resolve | None = None,
-        journal: ResponseJournal | None = None,
+        resolve: Resolve = unresolvable,
+        forget: ForgetResponse = ignore_response,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, journal=journal)
+        self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, forget=forget, clock=clock)
+        self._clock = clock
         self._services = services
         self._fetch_contexts = fetch_contexts
         self._contexts: OrderedDict[str, asyncio.Task[bytes | None]] = OrderedDict()
 
     async def supplies(self, page: Page, reading: ParsedPage) -> SubrequestResults | None:
-        """All that the page needs and can have; None where reading it again would change nothing."""
+        """Return what the page needs and can have; None if parsing it again would change nothing."""
         contexts: dict[str, bytes] = {}
         if self._fetch_contexts and reading.wanted:
-            wait_until = time.time() + _PATIENCE
+            wait_until = self._clock.now() + _CONTEXTS_SECONDS
             for url in reading.wanted[:MOST_CONTEXTS]:
                 found = await self._context(url, wait_until)
                 if found is not None:
@@ -53,14 +55,14 @@ class Subrequests:
         return SubrequestResults(contexts=contexts, service=answer) if contexts or answer is not None else None
 
     async def close(self) -> None:
-        """End the requests for contexts that are under way."""
+        """Cancel the requests for contexts."""
         tasks = list(self._contexts.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _context(self, url: str, wait_until: float) -> bytes | None:
-        """A context by its URL, fetched once and kept; None where it could not be had, for a while."""
+        """Return a context, fetched once and cached; None if it could not be had."""
         if url not in self._contexts:
             self._contexts[url] = asyncio.create_task(self._polite.context(url, wait_until=wait_until))
             if len(self._contexts) > _CACHED:
@@ -76,7 +78,7 @@ class Subrequests:
             return ServiceAnswer(failure=f"{len(page.body)} bytes are more than the service is given")
         headers = {"Content-Type": page.content_type, "Content-Location": page.url}
         posting = Posting(body=page.body, headers=headers, seconds=service.seconds)
-        request = Request(url=service.url, kind=RequestKind.ERRAND, accept=RDF_ANSWERS, posting=posting)
+        request = Request(url=service.url, kind=RequestKind.SUBREQUEST, accept=RDF_ANSWERS, posting=posting)
         fetched = await self._polite.fetch(request)
         if isinstance(fetched, Failure):
             return ServiceAnswer(failure=f"{fetched.kind.value}: {fetched.detail}")

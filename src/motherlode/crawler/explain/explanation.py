@@ -36,7 +36,7 @@ from motherlode.crawler.recrawl.revisits import WITHDRAWN
 from motherlode.crawler.recrawl.revisits import RevisitResult as Look
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import REVISIT, Entry, LmdbStorage, UrlState
-from motherlode.model import Explanation, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Policy, Rating, Syntax, Visit
 from motherlode.policies import policy_from, target_from
 from motherlode.www.urls import host_of
 
@@ -281,13 +281,13 @@ def _explained(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanatio
     return explanation
 
 
-def _parent(storage: LmdbStorage, entry: Entry) -> Parent | None:
+def _parent(storage: LmdbStorage, entry: Entry) -> Outcome | None:
     known = storage.find(entry.parent_url) if entry.parent_url else None
     if known is None:
         return None
     above, visits = known[0], visits_of(storage, entry.parent_url)
     last = visits[-1] if visits else Visit(number=0, url=above.url, host=host_of(above.url))
-    return Parent(
+    return Outcome(
         url=above.url,
         host=host_of(above.url),
         depth=above.depth,

@@ -29,7 +29,7 @@ from motherlode.frontier import (
 from motherlode.frontier.backoff import TOO_MANY_FAILURES, TREATMENTS, given_up
 from motherlode.frontier.prerequisites import RULES_LAST
 from motherlode.links.href import is_asset
-from motherlode.model import FailureKind, Link, LinkSource, Parent, Policy, Visit
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy, Visit
 from motherlode.www.traps import trap_reason
 from motherlode.www.urls import host_of, origin_of, scope_from
 
@@ -206,7 +206,7 @@ def checks(
 ) -> list[Check]:
     """All checks of an address in canonical form, in the order in which a crawl makes them; a seed passes the first.
 
-    `reason` is why it was refused, where that is on record.
+    `parser_message` is why it was refused, where that is on record.
     """
     found = [] if is_seed else [*_of_links(url, job, folder, storage), _of_domain(url, job, storage)]
     found += _of_host(url, job, storage, reason)
@@ -297,9 +297,9 @@ def _time(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def plain_link(url: str) -> tuple[Link, Parent]:
+def plain_link(url: str) -> tuple[Link, Outcome]:
     """A plain link on its host's home page, for nobody knows on which page it would be found."""
-    parent = Parent(url=origin_of(url) + "/", host=host_of(url), depth=0, relevant=False, kind="html")
+    parent = Outcome(url=origin_of(url) + "/", host=host_of(url), depth=0, relevant=False, kind="html")
     return Link(url=url, source=LinkSource.ANCHOR), parent
 
 

@@ -84,7 +84,10 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     counts: dict[str, int]
     """Distinct statements by syntax."""
     quads: int
-    lines: bytes
+    graph_quads: bytes
+    """N-Quads of the page's statements, each line with its graph."""
+    union_quads: bytes
+    """The same statements without graphs, for the default graph of the store."""
     graphs: tuple[str, ...]
     links: list[Link]
     problems: tuple[Problem, ...]

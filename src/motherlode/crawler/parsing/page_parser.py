@@ -23,7 +23,7 @@ from motherlode.crawler.parsing.messages import (
     SubrequestResults,
 )
 from motherlode.detect import detect
-from motherlode.index import page_lines, syntax_keys
+from motherlode.index import serialize_page, syntax_keys
 from motherlode.links import (
     LinkOptions,
     context_links,
@@ -45,10 +45,10 @@ from motherlode.model import (
 )
 from motherlode.policies import Target, ntriples, statement_hashes, target_from
 from motherlode.policies.targets import COUNTED
-from motherlode.transform import TransformOptions, member_url, members, merge, transform
+from motherlode.transform import TransformOptions, member_url, merge, transform, unpack_members
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.plugin_registry import wanted_types
-from motherlode.transform.plugins import pending_service, read_service_answer, service_failed
+from motherlode.transform.plugin_registry import transformable_types
+from motherlode.transform.plugins import find_service_call, read_service_response, service_failure
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
 from motherlode.www.urls import Scope
@@ -187,7 +187,7 @@ def _parts(
 
 def _members(document: Document, options: TransformOptions) -> Iterator[tuple[Document, TransformResult]]:
     """Each document in an archive with its facts; archives in archives have been opened as far as is safe."""
-    for member in members(document):
+    for member in unpack_members(document):
         if isinstance(member, Problem):
             yield document, TransformResult(problems=(member,))
             continue
@@ -202,13 +202,13 @@ def _by_service(
     document: Document, content_type: str, options: TransformOptions, answer: ServiceAnswer | None
 ) -> Extraction:
     """What a service said of a page; nothing where it has not been asked."""
-    call = pending_service(document, options, content_type=content_type) if answer is not None else None
+    call = find_service_call(document, options, content_type=content_type) if answer is not None else None
     if call is None or answer is None:
         return Extraction(syntax=Syntax.OTHER)
     if call.refused or answer.failure:
-        return service_failed(call, call.refused or answer.failure)
+        return service_failure(call, call.refused or answer.failure)
     names = BlankNames(f"{document.url} by {call.url}", Syntax.OTHER)
-    return read_service_answer(call, answer.content_type, answer.body, names)
+    return read_service_response(call, answer.content_type, answer.body, names)
 
 
 # ── Detect, transform, extract, judge: all that is done to one page away from network and disk. Pure; runs in workers.
@@ -234,7 +234,7 @@ class PageParser:
         )
         self._outside = None if instructions.scope.is_everything else Outside(instructions.scope.scope())
         self._extract_options = LinkOptions(
-            kept_extensions=_extensions(wanted_types(self._options)), outside=self._outside
+            kept_extensions=_extensions(transformable_types(self._options)), outside=self._outside
         )
         self._following = instructions.following
         self._keep_ntriples = instructions.keep_ntriples
@@ -262,14 +262,15 @@ class PageParser:
         facts = facts if asked.may_be_kept(page.at) else _left_out(facts, asked)
         if self._told is not None and not asked.nofollow:
             _remember(self._told, links)
-        lines, quads, graphs = page_lines(page.url, facts)
+        serialized = serialize_page(page.url, facts)
         return ParsedPage(
             kind=document.kind.value,
             relevant=self._target(facts, document.kind),
             counts={syntax.value: count for syntax, count in facts.counts.items()},
-            quads=quads,
-            lines=lines,
-            graphs=graphs,
+            quads=serialized.quads,
+            graph_quads=serialized.graph_quads,
+            union_quads=serialized.union_quads,
+            graphs=serialized.graphs,
             says=syntax_keys(facts),
             links=[] if asked.nofollow else links,
             problems=_kept(facts),

@@ -16,7 +16,7 @@ import msgspec
 from motherlode.crawler.parsing.messages import PageBody, ParseOptions
 from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.runtime.frames import STATUS_ERROR, STATUS_OK, read_frame, write_frame
-from motherlode.transform.timeouts import OutOfTime, alarm_ready
+from motherlode.transform.timeouts import ExtractorTimeout, shared_timer
 
 MEMORY = 4 << 30
 """Bytes of address space; a page that needs more ends the worker, not the machine."""
@@ -33,11 +33,11 @@ def main() -> None:
     reader = PageParser(msgspec.msgpack.decode(first, type=ParseOptions))
     write_frame(sink, STATUS_OK)  # ready: from here on the clock of a page measures the page
     decode, encode = msgspec.msgpack.Decoder(PageBody).decode, msgspec.msgpack.Encoder().encode
-    with alarm_ready():
+    with shared_timer():
         while (frame := read_frame(source)) is not None:
             try:
                 answer = STATUS_OK + encode(reader.read(decode(frame)))
-            except (Exception, OutOfTime) as error:  # noqa: BLE001 - whatever a page provokes is this page's failure, on record
+            except (Exception, ExtractorTimeout) as error:  # noqa: BLE001 - whatever a page provokes is this page's failure, on record
                 answer = STATUS_ERROR + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
             try:
                 write_frame(sink, answer)

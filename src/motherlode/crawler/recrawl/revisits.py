@@ -27,7 +27,7 @@ from motherlode.crawler.recrawl.schedule import (
     sendable,
     validator,
 )
-from motherlode.frontier import REVISIT, Frontier, FrontierStorage, Lease, UrlState
+from motherlode.frontier import REVISIT, Entry, Frontier, FrontierStorage, Lease, UrlState
 from motherlode.model import (
     NO_DIRECTIVES,
     CrawlerDirectives,
@@ -37,7 +37,6 @@ from motherlode.model import (
     Link,
     Outcome,
     Page,
-    Parent,
     Policy,
     Rating,
     Request,
@@ -123,8 +122,8 @@ class Revisits:
         record = self._ledger.page(url)
         return None if record is None else _decode(record)
 
-    def over(self) -> bool:
-        """Everything that this run was for has been looked at."""
+    def is_over(self) -> bool:
+        """Return whether this run is only for known pages, and all have been revisited."""
         return self._policy.only_known and self._frontier.revisits_left <= 0
 
     def request(self, lease: Lease, now: float) -> Request:
@@ -185,12 +184,10 @@ class Revisits:
             if memory is not None:
                 self._put(msgspec.structs.replace(memory, etag="", last_modified=""))
 
-    def close(self, lease: Lease) -> Lease:
-        """The ticket of a revisit with the entry as it was before."""
+    def entry_before(self, lease: Lease) -> Entry:
+        """Return the entry of a revisited page as it was before the revisit."""
         memory, entry = self.memory(lease.url), lease.entry
-        if memory is not None:
-            entry = msgspec.structs.replace(entry, arm=memory.arm, score=memory.score)
-        return self._frontier.revisited(lease, entry)
+        return entry if memory is None else msgspec.structs.replace(entry, arm=memory.arm, score=memory.score)
 
     def settle(self, outcome: RevisitResult, visit: Visit, answer: Fetched) -> Visit:
         """Remember what was found; the visit with what the account needs to know of the page as it was."""
@@ -215,6 +212,33 @@ class Revisits:
             quads_before=before.quads,
             counts_before={} if outcome is RevisitResult.UNCHANGED else before.counts,
         )
+
+
+class NoRevisits:
+    """Stands for the revisits of a crawl without a refresh."""
+
+    def is_over(self) -> bool:
+        return False
+
+    def finish(self) -> bool:
+        return False
+
+    def request(self, lease: Lease, now: float) -> Request:
+        return lease
+
+    def judged(self, lease: Lease, fetched: Fetched) -> Fetched:
+        return fetched
+
+    def outcome(self, lease: Lease, fetched: Fetched) -> RevisitResult | None:
+        return None
+
+    def failed(self, lease: Lease, failure: Failure) -> None: ...
+
+    def entry_before(self, lease: Lease) -> Entry:
+        return lease.entry
+
+    def settle(self, outcome: RevisitResult, visit: Visit, answer: Fetched) -> Visit:
+        return visit
 
 
 def _all_said(answer: Fetched, visit: Visit) -> dict[str, Any]:
@@ -273,7 +297,7 @@ class RefreshFirst:
         self._awake: dict[str, float] = {}
         self._heap: list[tuple[float, str]] = []
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         return self._inner.rate(links, parent)
 
     def learn(self, feedback: Outcome) -> None:

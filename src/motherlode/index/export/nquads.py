@@ -18,17 +18,17 @@ from motherlode.model.terms import PREFIXES
 
 Progress = Callable[[int], None]
 """Told now and then how many quads have gone out."""
-_EVERY = 8_192
+_QUADS_PER_REPORT = 8_192
 
 
-def silent(count: int) -> None:
+def ignore_progress(count: int) -> None:
     """The progress that nobody watches."""
 
 
-class Counted:
+class CountedQuads:
     """Passes quads on, and counts them."""
 
-    def __init__(self, quads: Iterable[ox.Quad], progress: Progress = silent) -> None:
+    def __init__(self, quads: Iterable[ox.Quad], progress: Progress = ignore_progress) -> None:
         self._quads = quads
         self._progress = progress
         self.count = 0
@@ -36,22 +36,22 @@ class Counted:
     def __iter__(self) -> Iterator[ox.Quad]:
         for quad in self._quads:
             self.count += 1
-            if self.count % _EVERY == 0:
+            if self.count % _QUADS_PER_REPORT == 0:
                 self._progress(self.count)
             yield quad
         self._progress(self.count)
 
 
-def export_nquads(store: QuadStore, output: BinaryIO, progress: Progress = silent) -> int:
+def export_nquads(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
     """Write every quad of the pages and of the provenance as N-Quads; how many there were."""
-    quads = Counted(store.quads(), progress)
+    quads = CountedQuads(store.quads(), progress)
     ox.serialize(quads, output, format=ox.RdfFormat.N_QUADS)
     return quads.count
 
 
-def export_trig(store: QuadStore, output: BinaryIO, progress: Progress = silent) -> int:
+def export_trig(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
     """Write every quad of the pages and of the provenance as TriG, one block a graph; how many there were."""
-    quads = Counted(store.quads(), progress)
+    quads = CountedQuads(store.quads(), progress)
     ox.serialize(quads, output, format=ox.RdfFormat.TRIG, prefixes=PREFIXES)
     return quads.count
 

@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyoxigraph as ox
 
-from motherlode.index.export.nquads import Counted, Progress, silent
-from motherlode.index.page_record import PROVENANCE, spelled
+from motherlode.index.export.nquads import CountedQuads, Progress, ignore_progress
+from motherlode.index.page_record import PROVENANCE, serialize_term
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES
 
-_ROWS = 50_000
+_ROWS_PER_GROUP = 50_000
 """Rows in a group."""
-_TEXT = 100_000_000
+_CHARACTERS_PER_GROUP = 100_000_000
 """Characters in a group, at most some more: Arrow holds no two gigabytes of text in one column."""
 
 QUADS = pa.schema(
@@ -69,13 +69,13 @@ _COLUMNS = {
     _ML + "redirectsTo": "redirects_to",
     PREFIXES["prov"] + "wasGeneratedBy": "run",
 }
-_READ: dict[str, Any] = {"fetched_at": datetime.fromisoformat, "status": int, "size": int}
+_CONVERTERS: dict[str, Any] = {"fetched_at": datetime.fromisoformat, "status": int, "size": int}
 
 
-def export_parquet(store: QuadStore, folder: Path, progress: Progress = silent) -> tuple[int, int]:
+def export_parquet(store: QuadStore, folder: Path, progress: Progress = ignore_progress) -> tuple[int, int]:
     """Write `quads.parquet` and `pages.parquet` into a folder; how many rows each has."""
     folder.mkdir(parents=True, exist_ok=True)
-    quads = Counted((quad for quad in store.quads() if quad.graph_name != _PROVENANCE), progress)
+    quads = CountedQuads((quad for quad in store.quads() if quad.graph_name != _PROVENANCE), progress)
     _write(folder / "quads.parquet", QUADS, (_quad_row(quad) for quad in quads))
     return quads.count, _write(folder / "pages.parquet", PAGES, _page_rows(store))
 
@@ -95,7 +95,7 @@ def _groups(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
     for row in rows:
         group.append(row)
         size += sum(len(value) for value in row if isinstance(value, str))
-        if len(group) >= _ROWS or size >= _TEXT:
+        if len(group) >= _ROWS_PER_GROUP or size >= _CHARACTERS_PER_GROUP:
             yield group
             group, size = [], 0
     if group:
@@ -120,7 +120,7 @@ def _object(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> tuple
         return term.value, "literal", term.datatype.value, term.language and term.language + direction
     if isinstance(term, ox.NamedNode):
         return term.value, "iri", None, None
-    return spelled(term), "triple" if isinstance(term, ox.Triple) else "blank", None, None
+    return serialize_term(term), "triple" if isinstance(term, ox.Triple) else "blank", None, None
 
 
 def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
@@ -134,7 +134,7 @@ def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
             if not isinstance(quad.object, ox.Literal | ox.NamedNode):
                 continue
             if (column := _COLUMNS.get(name)) is not None:
-                row[column] = _READ.get(column, str)(quad.object.value)
+                row[column] = _CONVERTERS.get(column, str)(quad.object.value)
             elif name == _ML + "syntax":
                 row["syntaxes"].append(quad.object.value)
             is_page = is_page or (isinstance(quad.object, ox.NamedNode) and quad.object.value == _ML + "Page")

@@ -13,14 +13,14 @@ from typing import BinaryIO
 
 import pyoxigraph as ox
 
-from motherlode.index.export.nquads import Counted, Progress, silent
+from motherlode.index.export.nquads import CountedQuads, Progress, ignore_progress
 from motherlode.index.page_record import DATASET, PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES, RDF, XSD
 
-_MOST = 1_000
+_MAX_PARTITIONS = 1_000
 """Classes and properties that are described; a crawl of the web meets a hundred thousand."""
-_NAMES = 200_000
+_MAX_NAMES = 200_000
 """Names that are counted at a time; beyond, the rarest are forgotten."""
 _TYPE = ox.NamedNode(RDF + "type")
 _PROVENANCE = ox.NamedNode(PROVENANCE)
@@ -54,9 +54,9 @@ class Statistics:
     syntaxes: Counter[str] = field(default_factory=Counter)
 
 
-def statistics(store: QuadStore, progress: Progress = silent) -> Statistics:
+def count_statistics(store: QuadStore, progress: Progress = ignore_progress) -> Statistics:
     found = Statistics()
-    quads = Counted(store.statements(), progress)
+    quads = CountedQuads(store.statements(), progress)
     for _, group in groupby(quads, key=lambda quad: quad.subject):
         found.subjects += 1
         for quad in group:
@@ -64,15 +64,15 @@ def statistics(store: QuadStore, progress: Progress = silent) -> Statistics:
             if quad.predicate == _TYPE and isinstance(quad.object, ox.NamedNode):
                 found.classes[quad.object.value] += 1
         for names in (found.properties, found.classes):
-            if len(names) > _NAMES:
-                _forget_the_rare(names)
+            if len(names) > _MAX_NAMES:
+                _drop_rarest(names)
     found.triples = quads.count
     _count_pages(store, found)
     return found
 
 
-def _forget_the_rare(names: Counter[str]) -> None:
-    kept = names.most_common(_NAMES // 2)
+def _drop_rarest(names: Counter[str]) -> None:
+    kept = names.most_common(_MAX_NAMES // 2)
     names.clear()
     names.update(dict(kept))
 
@@ -92,9 +92,9 @@ def _count_pages(store: QuadStore, found: Statistics) -> None:
             found.last = max(found.last, when)
 
 
-def export_void(store: QuadStore, output: BinaryIO, progress: Progress = silent) -> int:
+def export_void(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
     """Write the description as Turtle; how many statements it has."""
-    triples = Counted(describe(store, statistics(store, progress)))  # type: ignore[arg-type]
+    triples = CountedQuads(describe(store, count_statistics(store, progress)))  # type: ignore[arg-type]
     ox.serialize(triples, output, format=ox.RdfFormat.TURTLE, prefixes=PREFIXES)
     return triples.count
 
@@ -130,7 +130,7 @@ def describe(store: QuadStore, found: Statistics) -> list[ox.Triple]:
 
 def _partitions(kind: str, counted: str, names: Counter[str]) -> list[ox.Triple]:
     triples = []
-    for number, (name, count) in enumerate(names.most_common(_MOST)):
+    for number, (name, count) in enumerate(names.most_common(_MAX_PARTITIONS)):
         node = ox.BlankNode(f"{kind}{number}")
         triples.append(ox.Triple(_DATASET, _void(f"{kind}Partition"), node))
         triples.append(ox.Triple(node, _void(kind), ox.NamedNode(name)))

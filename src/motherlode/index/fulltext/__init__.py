@@ -1,6 +1,6 @@
 """Words: what people type leads to subjects.
 
-`documents` makes one document of all that a graph says of a subject; `engine` is tantivy, and the only module that
+`make_documents` makes one document of all that a graph says of a subject; `engine` is tantivy, and the only module that
 knows how it spells things; `writing` keeps the index beside the quads, `journal` carries it over a crash; `asking`
 turns typed words into queries, `searching` turns documents into ranked subjects, `snippets` shows why.
 """

@@ -20,9 +20,9 @@ from motherlode.www.urls import host_of
 if TYPE_CHECKING:
     import tantivy
 
-_ANALYSER = "folded-words"
+_ANALYZER_NAME = "folded-words"
 """Stands in the index itself: with another name an index that spells words in another way is made anew."""
-_LONGEST_WORD = 60
+_MAX_WORD_BYTES = 60
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
@@ -44,28 +44,28 @@ def schema() -> tantivy.Schema:
     for name in ("page", "host", "type", "predicate", "language"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("label", "text"):
-        builder.add_text_field(name, tokenizer_name=_ANALYSER)
+        builder.add_text_field(name, tokenizer_name=_ANALYZER_NAME)
     builder.add_bytes_field("stored", stored=True)
     return builder.build()
 
 
 @cache
-def analyser() -> tantivy.TextAnalyzer:
+def analyzer() -> tantivy.TextAnalyzer:
     """Letters and digits make words, without case and accents; no stemming, because the web speaks every language."""
     import tantivy
 
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     # accents go before case: folding may leave a capital (ǧ), and İ in lower case is an i with a dot that no fold takes
-    filters = (tantivy.Filter.remove_long(_LONGEST_WORD), tantivy.Filter.ascii_fold(), tantivy.Filter.lowercase())
+    filters = (tantivy.Filter.remove_long(_MAX_WORD_BYTES), tantivy.Filter.ascii_fold(), tantivy.Filter.lowercase())
     for step in filters:
         builder = builder.filter(step)
     return builder.build()
 
 
-def unaccented(text: str) -> str:
+def remove_accents(text: str) -> str:
     """Text without accents, in any script: the engine knows those of Latin only.
 
-    >>> unaccented("Αθήνα"), unaccented("чёрный чай"), unaccented("שָׁלוֹם"), unaccented("한국어 ガラス ｶﾞﾗｽ")
+    >>> remove_accents("Αθήνα"), remove_accents("чёрный чай"), remove_accents("שָׁלוֹם"), remove_accents("한국어 ガラス ｶﾞﾗｽ")
     ('Αθηνα', 'черныи чаи', 'שלום', '한국어 ガラス ガラス')
     """
     if text.isascii():
@@ -74,20 +74,20 @@ def unaccented(text: str) -> str:
     return plain.replace("ς", "σ")  # the same letter at the end of a word; a capital tells no difference
 
 
-def spaced(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Text without accents in which every character of a script without spaces is a word, found as a phrase.
 
-    >>> spaced("rice 米飯"), spaced("cafe\\u0301")
+    >>> normalize_text("rice 米飯"), normalize_text("cafe\\u0301")
     ('rice  米  飯 ', 'cafe')
     """
     if text.isascii() or not _BEYOND_LATIN.search(text):
         return text
-    return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", unaccented(text))
+    return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", remove_accents(text))
 
 
-def tokens(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """The words of a text as the index knows them."""
-    return analyser().analyze(spaced(text))
+    return analyzer().analyze(normalize_text(text))
 
 
 def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
@@ -105,11 +105,11 @@ def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
         shutil.rmtree(path)
         path.mkdir()
         index = tantivy.Index(schema(), str(path))
-    index.register_tokenizer(_ANALYSER, analyser())
+    index.register_tokenizer(_ANALYZER_NAME, analyzer())
     return index
 
 
-def written(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
+def to_tantivy(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
     """A document as the engine takes it; it gives back what is encoded here."""
     import tantivy
 
@@ -122,13 +122,13 @@ def written(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
     for predicate in {text.predicate for text in document.texts}:
         made.add_text("predicate", predicate)
     for language in {text.language for text in document.texts if text.language}:
-        for prefix in prefixes(language):
+        for prefix in language_prefixes(language):
             made.add_text("language", prefix)
     name = document.name
     if name:
-        made.add_text("label", spaced(name))
+        made.add_text("label", normalize_text(name))
     for text in document.texts:  # one value each: a phrase does not reach from one literal into the next
-        made.add_text("text", spaced(text.value))
+        made.add_text("text", normalize_text(text.value))
     made.add_bytes("stored", encoded)
     return made
 
@@ -136,23 +136,23 @@ def written(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
 @lru_cache(maxsize=64)
 def _domains(page: str) -> list[str]:
     """A page has several documents, one after the other."""
-    return suffixes(host_of(page), ".")
+    return domain_suffixes(host_of(page), ".")
 
 
-def suffixes(host: str, separator: str) -> list[str]:
+def domain_suffixes(host: str, separator: str) -> list[str]:
     """A host and the domains above it.
 
-    >>> suffixes("shop.example.org", ".")
+    >>> domain_suffixes("shop.example.org", ".")
     ['shop.example.org', 'example.org']
     """
     parts = host.split(separator)
     return [host, *(separator.join(parts[start:]) for start in range(1, len(parts) - 1))]
 
 
-def prefixes(language: str) -> list[str]:
+def language_prefixes(language: str) -> list[str]:
     """A language tag and those that are less exact.
 
-    >>> prefixes("de-ch"), prefixes("")
+    >>> language_prefixes("de-ch"), language_prefixes("")
     (['de', 'de-ch'], [])
     """
     parts = language.split("-") if language else []

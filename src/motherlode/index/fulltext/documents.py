@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import msgspec
 
-from motherlode.index.page_record import PageRecord, in_graphs
+from motherlode.index.page_record import PageRecord
 from motherlode.model.terms import RDF, XSD, page_iri
 
 LABELS = ("prefLabel", "label", "name", "title", "headline", "fn", "p-name", "altLabel", "alternateName", "caption")
@@ -21,11 +21,11 @@ LABELS = ("prefLabel", "label", "name", "title", "headline", "fn", "p-name", "al
 
 _RANKS = {name: rank for rank, name in enumerate(LABELS)}
 _NO_NAME = len(LABELS)
-_LONGEST_LABEL = 160
+_MAX_LABEL_CHARACTERS = 160
 
-MOST_TEXT = 20_000
+MAX_TEXT_CHARACTERS = 20_000
 """Characters of one literal that can be found; whole books are not what a search is for."""
-MOST_LITERALS = 1_000
+MAX_LITERALS_PER_SUBJECT = 1_000
 """Literals of one subject on one page; a subject with more is a list, and found by its first."""
 
 _TAIL = re.compile(r"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]*)>)?(?: (<[^<>]*>|_:\S+))? \.")
@@ -77,7 +77,7 @@ class SubjectDocument(msgspec.Struct, array_like=True):
     def label(self) -> str:
         """A line to show for the subject: its name, or the shortest of its texts."""
         line = " ".join((self.name or min((text.value for text in self.texts), key=len, default="")).split())
-        return line if len(line) <= _LONGEST_LABEL else line[: _LONGEST_LABEL - 1] + "…"
+        return line if len(line) <= _MAX_LABEL_CHARACTERS else line[: _MAX_LABEL_CHARACTERS - 1] + "…"
 
 
 def local_name(iri: str) -> str:
@@ -94,14 +94,14 @@ def _rank(predicate: str) -> int:
     return _RANKS.get(local_name(predicate), _NO_NAME)
 
 
-def documents(record: PageRecord) -> list[SubjectDocument]:
+def make_documents(record: PageRecord) -> list[SubjectDocument]:
     """What there is to find on a page; the same record always gives the same documents."""
-    return documents_in(record.url, b"\n".join(in_graphs(record.lines)).decode("utf-8", "replace").split("\n"))
+    return documents_from_lines(record.url, record.graph_quads.decode("utf-8", "replace").split("\n"))
 
 
-def documents_in(url: str, quads: Iterable[str]) -> list[SubjectDocument]:
+def documents_from_lines(url: str, quads: Iterable[str]) -> list[SubjectDocument]:
     """What there is to find in the quads of a page, each as a line of N-Quads."""
-    page = _bare(page_iri(url))
+    page = _strip_brackets(page_iri(url))
     found: dict[tuple[str, str], SubjectDocument] = {}
     types: dict[str, dict[str, None]] = {}
     tails: dict[str, _Tail | None] = {}
@@ -114,28 +114,28 @@ def documents_in(url: str, quads: Iterable[str]) -> list[SubjectDocument]:
             continue
         subject, _, predicate = subject.partition(" ")
         escaped, _, end = rest.rpartition('"')
-        tail = tails[end] if end in tails else tails.setdefault(end, _tail(end))
+        tail = tails[end] if end in tails else tails.setdefault(end, _parse_tail(end))
         if tail is None or not predicate.startswith("<"):
             continue
-        text = unescaped(escaped[:MOST_TEXT]).strip()
+        text = unescape(escaped[:MAX_TEXT_CHARACTERS]).strip()
         if not text:
             continue
         language, graph = tail
         document = found.get((subject, graph))
         if document is None:
-            of = _bare(graph) if graph else page
-            document = found[subject, graph] = SubjectDocument(_bare(subject), of, page)
-        if len(document.texts) < MOST_LITERALS:
+            of = _strip_brackets(graph) if graph else page
+            document = found[subject, graph] = SubjectDocument(_strip_brackets(subject), of, page)
+        if len(document.texts) < MAX_LITERALS_PER_SUBJECT:
             document.texts.append(Text(predicate[1:-1], text, language))
     for (subject, _), document in found.items():
         document.types.extend(types.get(subject, ()))
     return list(found.values())
 
 
-def _tail(end: str) -> _Tail | None:
+def _parse_tail(end: str) -> _Tail | None:
     """Language and graph, as what follows a text tells them; None where the text is no words, or the line is broken.
 
-    >>> _tail("@de-CH <http://a.example/> ."), _tail(" ."), _tail("^^<http://www.w3.org/2001/XMLSchema#date> .")
+    >>> _parse_tail("@de-CH <http://a.example/> ."), _parse_tail(" ."), _parse_tail("^^<http://www.w3.org/2001/XMLSchema#date> .")
     (('de-ch', '<http://a.example/>'), ('', ''), None)
     """
     found = _TAIL.fullmatch(end)
@@ -149,14 +149,14 @@ def _is_text(datatype: str) -> bool:
     return not datatype.startswith(XSD) or datatype[len(XSD) :] in _TEXT_TYPES
 
 
-def _bare(term: str) -> str:
+def _strip_brackets(term: str) -> str:
     return term[1:-1] if term.startswith("<") else term
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     r"""The characters that N-Quads spelled with a backslash; a half one at a cut end is dropped.
 
-    >>> unescaped(r"caf\u00E9 \"x\"\n")
+    >>> unescape(r"caf\u00E9 \"x\"\n")
     'café "x"\n'
     """
     if "\\" not in text:
@@ -176,6 +176,6 @@ def unescaped(text: str) -> str:
     return _ESCAPE.sub(plain, text)
 
 
-def pages_of(records: Iterable[PageRecord]) -> dict[str, PageRecord]:
+def records_by_page(records: Iterable[PageRecord]) -> dict[str, PageRecord]:
     """The records by the IRI of their page; of two for one page the later counts."""
-    return {_bare(page_iri(record.url)): record for record in records}
+    return {_strip_brackets(page_iri(record.url)): record for record in records}

@@ -17,15 +17,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from motherlode.index.fulltext.analysis import ACCENTS, UNSPACED, decode, open_index, unaccented
+from motherlode.index.fulltext.analysis import ACCENTS, UNSPACED, decode, open_index, remove_accents
 from motherlode.index.fulltext.documents import SubjectDocument, Text
-from motherlode.index.fulltext.query_parser import Search, attempts, parts, spellings
+from motherlode.index.fulltext.query_parser import Search, build_queries, iri_variants, parse_words
 
 if TYPE_CHECKING:
     import tantivy
 
 
-_LOCK = ".lock"
+_LOCK_SUFFIX = ".lock"
 
 
 class LinkedFolder:
@@ -35,19 +35,19 @@ class LinkedFolder:
         self._source = path.resolve()
         self.path = Path(tempfile.mkdtemp(prefix="motherlode-words-"))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        self.renew()
+        self.update_links()
 
-    def renew(self) -> None:
+    def update_links(self) -> None:
         """Link to the files that have come since."""
         for file in self._source.iterdir():
             link = self.path / file.name
-            if file.suffix != _LOCK and not link.is_symlink():
+            if file.suffix != _LOCK_SUFFIX and not link.is_symlink():
                 link.symlink_to(file)
 
 
-def may_write(path: Path) -> bool:
+def is_writable(path: Path) -> bool:
     """Whether files can be made in a folder, and its locks be taken."""
-    return all(os.access(place, os.W_OK) for place in (path, *path.glob(f"*{_LOCK}")))
+    return all(os.access(place, os.W_OK) for place in (path, *path.glob(f"*{_LOCK_SUFFIX}")))
 
 
 # ── Which of a subject's texts answers a search, and the piece of it that shows so.
@@ -57,9 +57,9 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 _LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ı": "i", "þ": "th", "ð": "d", "ς": "σ"}
 )
-_LENGTH = 200
-_BEFORE = 60
-_AROUND = 600
+_SNIPPET_CHARACTERS = 200
+_CHARACTERS_BEFORE_MATCH = 60
+_CHARACTERS_AROUND_MATCH = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +70,23 @@ class Snippet:
     marks: tuple[tuple[int, int], ...] = ()
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Text without case and accents, much as the index spells its words.
 
-    >>> folded("Crème"), folded("ÅNGSTRÖM"), folded("Straße")
+    >>> fold("Crème"), fold("ÅNGSTRÖM"), fold("Straße")
     ('creme', 'angstrom', 'strasse')
     """
-    text = unaccented(text).lower()
+    text = remove_accents(text).lower()
     return text if text.isascii() else text.translate(_LETTERS)
 
 
-def matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]:
+def find_matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]:
     """Where the wanted words stand in a text, alone or as the beginning of a longer word."""
     exact = frozenset(wanted)
     stems = tuple(word for word in exact if len(word) >= 3)
     found = []
     for match in _WORD.finditer(text):
-        word = folded(match[0])
+        word = fold(match[0])
         if word in exact:
             found.append((match.start(), match.end(), word))
         elif stems and word.startswith(stems):
@@ -94,21 +94,21 @@ def matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]:
     return found
 
 
-def best(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
+def best_text(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
     """The text that holds most of the words, the shortest of several; None where none holds any."""
     patterns = [_pattern(word) for word in dict.fromkeys(wanted)]
-    ranked = [(_held(text.value, patterns), -len(text.value), text) for text in texts]
+    ranked = [(_count_words(text.value, patterns), -len(text.value), text) for text in texts]
     count, _, chosen = max(ranked, key=lambda item: item[:2], default=(0, 0, None))
     return chosen if count else None
 
 
-def alike(texts: Iterable[Text], wanted: Sequence[str]) -> list[str]:
+def similar_words(texts: Iterable[Text], wanted: Sequence[str]) -> list[str]:
     """Words of the texts that differ by one letter from a wanted one, by which the engine finds them.
 
-    >>> alike([Text("p", "Tomato soup, Tomaten")], ["tomatoe", "suop"])
+    >>> similar_words([Text("p", "Tomato soup, Tomaten")], ["tomatoe", "suop"])
     ['tomato', 'soup']
     """
-    held = dict.fromkeys(folded(match[0]) for text in texts for match in _WORD.finditer(text.value))
+    held = dict.fromkeys(fold(match[0]) for text in texts for match in _WORD.finditer(text.value))
     return [word for word in held if any(_differ_by_one(word, other) for other in wanted)]
 
 
@@ -121,8 +121,8 @@ def _differ_by_one(word: str, other: str) -> bool:
     return left[1:] == right or left == right[1:] or left[1:] == right[1:] or is_turned
 
 
-def _held(text: str, patterns: Sequence[re.Pattern[str]]) -> int:
-    plain = folded(text)
+def _count_words(text: str, patterns: Sequence[re.Pattern[str]]) -> int:
+    plain = fold(text)
     return sum(1 for pattern in patterns if pattern.search(plain))
 
 
@@ -134,49 +134,49 @@ def _pattern(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_]){re.escape(word)}" + ("" if len(word) >= 3 else r"(?![^\W_])"))
 
 
-def snippet(text: str, wanted: Sequence[str]) -> Snippet:
+def make_snippet(text: str, wanted: Sequence[str]) -> Snippet:
     """The piece of a text around its first match, cut between words.
 
-    >>> snippet("The tomato is red", ["tomato"])
+    >>> make_snippet("The tomato is red", ["tomato"])
     Snippet(text='The tomato is red', marks=((4, 10),))
     """
-    text, cut_before, cut_after = _near(" ".join(text.split()), wanted)
-    found = matches(text, wanted)
-    start = max(0, found[0][0] - _BEFORE) if found and len(text) > _LENGTH else 0
+    text, cut_before, cut_after = _cut_around_match(" ".join(text.split()), wanted)
+    found = find_matches(text, wanted)
+    start = max(0, found[0][0] - _CHARACTERS_BEFORE_MATCH) if found and len(text) > _SNIPPET_CHARACTERS else 0
     if start:
         start = text.find(" ", start, found[0][0]) + 1 or start
-    end = min(len(text), start + _LENGTH)
+    end = min(len(text), start + _SNIPPET_CHARACTERS)
     if end < len(text):
-        end = max(text.rfind(" ", start, end), found[0][1] if found else start + _LENGTH // 2)
+        end = max(text.rfind(" ", start, end), found[0][1] if found else start + _SNIPPET_CHARACTERS // 2)
     before, after = "… " if start or cut_before else "", " …" if end < len(text) or cut_after else ""
     shift = len(before) - start
     marks = tuple((place + shift, stop + shift) for place, stop, _ in found if start <= place and stop <= end)
     return Snippet(before + text[start:end] + after, marks)
 
 
-def _near(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool]:
+def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool]:
     """The part of a long text in which its first match lies, and whether something was cut off before and behind it.
 
     Letters may fold to more or fewer letters, so the place in the folded text is not quite that in the text itself.
     """
-    if len(text) <= 2 * _AROUND:
+    if len(text) <= 2 * _CHARACTERS_AROUND_MATCH:
         return text, False, False
-    plain = folded(text)
+    plain = fold(text)
     places = [match.start() for word in wanted if (match := _pattern(word).search(plain)) is not None]
     first = min(places, default=0)
-    start = max(0, first - _AROUND)
-    if not matches(text[start : first + _AROUND], wanted):
+    start = max(0, first - _CHARACTERS_AROUND_MATCH)
+    if not find_matches(text[start : first + _CHARACTERS_AROUND_MATCH], wanted):
         return text, False, False
-    return text[start : first + _AROUND], start > 0, first + _AROUND < len(text)
+    return text[start : first + _CHARACTERS_AROUND_MATCH], start > 0, first + _CHARACTERS_AROUND_MATCH < len(text)
 
 
 # ── Words come out: subjects, ranked, each with its name, its types, the text that answers, and the pages that say so.
 
-_AT_ONCE = 500
+_DOCUMENTS_PER_ROUND = 500
 """Documents that a search looks at, whatever its limit: subjects that several pages speak of are told together."""
-_MOST_ROUNDS = 20
+_MAX_ROUNDS = 20
 """How often it looks further, where those documents had fewer subjects: what every page of a site says fills them."""
-MOST_RESULTS = 1_000
+MAX_RESULTS = 1_000
 
 
 @dataclass(slots=True, kw_only=True)
@@ -196,7 +196,7 @@ class Hit:
     """Pages that say it, among those looked at."""
     has_more_pages: bool = False
     """There may be others: not all documents that answer were looked at."""
-    alike: int = 0
+    similar_subjects: int = 0
     """Nameless subjects (blank nodes) of other pages that say the same."""
 
     @property
@@ -226,7 +226,7 @@ class Hit:
 _Key = tuple[str, ...]
 
 
-def _key(stored: SubjectDocument, label: str) -> _Key:
+def _subject_key(stored: SubjectDocument, label: str) -> _Key:
     """Blank nodes of several pages are the same find where they have the same name and types."""
     return ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
 
@@ -236,13 +236,13 @@ class WordSearcher:
 
     def __init__(self, path: Path) -> None:
         """FileNotFoundError where there is no index."""
-        self._links = LinkedFolder(path) if path.is_dir() and not may_write(path) else None
+        self._links = LinkedFolder(path) if path.is_dir() and not is_writable(path) else None
         self._index = open_index(path if self._links is None else self._links.path)
 
     def refresh(self) -> None:
         """See what has been committed since."""
         if self._links is not None:
-            self._links.renew()
+            self._links.update_links()
         self._index.reload()
 
     def __len__(self) -> int:
@@ -250,10 +250,10 @@ class WordSearcher:
 
     def search(self, asked: Search) -> list[Hit]:
         """The subjects that answer best. All words count where some subject has them all, otherwise any of them."""
-        wanted = [token for part in parts(asked.words) if not part.excluded for token in part.tokens]
+        wanted = [token for part in parse_words(asked.words) if not part.excluded for token in part.tokens]
         searcher = self._index.searcher()
-        for query in attempts(asked):
-            found = _found(searcher, query, asked, wanted)
+        for query in build_queries(asked):
+            found = _find_subjects(searcher, query, asked, wanted)
             if found:
                 return found
         return []
@@ -263,42 +263,48 @@ class WordSearcher:
         if limit < 1:  # which the engine would not take
             return []
         searcher = self._index.searcher()
-        for query in attempts(Search(words=words))[:1]:
+        for query in build_queries(Search(words=words))[:1]:
             found = searcher.search(query, limit=limit, count=False).hits
-            documents = ((float(score), _stored(searcher, address)) for score, address in found)
+            documents = ((float(score), _read_document(searcher, address)) for score, address in found)
             return [(stored.subject, stored.graph, score) for score, stored in documents]
         return []
 
 
-def _found(searcher: tantivy.Searcher, query: tantivy.Query, asked: Search, wanted: list[str]) -> list[Hit]:
+def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, asked: Search, wanted: list[str]) -> list[Hit]:
     """The subjects of the best documents, as many as are wanted."""
     found: dict[_Key, Hit] = {}
-    for number in range(_MOST_ROUNDS):
-        addresses = searcher.search(query, limit=_AT_ONCE, count=False, offset=number * _AT_ONCE).hits
-        documents = [(float(score), _stored(searcher, address)) for score, address in addresses]
-        has_more = len(documents) == _AT_ONCE
-        for key, hit in _told(documents, asked, wanted, known=found).items():
+    for number in range(_MAX_ROUNDS):
+        addresses = searcher.search(
+            query, limit=_DOCUMENTS_PER_ROUND, count=False, offset=number * _DOCUMENTS_PER_ROUND
+        ).hits
+        documents = [(float(score), _read_document(searcher, address)) for score, address in addresses]
+        has_more = len(documents) == _DOCUMENTS_PER_ROUND
+        for key, hit in _group_by_subject(documents, asked, wanted, known=found).items():
             hit.has_more_pages = has_more or number > 0
             found[key] = hit
-        if not has_more or len(found) >= min(asked.limit, MOST_RESULTS):
+        if not has_more or len(found) >= min(asked.limit, MAX_RESULTS):
             break
     return list(found.values())
 
 
-def _told(
+def _group_by_subject(
     documents: Sequence[tuple[float, SubjectDocument]], asked: Search, wanted: list[str], known: Collection[_Key]
 ) -> dict[_Key, Hit]:
     """Subjects that are not known yet, each with all of its pages: how many are asked for changes none of them."""
-    room = min(asked.limit, MOST_RESULTS) - len(known)
+    room = min(asked.limit, MAX_RESULTS) - len(known)
     found: dict[_Key, Hit] = {}
     pages: dict[_Key, set[str]] = {}
     for score, stored in documents:
         label = stored.label
-        key = _key(stored, label)
+        key = _subject_key(stored, label)
         if key in found:
             pages[key].add(stored.page)
-            found[key].alike += found[key].subject != stored.subject
-        elif len(found) < room and key not in known and (hit := _hit(stored, label, score, asked, wanted)) is not None:
+            found[key].similar_subjects += found[key].subject != stored.subject
+        elif (
+            len(found) < room
+            and key not in known
+            and (hit := _make_hit(stored, label, score, asked, wanted)) is not None
+        ):
             found[key] = hit
             pages[key] = {stored.page}
     for key, hit in found.items():
@@ -306,18 +312,18 @@ def _told(
     return found
 
 
-def _stored(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> SubjectDocument:
+def _read_document(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> SubjectDocument:
     content: bytes = searcher.doc(address)["stored"][0]
     return decode(content)
 
 
-def _hit(stored: SubjectDocument, label: str, score: float, asked: Search, wanted: list[str]) -> Hit | None:
+def _make_hit(stored: SubjectDocument, label: str, score: float, asked: Search, wanted: list[str]) -> Hit | None:
     """None where a filter by predicate or language leaves no text that holds one of the words, or one like them."""
-    allowed = _allowed(stored.texts, asked)
-    text = best(allowed, wanted)
+    allowed = _filter_texts(stored.texts, asked)
+    text = best_text(allowed, wanted)
     if text is None:
-        wanted = alike(allowed, wanted)
-        text = best(allowed, wanted)
+        wanted = similar_words(allowed, wanted)
+        text = best_text(allowed, wanted)
     if text is None:
         if len(allowed) < len(stored.texts) or not allowed:
             return None
@@ -327,7 +333,7 @@ def _hit(stored: SubjectDocument, label: str, score: float, asked: Search, wante
         label=label,
         types=tuple(stored.types),
         score=score,
-        snippet=snippet(text.value, wanted),
+        snippet=make_snippet(text.value, wanted),
         predicate=text.predicate,
         language=text.language,
         page=stored.page,
@@ -335,8 +341,8 @@ def _hit(stored: SubjectDocument, label: str, score: float, asked: Search, wante
     )
 
 
-def _allowed(texts: list[Text], asked: Search) -> list[Text]:
-    predicates, language = spellings(asked.predicate), asked.language.lower()
+def _filter_texts(texts: list[Text], asked: Search) -> list[Text]:
+    predicates, language = iri_variants(asked.predicate), asked.language.lower()
     return [
         text
         for text in texts

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 import zstandard
 
-from motherlode.index.fulltext.analysis import encode, open_index, written
-from motherlode.index.fulltext.documents import SubjectDocument, documents, documents_in, pages_of
+from motherlode.index.fulltext.analysis import encode, open_index, to_tantivy
+from motherlode.index.fulltext.documents import SubjectDocument, documents_from_lines, make_documents, records_by_page
 from motherlode.index.page_record import PROVENANCE, PageRecord, Store
 from motherlode.model.terms import PREFIXES
 
@@ -31,7 +31,7 @@ _LENGTH = struct.Struct("<I")
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[tuple[str, list[SubjectDocument]]]).decode
 
-Encoded = Sequence[tuple[str, Sequence[bytes]]]
+JournalPages = Sequence[tuple[str, Sequence[bytes]]]
 """Pages, and their documents as `engine.encode` gives them."""
 
 
@@ -44,7 +44,7 @@ class PendingPages:
         """Bytes that wait for a commit."""
         self._compressor = zstandard.ZstdCompressor(level=1)
 
-    def append(self, pages: Encoded) -> None:
+    def append(self, pages: JournalPages) -> None:
         frame = self._compressor.compress(
             _encode([(page, list(map(msgspec.Raw, documents))) for page, documents in pages])
         )
@@ -69,7 +69,7 @@ class PendingPages:
 
 # ── Words go in: page by page beside the quads, or all at once from a store that has none yet.
 
-HEAP = 50_000_000
+HEAP_BYTES = 50_000_000
 """Bytes that the engine may gather before it writes a segment."""
 _COMMIT_PAGES = 20_000
 _COMMIT_BYTES = 32 << 20
@@ -85,7 +85,7 @@ class QuadSource(Protocol):
     def match(self, *, predicate: str | None = None, graph: str | None = None) -> Iterator[ox.Quad]: ...
 
 
-Prepared = list[tuple[str, list[tuple[SubjectDocument, bytes]]]]
+EncodedPages = list[tuple[str, list[tuple[SubjectDocument, bytes]]]]
 """Pages by their IRIs, each with its documents and how they are kept."""
 
 
@@ -96,7 +96,7 @@ class WordIndex:
         index = open_index(path, create=True)
         self.is_new = index.searcher().num_docs == 0
         """It knows no words at all: nothing was written yet, or a kill came before it was made."""
-        self._writer = index.writer(heap_size=HEAP, num_threads=1)
+        self._writer = index.writer(heap_size=HEAP_BYTES, num_threads=1)
         self._journal = PendingPages(path / "pending.journal")
         self._clock = clock
         self._committed_at = clock()
@@ -106,15 +106,16 @@ class WordIndex:
                 self._index([(page, [(one, encode(one)) for one in found]) for page, found in pages])
             self.commit()
 
-    def announce(self, records: Iterable[PageRecord]) -> Prepared:
+    def prepare(self, records: Iterable[PageRecord]) -> EncodedPages:
         """Note pages that are about to be written, before anything else knows of them. What `write` wants then."""
         pages = [
-            (page, [(one, encode(one)) for one in documents(record)]) for page, record in pages_of(records).items()
+            (page, [(one, encode(one)) for one in make_documents(record)])
+            for page, record in records_by_page(records).items()
         ]
         self._journal.append([(page, [encoded for _, encoded in found]) for page, found in pages])
         return pages
 
-    def write(self, pages: Prepared) -> None:
+    def write(self, pages: EncodedPages) -> None:
         """Take pages that have been announced. They can be found from the next commit on."""
         self._index(pages)
         self._pages += len(pages)
@@ -125,11 +126,11 @@ class WordIndex:
         ):
             self.commit()
 
-    def _index(self, pages: Prepared) -> None:
+    def _index(self, pages: EncodedPages) -> None:
         for page, found in pages:
             self._writer.delete_documents_by_term("page", page)
             for document, encoded in found:
-                self._writer.add_document(written(document, encoded))
+                self._writer.add_document(to_tantivy(document, encoded))
 
     def commit(self) -> None:
         """Make all that was written lasting, and visible to those who search."""
@@ -146,9 +147,9 @@ class WordIndex:
         self._writer.rollback()  # only what is committed can be deleted as a whole
         self._writer.delete_all_documents()
         pages = 0
-        for found in _pages(source):
+        for found in _pages_in_store(source):
             for document in found:
-                self._writer.add_document(written(document, encode(document)))
+                self._writer.add_document(to_tantivy(document, encode(document)))
             pages += 1
             each(pages)
         self.commit()
@@ -159,7 +160,7 @@ class WordIndex:
         self._writer.wait_merging_threads()
 
 
-def _pages(source: QuadSource) -> Iterator[list[SubjectDocument]]:
+def _pages_in_store(source: QuadSource) -> Iterator[list[SubjectDocument]]:
     """The documents of each page of a store; a page's types hold for all the graphs that it names itself."""
     own: dict[str, list[str]] = {}
     for quad in source.match(predicate=f"<{PREFIXES['ml']}graph>", graph=f"<{PROVENANCE}>"):
@@ -167,10 +168,10 @@ def _pages(source: QuadSource) -> Iterator[list[SubjectDocument]]:
     apart = {PROVENANCE, *(name[1:-1] for page, graphs in own.items() for name in (page, *graphs))}
     for graph, group in groupby(source.quads(), key=lambda quad: getattr(quad.graph_name, "value", "")):
         if graph not in apart:
-            yield documents_in(graph, (f"{quad} ." for quad in group))
+            yield documents_from_lines(graph, (f"{quad} ." for quad in group))
     for page, graphs in own.items():
         quads = chain.from_iterable(source.match(graph=name) for name in (page, *graphs))
-        yield documents_in(page[1:-1], (f"{quad} ." for quad in quads))
+        yield documents_from_lines(page[1:-1], (f"{quad} ." for quad in quads))
 
 
 class SearchableStore:
@@ -181,7 +182,7 @@ class SearchableStore:
         self._words = words
 
     def write(self, records: Sequence[PageRecord]) -> None:
-        pages = self._words.announce(records)
+        pages = self._words.prepare(records)
         self._quads.write(records)
         self._words.write(pages)
 

@@ -5,7 +5,7 @@ brings it to the store, and `worker` does so in a process that can be ended: the
 whoever sets a time limit must be able to kill.
 """
 
-from motherlode.index.query.answerer import Answerer, QueryRequest, leave_the_network
 from motherlode.index.query.diagnostics import QueryError, QueryProblem
+from motherlode.index.query.query_executor import QueryExecutor, QueryRequest, isolate_from_network
 
-__all__ = ["Answerer", "QueryError", "QueryProblem", "QueryRequest", "leave_the_network"]
+__all__ = ["QueryError", "QueryExecutor", "QueryProblem", "QueryRequest", "isolate_from_network"]

@@ -20,7 +20,7 @@ UPDATES = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COP
 _ERROR = re.compile(r"error at (\d+):(\d+): expected (?:one of )?(.*)", re.DOTALL)
 _CLASS = re.compile(r"\[(?:'[^']*'|[^\]'])*\]", re.DOTALL)
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
-_MOST_EXPECTED = 8
+_MAX_EXPECTED = 8
 _LONGEST_FUNCTION = "ENCODE_FOR_URI"
 """What the parser names where a function could stand, and the one that does stand there has wrong arguments."""
 
@@ -56,33 +56,33 @@ class QueryError(ValueError):
         self.problem = problem
 
 
-def at(sparql: str, offset: int, message: str, hint: str = "") -> QueryProblem:
+def problem_at(sparql: str, offset: int, message: str, hint: str = "") -> QueryProblem:
     """A problem at a place of the query."""
     line, column = place(sparql, offset)
     return QueryProblem(message, line, column, sparql.split("\n")[line - 1].rstrip("\r"), hint)
 
 
-def diagnosed(sparql: str, error: str, *, offset: int | None = None) -> QueryProblem:
+def diagnose(sparql: str, error: str, *, offset: int | None = None) -> QueryProblem:
     """What the parser's complaint means. `offset` is the place in the text as the user wrote it."""
     found = tokens(sparql)
     match = _ERROR.match(error)
     if match is None:
-        return _known(sparql, found) or QueryProblem(error)
+        return _find_common_mistake(sparql, found) or QueryProblem(error)
     reached = offset if offset is not None else offset_of(sparql, int(match[1]), int(match[2]))
     told = match[3]
-    if (problem := _known(sparql, found)) is not None:
+    if (problem := _find_common_mistake(sparql, found)) is not None:
         return problem
-    if (problem := _told(sparql, found, told, reached)) is not None:
+    if (problem := _explain_sentence(sparql, found, told, reached)) is not None:
         return problem
-    expected = _expected(told)
-    start = _fault(found, reached, expected, len(sparql))
-    return _unexpected(sparql, found, start, expected)
+    expected = _parse_expected(told)
+    start = _fault_offset(found, reached, expected, len(sparql))
+    return _unexpected_token(sparql, found, start, expected)
 
 
 # ── mistakes that show without the parser ────────────────────────────────────────────────────────────────
 
 
-def _known(sparql: str, found: list[Token]) -> QueryProblem | None:
+def _find_common_mistake(sparql: str, found: list[Token]) -> QueryProblem | None:
     return (
         _no_query(sparql, found)
         or _open_string(sparql, found)
@@ -100,12 +100,14 @@ def _no_query(sparql: str, found: list[Token]) -> QueryProblem | None:
     if first is None:
         return QueryProblem("there are only prefixes", hint="a query goes on with SELECT, ASK, CONSTRUCT or DESCRIBE")
     if first.text.upper() in UPDATES:
-        return at(sparql, first.start, f"{first.text.upper()} is an update", hint="a crawl's store can only be read")
+        return problem_at(
+            sparql, first.start, f"{first.text.upper()} is an update", hint="a crawl's store can only be read"
+        )
     if first.text.upper() in FORMS:
         return None
     alike = difflib.get_close_matches(first.text.upper(), FORMS, 1, 0.6)
     hint = f"did you mean {alike[0]}?" if alike else "a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE"
-    return at(sparql, first.start, f"{first.text!r} is no form of query", hint=hint)
+    return problem_at(sparql, first.start, f"{first.text!r} is no form of query", hint=hint)
 
 
 def _after_prologue(found: list[Token]) -> Token | None:
@@ -120,10 +122,10 @@ def _after_prologue(found: list[Token]) -> Token | None:
     return None
 
 
-def form_of(sparql: str) -> str:
+def query_form(sparql: str) -> str:
     """The form of a query, in capitals, or "" where it has none.
 
-    >>> form_of("PREFIX a: <http://a/> construct where { ?s a:b ?o }"), form_of("# nothing")
+    >>> query_form("PREFIX a: <http://a/> construct where { ?s a:b ?o }"), query_form("# nothing")
     ('CONSTRUCT', '')
     """
     first = _after_prologue(tokens(sparql))
@@ -139,10 +141,12 @@ def _unknown_prefix(sparql: str, found: list[Token]) -> QueryProblem | None:
         if prefix in known:
             continue
         if before is not None and before.text == "<" and before.end == token.start:
-            return at(sparql, before.start, *_SENTENCES["IRI parsing failed"])
+            return problem_at(sparql, before.start, *_SENTENCES["IRI parsing failed"])
         alike = difflib.get_close_matches(prefix, known, 1, 0.5)
         guess = f"did you mean {alike[0]}:? Otherwise declare" if alike else "declare"
-        return at(sparql, token.start, f"the prefix {prefix}: is not known", f"{guess} it: PREFIX {prefix}: <…>")
+        return problem_at(
+            sparql, token.start, f"the prefix {prefix}: is not known", f"{guess} it: PREFIX {prefix}: <…>"
+        )
     return None
 
 
@@ -152,7 +156,7 @@ def _unknown_word(sparql: str, found: list[Token]) -> QueryProblem | None:
             alike = difflib.get_close_matches(token.text.upper(), _KEYWORDS, 1, 0.7)
             names = "names are written ?name, prefix:name or <http://…>"
             hint = f"did you mean {alike[0]}?" if alike and not token.text.islower() else names
-            return at(sparql, token.start, f"{token.text!r} is no word of SPARQL", hint)
+            return problem_at(sparql, token.start, f"{token.text!r} is no word of SPARQL", hint)
     return None
 
 
@@ -160,7 +164,7 @@ def _open_string(sparql: str, found: list[Token]) -> QueryProblem | None:
     for token in found:
         if token.kind is TokenKind.BROKEN:
             hint = "strings over several lines stand between three quotes" if "\n" in sparql[token.start :] else ""
-            return at(sparql, token.start, "this string is never closed", hint=hint)
+            return problem_at(sparql, token.start, "this string is never closed", hint=hint)
     return None
 
 
@@ -174,16 +178,16 @@ def _pairs(sparql: str, found: list[Token]) -> QueryProblem | None:
             waiting.append(token)
         elif token.text in _PAIRS.values():
             if not waiting:
-                return at(sparql, token.start, f"this {token.text} closes nothing")
+                return problem_at(sparql, token.start, f"this {token.text} closes nothing")
             partner = waiting.pop()
             if _PAIRS[partner.text] != token.text:
                 line, column = place(sparql, partner.start)
                 message = (
                     f"this {token.text} stands where the {partner.text} of line {line}, column {column} must be closed"
                 )
-                return at(sparql, token.start, message, hint=f"a {_PAIRS[partner.text]} is missing before it")
+                return problem_at(sparql, token.start, message, hint=f"a {_PAIRS[partner.text]} is missing before it")
     if waiting:
-        return at(
+        return problem_at(
             sparql,
             waiting[-1].start,
             f"this {waiting[-1].text} is never closed",
@@ -212,35 +216,35 @@ _SENTENCES = {
 }
 
 
-def _told(sparql: str, found: list[Token], told: str, reached: int) -> QueryProblem | None:
+def _explain_sentence(sparql: str, found: list[Token], told: str, reached: int) -> QueryProblem | None:
     for sentence, (message, hint) in _SENTENCES.items():
         if sentence in told:
             if "SELECT" in sentence:
                 start = next((token.start for token in found if token.is_word("SELECT")), 0)
             else:
                 start = max((token.start for token in found if token.start < reached), default=0)
-            return at(sparql, start, message, hint=hint)
+            return problem_at(sparql, start, message, hint=hint)
     sentence = next((part for part in told.split(", ") if re.fullmatch(r"[A-Z][a-z']+( [\w'?$]+){3,}\.?", part)), "")
     if sentence:
         start = max((token.start for token in found if token.start < reached), default=0)
-        return at(sparql, start, sentence[0].lower() + sentence[1:])
+        return problem_at(sparql, start, sentence[0].lower() + sentence[1:])
     return None
 
 
 # ── all others ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _expected(told: str) -> list[str]:
+def _parse_expected(told: str) -> list[str]:
     """What would have been right, without character classes.
 
-    >>> _expected('",", ".", ABS, [_], [\\'0\\'..=\\'9\\']')
+    >>> _parse_expected('",", ".", ABS, [_], [\\'0\\'..=\\'9\\']')
     [',', '.', 'ABS']
     """
     parts = (part.strip() for part in re.split(r",\s+(?![^\"]*\",?)|,\s+(?=\")|(?<=\"),\s+", _CLASS.sub("", told)))
     return [part.strip('"') for part in parts if part.strip('" ')]
 
 
-def _fault(found: list[Token], reached: int, expected: list[str], end: int) -> int:
+def _fault_offset(found: list[Token], reached: int, expected: list[str], end: int) -> int:
     """Where the token at fault begins: where the parser stopped, or before, by the length of a keyword it tried."""
     starts = {token.start for token in found}
     words = (word for word in expected if word.replace("_", "").isalpha())
@@ -255,20 +259,20 @@ def _fault(found: list[Token], reached: int, expected: list[str], end: int) -> i
     return max((token.start for token in found if token.start < reached), default=0)
 
 
-def _unexpected(sparql: str, found: list[Token], start: int, expected: list[str]) -> QueryProblem:
+def _unexpected_token(sparql: str, found: list[Token], start: int, expected: list[str]) -> QueryProblem:
     token = next((token for token in found if token.start == start), None)
     likely = sorted({word for word in expected if len(word) < 20}, key=lambda word: (word.isalpha(), word))
-    shown = ", ".join(likely[:_MOST_EXPECTED]) + (" …" if len(likely) > _MOST_EXPECTED else "")
+    shown = ", ".join(likely[:_MAX_EXPECTED]) + (" …" if len(likely) > _MAX_EXPECTED else "")
     hint = f"possible here: {shown}" if shown else ""
     if token is None:
         message = "the query ends too early" if hint else "the parts of the query do not go together"
         hint = hint or "is a variable given a value twice, by BIND, VALUES or AS?"
-        return at(sparql, len(sparql.rstrip()), message, hint)
+        return problem_at(sparql, len(sparql.rstrip()), message, hint)
     calls = (before for before, after in pairwise(found) if before.kind is TokenKind.WORD and after.text == "(")
     if token in calls and _LONGEST_FUNCTION in expected:
         message = f"what {token.text} is given does not fit it"
-        return at(sparql, start, message, "are all its arguments there, with commas between them?")
-    return at(sparql, start, f"{token.text[:40]!r} does not fit here", hint)
+        return problem_at(sparql, start, message, "are all its arguments there, with commas between them?")
+    return problem_at(sparql, start, f"{token.text[:40]!r} does not fit here", hint)
 
 
 # fmt: off

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import pyoxigraph as ox
 
-from motherlode.index.query.diagnostics import QueryError, QueryProblem, at
+from motherlode.index.query.diagnostics import QueryError, QueryProblem, problem_at
 from motherlode.model.sparql import Token, TokenKind, declared_prefixes, full_iri, tokens
 from motherlode.model.terms import PREFIXES
 
@@ -26,9 +26,11 @@ SEARCH_SERVICES = frozenset({"urn:motherlode:search", ML + "search"})
 MATCHES, SCORE, LIMIT, GRAPH, NODE = (ML + name for name in ("matches", "score", "limit", "graph", "node"))
 _FOUND = ML + "found"
 """A function for the patterns that stand for searches: whether one of them has found a subject in a graph."""
-_SHAPE = 'SERVICE ml:search { ?s ml:matches "words" }, with ml:score ?score, ml:graph ?page and ml:limit 100 if wanted'
-_MOST = 10_000
-_BEFORE_A_GRAPH = frozenset({"GRAPH", "FROM", "NAMED", "DESCRIBE"})
+_SEARCH_SYNTAX = (
+    'SERVICE ml:search { ?s ml:matches "words" }, with ml:score ?score, ml:graph ?page and ml:limit 100 if wanted'
+)
+_MAX_SUBJECTS = 10_000
+_WORDS_BEFORE_NAME = frozenset({"GRAPH", "FROM", "NAMED", "DESCRIBE"})
 """Words behind which a name may stand before a brace."""
 _VALUES = frozenset(
     {
@@ -54,7 +56,7 @@ Lookup = Callable[[str, int], Sequence[tuple[str, str, float]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class RewrittenQuery:
     """A query as the engine takes it."""
 
     text: str
@@ -62,7 +64,7 @@ class Prepared:
     edits: tuple[tuple[int, int, int], ...] = ()
     """Start and end of what was replaced, and the length of what stands there now."""
 
-    def original(self, offset: int) -> int:
+    def original_offset(self, offset: int) -> int:
         """Where in the user's text a place in this one was."""
         for start, end, length in self.edits:
             if offset < start:
@@ -73,11 +75,11 @@ class Prepared:
         return offset
 
 
-def prepared(sparql: str, lookup: Lookup | None, *, allow_network: bool = False) -> Prepared:
+def rewrite_services(sparql: str, lookup: Lookup | None, *, allow_network: bool = False) -> RewrittenQuery:
     """The query with our own services answered; QueryError where it wants what it may not have."""
     found = tokens(sparql)
     prefixes = {**PREFIXES, **declared_prefixes(found)}
-    cached = _Cached(lookup)
+    cached = _SearchFunctions(lookup)
     edits: list[tuple[int, int, str]] = []
     if not allow_network:
         _refuse_hidden(sparql, found)
@@ -86,21 +88,21 @@ def prepared(sparql: str, lookup: Lookup | None, *, allow_network: bool = False)
             named = position + 1 + (position + 1 < len(found) and found[position + 1].is_word("SILENT"))
             iri = full_iri(found[named], prefixes) if named < len(found) else ""
             if iri in SEARCH_SERVICES:
-                asked, end = _pattern(sparql, found, named + 1, prefixes)
-                _need_index(sparql, token, cached)
+                asked, end = _parse_pattern(sparql, found, named + 1, prefixes)
+                _require_index(sparql, token, cached)
                 edits.append((token.start, end, _subselect(asked, cached, len(edits))))
             elif not allow_network:
-                raise QueryError(_refused(sparql, token.start))
+                raise QueryError(_service_refused(sparql, token.start))
         elif full_iri(token, prefixes) in (MATCHES, SCORE):
-            _need_index(sparql, token, cached)
-    text, made = _edited(sparql, edits)
+            _require_index(sparql, token, cached)
+    text, made = _apply_edits(sparql, edits)
     functions: dict[ox.NamedNode, Function] = {
         ox.NamedNode(MATCHES): cached.matches,
         ox.NamedNode(SCORE): cached.score,
         ox.NamedNode(NODE): _node,
-        ox.NamedNode(_FOUND): cached.has_found,
+        ox.NamedNode(_FOUND): cached.is_found,
     }
-    return Prepared(text, functions, made)
+    return RewrittenQuery(text, functions, made)
 
 
 def _refuse_hidden(sparql: str, found: list[Token]) -> None:
@@ -114,13 +116,13 @@ def _refuse_hidden(sparql: str, found: list[Token]) -> None:
         if "SERVICE" not in words or token.kind not in (TokenKind.WORD, TokenKind.NAME) or token.is_word("SERVICE"):
             continue
         is_name = token.kind is TokenKind.NAME and (after is None or after.text != "{")
-        if not is_name and not (before is not None and before.text.upper() in _BEFORE_A_GRAPH):
-            raise QueryError(_refused(sparql, token.start))
+        if not is_name and not (before is not None and before.text.upper() in _WORDS_BEFORE_NAME):
+            raise QueryError(_service_refused(sparql, token.start))
     if _is_ambiguous(found):
         shown = {token.start for token in found if token.is_word("SERVICE")}
         for match in _SERVICE.finditer(sparql):
             if match.start() not in shown:
-                raise QueryError(_refused(sparql, match.start()))
+                raise QueryError(_service_refused(sparql, match.start()))
 
 
 def _is_ambiguous(found: list[Token]) -> bool:
@@ -133,8 +135,8 @@ def _is_ambiguous(found: list[Token]) -> bool:
     return False
 
 
-def _refused(sparql: str, start: int) -> QueryProblem:
-    return at(
+def _service_refused(sparql: str, start: int) -> QueryProblem:
+    return problem_at(
         sparql,
         start,
         "SERVICE asks another server, and that is not allowed",
@@ -143,18 +145,20 @@ def _refused(sparql: str, start: int) -> QueryProblem:
     )
 
 
-def _need_index(sparql: str, token: Token, cached: _Cached) -> None:
+def _require_index(sparql: str, token: Token, cached: _SearchFunctions) -> None:
     """Told before the query runs: what a function of it raises, the engine takes for no answer."""
     hint = "`motherlode search DIR --rebuild` makes one"
-    if not cached.is_there:
-        raise QueryError(at(sparql, token.start, "this crawl has no index of words", hint=hint))
+    if not cached.has_index:
+        raise QueryError(problem_at(sparql, token.start, "this crawl has no index of words", hint=hint))
     try:
         cached.found("", 0)
     except (ValueError, OSError) as error:
-        raise QueryError(at(sparql, token.start, f"the index of words cannot be read: {error}", hint=hint)) from error
+        raise QueryError(
+            problem_at(sparql, token.start, f"the index of words cannot be read: {error}", hint=hint)
+        ) from error
 
 
-def _edited(sparql: str, edits: Sequence[tuple[int, int, str]]) -> tuple[str, tuple[tuple[int, int, int], ...]]:
+def _apply_edits(sparql: str, edits: Sequence[tuple[int, int, str]]) -> tuple[str, tuple[tuple[int, int, int], ...]]:
     parts, made, last, shift = [], [], 0, 0
     for start, end, text in edits:
         parts += [sparql[last:start], text]
@@ -168,18 +172,20 @@ def _edited(sparql: str, edits: Sequence[tuple[int, int, str]]) -> tuple[str, tu
 
 
 @dataclass(slots=True)
-class _Asked:
+class _SearchPattern:
     subject: str = ""
     words: str = ""
     score: str = ""
     graph: str = ""
-    limit: int = _MOST
+    limit: int = _MAX_SUBJECTS
 
 
-def _pattern(sparql: str, found: list[Token], position: int, prefixes: dict[str, str]) -> tuple[_Asked, int]:
+def _parse_pattern(
+    sparql: str, found: list[Token], position: int, prefixes: dict[str, str]
+) -> tuple[_SearchPattern, int]:
     """What stands between the braces of a search, and where they end."""
-    inside, end = _braces(sparql, found, position)
-    asked = _Asked()
+    inside, end = _tokens_in_braces(sparql, found, position)
+    asked = _SearchPattern()
     place = 0
     while place < len(inside):
         if inside[place].text in (".", ";"):
@@ -187,45 +193,47 @@ def _pattern(sparql: str, found: list[Token], position: int, prefixes: dict[str,
             continue
         if inside[place].kind is TokenKind.VARIABLE:
             if asked.subject and inside[place].text != asked.subject:
-                raise QueryError(at(sparql, inside[place].start, "a search has one subject", hint=_SHAPE))
+                raise QueryError(
+                    problem_at(sparql, inside[place].start, "a search has one subject", hint=_SEARCH_SYNTAX)
+                )
             asked.subject = inside[place].text
             place += 1
         if place + 1 >= len(inside):
-            raise QueryError(at(sparql, inside[-1].start, "this search is not whole", hint=_SHAPE))
-        _property(sparql, asked, full_iri(inside[place], prefixes), inside[place + 1])
+            raise QueryError(problem_at(sparql, inside[-1].start, "this search is not whole", hint=_SEARCH_SYNTAX))
+        _set_property(sparql, asked, full_iri(inside[place], prefixes), inside[place + 1])
         place += 2
         if place < len(inside) and inside[place].kind is TokenKind.LANGUAGE:
             place += 1
     if not asked.subject or not asked.words:
         start = found[position].start if position < len(found) else len(sparql)
-        raise QueryError(at(sparql, start, "this search has no words", hint=_SHAPE))
+        raise QueryError(problem_at(sparql, start, "this search has no words", hint=_SEARCH_SYNTAX))
     return asked, end
 
 
-def _braces(sparql: str, found: list[Token], position: int) -> tuple[list[Token], int]:
+def _tokens_in_braces(sparql: str, found: list[Token], position: int) -> tuple[list[Token], int]:
     if position >= len(found) or found[position].text != "{":
         start = found[position].start if position < len(found) else len(sparql)
-        raise QueryError(at(sparql, start, "a search stands between { and }", hint=_SHAPE))
+        raise QueryError(problem_at(sparql, start, "a search stands between { and }", hint=_SEARCH_SYNTAX))
     for last in range(position + 1, len(found)):
         if found[last].text == "}":
             return found[position + 1 : last], found[last].end
-    raise QueryError(at(sparql, found[position].start, "this { is never closed", hint="a } is missing"))
+    raise QueryError(problem_at(sparql, found[position].start, "this { is never closed", hint="a } is missing"))
 
 
-def _property(sparql: str, asked: _Asked, name: str, value: Token) -> None:
+def _set_property(sparql: str, asked: _SearchPattern, name: str, value: Token) -> None:
     if name == MATCHES and value.kind is TokenKind.STRING:
         try:
             asked.words = string_value(value.text)
         except SyntaxError as error:
-            raise QueryError(at(sparql, value.start, "this string has an escape that is none")) from error
+            raise QueryError(problem_at(sparql, value.start, "this string has an escape that is none")) from error
     elif name == SCORE and value.kind is TokenKind.VARIABLE:
         asked.score = value.text
     elif name == GRAPH and value.kind is TokenKind.VARIABLE:
         asked.graph = value.text
     elif name == LIMIT and value.kind is TokenKind.NUMBER and value.text.isdigit():
-        asked.limit = min(_MOST, int(value.text))
+        asked.limit = min(_MAX_SUBJECTS, int(value.text))
     else:
-        raise QueryError(at(sparql, value.start, "this is no part of a search", hint=_SHAPE))
+        raise QueryError(problem_at(sparql, value.start, "this is no part of a search", hint=_SEARCH_SYNTAX))
 
 
 def string_value(spelled: str) -> str:
@@ -234,7 +242,7 @@ def string_value(spelled: str) -> str:
     return quad.object.value if isinstance(quad.object, ox.Literal) else ""
 
 
-def _subselect(asked: _Asked, cached: _Cached, number: int) -> str:
+def _subselect(asked: _SearchPattern, cached: _SearchFunctions, number: int) -> str:
     """The search as a pattern. What a query cannot name, blank nodes and IRIs of the wild web, is looked for instead.
 
     The graphs that hold such subjects are gone through, and those are taken that the search has found there.
@@ -242,9 +250,9 @@ def _subselect(asked: _Asked, cached: _Cached, number: int) -> str:
     words = str(ox.Literal(asked.words))
     found = cached.found(asked.words, asked.limit)
     graph = asked.graph or f"?ml_graph_{number}"
-    within = [(subject, page) for subject, page, _ in found if _speakable(page)]
-    rows = " ".join(f"(<{subject}> <{page}>)" for subject, page in within if _speakable(subject))
-    graphs = " ".join(dict.fromkeys(f"<{page}>" for subject, page in within if not _speakable(subject)))
+    within = [(subject, page) for subject, page, _ in found if _is_valid_iri(page)]
+    rows = " ".join(f"(<{subject}> <{page}>)" for subject, page in within if _is_valid_iri(subject))
+    graphs = " ".join(dict.fromkeys(f"<{page}>" for subject, page in within if not _is_valid_iri(subject)))
     shown = f"{asked.subject} {asked.score} {asked.graph}"
     score = f" BIND(<{SCORE}>({asked.subject}, {words}, {asked.limit}) AS {asked.score})" if asked.score else ""
     looked_for = (
@@ -262,7 +270,7 @@ def _node(term: object) -> ox.Literal | None:
     return ox.Literal(f"_:{term.value}") if isinstance(term, ox.BlankNode) else None
 
 
-def _speakable(name: str) -> bool:
+def _is_valid_iri(name: str) -> bool:
     """Blank nodes are not, and crawled IRIs may be such as a query cannot spell."""
     try:
         ox.NamedNode(name)
@@ -283,39 +291,39 @@ def _text(words: object) -> str:
 
 
 def _number(limit: object) -> int:
-    return int(limit.value) if isinstance(limit, ox.Literal) and limit.value.isdigit() else _MOST
+    return int(limit.value) if isinstance(limit, ox.Literal) and limit.value.isdigit() else _MAX_SUBJECTS
 
 
-class _Cached:
+class _SearchFunctions:
     """The word index as SPARQL functions; each search is made once a query."""
 
     def __init__(self, lookup: Lookup | None) -> None:
         self._lookup = lookup
         self.found = cache(self._search)
-        self._places = cache(self._places_of)
-        self._scores = cache(self._scores_of)
+        self._subjects_in_graphs = cache(self._find_subjects)
+        self._scores = cache(self._find_scores)
 
     @property
-    def is_there(self) -> bool:
+    def has_index(self) -> bool:
         return self._lookup is not None
 
     def _search(self, words: str, limit: int) -> Sequence[tuple[str, str, float]]:
         return self._lookup(words, limit) if self._lookup is not None else ()
 
-    def _places_of(self, words: str, limit: int) -> frozenset[tuple[str, str]]:
+    def _find_subjects(self, words: str, limit: int) -> frozenset[tuple[str, str]]:
         """Subjects with the graphs that they were found in."""
         return frozenset((subject, graph) for subject, graph, _ in self.found(words, limit))
 
-    def _scores_of(self, words: str, limit: int) -> dict[str, float]:
+    def _find_scores(self, words: str, limit: int) -> dict[str, float]:
         """The best score of each subject; the list begins with the best."""
         return {subject: score for subject, _, score in reversed(self.found(words, limit))}
 
-    def has_found(self, subject: object, graph: object, words: object, limit: object) -> ox.Literal:
+    def is_found(self, subject: object, graph: object, words: object, limit: object) -> ox.Literal:
         """Whether a search with that limit gave the subject in that graph."""
         place = (_name(subject), _name(graph))
-        return ox.Literal(place in self._places(_text(words), _number(limit)))
+        return ox.Literal(place in self._subjects_in_graphs(_text(words), _number(limit)))
 
-    def _score(self, subject: object, words: object, limit: int = _MOST) -> float | None:
+    def _score(self, subject: object, words: object, limit: int = _MAX_SUBJECTS) -> float | None:
         return self._scores(_text(words), limit).get(_name(subject))
 
     def matches(self, subject: object, words: object) -> ox.Literal:

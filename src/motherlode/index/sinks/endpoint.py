@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from motherlode.index.page_record import PageRecord
-from motherlode.index.sinks.nquads_sink import PageChange, change_from, strict
+from motherlode.index.sinks.nquads_sink import PageChange, change_from, drop_nonstandard
 
-_ENDING = ".batch"
-_TROUBLE = "trouble.txt"
+_BATCH_SUFFIX = ".batch"
+_ERROR_FILE = "trouble.txt"
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[PageChange]).decode
 
@@ -34,77 +34,79 @@ class SpoolFullError(OSError):
 class Spool:
     """First in, first out; one thread puts, one takes."""
 
-    def __init__(self, folder: Path, *, most_bytes: int) -> None:
+    def __init__(self, folder: Path, *, max_bytes: int) -> None:
         self._folder = folder
         self._refused = folder / "refused"
         self._refused.mkdir(parents=True, exist_ok=True)
-        self._most = most_bytes
+        self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        found = sorted(folder.glob(f"*{_ENDING}"))
-        self._line = deque((path, path.stat().st_size) for path in found)
-        self._bytes = sum(size for _, size in self._line)
-        aside = (int(path.name.partition("-")[0]) for path in self._refused.glob(f"*{_ENDING}"))
+        found = sorted(folder.glob(f"*{_BATCH_SUFFIX}"))
+        self._queue = deque((path, path.stat().st_size) for path in found)
+        self._bytes = sum(size for _, size in self._queue)
+        aside = (int(path.name.partition("-")[0]) for path in self._refused.glob(f"*{_BATCH_SUFFIX}"))
         self._number = max([*(int(path.stem) for path in found), *aside], default=0)
         for half in folder.glob("*.new"):
             half.unlink()
 
     def __len__(self) -> int:
         with self._lock:
-            return len(self._line)
+            return len(self._queue)
 
     def put(self, changes: Sequence[PageChange]) -> None:
         """Keep a batch; it survives the end of this process from here on."""
         data = _encode(list(changes))
         with self._lock:
-            if self._line and self._bytes + len(data) > self._most:  # one may always wait, or none would ever be sent
+            if (
+                self._queue and self._bytes + len(data) > self._max_bytes
+            ):  # one may always wait, or none would ever be sent
                 raise SpoolFullError(
                     f"{self._bytes:,} bytes wait in {self._folder}, and no more may: when the endpoint takes them "
                     "again, `motherlode resume` goes on; the sink's key `spool` lets more wait"
                 )
         self._number += 1
-        path = self._folder / f"{self._number:012d}{_ENDING}"
+        path = self._folder / f"{self._number:012d}{_BATCH_SUFFIX}"
         fresh = path.with_suffix(".new")
         fresh.write_bytes(data)
         fresh.rename(path)
         with self._lock:
-            self._line.append((path, len(data)))
+            self._queue.append((path, len(data)))
             self._bytes += len(data)
 
     def first(self) -> list[PageChange] | None:
         """The batch that has waited longest."""
         with self._lock:
-            path = self._line[0][0] if self._line else None
+            path = self._queue[0][0] if self._queue else None
         return None if path is None else _decode(path.read_bytes())
 
     def drop_first(self) -> None:
         """The endpoint has it."""
         with self._lock:
-            path, size = self._line.popleft()
+            path, size = self._queue.popleft()
             self._bytes -= size
         path.unlink()
 
-    def set_aside(self, change: PageChange, reason: str) -> None:
+    def keep_refused(self, change: PageChange, reason: str) -> None:
         """Keep a page that the endpoint refuses, with what it said."""
         with self._lock:
-            number = int(self._line[0][0].stem)
+            number = int(self._queue[0][0].stem)
         # by the page's name: after a kill, or an end in the middle of a batch, it is refused again
         digest = hashlib.sha256(change.page.encode("utf-8", "replace")).hexdigest()
-        path = self._refused / f"{number:012d}-{digest[:16]}{_ENDING}"
+        path = self._refused / f"{number:012d}-{digest[:16]}{_BATCH_SUFFIX}"
         path.write_bytes(_encode([change]))
         path.with_suffix(".txt").write_text(f"{change.page}\n{reason}\n", encoding="utf-8")
 
-    def note_trouble(self, trouble: str) -> None:
+    def record_error(self, last_error: str) -> None:
         """Keep the reason why nothing is taken just now, for who looks from outside; "" where there is none."""
-        path = self._folder / _TROUBLE
-        if trouble:
-            path.write_text(trouble, encoding="utf-8", errors="replace")
+        path = self._folder / _ERROR_FILE
+        if last_error:
+            path.write_text(last_error, encoding="utf-8", errors="replace")
         else:
             path.unlink(missing_ok=True)
 
     def sync(self) -> None:
         """Make what was put survive a loss of power."""
         with self._lock:
-            paths = [path for path, _ in self._line]
+            paths = [path for path, _ in self._queue]
         for path in [
             *paths[-64:],
             self._folder,
@@ -121,20 +123,20 @@ class Spool:
 
 def spool_counts(folder: Path) -> tuple[int, int]:
     """Batches that wait, and pages that were refused, for who looks from outside."""
-    return len(list(folder.glob(f"*{_ENDING}"))), len(list((folder / "refused").glob(f"*{_ENDING}")))
+    return len(list(folder.glob(f"*{_BATCH_SUFFIX}"))), len(list((folder / "refused").glob(f"*{_BATCH_SUFFIX}")))
 
 
-def spool_trouble(folder: Path) -> str:
+def spool_error(folder: Path) -> str:
     """Why the last attempt to send something failed; "" where it did not."""
     try:
-        return (folder / _TROUBLE).read_text(encoding="utf-8")
+        return (folder / _ERROR_FILE).read_text(encoding="utf-8")
     except FileNotFoundError:
         return ""
 
 
 # ── A plain HTTP client for one endpoint: one connection, kept open, from one thread.
 
-_MOST_ANSWER = 4096
+_MAX_MESSAGE_BYTES = 4096
 """Bytes of an answer that are kept for the message; the rest is read and dropped."""
 
 
@@ -147,19 +149,19 @@ class EndpointResponse:
     retry_after: float | None = None
 
     @property
-    def good(self) -> bool:
+    def is_success(self) -> bool:
         return 200 <= self.status < 300
 
 
 class EndpointClient:
     """Sends requests to the host of a URL. Raises OSError where no answer came."""
 
-    def __init__(self, url: str, *, seconds: float, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str, *, timeout_seconds: float, headers: Mapping[str, str]) -> None:
         parts = urlsplit(url)
         self._host = parts.hostname or ""
         self._port = parts.port
         self._secure = parts.scheme == "https"
-        self._seconds = seconds
+        self._timeout_seconds = timeout_seconds
         self._headers = dict(headers)
         self.target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         """Path and query of the endpoint itself."""
@@ -183,10 +185,10 @@ class EndpointClient:
     def _send(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> EndpointResponse:
         if self._connection is None:
             made = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-            self._connection = made(self._host, self._port, timeout=self._seconds)
+            self._connection = made(self._host, self._port, timeout=self._timeout_seconds)
         self._connection.request(method, target, body=body, headers=dict(headers))
         response = self._connection.getresponse()
-        text = response.read(_MOST_ANSWER).decode("utf-8", "replace")
+        text = response.read(_MAX_MESSAGE_BYTES).decode("utf-8", "replace")
         while response.read(1 << 16):
             pass
         after = response.headers.get("Retry-After", "")
@@ -205,30 +207,36 @@ class EndpointClient:
 # ── An endpoint that takes pages as they come: a spool that is filled by the crawl and emptied by a thread.
 
 Send = Callable[[EndpointClient, Sequence[PageChange]], EndpointResponse]
-_CONTENT = frozenset({400, 413, 415, 422})
-_FIRST_WAIT, _LONGEST_WAIT = 0.25, 60.0
+_CONTENT_ERRORS = frozenset({400, 413, 415, 422})
+_FIRST_BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 0.25, 60.0
 
 
 class EndpointSink:
     """`write` returns when the pages are safe on disk; the thread does the rest."""
 
     def __init__(
-        self, spool: Spool, client: EndpointClient, send: Send, *, drain: float, portion: int | None = None
+        self,
+        spool: Spool,
+        client: EndpointClient,
+        send: Send,
+        *,
+        drain_seconds: float,
+        pages_per_request: int | None = None,
     ) -> None:
         self._spool = spool
         self._client = client
         self._send = send
-        self._drain = drain
-        self._portion = portion
+        self._drain_seconds = drain_seconds
+        self._pages_per_request = pages_per_request
         """Pages that are sent at a time; None for whole batches."""
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._closing = False
         self._broken: Exception | None = None
         self.sent = 0
         """Batches that the endpoint has taken."""
-        self.trouble = ""
+        self.last_error = ""
         """Why the last attempt failed; empty after one that did not."""
-        self._spool.note_trouble("")
+        self._spool.record_error("")
         self._thread = threading.Thread(target=self._run, name="sink", daemon=True)
         self._thread.start()
 
@@ -236,18 +244,20 @@ class EndpointSink:
         if self._broken is not None:
             raise OSError(f"a sink broke: {self._broken}") from self._broken
         self._spool.put([change_from(record) for record in records])
-        with self._news:
-            self._news.notify_all()
+        with self._changed:
+            self._changed.notify_all()
 
     def flush(self) -> None:
         self._spool.sync()
 
     def close(self) -> None:
         """Wait a while for the endpoint to take what is left, then stop; what remains is on disk."""
-        with self._news:
-            self._news.wait_for(lambda: not len(self._spool) or self._broken is not None, timeout=self._drain)
+        with self._changed:
+            self._changed.wait_for(
+                lambda: not len(self._spool) or self._broken is not None, timeout=self._drain_seconds
+            )
             self._closing = True
-            self._news.notify_all()
+            self._changed.notify_all()
         self._thread.join()
         self._client.close()
 
@@ -257,16 +267,16 @@ class EndpointSink:
 
     def _run(self) -> None:
         try:
-            while self._await_work():
+            while self._wait_for_batch():
                 self._deliver()
         except Exception as error:  # noqa: BLE001 - a thread has nobody above it: the next write tells the crawl
             self._broken = error
-            with self._news:
-                self._news.notify_all()
+            with self._changed:
+                self._changed.notify_all()
 
-    def _await_work(self) -> bool:
-        with self._news:
-            self._news.wait_for(lambda: self._closing or len(self._spool) > 0)
+    def _wait_for_batch(self) -> bool:
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing or len(self._spool) > 0)
             return not self._closing
 
     def _deliver(self) -> None:
@@ -274,54 +284,56 @@ class EndpointSink:
         batch = self._spool.first()
         if batch is None:
             return
-        portion = self._portion or max(1, len(batch))
-        if not all(self._insist(batch[start : start + portion]) for start in range(0, len(batch), portion)):
+        portion = self._pages_per_request or max(1, len(batch))
+        if not all(
+            self._send_until_accepted(batch[start : start + portion]) for start in range(0, len(batch), portion)
+        ):
             return
         self._spool.drop_first()
         self.sent += 1
-        with self._news:
-            self._news.notify_all()
+        with self._changed:
+            self._changed.notify_all()
 
-    def _insist(self, changes: Sequence[PageChange]) -> bool:
+    def _send_until_accepted(self, changes: Sequence[PageChange]) -> bool:
         """True once the endpoint has taken the pages, or refused them for good."""
-        wait = _FIRST_WAIT
+        wait = _FIRST_BACKOFF_SECONDS
         while True:
             answer = self._attempt(changes)
-            if answer is not None and answer.good:
+            if answer is not None and answer.is_success:
                 return True
-            if answer is not None and answer.status in _CONTENT:
-                return self._one_by_one(changes, answer)
+            if answer is not None and answer.status in _CONTENT_ERRORS:
+                return self._isolate_refused(changes, answer)
             pause = max(wait, answer.retry_after or 0.0) if answer is not None else wait
-            if self._paused(min(pause, _LONGEST_WAIT)):
+            if self._wait_or_close(min(pause, _MAX_BACKOFF_SECONDS)):
                 return False
-            wait = min(wait * 2, _LONGEST_WAIT)
+            wait = min(wait * 2, _MAX_BACKOFF_SECONDS)
 
     def _attempt(self, changes: Sequence[PageChange]) -> EndpointResponse | None:
         try:
             answer = self._send(self._client, changes)
         except OSError as error:
-            self._note(str(error))
+            self._record_error(str(error))
             return None
-        self._note("" if answer.good else f"{answer.status} {answer.text[:200]}".strip())
+        self._record_error("" if answer.is_success else f"{answer.status} {answer.text[:200]}".strip())
         return answer
 
-    def _note(self, trouble: str) -> None:
+    def _record_error(self, last_error: str) -> None:
         """Keep it where `stats` finds it."""
-        if trouble != self.trouble:
-            self.trouble = trouble
-            self._spool.note_trouble(trouble)
+        if last_error != self.last_error:
+            self.last_error = last_error
+            self._spool.record_error(last_error)
 
-    def _one_by_one(self, changes: Sequence[PageChange], refusal: EndpointResponse) -> bool:
+    def _isolate_refused(self, changes: Sequence[PageChange], refusal: EndpointResponse) -> bool:
         if len(changes) > 1:
-            return all(self._insist([change]) for change in changes)
+            return all(self._send_until_accepted([change]) for change in changes)
         (change,) = changes
-        repaired = strict(change)
+        repaired = drop_nonstandard(change)
         if repaired != change:
-            return self._insist([repaired])
-        self._spool.set_aside(change, f"{refusal.status} {refusal.text}")
+            return self._send_until_accepted([repaired])
+        self._spool.keep_refused(change, f"{refusal.status} {refusal.text}")
         return True
 
-    def _paused(self, seconds: float) -> bool:
+    def _wait_or_close(self, timeout_seconds: float) -> bool:
         """Wait before the next attempt; True where the crawl ends meanwhile."""
-        with self._news:
-            return self._news.wait_for(lambda: self._closing, timeout=seconds)
+        with self._changed:
+            return self._changed.wait_for(lambda: self._closing, timeout=timeout_seconds)

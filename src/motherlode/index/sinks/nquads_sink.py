@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pyoxigraph as ox
 
-from motherlode.index.page_record import PROVENANCE, PageRecord, provenance_lines
-from motherlode.index.segment_files import Segments
+from motherlode.index.page_record import PROVENANCE, PageRecord, serialize_provenance
+from motherlode.index.segment_files import SegmentWriter
 from motherlode.model.terms import page_iri
 
 
@@ -25,9 +25,9 @@ class PageChange(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
     def nquads(self, *, provenance_graph: str) -> str:
         """The page as N-Quads; without the provenance where its graph has no name."""
-        parts = [_in_graph(lines, graph) for graph, lines in self.graphs.items()]
+        parts = [_add_graph(lines, graph) for graph, lines in self.graphs.items()]
         if provenance_graph:
-            parts.append(_in_graph(self.provenance, provenance_graph))
+            parts.append(_add_graph(self.provenance, provenance_graph))
         return "".join(parts)
 
 
@@ -35,10 +35,11 @@ def change_from(record: PageRecord) -> PageChange:
     """A record of the index, without what it says to our own store's default graph."""
     page = page_iri(record.url)
     graphs: dict[str, list[str]] = {page: [], **{graph: [] for graph in record.graphs}}
-    for quad in _parsed(record.lines):
-        if isinstance(quad.graph_name, ox.NamedNode):
-            graphs.setdefault(str(quad.graph_name), []).append(f"{quad.triple} .\n")
-    provenance = [f"{quad.triple} .\n" for quad in _parsed(provenance_lines(record).encode("utf-8", "replace"))]
+    for quad in _parse_quads(record.graph_quads):
+        graphs.setdefault(str(quad.graph_name), []).append(f"{quad.triple} .\n")
+    provenance = [
+        f"{quad.triple} .\n" for quad in _parse_quads(serialize_provenance(record).encode("utf-8", "replace"))
+    ]
     return PageChange(
         page=page,
         graphs={graph: "".join(lines) for graph, lines in graphs.items()},
@@ -46,49 +47,49 @@ def change_from(record: PageRecord) -> PageChange:
     )
 
 
-def _parsed(lines: bytes) -> list[ox.Quad]:
+def _parse_quads(lines: bytes) -> list[ox.Quad]:
     """The quads of some lines; where one line is broken, of the others."""
     try:
         return list(ox.parse(lines, ox.RdfFormat.N_QUADS, lenient=True))
     except SyntaxError:
-        return [quad for line in lines.split(b"\n") for quad in _one(line, lenient=True)]
+        return [quad for line in lines.split(b"\n") for quad in _parse_line(line, lenient=True)]
 
 
-def _one(line: bytes, *, lenient: bool) -> list[ox.Quad]:
+def _parse_line(line: bytes, *, lenient: bool) -> list[ox.Quad]:
     try:
         return list(ox.parse(line, ox.RdfFormat.N_QUADS, lenient=lenient))
     except SyntaxError:
         return []
 
 
-def strict(change: PageChange) -> PageChange:
+def drop_nonstandard(change: PageChange) -> PageChange:
     """The page without the statements that an endpoint may refuse: IRIs and language tags of the wild web, RDF 1.2.
 
     >>> page = "<http://a.example/>"
     >>> bad = "<http://a.example/> <http://p.example/> <http://b.example/50%> .\\n"
-    >>> strict(PageChange(page=page, graphs={page: bad}, provenance="")).graphs[page]
+    >>> drop_nonstandard(PageChange(page=page, graphs={page: bad}, provenance="")).graphs[page]
     ''
     """
     return PageChange(
         page=change.page,
-        graphs={graph: _strict_lines(lines) for graph, lines in change.graphs.items()},
-        provenance=_strict_lines(change.provenance),
+        graphs={graph: _standard_lines(lines) for graph, lines in change.graphs.items()},
+        provenance=_standard_lines(change.provenance),
     )
 
 
-def _strict_lines(lines: str) -> str:
-    return "".join(f"{line}\n" for line in lines.split("\n") if line and _is_strict(line))
+def _standard_lines(lines: str) -> str:
+    return "".join(f"{line}\n" for line in lines.split("\n") if line and _is_standard(line))
 
 
-def _is_strict(line: str) -> bool:
+def _is_standard(line: str) -> bool:
     """Whether every endpoint reads it: many know neither triple terms nor base directions."""
     return any(
         not isinstance(quad.object, ox.Triple) and getattr(quad.object, "direction", None) is None
-        for quad in _one(line.encode(), lenient=False)
+        for quad in _parse_line(line.encode(), lenient=False)
     )
 
 
-def _in_graph(lines: str, graph: str) -> str:
+def _add_graph(lines: str, graph: str) -> str:
     return lines.replace(" .\n", f" {graph} .\n")
 
 
@@ -99,7 +100,7 @@ class SegmentSink:
     """Writes batches of pages to files of at least `size` bytes."""
 
     def __init__(self, folder: Path, *, size: int, provenance: bool) -> None:
-        self._segments = Segments(folder, size=size)
+        self._segments = SegmentWriter(folder, size=size)
         self._provenance = f"<{PROVENANCE}>" if provenance else ""
         self.flush, self.close = self._segments.flush, self._segments.close
 

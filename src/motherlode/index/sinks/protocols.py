@@ -19,15 +19,15 @@ UPDATE_TYPE = "application/sparql-update; charset=utf-8"
 NTRIPLES_TYPE = "application/n-triples"
 _PROVENANCE = f"<{PROVENANCE}>"
 _GRAPH = f"<{PREFIXES['ml']}graph>"
-_MISSING = (404, 410)
+_NOT_FOUND = (404, 410)
 
 
-def update_of(change: PageChange, *, provenance: bool) -> str:
+def build_update(change: PageChange, *, provenance: bool) -> str:
     """The update that makes an endpoint hold a page as it is now.
 
     >>> page = "<http://a.example/>"
     >>> said = PageChange(page=page, graphs={page: "_:a <http://p.example/> _:b .\\n"}, provenance="")
-    >>> print(update_of(said, provenance=False))
+    >>> print(build_update(said, provenance=False))
     DROP SILENT GRAPH <http://a.example/> ;
     INSERT DATA {
     GRAPH <http://a.example/> {
@@ -54,7 +54,7 @@ def update_of(change: PageChange, *, provenance: bool) -> str:
 
 def send_update(client: EndpointClient, changes: Sequence[PageChange], *, provenance: bool) -> EndpointResponse:
     """One request for all of the pages."""
-    text = " ;\n".join(update_of(change, provenance=provenance) for change in changes)
+    text = " ;\n".join(build_update(change, provenance=provenance) for change in changes)
     return client.send("POST", client.target, text.encode("utf-8", "replace"), UPDATE_TYPE)
 
 
@@ -68,9 +68,9 @@ def send_graphs(client: EndpointClient, changes: Sequence[PageChange], *, proven
                 answer = client.send("PUT", target, lines.encode("utf-8", "replace"), NTRIPLES_TYPE)
             else:
                 answer = client.send("DELETE", target)
-                if answer.status in _MISSING:  # what was never there is gone as well
+                if answer.status in _NOT_FOUND:  # what was never there is gone as well
                     answer = EndpointResponse(status=204)
-            if not answer.good:
+            if not answer.is_success:
                 return answer
     return answer
 

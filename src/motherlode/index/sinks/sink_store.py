@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from motherlode.index.page_record import PageRecord, Store
-from motherlode.index.sinks.endpoint import EndpointClient, EndpointSink, Spool, spool_counts, spool_trouble
+from motherlode.index.sinks.endpoint import EndpointClient, EndpointSink, Spool, spool_counts, spool_error
 from motherlode.index.sinks.nquads_sink import SegmentSink
 from motherlode.index.sinks.protocols import send_graphs, send_update
 from motherlode.index.sinks.sink_settings import SinkKind, SinkSettings
@@ -30,7 +30,7 @@ class Sinks:
     def __init__(self, sinks: Sequence[Sink]) -> None:
         self.all = tuple(sinks)
 
-    def beside(self, store: Store) -> Store:
+    def wrap(self, store: Store) -> Store:
         return SinkStore(store, self.all) if self.all else store
 
     def close(self) -> None:
@@ -59,20 +59,20 @@ class SinkStore:
 
 def open_sinks(settings: Sequence[SinkSettings], folder: Path, *, environment: Mapping[str, str]) -> Sinks:
     """The sinks that a job names, for a crawl in `folder`; their spools lie in `folder/sinks`."""
-    return Sinks([_opened(one, folder, number, environment) for number, one in enumerate(settings, 1)])
+    return Sinks([_open_sink(one, folder, number, environment) for number, one in enumerate(settings, 1)])
 
 
-def _opened(settings: SinkSettings, folder: Path, number: int, environment: Mapping[str, str]) -> Sink:
+def _open_sink(settings: SinkSettings, folder: Path, number: int, environment: Mapping[str, str]) -> Sink:
     if settings.kind is SinkKind.NQUADS:
         return SegmentSink(folder / settings.path, size=settings.size, provenance=settings.provenance)
-    client = EndpointClient(settings.url, seconds=settings.timeout, headers=settings.headers(environment))
+    client = EndpointClient(settings.url, timeout_seconds=settings.timeout, headers=settings.headers(environment))
     is_update = settings.kind is SinkKind.UPDATE
     return EndpointSink(
-        Spool(_spool_folder(folder, number), most_bytes=settings.spool),
+        Spool(_spool_folder(folder, number), max_bytes=settings.spool),
         client,
         partial(send_update if is_update else send_graphs, provenance=settings.provenance),
-        drain=settings.drain,
-        portion=None if is_update else 1,
+        drain_seconds=settings.drain,
+        pages_per_request=None if is_update else 1,
     )
 
 
@@ -90,7 +90,7 @@ def sink_states(settings: Sequence[SinkSettings], folder: Path) -> list[dict[str
         else:
             spool = _spool_folder(folder, number)
             waiting, refused = spool_counts(spool)
-            trouble = spool_trouble(spool) if waiting else ""
+            trouble = spool_error(spool) if waiting else ""
             state = {"kind": one.kind.value, "to": one.url, "waiting": waiting, "refused": refused, "trouble": trouble}
             states.append(state)
     return states

@@ -1,13 +1,13 @@
 """Anthelion, after Meusel, Mika and Blanco, "Focused Crawling for Structured Data" (CIKM 2014).
 
-A link becomes a row of binary features when it is found: the hashed tokens of its URL, the label of the page that has
-it, and, where wanted, the labels of its siblings (`tokens`, `features`; section 3.1). An online classifier, Naive Bayes
-or a Hoeffding tree (`bayes`, `hoeffding`), gives its confidence that the link leads to what is sought; that is the
-link's score inside its host, fixed when it is found. Hosts are the arms of a bandit, with one of seven value functions
-(`functions`; section 3.2): the best host is picked, or with probability λ any, and in it the best page (`bandit`,
-algorithm 1). What comes of the page goes into the record of its host and into the classifier.
+When a link is found, it becomes a row of binary features: the hashed tokens of its URL, the label of its parent page,
+and optionally the labels of its siblings (`url_classifier`; section 3.1). An online classifier, Naive Bayes or a
+Hoeffding tree (`naive_bayes`, `hoeffding_tree`), predicts the probability that the link leads to a relevant page. This
+is the score of the link within its host. Hosts are the arms of a bandit with one of seven value functions
+(`host_selection`; section 3.2). The bandit picks the best host, or with probability λ a random host, and in it the best
+page (`bandit`, algorithm 1). The outcome updates the record of the host and the classifier.
 
-Classification alone, without a record of hosts, is the bandit with the value function *best score* and without λ.
+Classification without records of hosts is the bandit with the value function *best score* and λ = 0.
 """
 
 from motherlode.policies.anthelion.bandit import HostBandit

@@ -1,8 +1,11 @@
-"""The seven value functions: what a host is worth, from what its pages gave and what its best waiting page promises.
+"""The seven value functions of hosts, and the ready hosts ordered by them.
 
-Each is a product of at most two factors (section 3.2). One comes from the record of the host: C_good and C_bad, the
-pages of it that were fetched and did or did not belong to the target class, with priors α = β = 1. The other is *best
-score*: the classifier's confidence in the page that would be fetched next.
+A value function is a product of at most two factors (section 3.2). One factor depends on the record of the host: C_good
+and C_bad, the number of its pages that were and were not relevant, with priors α = β = 1. The other factor is the *best
+score*: the classifier's probability for the page of the host that would be fetched next.
+
+Values that depend only on the host are kept in a priority queue. For Thompson sampling, each pick draws a sample for
+every ready host.
 """
 
 from __future__ import annotations
@@ -17,26 +20,26 @@ import numpy as np
 from motherlode.policies.priority_queue import ReadyArms
 
 Factor = Callable[[float, float], float]
-"""From good and bad pages."""
+"""Maps the numbers of good and bad pages to a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueFunction:
-    """One line of the table."""
+    """One of the seven functions."""
 
     factor: Factor
-    """The record's factor; for Thompson's sampling its expectation, in the place of which a draw is used."""
-    by_record: bool = True
-    by_best: bool = False
-    drawn: bool = False
-    """A draw from Beta(good + 1, bad + 1), a new one for every pick."""
+    """The factor of the record. For Thompson sampling, the expectation of the sampled factor."""
+    uses_record: bool = True
+    uses_best_score: bool = False
+    is_sampled: bool = False
+    """Whether the factor is sampled from Beta(good + 1, bad + 1) at every pick."""
     exploration: float = 0.0
-    """λ, where the user gives none. Section 5.2: λ > 0 is of no use to functions with the best score, and sampling
-    explores by itself."""
+    """Default of λ. Section 5.2: functions with the best score do not profit from λ > 0, and sampling explores by
+    itself."""
 
     def value(self, good: float, bad: float, best: float) -> float:
-        """s(h); not for functions that are drawn."""
-        return self.factor(good, bad) * (best if self.by_best else 1.0)
+        """Return s(h); for sampled functions, its expectation."""
+        return self.factor(good, bad) * (best if self.uses_best_score else 1.0)
 
 
 def _success_rate(good: float, bad: float) -> float:
@@ -60,112 +63,115 @@ def _one(good: float, bad: float) -> float:
 
 
 FUNCTIONS = {
-    "best-score": ValueFunction(factor=_one, by_record=False, by_best=True),
+    "best-score": ValueFunction(factor=_one, uses_record=False, uses_best_score=True),
     "success-rate": ValueFunction(factor=_success_rate, exploration=0.1),
-    "thompson": ValueFunction(factor=_expected, drawn=True),
+    "thompson": ValueFunction(factor=_expected, is_sampled=True),
     "negative-bad": ValueFunction(factor=_negative_bad),
-    "good-best-score": ValueFunction(factor=_absolute_good, by_best=True),
-    "thompson-best-score": ValueFunction(factor=_expected, by_best=True, drawn=True),
-    "success-best-score": ValueFunction(factor=_success_rate, by_best=True),
+    "good-best-score": ValueFunction(factor=_absolute_good, uses_best_score=True),
+    "thompson-best-score": ValueFunction(factor=_expected, uses_best_score=True, is_sampled=True),
+    "success-best-score": ValueFunction(factor=_success_rate, uses_best_score=True),
 }
-"""By the names that users type."""
+"""The functions by the names that users type."""
 
 
-# ── Hosts that are awake, and the one with the highest value: by a sorted structure, or by a draw for each.
-
-
-class Hosts(Protocol):
-    """What a bandit asks of the hosts that are awake."""
+class ReadyHosts(Protocol):
+    """The ready hosts of a bandit."""
 
     def __contains__(self, host: str) -> bool: ...
 
     def put(self, host: str, good: float, bad: float, best: float) -> None:
-        """A host wakes, or something about it has changed."""
+        """Add a host, or change its record and best score."""
         ...
 
     def record(self, host: str, good: float, bad: float) -> None:
-        """The record of a host that is awake has changed."""
+        """Change the record of a ready host."""
         ...
 
-    def remove(self, host: str) -> None: ...
+    def remove(self, host: str) -> None:
+        """Remove a host, if it is there."""
+        ...
 
-    def best(self, random: Random) -> str | None: ...
+    def best(self, random: Random) -> str | None:
+        """Return the host with the highest value, or None if no host is ready."""
+        ...
 
-    def any(self, random: Random) -> str | None: ...
+    def any(self, random: Random) -> str | None:
+        """Return a random host, or None if no host is ready."""
+        ...
 
 
-class ValuedHosts:
-    """For functions whose value changes only when the host does: a pick costs the same for any number of hosts."""
+class HostsByValue:
+    """Ready hosts for functions that are not sampled. The cost of a pick does not depend on the number of hosts."""
 
     def __init__(self, function: ValueFunction) -> None:
         self._function = function
-        self._awake = ReadyArms()
+        self._ready = ReadyArms()
         self._bests: dict[str, float] = {}
-        """Best scores of awake hosts, where record and best score count."""
-        self._both = function.by_record and function.by_best
+        """Best scores of ready hosts, if the function uses both record and best score."""
+        self._both = function.uses_record and function.uses_best_score
 
     def __contains__(self, host: str) -> bool:
-        return host in self._awake
+        return host in self._ready
 
     def put(self, host: str, good: float, bad: float, best: float) -> None:
         if self._both:
             self._bests[host] = best
-        self._awake.put(host, self._function.value(good, bad, best))
+        self._ready.put(host, self._function.value(good, bad, best))
 
     def record(self, host: str, good: float, bad: float) -> None:
-        if self._function.by_record:
+        if self._function.uses_record:
             best = self._bests[host] if self._both else 0.0
-            self._awake.put(host, self._function.value(good, bad, best))
+            self._ready.put(host, self._function.value(good, bad, best))
 
     def remove(self, host: str) -> None:
-        self._awake.remove(host)
+        self._ready.remove(host)
         if self._both:
             self._bests.pop(host, None)
 
     def best(self, random: Random) -> str | None:
-        return self._awake.best()
+        return self._ready.best()
 
     def any(self, random: Random) -> str | None:
-        return self._awake.random(random)
+        return self._ready.random(random)
 
 
-class DrawnHosts:
-    """For Thompson's sampling: each pick draws once for every host that is awake, all at a time.
+class SampledHosts:
+    """Ready hosts for Thompson sampling. Each pick draws one sample for every ready host, in one array operation.
 
-    A host without a record has Beta(1, 1), which is the uniform distribution: most hosts of a crawl are drawn cheaply.
+    A host without a record has Beta(1, 1), the uniform distribution, which is cheap to sample. Most hosts have none.
     """
 
     def __init__(self, function: ValueFunction) -> None:
-        self._by_best = function.by_best
+        self._by_best = function.uses_best_score
         self._names: list[str] = []
-        self._places: dict[str, int] = {}
+        self._column_of: dict[str, int] = {}
         self._columns = np.zeros((3, 64))
-        """Good, bad and best of each host."""
+        """Good pages, bad pages and best score of each host."""
 
     def __contains__(self, host: str) -> bool:
-        return host in self._places
+        return host in self._column_of
 
     def put(self, host: str, good: float, bad: float, best: float) -> None:
-        place = self._places.get(host)
-        if place is None:
-            place = self._places[host] = len(self._names)
+        column = self._column_of.get(host)
+        if column is None:
+            column = self._column_of[host] = len(self._names)
             self._names.append(host)
-            if place == self._columns.shape[1]:
+            if column == self._columns.shape[1]:
                 self._columns = np.concatenate((self._columns, np.zeros_like(self._columns)), axis=1)
-        self._columns[:, place] = (good, bad, best)
+        self._columns[:, column] = (good, bad, best)
 
     def record(self, host: str, good: float, bad: float) -> None:
-        self._columns[:2, self._places[host]] = (good, bad)
+        self._columns[:2, self._column_of[host]] = (good, bad)
 
     def remove(self, host: str) -> None:
-        place = self._places.pop(host, None)
-        if place is None:
+        column = self._column_of.pop(host, None)
+        if column is None:
             return
         last = self._names.pop()
         if last != host:
-            self._columns[:, place] = self._columns[:, len(self._names)]
-            self._names[place] = last
-            self._places[last] = place
+            self._columns[:, column] = self._columns[:, len(self._names)]
+            self._names[column] = last
+            self._column_of[last] = column
 
     def best(self, random: Random) -> str | None:
         count = len(self._names)
@@ -184,5 +190,6 @@ class DrawnHosts:
         return self._names[random.randrange(len(self._names))] if self._names else None
 
 
-def hosts_for(function: ValueFunction) -> Hosts:
-    return DrawnHosts(function) if function.drawn else ValuedHosts(function)
+def make_ready_hosts(function: ValueFunction) -> ReadyHosts:
+    """Return an empty collection of ready hosts for a value function."""
+    return SampledHosts(function) if function.is_sampled else HostsByValue(function)

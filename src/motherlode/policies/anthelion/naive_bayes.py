@@ -1,11 +1,11 @@
-"""Naive Bayes that learns one page at a time.
+"""Naive Bayes that learns from one page at a time.
 
-The paper takes Naive Bayes from MOA, where a binary feature counts by its presence and by its absence: the Bernoulli
-model. It does not say how rare features are smoothed. Laplace's correction (MOA's) takes a word that was never seen for
-one that half of all pages have; where relevant pages are few, every new word then speaks for relevance. So the default
-is an m-estimate (Cestnik 1990) with m = 1: P(feature | class) = (n_feature,class + P(feature)) / (n_class + 1), by
-which what was seen in neither class says nothing. All that is learned are counts, so two crawls may add theirs up.
-"""
+The paper uses the Naive Bayes of MOA, in which both presence and absence of a binary feature count: the Bernoulli
+model. It does not say how rare features are smoothed. Laplace's correction, which MOA uses, assumes that half of all
+pages have a word that was never seen. If relevant pages are few, every new word then increases the probability of
+relevance. So the default is an m-estimate (Cestnik 1990) with m = 1: P(feature | class) = (n_feature,class +
+P(feature)) / (n_class + 1). With it, a word that was seen in neither class has no effect. All that is learned are
+counts, so the counts of two crawls can be added."""
 
 from __future__ import annotations
 
@@ -18,30 +18,25 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from motherlode.policies.anthelion.url_classifier import SIZE, batch
+from motherlode.policies.anthelion.url_classifier import SIZE, decode_rows
+from motherlode.policies.ftrl import sigmoid
 
 _FACTORS = 16
-"""Counts that are multiplied before a logarithm is taken: a product of sixteen numbers below 10¹⁹ fits in a float."""
-
-
-def probabilities(log_odds: NDArray[np.float64]) -> list[float]:
-    """From log odds to probabilities; what is too far for a float is 0 or 1."""
-    with np.errstate(over="ignore"):
-        found: list[float] = (1 / (1 + np.exp(-log_odds))).tolist()
-    return found
+"""Number of counts that are multiplied before a logarithm is taken. A product of 16 numbers below 10¹⁹ fits in a
+float."""
 
 
 class Smoothing(Enum):
-    """Pages that are added in thought to each class, so that no probability is 0 or 1."""
+    """Number of imaginary pages that are added to each class, so that no probability is 0 or 1."""
 
     BY_FREQUENCY = 1
-    """One page, which has a feature by the share of all pages that have it; of one that none has, nothing is said."""
+    """One page, which has a feature to the extent of the share of all pages that have it."""
     LAPLACE = 2
     """Two pages, one of which has the feature."""
 
 
 class NaiveBayes:
-    """Counts by class: 0 for other pages, 1 for relevant ones.
+    """Counts of features by class: 0 for other pages, 1 for relevant pages.
 
     >>> recipe, imprint = array("H", [3, 5]), array("H", [3, 8])
     >>> model = NaiveBayes()
@@ -54,18 +49,18 @@ class NaiveBayes:
         self._smoothing = smoothing
         self._classes = [0, 0]
         self._counts = np.zeros((2, -(-size // _FACTORS) * _FACTORS), dtype=np.float64)
-        """Pages of each class that have each feature; the number of features is rounded up to sixteen."""
+        """Number of pages by class and feature. The number of features is rounded up to a multiple of 16."""
         self._absent: float | None = 0.0
-        """Log odds of a page without any feature; None where they must be computed anew."""
+        """Log-odds of a page without any feature; None if they must be computed again."""
 
     def learn(self, features: array[int], *, relevant: bool) -> None:
         self._classes[relevant] += 1
         self._counts[int(relevant), features] += 1
         self._absent = None
 
-    def log_odds(self, memos: Sequence[bytes]) -> NDArray[np.float64]:
-        """log P(relevant | row) - log P(other | row)."""
-        rows = batch(memos)
+    def log_odds(self, policy_states: Sequence[bytes]) -> NDArray[np.float64]:
+        """Return log P(relevant | row) - log P(other | row) of each row."""
+        rows = decode_rows(policy_states)
         absent = self._absent_log_odds()
         has = self._counts[:, rows.ids]
         bad_has, good_has = has + self._assumed(has)
@@ -78,28 +73,29 @@ class NaiveBayes:
 
     @property
     def pages(self) -> tuple[int, int]:
-        """Other and relevant pages that were learned from."""
+        """Number of other and of relevant pages that were learned from."""
         return self._classes[0], self._classes[1]
 
     def weight(self, feature: int) -> float:
-        """What the presence of a feature, in the place of its absence, adds to the log odds."""
+        """Return the difference that the presence of a feature makes to the log-odds."""
         return float((self.log_odds([array("H", [feature]).tobytes()]) - self._absent_log_odds())[0])
 
     def _assumed(self, has: NDArray[np.float64]) -> NDArray[np.float64] | float:
-        """How many of the pages in thought have each feature."""
+        """Return how many of the imaginary pages have each feature."""
         if self._smoothing is Smoothing.LAPLACE:
             return 1.0
         shares: NDArray[np.float64] = has.sum(axis=0) / (sum(self._classes) + 1)
         return shares
 
     def _assumed_classes(self) -> tuple[int, int]:
-        """Pages of each class, with those in thought."""
+        """Return the number of pages by class, including imaginary pages."""
         bad, good = self._classes
         return bad + self._smoothing.value, good + self._smoothing.value
 
-    def scores(self, memos: Sequence[bytes]) -> list[float]:
-        """P(relevant | row); one half for everything while nothing was learned."""
-        return probabilities(self.log_odds(memos))
+    def scores(self, policy_states: Sequence[bytes]) -> list[float]:
+        """Return P(relevant | row) of each row; 0.5 for all rows before anything was learned."""
+        scores: list[float] = sigmoid(self.log_odds(policy_states)).tolist()
+        return scores
 
     def _absent_log_odds(self) -> float:
         if self._absent is None:
@@ -111,7 +107,7 @@ class NaiveBayes:
         return self._absent
 
     def _lacking(self) -> list[float]:
-        """Σ log(pages of the class without the feature) over all features, for each class."""
+        """Return Σ log(number of pages without the feature) over all features, for each class."""
         pages = np.array(self._assumed_classes(), dtype=np.float64)[:, None]
         lacking = pages - self._counts - self._assumed(self._counts)
         products = np.multiply.reduce(lacking.reshape(2, _FACTORS, -1), axis=1)
@@ -119,7 +115,7 @@ class NaiveBayes:
         return sums
 
     def merge(self, state: bytes) -> None:
-        """Add what another crawl has learned."""
+        """Add the counts of another crawl."""
         classes, ids, counts = msgspec.msgpack.decode(state, type=tuple[list[int], list[bytes], list[bytes]])
         for label in (0, 1):
             self._classes[label] += classes[label]

@@ -1,8 +1,18 @@
-"""The words of a URL and their places among 10,000 (section 3.1).
+"""The online classifier of links: tokens of URLs, rows of binary features, and the rater that uses them (section 3.1).
 
-A URL is taken apart wherever a character is neither letter nor digit. Tokens shorter than three characters are left out
-and numbers become one token; in the paper's experiments both worked best "in every case", as did 10,000 hashes. A
-token such as `item123` is kept: the authors' program drops it, their paper does not say so.
+*Tokens.* A URL is split at every character that is neither a letter nor a digit. Tokens shorter than three characters
+are dropped, and all numbers become one token. In the paper's experiments both worked best "in every case", as did
+10,000 hashes. A token such as `item123` is kept: the authors' program drops it, but their paper does not say so.
+
+*Rows.* A link has features from three sources: the tokens of its URL, the label of its parent page, and the labels of
+its siblings, which are the other links of the parent that were fetched. The paper counts relevant parents and siblings.
+Here a link is rated once, when it has one parent, and the number of relevant siblings becomes one of seven size
+classes, because the learners take binary features. The paper does not use siblings in its crawls, because they
+"downgraded the performance consistently"; here they are not used by default. A row is stored as the link's
+`policy_state`, with two bytes per feature.
+
+*Rating.* `OnlineRater` gives each link the classifier's probability that it leads to a relevant page, at the time when
+the link is found.
 """
 
 from __future__ import annotations
@@ -19,18 +29,18 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import Combines, FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies.model_io import NotCombinedError
 from motherlode.www.urls import host_of
 
 HASHES = 10_000
 NUMBER = "[NUMBER]"
 _words = re.compile(r"[a-z0-9]{3,}").findall
-"""Runs of letters and digits, the short ones left out."""
+"""Finds runs of at least three letters and digits."""
 
 
 def tokens(url: str) -> list[str]:
-    """The words of a URL, without its scheme.
+    """Return the tokens of a URL without its scheme.
 
     >>> tokens("http://www.imdb.com/title/tt0114369/reviews?page=2012&s=10")
     ['www', 'imdb', 'com', 'title', 'tt0114369', 'reviews', 'page', '[NUMBER]']
@@ -38,42 +48,41 @@ def tokens(url: str) -> list[str]:
     return [NUMBER if word.isdigit() else word for word in _words(url.lower(), url.index("//") + 2)]
 
 
-def places(url: str) -> set[int]:
-    """Where the words of a URL stand.
+def token_indices(url: str) -> set[int]:
+    """Return the feature numbers of the tokens of a URL.
 
-    >>> places("http://a.example/recipe/2024/recipe") == {place("example"), place("recipe"), place(NUMBER)}
+    >>> token_indices("http://a.example/recipe/recipe") == {token_index("example"), token_index("recipe")}
     True
     """
-    return {place(token) for token in tokens(url)}
+    return {token_index(token) for token in tokens(url)}
 
 
 @lru_cache(maxsize=1 << 17)
-def place(token: str) -> int:
-    """Where a token stands: Java's `hashCode` (footnote 5), taken to the range from 0 to 9,999.
+def token_index(token: str) -> int:
+    """Return the feature number of a token: Java's `hashCode` (footnote 5) modulo 10,000.
 
-    Equation 1 is printed as a quotient; only the remainder gives a place, and that is what the authors' program takes.
+    Equation 1 is printed as a quotient, but only the remainder makes sense, and the authors' program uses it.
 
-    >>> java_hash("structured data"), place("title")
+    >>> java_hash("structured data"), token_index("title")
     (1196067097, 1416)
     """
     return abs(java_hash(token)) % HASHES
 
 
 def java_hash(text: str) -> int:
-    """What `String.hashCode` gives in Java: Σ t[i]·31^(n-1-i) in 32 bits with a sign."""
+    """Return what Java's `String.hashCode` returns: Σ t[i]·31^(n-1-i) as a signed 32-bit number."""
     value = 0
     for character in text:
         value = (31 * value + ord(character)) & 0xFFFFFFFF
     return value - (1 << 32) if value & 0x80000000 else value
 
 
-# ── From a link and the page that has it to a row of binary features (section 3.1).
-
 PARENT_GOOD, PARENT_BAD, SIBLING_GOOD, SIBLING_BAD, SIBLINGS_GOOD = range(HASHES, HASHES + 5)
-"""Places of the labels, behind those of the tokens. From the last one on: relevant siblings 1, 2-3, 4-7, … from 64."""
-_MAGNITUDES = 7
-SIZE = SIBLINGS_GOOD + _MAGNITUDES
-"""Places in all; each fits in two bytes."""
+"""Feature numbers of the labels, after those of the tokens. From SIBLINGS_GOOD on, there is one number for each size of
+the set of relevant siblings: 1, 2-3, 4-7, …, 64 or more."""
+_SIBLING_SIZES = 7
+SIZE = SIBLINGS_GOOD + _SIBLING_SIZES
+"""Number of features. A feature number fits in two bytes."""
 
 
 class FeatureSet(Flag):
@@ -85,7 +94,7 @@ class FeatureSet(Flag):
 
     @classmethod
     def named(cls, text: str) -> FeatureSet:
-        """What a user means by `url+parent`.
+        """Parse a set as users write it, for example `url+parent`.
 
         >>> FeatureSet.named("url+sibling") == FeatureSet.URL | FeatureSet.SIBLING
         True
@@ -101,44 +110,44 @@ class FeatureSet(Flag):
 DEFAULT_FEATURES = FeatureSet.URL | FeatureSet.PARENT
 
 
-class Batch(NamedTuple):
-    """Rows of binary features, one after the other."""
+class RowBatch(NamedTuple):
+    """Several rows of binary features in one array."""
 
     ids: NDArray[np.uint16]
     owners: NDArray[np.intp]
-    """To which row each id belongs."""
+    """The number of the row to which each id belongs."""
     length: int
-    """Rows."""
+    """Number of rows."""
 
 
-def batch(memos: Sequence[bytes]) -> Batch:
-    """Rows as they were written to memos.
+def decode_rows(policy_states: Sequence[bytes]) -> RowBatch:
+    """Decode several rows.
 
-    >>> batch([array("H", [7, 9]).tobytes(), b"", array("H", [7]).tobytes()]).owners.tolist()
+    >>> decode_rows([array("H", [7, 9]).tobytes(), b"", array("H", [7]).tobytes()]).owners.tolist()
     [0, 0, 2]
     """
-    ids = np.frombuffer(b"".join(memos), dtype=np.uint16)
-    lengths = [len(memo) >> 1 for memo in memos]
-    return Batch(ids, np.repeat(np.arange(len(memos), dtype=np.intp), lengths), len(memos))
+    ids = np.frombuffer(b"".join(policy_states), dtype=np.uint16)
+    lengths = [len(policy_state) >> 1 for policy_state in policy_states]
+    return RowBatch(ids, np.repeat(np.arange(len(policy_states), dtype=np.intp), lengths), len(policy_states))
 
 
-def row(policy_state: bytes) -> array[int]:
-    """One row as it was written to a memo."""
+def decode_row(policy_state: bytes) -> array[int]:
+    """Decode one row."""
     ids = array("H")
     ids.frombytes(policy_state)
     return ids
 
 
 class Features:
-    """Turns links to rows, two bytes a feature. Remembers the labels of fetched pages where siblings count."""
+    """Makes the rows of links. Stores the labels of fetched pages if siblings are used."""
 
     def __init__(self, using: FeatureSet = DEFAULT_FEATURES) -> None:
         self.using = using
         self._labels: dict[int, bool] = {}
-        """By the hash of the URL."""
+        """Whether a page was relevant, by the hash of its URL."""
 
-    def rows(self, links: Sequence[Link], parent: Parent | None) -> list[bytes]:
-        """A row for each link, as a memo that the frontier keeps."""
+    def rows(self, links: Sequence[Link], parent: Outcome | None) -> list[bytes]:
+        """Return a row for each link, as bytes."""
         shared = self._siblings(parent) if FeatureSet.SIBLING in self.using and parent is not None else []
         by_parent = FeatureSet.PARENT in self.using and parent is not None
         if by_parent and parent is not None:
@@ -146,15 +155,15 @@ class Features:
         with_url = FeatureSet.URL in self.using
         rows = []
         for link in links:
-            own = array("H", [*places(link.url)] if with_url else [])
+            own = array("H", [*token_indices(link.url)] if with_url else [])
             if parent is not None and link.source is LinkSource.REDIRECT:
-                own.extend(inherited(parent.policy_state))
+                own.extend(inherited_labels(parent.policy_state))
             else:
                 own.extend(shared)
             rows.append(own.tobytes())
         return rows
 
-    def _siblings(self, parent: Parent) -> list[int]:
+    def _siblings(self, parent: Outcome) -> list[int]:
         labels = self._labels
         known = [labels.get(xxhash.xxh3_64_intdigest(link.url.encode())) for link in parent.links] if labels else []
         good, bad = known.count(True), known.count(False)
@@ -162,16 +171,16 @@ class Features:
         if bad:
             found.append(SIBLING_BAD)
         if good:
-            found.append(SIBLINGS_GOOD + min(good.bit_length(), _MAGNITUDES) - 1)
+            found.append(SIBLINGS_GOOD + min(good.bit_length(), _SIBLING_SIZES) - 1)
         return found
 
-    def note(self, url: str, *, relevant: bool) -> None:
-        """A page has been fetched: its label counts for its siblings from now on."""
+    def add_label(self, url: str, *, relevant: bool) -> None:
+        """Store the label of a fetched page as a feature of its siblings."""
         if FeatureSet.SIBLING in self.using:
             self._labels[xxhash.xxh3_64_intdigest(url.encode())] = relevant
 
     def dump(self) -> tuple[bytes, bytes]:
-        """The labels: hashes of relevant pages, and of the others."""
+        """Serialize the labels: hashes of relevant pages, and of other pages."""
         good, bad = (
             array("Q", (key for key, value in self._labels.items() if value is want)) for want in (True, False)
         )
@@ -189,22 +198,20 @@ class Features:
             self._labels.update(dict.fromkeys(hashes, label))
 
 
-def inherited(policy_state: bytes) -> list[int]:
-    """What the target of a redirect takes over: the labels around the URL that redirected, which is no parent itself.
+def inherited_labels(policy_state: bytes) -> list[int]:
+    """Return the features that the target of a redirect takes over from the redirecting URL: the labels of its parent
+    and siblings, because a redirect is not a parent page itself.
 
-    >>> inherited(array("H", [12, PARENT_GOOD, 77]).tobytes()) == [PARENT_GOOD]
+    >>> inherited_labels(array("H", [12, PARENT_GOOD, 77]).tobytes()) == [PARENT_GOOD]
     True
     """
-    return [feature for feature in row(policy_state) if feature >= HASHES]
-
-
-# ── Pages by the classifier: every link gets the confidence that it leads to what is sought, when it is found.
+    return [feature for feature in decode_row(policy_state) if feature >= HASHES]
 
 
 class Classifier(Protocol):
-    """Learns from one row at a time, and tells the probability of the target class for many."""
+    """A binary classifier that learns from one row at a time."""
 
-    def scores(self, memos: Sequence[bytes]) -> list[float]: ...
+    def scores(self, policy_states: Sequence[bytes]) -> list[float]: ...
 
     def learn(self, features: array[int], *, relevant: bool) -> None: ...
 
@@ -214,9 +221,9 @@ class Classifier(Protocol):
 
 
 class Rater(Protocol):
-    """Rates the pages inside their hosts, for a bandit that chooses the host."""
+    """Rates the links within each host, for a bandit that selects the host."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]: ...
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]: ...
 
     def learn(self, outcome: Outcome) -> None: ...
 
@@ -226,29 +233,30 @@ class Rater(Protocol):
 
 
 def is_good(outcome: Outcome) -> bool:
-    """The class that a classifier learns: a find, or where rewards are graded one that is worth at least a half."""
+    """Return the label that a classifier learns: whether the reward is at least 0.5."""
     return outcome.reward >= 0.5
 
 
 class OnlineRater:
-    """A classifier that learns from every page and starts with nothing (sections 3.1 and 4.1).
+    """Rates links by a classifier that starts empty and learns from every page (sections 3.1 and 4.1).
 
-    A request that fails counts as a page without data: it was spent. A redirect says nothing about its target.
+    A failed request counts as a page without data, because it cost a request. Redirects are not learned from, because
+    a redirect says nothing about its target.
     """
 
     def __init__(self, features: Features, classifier: Classifier) -> None:
         self._features = features
         self.classifier = classifier
         self.judged = 0
-        """Pages whose label was predicted when their link was found, as score over one half, and is known now."""
+        """Number of pages whose label was predicted (by a score above 0.5) when their link was found."""
         self.right = 0
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]:
-        memos = self._features.rows(links, parent)
-        scores = self.classifier.scores(memos)
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]:
+        policy_states = self._features.rows(links, parent)
+        scores = self.classifier.scores(policy_states)
         return [
-            Rating(arm=host_of(link.url), score=score, policy_state=memo)
-            for link, score, memo in zip(links, scores, memos, strict=True)
+            Rating(arm=host_of(link.url), score=score, policy_state=policy_state)
+            for link, score, policy_state in zip(links, scores, policy_states, strict=True)
         ]
 
     def learn(self, outcome: Outcome) -> None:
@@ -257,8 +265,8 @@ class OnlineRater:
         good = is_good(outcome)
         self.judged += 1
         self.right += (outcome.score > 0.5) is good
-        self.classifier.learn(row(outcome.policy_state), relevant=good)
-        self._features.note(outcome.url, relevant=outcome.relevant)
+        self.classifier.learn(decode_row(outcome.policy_state), relevant=good)
+        self._features.add_label(outcome.url, relevant=outcome.relevant)
 
     def dump(self) -> bytes:
         state = (self._features.dump(), self.classifier.dump(), self.judged, self.right)
@@ -272,12 +280,11 @@ class OnlineRater:
         self.classifier.load(learned)
 
     def merge(self, state: bytes) -> None:
-        """Add what another one has learned; only counts can be added."""
+        """Add the state of another rater. Raises NotCombinedError if the classifier cannot be merged."""
         labels, learned, judged, right = msgspec.msgpack.decode(state, type=tuple[tuple[bytes, bytes], bytes, int, int])
-        merge = getattr(self.classifier, "merge", None)
-        if merge is None:
-            raise NotCombinedError("its classifier is no sum of what it has seen")
-        merge(learned)
+        if not isinstance(self.classifier, Combines):
+            raise NotCombinedError("the state of its classifier is not a sum")
+        self.classifier.merge(learned)
         self._features.merge(labels)
         self.judged += judged
         self.right += right

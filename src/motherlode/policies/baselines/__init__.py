@@ -1,9 +1,10 @@
-"""What Motherlode is compared with, besides the four papers: simple or older ways to choose.
+"""Simple and older policies that Motherlode is compared with, besides those of the four papers.
 
-- `static`, `offline`: classifiers that are trained once, on the first K pages, and then frozen; Anthelion (section 4.3)
-  and LDCOC (section 4) are compared with them in their papers.
-- `domains`: queues by pay-level domain. SWSE prefers domains that gave much; LDSpider takes turns.
-- `bounded`: HTML crawling to a depth that grows on a find and shrinks otherwise, as Swoogle and BioCrawler do it.
+- `static_classifier`: classifiers that are trained once, on the first K pages, and do not learn afterwards. The papers
+  compare Anthelion (section 4.3) and LDCOC (section 4) with them.
+- `pay_level_domains`: queues by pay-level domain. SWSE prefers domains with a high share of RDF documents; LDSpider
+  goes round robin.
+- `bounded_crawl`: crawling to a depth that grows at relevant pages and shrinks at others, as in Swoogle and BioCrawler.
 
-SWSE, Swoogle and BioCrawler are described here as Emamdadi et al. describe them in their section on related work.
+SWSE, Swoogle and BioCrawler are implemented as Emamdadi et al. describe them in their section on related work.
 """

@@ -1,11 +1,10 @@
-"""A queue for each pay-level domain, and which of them is next: by its share of finds, or in turn.
+"""One queue per pay-level domain: the domain with the highest share of relevant pages goes next, or round robin.
 
 SWSE's crawler "picks an URI from a PLD queue if the percentage of returned RDF documents from the PLD is high"
-(Emamdadi et al. on Hogan et al. 2011); here what is returned counts by the user's target. LDSpider's load-balanced
-strategy (Isele et al. 2010) goes round the domains, so that many servers share the load. Inside a domain both take what
-was found first. The arms are hosts, because an arm never spans two; a domain's value stands once, however many hosts
-it has.
-"""
+(Emamdadi et al. on Hogan et al. 2011); here pages count if they are relevant to the user's target. LDSpider's
+load-balanced strategy (Isele et al. 2010) goes round robin over the domains, so that many servers share the load.
+Within a domain both fetch URLs in the order of their discovery. The arms are hosts, because an arm may not span two
+hosts. The value of a domain is stored once, however many hosts it has."""
 
 from __future__ import annotations
 
@@ -13,24 +12,24 @@ from collections.abc import Sequence
 
 import msgspec
 
-from motherlode.model import Explanation, FailureKind, Link, Outcome, Parent, Rating, SummaryLine
+from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, SummaryLine
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of, registrable_domain
 
 State = tuple[int, dict[str, tuple[float, float]]]
 
 
-class _Domains:
-    """Awake hosts by domain. Most domains have one host: those need no structure of their own."""
+class _ReadyDomains:
+    """The ready hosts by domain. A domain with one host, the usual case, needs no priority queue of its own."""
 
     def __init__(self) -> None:
-        self.awake = ReadyArms()
-        """Domains with a host that is awake, by value."""
+        self.ready = ReadyArms()
+        """Domains with a ready host, by value."""
         self._single: dict[str, tuple[str, float]] = {}
         self._many: dict[str, ReadyArms] = {}
 
     def put(self, domain: str, host: str, best: float, value: float) -> None:
-        self.awake.put(domain, value)
+        self.ready.put(domain, value)
         many, single = self._many.get(domain), self._single.get(domain)
         if many is None and single is not None and single[0] != host:
             many = self._many[domain] = ReadyArms()
@@ -45,34 +44,34 @@ class _Domains:
         if many is None:
             if self._single.get(domain, ("",))[0] == host:
                 del self._single[domain]
-                self.awake.remove(domain)
+                self.ready.remove(domain)
             return
         many.remove(host)
         if not len(many):
             del self._many[domain]
-            self.awake.remove(domain)
+            self.ready.remove(domain)
 
     def first(self, domain: str) -> str | None:
-        """The host whose first URL was found before those of the others."""
+        """Return the host whose first waiting URL was found first."""
         many = self._many.get(domain)
         return self._single[domain][0] if many is None else many.best()
 
 
-class _ByDomain:
-    """What both have in common: the order of discovery, and hosts in their domains."""
+class _DomainPolicy:
+    """Base class: scores by the order of discovery, and hosts by domain."""
 
     def __init__(self) -> None:
         self._found = 0
-        self._domains = _Domains()
+        self._domains = _ReadyDomains()
         self._domain_of: dict[str, str] = {}
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         first = self._found + 1
         self._found += len(links)
         return [Rating(arm=host_of(link.url), score=-number) for number, link in enumerate(links, first)]
 
     def domain(self, host: str) -> str:
-        """The pay-level domain of a host; looking it up in the list of suffixes takes longer than all else here."""
+        """Return the pay-level domain of a host. It is cached, because the lookup in the public suffix list is slow."""
         domain = self._domain_of.get(host)
         if domain is None:
             domain = self._domain_of[host] = registrable_domain(host)
@@ -82,8 +81,8 @@ class _ByDomain:
         self._domains.remove(self.domain(arm), arm)
 
 
-class SharePolicy(_ByDomain):
-    """SWSE: the domain with the highest share of finds so far; (good + 1) / (all + 2), so that a new one has a half."""
+class SharePolicy(_DomainPolicy):
+    """SWSE: picks the domain with the highest share of relevant pages, (good + 1) / (all + 2)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,15 +98,15 @@ class SharePolicy(_ByDomain):
         domain = self.domain(outcome.arm)
         good, bad = self._records.get(domain, (0, 0))
         self._records[domain] = good + outcome.reward, bad + 1 - outcome.reward
-        if domain in self._domains.awake:
-            self._domains.awake.put(domain, self._value(domain))
+        if domain in self._domains.ready:
+            self._domains.ready.put(domain, self._value(domain))
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         domain = self.domain(arm)
         self._domains.put(domain, arm, best, self._value(domain))
 
     def pick(self) -> str | None:
-        domain = self._domains.awake.best()
+        domain = self._domains.ready.best()
         return None if domain is None else self._domains.first(domain)
 
     def merge(self, state: bytes) -> None:
@@ -116,11 +115,12 @@ class SharePolicy(_ByDomain):
             known = self._records.get(domain, (0, 0))
             self._records[domain] = known[0] + good, known[1] + bad
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         domain = self.domain(host_of(link.url))
         good, bad = self._records.get(domain, (0, 0))
         return Explanation(
-            says="The pay-level domain with the highest share of finds goes next; in it, what was found first.",
+            says="The pay-level domain with the highest share of relevant pages is fetched from next, and in it the "
+            "URL that was found first.",
             value=self._value(domain),
             record={"good": good, "bad": bad},
             notes=(f"its domain is {domain}",),
@@ -143,38 +143,38 @@ class SharePolicy(_ByDomain):
         self._found, self._records = msgspec.msgpack.decode(state, type=State)
 
 
-class TurnPolicy(_ByDomain):
-    """LDSpider: the domain whose last turn is longest ago. A new one goes to the end of the round."""
+class RoundRobinPolicy(_DomainPolicy):
+    """LDSpider: picks the domain whose last pick is longest ago. A new domain goes to the end of the round."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._turn = 0
-        self._turns: dict[str, int] = {}
+        self._picks = 0
+        self._last_picks: dict[str, int] = {}
 
     def learn(self, outcome: Outcome) -> None:
-        """Nothing is learned."""
+        """Do nothing: this policy does not learn."""
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         domain = self.domain(arm)
-        self._domains.put(domain, arm, best, -self._turns.setdefault(domain, self._turn))
+        self._domains.put(domain, arm, best, -self._last_picks.setdefault(domain, self._picks))
 
     def pick(self) -> str | None:
-        domain = self._domains.awake.best()
+        domain = self._domains.ready.best()
         if domain is None:
             return None
-        self._turn += 1
-        self._turns[domain] = self._turn
-        self._domains.awake.put(domain, -self._turn)
+        self._picks += 1
+        self._last_picks[domain] = self._picks
+        self._domains.ready.put(domain, -self._picks)
         return self._domains.first(domain)
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         return Explanation(
-            says="Domains take turns, and in each what was found first goes first; nothing is learned.",
-            value=float(-self._turns.get(self.domain(host_of(link.url)), self._turn)),
+            says="Pay-level domains go round robin, and in each the URL that was found first. Nothing is learned.",
+            value=float(-self._last_picks.get(self.domain(host_of(link.url)), self._picks)),
         )
 
     def dump(self) -> bytes:
-        return msgspec.msgpack.encode((self._found, self._turn, self._turns))
+        return msgspec.msgpack.encode((self._found, self._picks, self._last_picks))
 
     def load(self, state: bytes) -> None:
-        self._found, self._turn, self._turns = msgspec.msgpack.decode(state, type=tuple[int, int, dict[str, int]])
+        self._found, self._picks, self._last_picks = msgspec.msgpack.decode(state, type=tuple[int, int, dict[str, int]])

@@ -1,8 +1,13 @@
-"""A classifier that is trained once: breadth-first for the first K pages, then by the classifier, which learns no more.
+"""Classifiers that are trained once: breadth-first for the first K pages, then by a classifier that learns no more.
 
-In the papers the training set is collected beforehand; here it is the first part of the same crawl, and counts. The
-features are Anthelion's: tokens of the URL and the label of the parent. Links that were found before the training stand
-where the classifier knows nothing, at one half, in the order of their discovery.
+In the papers the training set is collected before the crawl. Here it is the first part of the crawl and counts. The
+features are Anthelion's: tokens of the URL and the label of the parent. Links that were found before the training have
+scores just below 0.5 in the order of their discovery.
+
+The classifiers are a Hoeffding tree and three of scikit-learn, with which LDCOC's paper compares itself without giving
+settings. A linear support vector machine, the five nearest rows by cosine distance weighted by closeness, and the
+Bernoulli model of Naive Bayes suit rows of hashed binary features. A call of scikit-learn takes some hundred
+microseconds for any number of rows, so all links of a page are rated in one call.
 """
 
 from __future__ import annotations
@@ -15,54 +20,57 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
-from motherlode.model import FailureKind, Link, Outcome, Parent, Rating
+from motherlode.model import FailureKind, Link, Outcome, Rating
 from motherlode.policies.anthelion.hoeffding_tree import HoeffdingTree
-from motherlode.policies.anthelion.naive_bayes import probabilities
-from motherlode.policies.anthelion.url_classifier import SIZE, Features, batch, is_good, row
+from motherlode.policies.anthelion.url_classifier import SIZE, Features, decode_row, decode_rows, is_good
+from motherlode.policies.ftrl import sigmoid
 from motherlode.www.urls import host_of
 
-_STEP = 2.0**-40
-"""By so much a link stands behind the one before it."""
+_SCORE_PER_LINK = 2.0**-40
+"""Difference between the scores of two successive links before the training."""
 
 
-class Frozen(Protocol):
-    """A classifier after its training."""
+class TrainedClassifier(Protocol):
+    """A classifier after the training."""
 
-    def scores(self, memos: Sequence[bytes]) -> list[float]: ...
+    def scores(self, policy_states: Sequence[bytes]) -> list[float]: ...
 
 
-Fit = Callable[[Sequence[bytes], Sequence[bool]], Frozen]
-"""Trains a classifier on rows and labels, both of which occur."""
+Fit = Callable[[Sequence[bytes], Sequence[bool]], TrainedClassifier]
+"""Trains a classifier on rows and their labels. Both labels must occur."""
 
 
 class StaticRater:
-    """Collects K pages, trains, and rates. While all of them have one label there is nothing to learn: it goes on."""
+    """Collects K pages, trains the classifier, and rates links with it.
+
+    While all collected pages have the same label, it continues to collect.
+    """
 
     def __init__(self, features: Features, fit: Fit, pages: int) -> None:
         if pages < 1:
-            raise ValueError(f"K, the pages to train on, is at least 1; got {pages}")
+            raise ValueError(f"K, the number of pages to train on, must be at least 1; got {pages}")
         self._features = features
         self._fit = fit
         self._pages = pages
         self._rows: list[bytes] = []
         self._labels: list[bool] = []
         self._found = 0
-        self._model: Frozen | None = None
+        self._model: TrainedClassifier | None = None
 
     @property
-    def trained(self) -> bool:
+    def is_trained(self) -> bool:
         return self._model is not None
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]:
-        memos = self._features.rows(links, parent)
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]:
+        policy_states = self._features.rows(links, parent)
         if self._model is not None:
-            scores = self._model.scores(memos)
+            scores = self._model.scores(policy_states)
         else:
-            scores = [0.5 - _STEP * (self._found + place) for place in range(len(links))]
+            scores = [0.5 - _SCORE_PER_LINK * (self._found + place) for place in range(len(links))]
             self._found += len(links)
         return [
             Rating(arm=host_of(link.url), score=score, policy_state=policy_state)
-            for link, score, policy_state in zip(links, scores, memos, strict=True)
+            for link, score, policy_state in zip(links, scores, policy_states, strict=True)
         ]
 
     def learn(self, outcome: Outcome) -> None:
@@ -77,7 +85,7 @@ class StaticRater:
             self._model = self._fit(self._rows, self._labels)
 
     def dump(self) -> bytes:
-        """The pages to train on: of all that these classifiers are, it is the smallest that holds for each."""
+        """Serialize the training pages. That is smaller than the classifiers, and works for all of them."""
         return msgspec.msgpack.encode((self._found, self._rows, bytes(self._labels)))
 
     def load(self, state: bytes) -> None:
@@ -87,75 +95,73 @@ class StaticRater:
         self._train()
 
 
-def fit_tree(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
-    """A Hoeffding tree that has seen every row once."""
+def fit_tree(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
+    """Train a Hoeffding tree with one pass over the rows."""
     tree = HoeffdingTree()
     for policy_state, label in zip(rows, labels, strict=True):
-        features: array[int] = row(policy_state)
+        features: array[int] = decode_row(policy_state)
         tree.learn(features, relevant=label)
     return tree
 
 
-# ── Support vector machine, nearest neighbours and Naive Bayes of scikit-learn, as classifiers that are trained once.
-
 _NEIGHBOURS = 5
 
 
-def offline(name: str) -> Fit:
-    """How `svm`, `knn` or `nb` is trained; an error that tells what to install where scikit-learn is missing."""
+def sklearn_fit(name: str) -> Fit:
+    """Return the training function of `svm`, `knn` or `nb`. Raises ValueError if scikit-learn is not installed."""
     if find_spec("sklearn") is None:
         raise ValueError(f'{name}-static needs scikit-learn: pip install "motherlode[offline]"')
     return _FITS[name]
 
 
-class _Model:
-    """A trained estimator behind one call."""
+class _SklearnClassifier:
+    """A trained scikit-learn estimator."""
 
     def __init__(self, scores: Callable[[Any], Any]) -> None:
         self._scores = scores
 
-    def scores(self, memos: Sequence[bytes]) -> list[float]:
-        if not memos:
+    def scores(self, policy_states: Sequence[bytes]) -> list[float]:
+        if not policy_states:
             return []
-        found: list[float] = self._scores(_matrix(memos)).tolist()
+        found: list[float] = self._scores(_matrix(policy_states)).tolist()
         return found
 
 
-def _matrix(memos: Sequence[bytes]) -> Any:
+def _matrix(policy_states: Sequence[bytes]) -> Any:
     from scipy.sparse import csr_matrix
 
-    rows = batch(memos)
-    ends = np.cumsum([0, *(len(policy_state) >> 1 for policy_state in memos)])
+    rows = decode_rows(policy_states)
+    ends = np.cumsum([0, *(len(policy_state) >> 1 for policy_state in policy_states)])
     ones = np.ones(len(rows.ids), dtype=np.float32)
-    return csr_matrix((ones, rows.ids.astype(np.int32), ends), shape=(len(memos), SIZE))
+    return csr_matrix((ones, rows.ids.astype(np.int32), ends), shape=(len(policy_states), SIZE))
 
 
-def _svm(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
+def _svm(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
     from sklearn.svm import LinearSVC
 
     model = LinearSVC(random_state=0, max_iter=10_000).fit(_matrix(rows), np.array(labels))
-    return _Model(lambda matrix: np.array(probabilities(model.decision_function(matrix))))
+    return _SklearnClassifier(lambda matrix: sigmoid(model.decision_function(matrix)))
 
 
-def _knn(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
+def _knn(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
     from sklearn.neighbors import KNeighborsClassifier
 
     neighbours = min(_NEIGHBOURS, len(rows))
     model = KNeighborsClassifier(neighbours, weights=_closeness, metric="cosine", algorithm="brute")
     model.fit(_matrix(rows), np.array(labels))
-    return _Model(lambda matrix: model.predict_proba(matrix)[:, 1])
+    return _SklearnClassifier(lambda matrix: model.predict_proba(matrix)[:, 1])
 
 
 def _closeness(distances: Any) -> Any:
-    """1 for the same row, nearly 0 for one that has nothing in common; never all 0."""
+    """Return weights of neighbours: about 1 for equal rows, nearly 0 for rows without common features, never 0."""
     return 1.001 - distances
 
 
-def _nb(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
-    """Only features that training met have a say.
+def _nb(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
+    """Train Naive Bayes on the features that occur in the training rows.
 
-    Of ten thousand hashes most never occur. For each, the model would count "absent" as evidence against the class
-    with fewer rows, which by their number outweighs everything else.
+    Most of the ten thousand hashes never occur. The absence of each of them would count as evidence against the class
+    with fewer rows, and together they would outweigh all other evidence.
     """
     from sklearn.naive_bayes import BernoulliNB
 
@@ -167,7 +173,7 @@ def _nb(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
     weights = np.zeros(SIZE)
     weights[met] = (present[1] - absent[1]) - (present[0] - absent[0])
     base = model.class_log_prior_[1] - model.class_log_prior_[0] + float((absent[1] - absent[0]).sum())
-    return _Model(lambda matrix: np.array(probabilities(matrix @ weights + base)))
+    return _SklearnClassifier(lambda matrix: sigmoid(matrix @ weights + base))
 
 
 _FITS: dict[str, Fit] = {"svm": _svm, "knn": _knn, "nb": _nb}

@@ -1,7 +1,7 @@
 """LDCOC (Huang and Gandon 2019, 2020): a linked-data crawler with an online classifier.
 
-`hard` tells the URIs that need a prediction, `context` what stands around a URI on its page, `features` names what
-is known about it in the sets +t +r +p +x, `policy` predicts, samples and learns by FTRL-Proximal.
+`ldcoc_features` decides which URIs need a prediction and names their features in the sets +t +r +p +x. `context_graph`
+finds the properties and siblings of a URI on its page. `ldcoc_policy` predicts, samples and learns by FTRL-Proximal.
 """
 
 from motherlode.policies.ldcoc.context_graph import ContextGraph, direct_properties, property_of, sibling_set

@@ -1,12 +1,12 @@
-"""What stands around a target URI on the page where it was found (Huang, Gandon 2020, definitions 3 to 7).
+"""The context of a target URI on the page where it was found (Huang, Gandon 2020, definitions 3 to 7).
 
-The target URI is u_t, the page that names it the referring URI u_r, and the page's graph the context graph of u_t. In
-that graph u_t has direct properties, and siblings: the other URIs with the same subject and property, or with the same
-property and object. `direct_properties` and `sibling_set` are these definitions over statements.
+The target URI is u_t, the page that contains it is the referring URI u_r, and the page's graph is the context graph of
+u_t. In that graph u_t has direct properties and siblings: other URIs with the same subject and property, or with the
+same property and object. `direct_properties` and `sibling_set` implement these definitions for statements.
 
-A policy sees links, not statements, and most of them come from HTML, for which the paper has no context graph. So
-`ContextGraph` reads a page's links as a graph: the page is the subject, and a link's property is its predicate where a
-statement gave it, and otherwise its rel or the path of elements down to it. Then the same definitions hold.
+A policy gets links, not statements, and most links come from HTML, for which the paper defines no context graph. So
+`ContextGraph` treats the links of a page as a graph: the page is the subject, and the property of a link is its
+predicate if it comes from a statement, and otherwise its rel or its tag path. Then the same definitions apply.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Sequence
 from motherlode.model import Link, LinkSource, Statement
 
 _UNNAMED = frozenset({"", "nofollow", "noopener", "noreferrer", "noopener noreferrer", "external"})
-"""Values of rel that say how to follow a link and not what it leads to."""
+"""Values of rel that say how to follow a link but nothing about its target."""
 
 
 def direct_properties(target: str, statements: Iterable[Statement]) -> set[str]:
-    """PS_t: the properties that connect u_t in its context graph (definition 7), as terms.
+    """Return PS_t: the properties that connect u_t in its context graph (definition 7), as terms.
 
     >>> graph = [("<s>", "<p>", "<t>", ""), ("<t>", "<q>", '"x"', ""), ("<s>", "<r>", "<u>", "")]
     >>> sorted(direct_properties("<t>", graph))
@@ -30,22 +30,22 @@ def direct_properties(target: str, statements: Iterable[Statement]) -> set[str]:
 
 
 def sibling_set(target: str, statements: Iterable[Statement]) -> set[str]:
-    """Sib: the other URIs that share a subject and property, or a property and object, with u_t (definition 6).
+    """Return Sib: the other URIs that share subject and property, or property and object, with u_t (definition 6).
 
     >>> graph = [("<s>", "<p>", "<t>", ""), ("<s>", "<p>", "<u>", ""), ("<s>", "<q>", "<v>", "")]
     >>> sibling_set("<t>", graph)
     {'<u>'}
     """
-    facts = list(statements)
-    before = {(subject, property_) for subject, property_, value, _ in facts if value == target}
-    after = {(property_, value) for subject, property_, value, _ in facts if subject == target}
-    found = {value for subject, property_, value, _ in facts if (subject, property_) in before}
-    found |= {subject for subject, property_, value, _ in facts if (property_, value) in after}
+    rows = list(statements)
+    before = {(subject, property_) for subject, property_, value, _ in rows if value == target}
+    after = {(property_, value) for subject, property_, value, _ in rows if subject == target}
+    found = {value for subject, property_, value, _ in rows if (subject, property_) in before}
+    found |= {subject for subject, property_, value, _ in rows if (property_, value) in after}
     return {term for term in found if term.startswith("<") and term != target}
 
 
 def property_of(link: Link) -> str:
-    """The property that connects a page with a link on it: an IRI, or what HTML has in its place.
+    """Return the property that connects a page with a link on it: an IRI, or a substitute for links of HTML.
 
     >>> property_of(Link(url="http://a.example/", source=LinkSource.ANCHOR, tag_path="html body ul li a"))
     'html:path=html body ul li a'
@@ -58,20 +58,20 @@ def property_of(link: Link) -> str:
 
 
 class ContextGraph:
-    """The links of a page as a graph: who is whose sibling. However many a link has, it is told of the `most` first."""
+    """The links of a page as a graph. It returns at most `most` siblings of a link."""
 
     def __init__(self, links: Sequence[Link], *, most: int, before_others: Callable[[str], bool]) -> None:
-        """`before_others` tells the URIs that are worth more as siblings; otherwise they stand in page order."""
+        """`before_others` says whether a URI is preferred as a sibling; equal ones stay in page order."""
         self._most = most
         self._groups: dict[str, list[Link]] = {}
         for link in links:
             if link.source is not LinkSource.REDIRECT:
                 self._groups.setdefault(property_of(link), []).append(link)
         for property_, group in self._groups.items():
-            # one more than needed, because no link is its own sibling
+            # one more than needed, because a link is not its own sibling
             self._groups[property_] = sorted(group, key=lambda link: not before_others(link.url))[: most + 1]
 
     def siblings(self, link: Link) -> list[Link]:
-        """The links that the page names by the same property, at most so many."""
+        """Return the links of the page with the same property, at most `most`."""
         group = self._groups.get(property_of(link), [])
         return [sibling for sibling in group if sibling.url != link.url][: self._most]

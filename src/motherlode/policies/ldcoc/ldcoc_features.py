@@ -1,4 +1,10 @@
-"""Hard URIs: those whose RDF-relevance neither a file extension nor a content type tells (definition 2)."""
+"""Hard URIs, and the named features of URIs (Huang and Gandon 2020).
+
+A URI is hard if neither its file extension nor its content type says whether it is RDF (definition 2). The features
+have four sets (section 3.2): `+t` of the target URI itself, with its content type if the link or a HEAD request gave
+it; `+r` the same of the referring URI; `+p` of the properties that connect the two; `+x` crosses of the features of a
+sibling with its content type, its similarity to the target, and its relevance if known. Features are strings; `hashing`
+makes them numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Levenshtein
 
-from motherlode.model import ContentKind, Link, Parent
+from motherlode.model import ContentKind, Link, Outcome
 from motherlode.policies.ldcoc.context_graph import ContextGraph, property_of
 from motherlode.www.media_types import by_extension, by_media_type, essence, extension_of
 from motherlode.www.urls import registrable_domain
@@ -23,18 +29,18 @@ _RDF = frozenset(
 
 
 class Hardness(Enum):
-    """What is known of a URI before anything is learned."""
+    """The class of a URI by its extension and content type."""
 
     HARD = "hard"
-    """To be predicted: HTML may embed RDF, and plain text may be RDF under a wrong name."""
+    """Must be predicted: HTML may embed RDF, and plain text may be RDF with a wrong content type."""
     RDF = "rdf"
     """RDF by extension or content type."""
     NO_RDF = "no rdf"
-    """An image, an archive, a program."""
+    """An image, an archive, or another binary file."""
 
 
 def hardness(link: Link) -> Hardness:
-    """Whether the extension or the (announced or asked for) content type of a link tells what it is.
+    """Classify a link by its extension and its (announced or requested) content type.
 
     >>> from motherlode.model import LinkSource
     >>> def of(url, type=""):
@@ -50,36 +56,34 @@ def hardness(link: Link) -> Hardness:
     return Hardness.NO_RDF if ContentKind.BINARY in kinds else Hardness.HARD
 
 
-# ── Names of features of a target URI, in the four sets of Huang and Gandon (2020), section 3.2.
-
 SETS = "trpx"
-"""The atomic feature sets, each by its letter."""
+"""The letters of the atomic feature sets."""
 BEST_SETS = "trp"
-"""F₊ₜ₊ᵣ₊ₚ had the best F-measure and accuracy of all combinations (Figure 2a), and is what LDCOC uses (section 4)."""
+"""F₊ₜ₊ᵣ₊ₚ had the best F-measure and accuracy of all combinations (Figure 2a); LDCOC uses it (section 4)."""
 SIMILAR = 0.8
-"""Likeness from which two URIs count as similar (definition 12; the paper names no number)."""
-MOST_SIBLINGS = 8
-"""Siblings that are looked at for one target. A page of a thousand links would have a million pairs."""
-_MOST_PARTS = 8
-"""Path segments and query parameters that are looked at."""
-_LONGEST = 60
-"""Characters of one part."""
+"""Similarity above which two URIs count as similar (definition 12; the paper gives no number)."""
+MAX_SIBLINGS = 8
+"""Siblings that are used per target, because a page with a thousand links has a million pairs."""
+_MAX_PARTS = 8
+"""Path segments and query parameters that are used."""
+_MAX_PART_CHARACTERS = 60
+"""Characters that are used of a part."""
 _words = re.compile(r"[^\W\d_]+|\d+").findall
 
 Relevances = Mapping[str, bool]
-"""URIs that have been fetched, and whether they were relevant (definition 13)."""
+"""Fetched URIs, and whether they were relevant (definition 13)."""
 
 
 @lru_cache(maxsize=20_000)
 def intrinsic(uri: str) -> tuple[str, ...]:
-    """F_int: what the components of a URI say: scheme, authority, host, path, query, fragment (definition 8, Figure 1).
+    """Return F_int: features of scheme, authority, host, path, query and fragment of a URI (definition 8, Figure 1).
 
     >>> intrinsic("http://data.example.org/set/Obj_12?format=rdf#it")  # doctest: +ELLIPSIS
     ('scheme=http', 'authority=data.example.org', ..., 'parameter=format', 'fragment=it')
     """
     scheme, _, rest = uri.partition("://")
     if not rest:
-        return _unlike_a_url(uri)
+        return _html_property_features(uri)
     rest, _, fragment = rest.partition("#")
     rest, _, query = rest.partition("?")
     authority, _, path = rest.partition("/")
@@ -88,44 +92,44 @@ def intrinsic(uri: str) -> tuple[str, ...]:
     extension = extension_of(uri)
     names.append(f"extension={extension}")
     if query:
-        for pair in query.split("&", _MOST_PARTS)[:_MOST_PARTS]:
-            names.append(f"parameter={pair.partition('=')[0][:_LONGEST]}")
+        for pair in query.split("&", _MAX_PARTS)[:_MAX_PARTS]:
+            names.append(f"parameter={pair.partition('=')[0][:_MAX_PART_CHARACTERS]}")
     if fragment:
-        names.append(f"fragment={fragment[:_LONGEST]}")
+        names.append(f"fragment={fragment[:_MAX_PART_CHARACTERS]}")
     return tuple(names)
 
 
 def _path_features(authority: str, path: str) -> list[str]:
     *directories, last = path.split("/")
-    names = [f"depth={min(len(directories), _MOST_PARTS)}", f"shape={shape(last)}"]
-    names += [f"segment={part[:_LONGEST]}" for part in directories[:_MOST_PARTS] if part]
-    names += [f"word={word}" for word in dict.fromkeys(_words(last.lower())[:_MOST_PARTS]) if not word.isdigit()]
+    names = [f"depth={min(len(directories), _MAX_PARTS)}", f"shape={shape(last)}"]
+    names += [f"segment={part[:_MAX_PART_CHARACTERS]}" for part in directories[:_MAX_PARTS] if part]
+    names += [f"word={word}" for word in dict.fromkeys(_words(last.lower())[:_MAX_PARTS]) if not word.isdigit()]
     place = authority
-    for part in directories[:3]:  # where on the host it lies: the first directories, as far as they are common
-        place = f"{place}/{part[:_LONGEST]}"
+    for part in directories[:3]:  # the position on the host: its first directories
+        place = f"{place}/{part[:_MAX_PART_CHARACTERS]}"
         names.append(f"place={place}")
     names.append(f"kin={authority}/{len(directories)}/{shape(last)}")
     return names
 
 
-def _unlike_a_url(text: str) -> tuple[str, ...]:
-    """Of what stands in for a property in HTML: all of it, and its end, which sites have in common."""
+def _html_property_features(text: str) -> tuple[str, ...]:
+    """Return the features of the property of an HTML link: all of it, and its end, which is common to many sites."""
     kind, _, path = text.partition("=")
     elements = path.split(" ")
     return (text[:400], f"{kind}~{' '.join(elements[-2:])}", f"{kind}.{elements[-1].partition('.')[0]}")
 
 
 def shape(text: str) -> str:
-    """Letters and digits in runs, so that names made by one template are the same.
+    """Replace runs of letters by `a` and runs of digits by `0`, so that names made by one template are equal.
 
     >>> shape("obj_100107.html"), shape("") or "none"
     ('a_0.a', 'none')
     """
-    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text[:_LONGEST]))
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text[:_MAX_PART_CHARACTERS]))
 
 
 def header_features(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """F_head: what the answer to a HEAD request says of a URI (definition 10). Names of headers are in lower case.
+    """Return F_head: features of the response to a HEAD request (definition 10). Header names are in lower case.
 
     >>> header_features({"content-type": "Text/HTML; charset=utf-8"})
     ('contentType=text/html',)
@@ -135,7 +139,7 @@ def header_features(headers: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def similarity(one: str, other: str) -> float:
-    """simValue: 1 less the Levenshtein distance over the greater length (definition 12).
+    """Return simValue: 1 minus the Levenshtein distance divided by the greater length (definition 12).
 
     >>> similarity("http://a.example/x1", "http://a.example/x2") > 0.9
     True
@@ -144,17 +148,18 @@ def similarity(one: str, other: str) -> float:
 
 
 def target_features(link: Link) -> list[str]:
-    """F₊ₜ = F_int(u_t) + F_head(u_t)."""
-    said = header_features({"content-type": link.type}) if link.type else ()
-    return [f"t:{name}" for name in (*intrinsic(link.url), *said)]
+    """Return F₊ₜ = F_int(u_t) + F_head(u_t)."""
+    of_type = header_features({"content-type": link.type}) if link.type else ()
+    return [f"t:{name}" for name in (*intrinsic(link.url), *of_type)]
 
 
-def referring_features(parent: Parent | None) -> tuple[str, ...]:
-    """F₊ᵣ = F_int(u_r); and whether u_r is relevant, as it always is in the paper, whose links all come from RDF."""
+def referring_features(parent: Outcome | None) -> tuple[str, ...]:
+    """Return F₊ᵣ = F_int(u_r), and whether u_r is relevant. In the paper u_r is always relevant, because all links come
+    from RDF."""
     return ("r:none",) if parent is None else _referring(parent.url, parent.host, relevant=parent.relevant)
 
 
-@lru_cache(maxsize=64)  # all links of a page ask the same
+@lru_cache(maxsize=64)  # the same for all links of a page
 def _referring(url: str, host: str, *, relevant: bool) -> tuple[str, ...]:
     label = f"r:relevant={relevant}"
     return (*(f"r:{name}" for name in intrinsic(url)), label, f"{label}&host={host}")
@@ -162,41 +167,41 @@ def _referring(url: str, host: str, *, relevant: bool) -> tuple[str, ...]:
 
 @lru_cache(maxsize=20_000)
 def property_features(property_: str) -> tuple[str, ...]:
-    """F₊ₚ for one direct property: F_int(p)."""
+    """Return F₊ₚ for one direct property: F_int(p)."""
     return tuple(f"p:{name}" for name in intrinsic(property_))
 
 
 def cross_features(
     link: Link, siblings: Iterable[Link], relevances: Relevances, threshold: float = SIMILAR
 ) -> list[str]:
-    """F₊ₓ: for each sibling the crosses F_int × F_head × F_sim × F_RDFrel, which stand for 'and'."""
+    """Return F₊ₓ: for each sibling the crosses (conjunctions) F_int × F_head × F_sim × F_RDFrel."""
     names: dict[str, None] = {}
     for sibling in siblings:
-        like = "high" if similarity(sibling.url, link.url) > threshold else "low"
+        level = "high" if similarity(sibling.url, link.url) > threshold else "low"
         known = relevances.get(sibling.url)
-        what = f"contentType={essence(sibling.type)}&sim={like}&rel={'unknown' if known is None else known}"
-        names[f"x:{what}"] = None
-        for name in _crossed(sibling.url):
-            names[f"x:{name}&{what}"] = None
+        common = f"contentType={essence(sibling.type)}&sim={level}&rel={'unknown' if known is None else known}"
+        names[f"x:{common}"] = None
+        for name in _features_to_cross(sibling.url):
+            names[f"x:{name}&{common}"] = None
     return list(names)
 
 
 @lru_cache(maxsize=20_000)
-def _crossed(uri: str) -> tuple[str, ...]:
-    """The intrinsic features that are crossed: where a sibling lies and how it looks, not each of its words."""
+def _features_to_cross(uri: str) -> tuple[str, ...]:
+    """Return the intrinsic features of a sibling that are crossed: its position and shape, but not its words."""
     return tuple(name for name in intrinsic(uri) if name.startswith(("authority=", "place=", "kin=", "extension=")))
 
 
 def features(
     link: Link,
-    parent: Parent | None,
+    parent: Outcome | None,
     sets: str = BEST_SETS,
     *,
     siblings: Sequence[Link] = (),
     relevances: Relevances | None = None,
     threshold: float = SIMILAR,
 ) -> list[str]:
-    """The named features of one link, of the sets that are asked for: every name begins with its set's letter.
+    """Return the features of one link in some sets. Each name begins with the letter of its set.
 
     >>> from motherlode.model import LinkSource
     >>> link = Link(url="http://a.example/data/1", source=LinkSource.TRIPLE, predicate="http://b.example/ns#sees")
@@ -217,18 +222,21 @@ def features(
 
 def page_features(
     links: Sequence[Link],
-    parent: Parent | None,
+    parent: Outcome | None,
     sets: str = BEST_SETS,
     *,
     relevances: Relevances | None = None,
     threshold: float = SIMILAR,
 ) -> list[list[str]]:
-    """The features of some links of a page. Their siblings are all of its links, those of known relevance first."""
+    """Return the features of some links of a page.
+
+    Their siblings are taken from all links of the page, first those whose relevance is known.
+    """
     if "x" not in sets:
         return [features(link, parent, sets) for link in links]
     known = relevances or {}
     named = parent.links if parent is not None and parent.links else links
-    context = ContextGraph(named, most=MOST_SIBLINGS, before_others=known.__contains__)
+    context = ContextGraph(named, most=MAX_SIBLINGS, before_others=known.__contains__)
     return [
         features(link, parent, sets, siblings=context.siblings(link), relevances=known, threshold=threshold)
         for link in links

@@ -1,8 +1,9 @@
-"""Link analysis (Emamdadi, Kahani, Zarrinkalam): a crawler for RDF documents that reads what is said about a link.
+"""Link analysis (Emamdadi, Kahani, Zarrinkalam): a crawler for RDF documents that uses the text and attributes of
+links.
 
-`concepts` are the sets of content types, extensions and terms, in text files beside the code; `properties` the nine
-properties of a link; `heuristics` each rule by itself and the relevancy functions; `similarity` the growing set S_HR;
-`policy` the order in which a crawler follows links.
+`link_properties` has the nine properties of a link, and S_HR, the set of pages that linked to RDF documents.
+`heuristics` has the sets of content types, extensions and terms (read from text files in this directory), the
+heuristics, and the two relevancy functions. `linkanalysis_policy` orders the links.
 """
 
 from motherlode.policies.linkanalysis.heuristics import (

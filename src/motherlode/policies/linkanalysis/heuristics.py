@@ -1,8 +1,12 @@
-"""S_R, the set of concepts relevant to RDF documents (Emamdadi et al., III.C.2), read from files that a user can edit.
+"""The concepts S_R of RDF documents, the heuristics on links, and the relevancy functions (Emamdadi et al., III.C).
 
-Three files are the paper's sets: `content_types.txt`, `file_extensions.txt` and `terms.txt`. Two more hold the
-extensions that its steps 1 and 3 speak of: `other_extensions.txt` and `html_extensions.txt`. A folder of one's own need
-only hold those that differ.
+S_R (III.C.2) is read from text files that users can replace. `content_types.txt`, `file_extensions.txt` and `terms.txt`
+are the sets of the paper. `other_extensions.txt` and `html_extensions.txt` are the extensions of its steps 1 and 3. A
+user's folder needs only the files that differ from ours.
+
+Each heuristic is a predicate on the properties of a link and the concepts. So its precision and recall can be measured
+(Table II), and other policies can use it as a feature: `features` returns the names of the heuristics that a link
+satisfies. The relevancy functions (III.C.2 and III.C.3) combine the heuristics.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from motherlode.model import Link, Parent
+from motherlode.model import Link, Outcome
 from motherlode.policies.linkanalysis.link_properties import LinkClass, LinkProperties, SimilarUrls, link_properties
 
 _OWN = Path(__file__).parent
@@ -23,7 +27,7 @@ _words = re.compile(r"[a-z0-9]+").findall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concepts:
-    """The sets by which links are told apart. Extensions are without their dot; everything is in lower case."""
+    """The sets of S_R. Extensions are without the dot; everything is in lower case."""
 
     content_types: frozenset[str]
     """S_RDFContentTypes."""
@@ -32,12 +36,12 @@ class Concepts:
     words: frozenset[str]
     """S_RDFTerms of one word."""
     phrases: tuple[str, ...]
-    """S_RDFTerms of several words, each framed by spaces."""
+    """S_RDFTerms of several words, with a space before and after each."""
     html_extensions: frozenset[str]
     other_extensions: frozenset[str]
 
     def has_term(self, text: str) -> bool:
-        """One of the terms stands in the text, as a whole word.
+        """Return whether the text contains one of the terms as a whole word.
 
         >>> default_concepts().has_term("Export: RDF/XML"), default_concepts().has_term("wordforms")
         (True, False)
@@ -55,7 +59,7 @@ class Concepts:
         return any(phrase in framed for phrase in self.phrases)
 
     def has_content_type(self, text: str) -> bool:
-        """One of the content types stands in the text.
+        """Return whether the text contains one of the content types.
 
         >>> default_concepts().has_content_type("text/n3; charset=utf-8")
         True
@@ -67,9 +71,9 @@ class Concepts:
 
 
 def concepts_from(folder: Path | None = None) -> Concepts:
-    """The concepts of a folder; what it lacks is as in ours."""
+    """Read the concepts of a folder. Files that are missing in the folder are replaced by ours."""
     if folder is not None and not any((folder / name).is_file() for name in _FILES):
-        raise ValueError(f"{folder} holds none of {', '.join(_FILES)}")
+        raise ValueError(f"{folder} contains none of the files {', '.join(_FILES)}")
     types, extensions, terms, html, other = (_lines(folder, name) for name in _FILES)
     spelled = {" ".join(_words(term)) for term in terms}
     return Concepts(
@@ -84,17 +88,16 @@ def concepts_from(folder: Path | None = None) -> Concepts:
 
 @cache
 def default_concepts() -> Concepts:
+    """Return our own concepts."""
     return concepts_from()
 
 
 def _lines(folder: Path | None, name: str) -> frozenset[str]:
-    """The lines of a file in lower case, without comments."""
+    """Return the lines of a file in lower case, without comments."""
     path = _OWN / name if folder is None or not (folder / name).is_file() else folder / name
     lines = (line.partition("#")[0].strip().lower() for line in path.read_text(encoding="utf-8").splitlines())
     return frozenset(line for line in lines if line)
 
-
-# ── Every heuristic of Emamdadi et al. by itself, and the two relevancy functions made of them (III.C.2 and III.C.3).
 
 Heuristic = Callable[[LinkProperties, Concepts], bool]
 
@@ -103,7 +106,7 @@ HEURISTICS: Mapping[str, Heuristic] = {
     "title:terms": lambda link, concepts: concepts.has_term(link.title),
     "anchortext:terms": lambda link, concepts: concepts.has_term(link.anchor_text),
     "context:terms": lambda link, concepts: concepts.has_term(link.context),
-    "path:terms": lambda link, concepts: concepts.has_term("/".join(link.telling_path)),
+    "path:terms": lambda link, concepts: concepts.has_term("/".join(link.indicative_path)),
     "filename:terms": lambda link, concepts: concepts.has_term(link.filename),
     "type:content-types": lambda link, concepts: concepts.has_content_type(link.type),
     "title:content-types": lambda link, concepts: concepts.has_content_type(link.title),
@@ -112,35 +115,38 @@ HEURISTICS: Mapping[str, Heuristic] = {
     "extension:file-extensions": lambda link, concepts: link.extension in concepts.file_extensions,
     "rdf-link:no-extension": lambda link, concepts: link.is_rdf_link and not link.extension,
 }
-"""Those that predict class R (step 2 of Relevancy_R), by the names of Table II: property, then set."""
+"""The heuristics that predict class R (step 2 of Relevancy_R). The names are those of Table II: property, then set."""
 SIMILARITY = "path-or-filename:similarity"
-"""The one that predicts class HR: it asks S_HR, which grows."""
+"""The name of the heuristic that predicts class HR. It uses S_HR, which grows during the crawl."""
 
-_APART = " 0 "
-"""Between two texts: a word, so that no term of two words is found half in one and half in the other."""
+_TEXT_SEPARATOR = " 0 "
+"""Separates texts. It is a word, so that no term of two words matches across two texts."""
 NOT_HTTP = "link analysis: class N, not http"
 UNLIKELY_EXTENSION = "link analysis: class N, a file extension that gives no RDF"
 UNKNOWN_EXTENSION = "link analysis: class N, a file extension of neither RDF nor HTML"
 
 
-def removal(link: LinkProperties, concepts: Concepts) -> str:
-    """Step 1 of Relevancy_R: why the link is of class N, or nothing."""
+def removal_reason(link: LinkProperties, concepts: Concepts) -> str:
+    """Return why the link is of class N (step 1 of Relevancy_R), or "" if it is not."""
     if link.protocol not in ("http", "https"):
         return NOT_HTTP
     return UNLIKELY_EXTENSION if link.extension in concepts.other_extensions else ""
 
 
 def points_to_rdf(link: LinkProperties, concepts: Concepts) -> bool:
-    """Step 2 of Relevancy_R: at least one of the heuristics is satisfied. The same as any of them, at less cost."""
+    """Return whether at least one heuristic is satisfied (step 2 of Relevancy_R).
+
+    It is equivalent to evaluating all `HEURISTICS`, but faster.
+    """
     if link.extension in concepts.file_extensions or (link.is_rdf_link and not link.extension):
         return True
-    texts = (link.type, link.title, link.anchor_text, link.context, "/".join(link.telling_path), link.filename)
-    return concepts.has_term(_APART.join(texts)) or any(concepts.has_content_type(text) for text in texts[:4])
+    texts = (link.type, link.title, link.anchor_text, link.context, "/".join(link.indicative_path), link.filename)
+    return concepts.has_term(_TEXT_SEPARATOR.join(texts)) or any(concepts.has_content_type(text) for text in texts[:4])
 
 
 def relevancy_r(link: LinkProperties, concepts: Concepts) -> tuple[LinkClass, str]:
-    """C = Relevancy_R(Π_L, S_R): R, H or N; for N with the reason."""
-    reason = removal(link, concepts)
+    """Return C = Relevancy_R(Π_L, S_R): R, H or N, and the reason for N."""
+    reason = removal_reason(link, concepts)
     if reason:
         return LinkClass.N, reason
     if points_to_rdf(link, concepts):
@@ -151,12 +157,12 @@ def relevancy_r(link: LinkProperties, concepts: Concepts) -> tuple[LinkClass, st
 
 
 def relevancy_hr(link: LinkProperties, s_hr: SimilarUrls) -> LinkClass:
-    """C = Relevancy_HR(Π_L, S_HR): HR or H, of a link that Relevancy_R has put into class H."""
+    """Return C = Relevancy_HR(Π_L, S_HR): HR or H, for a link of class H by Relevancy_R."""
     return LinkClass.HR if s_hr.has_similar(link.host, link.path, link.filename) else LinkClass.H
 
 
-def predicted(link: LinkProperties, concepts: Concepts, s_hr: SimilarUrls | None) -> tuple[LinkClass, str]:
-    """The link analysis algorithm (Fig. 3): the predicted class, for N with the reason."""
+def predict_class(link: LinkProperties, concepts: Concepts, s_hr: SimilarUrls | None) -> tuple[LinkClass, str]:
+    """Return the predicted class by the link analysis algorithm (Fig. 3), and the reason for N."""
     found, reason = relevancy_r(link, concepts)
     if found is LinkClass.H and s_hr is not None:
         found = relevancy_hr(link, s_hr)
@@ -164,9 +170,9 @@ def predicted(link: LinkProperties, concepts: Concepts, s_hr: SimilarUrls | None
 
 
 def classify(
-    link: Link, parent: Parent | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
+    link: Link, parent: Outcome | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
 ) -> LinkClass:
-    """The class that is predicted for a link's target.
+    """Return the predicted class of a link's target.
 
     >>> from motherlode.model import LinkSource
     >>> def anchor(url, **said):
@@ -176,13 +182,13 @@ def classify(
     >>> anchor("http://a.example/me"), anchor("http://a.example/me.jpg", title="my FOAF")
     ('H', 'N')
     """
-    return predicted(link_properties(link, parent), concepts or default_concepts(), s_hr)[0]
+    return predict_class(link_properties(link, parent), concepts or default_concepts(), s_hr)[0]
 
 
 def features(
-    link: Link, parent: Parent | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
+    link: Link, parent: Outcome | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
 ) -> list[str]:
-    """The names of the heuristics that a link satisfies: for tables, and as features of other policies."""
+    """Return the names of the heuristics that a link satisfies, for tables and as features of other policies."""
     properties, sets = link_properties(link, parent), concepts or default_concepts()
     names = [name for name, heuristic in HEURISTICS.items() if heuristic(properties, sets)]
     if s_hr is not None and s_hr.has_similar(properties.host, properties.path, properties.filename):

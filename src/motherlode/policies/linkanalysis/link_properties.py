@@ -1,4 +1,11 @@
-"""The nine properties of a link: Π_L of Emamdadi et al., III.C.1."""
+"""The nine properties Π_L of a link (Emamdadi et al., III.C.1), and S_HR with its similarity metric (III.C.3).
+
+S_HR is the set of HTML pages that linked to RDF documents. Two URLs of one host are similar if their paths differ in
+the last directory only, or if their paths are equal and their file names differ. So no pairs need to be compared: for
+each of the two rules a URL has a *family* (host and all directories but the last; host and all directories), and S_HR
+has a similar URL if and only if the family has a member other than the URL itself. Two members per family are enough to
+know that. Families are stored as hashes, so the cost of a lookup does not depend on the size of S_HR, and a family
+takes about 200 bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 import xxhash
 
-from motherlode.model import ContentKind, Link, Parent
+from motherlode.model import ContentKind, Link, Outcome
 from motherlode.www.media_types import by_extension
 
 _RDF_KINDS = frozenset(
@@ -21,7 +28,7 @@ _RDF_KINDS = frozenset(
 )
 _HTML_KINDS = frozenset({ContentKind.HTML.value, ContentKind.XHTML.value})
 _PACKED = frozenset({"gz", "bz2", "xz", "zip"})
-_LONGEST_EXTENSION = 8
+_MAX_EXTENSION_CHARACTERS = 8
 
 
 class LinkClass(Enum):
@@ -34,45 +41,46 @@ class LinkClass(Enum):
     H = 1
     """HTML documents without such a link."""
     N = -1
-    """All others: such links are removed."""
+    """All other documents: links to them are removed."""
 
 
 class LinkProperties(NamedTuple):
-    """Π_L. What a link does not have is empty."""
+    """Π_L. Missing properties are empty."""
 
     protocol: str
     host: str
     path: tuple[str, ...]
-    """The directories. A last part without an extension is one of them, as in the paper's `/staffs/staff1`."""
+    """The directories. A last part without an extension counts as a directory, as in the paper's `/staffs/staff1`."""
     filename: str
-    """With its extension, and with the query, which tells documents of one file name apart."""
+    """With its extension and with the query, because the query distinguishes documents with the same file name."""
     extension: str
-    """Lower-case, without the dot; that of what is packed in a `.gz`."""
+    """In lower case and without the dot. For a compressed file such as `x.nt.gz`, the extension of its content."""
     type: str
     title: str
     anchor_text: str
     context: str
     is_rdf_link: bool
-    """Extracted from an RDF document; type, title, anchor text and context are not considered then."""
-    telling_path: tuple[str, ...]
-    """The directories in which terms are looked for."""
+    """Whether the link comes from an RDF document. Then type, title, anchor text and context are ignored."""
+    indicative_path: tuple[str, ...]
+    """The directories in which terms are searched."""
 
 
 def is_rdf_document(kind: str) -> bool:
-    """A content kind of class R."""
+    """Return whether a content kind is of class R."""
     return kind in _RDF_KINDS
 
 
 def is_html_document(kind: str) -> bool:
+    """Return whether a content kind is HTML."""
     return kind in _HTML_KINDS
 
 
-def link_properties(link: Link, parent: Parent | None = None, *, literal: bool = False) -> LinkProperties:
-    """The properties of a link that was found on a page.
+def link_properties(link: Link, parent: Outcome | None = None, *, literal: bool = False) -> LinkProperties:
+    """Return the properties of a link.
 
-    The paper looks for terms in the whole path. A directory in which an HTML page lies itself says nothing about where
-    its links lead, and on a site under `/my-rdf/` it would put every page into class R: so only the other directories
-    are telling, unless the paper is wanted to the letter (`literal`).
+    The paper searches terms in the whole path. A directory that also contains the HTML page with the link says nothing
+    about the target, and on a site below `/my-rdf/` it would put every page into class R. So such directories are not
+    searched, unless `literal` is set.
 
     >>> from motherlode.model import LinkSource
     >>> found = link_properties(Link(url="http://example.com/staffs/data/one.rdf", source=LinkSource.ANCHOR))
@@ -82,21 +90,21 @@ def link_properties(link: Link, parent: Parent | None = None, *, literal: bool =
     protocol, host, path, filename, extension = url_properties(link.url)
     if parent is not None and parent.kind in _RDF_KINDS:
         return LinkProperties(protocol, host, path, filename, extension, "", "", "", "", True, path)
-    telling = path
+    indicative = path
     if parent is not None and not literal and host == parent.host:
         around = _directories(parent.url)
-        telling = tuple(directory for directory in path if directory not in around)
-    said = (link.type, link.title, link.anchor, link.context)
-    return LinkProperties(protocol, host, path, filename, extension, *said, False, telling)
+        indicative = tuple(directory for directory in path if directory not in around)
+    texts = (link.type, link.title, link.anchor, link.context)
+    return LinkProperties(protocol, host, path, filename, extension, *texts, False, indicative)
 
 
-@lru_cache(maxsize=64)  # all links of a page ask the same
+@lru_cache(maxsize=64)  # the same for all links of a page
 def _directories(url: str) -> frozenset[str]:
     return frozenset(url_properties(url)[2])
 
 
 def url_properties(url: str) -> tuple[str, str, tuple[str, ...], str, str]:
-    """Protocol, host, path, file name and extension.
+    """Return protocol, host, path, file name and extension of a URL.
 
     >>> url_properties("http://example.com/staffs/staff1")
     ('http', 'example.com', ('staffs', 'staff1'), '', '')
@@ -115,27 +123,25 @@ def url_properties(url: str) -> tuple[str, str, tuple[str, ...], str, str]:
 
 
 def _extension(name: str) -> str:
-    """The extension of a file name; a number such as that of `v1.2` is none."""
+    """Return the extension of a file name, or "". A number, as in `v1.2`, is not an extension."""
     if "." not in name:
         return ""
     stem, _, extension = name.lower().rpartition(".")
     if extension in _PACKED and "." in stem:
         inner = stem.rpartition(".")[2]
         extension = inner if by_extension(f"/x.{inner}") is not None else extension
-    if not stem or len(extension) > _LONGEST_EXTENSION or not extension[:1].isalnum() or extension.isdigit():
+    if not stem or len(extension) > _MAX_EXTENSION_CHARACTERS or not extension[:1].isalnum() or extension.isdigit():
         return ""
     return extension if extension.isalnum() else ""
 
 
-# ── S_HR, the HTML pages that were seen to point to RDF documents, and the similarity metric (Emamdadi et al., …
-
-_MOST_FAMILIES = 1_000_000
-"""Beyond this S_HR takes no new family; known ones go on to answer."""
+_MAX_FAMILIES = 1_000_000
+"""If S_HR has this many families, no further family is added."""
 _Family = tuple[int, ...]
 
 
 class SimilarUrls:
-    """A set of URIs that can be asked whether it holds one similar to another.
+    """A set of URLs that finds out whether it has a URL similar to a given one.
 
     >>> s_hr = SimilarUrls()
     >>> s_hr.add("http://example.com/staffs/staff1")
@@ -143,18 +149,18 @@ class SimilarUrls:
     (True, False)
     """
 
-    def __init__(self, most_families: int = _MOST_FAMILIES) -> None:
+    def __init__(self, max_families: int = _MAX_FAMILIES) -> None:
         self._families: dict[int, _Family] = {}
-        """At most two members of each."""
-        self._most = most_families
+        """Hashes of at most two members of each family."""
+        self._most = max_families
 
     def __len__(self) -> int:
-        """Families, not URIs."""
+        """Return the number of families, not of URLs."""
         return len(self._families)
 
     def add(self, url: str) -> None:
         _, host, path, filename, _ = url_properties(url)
-        for family, member in _places(host, path, filename):
+        for family, member in _families_and_members(host, path, filename):
             known = self._families.get(family, ())
             if len(known) < 2 and member not in known and (known or len(self._families) < self._most):
                 self._families[family] = (*known, member)
@@ -164,17 +170,17 @@ class SimilarUrls:
         return self.has_similar(host, path, filename)
 
     def has_similar(self, host: str, path: tuple[str, ...], filename: str) -> bool:
-        """The set holds a URI that is similar to the one with these properties."""
+        """Return whether the set has a URL similar to the one with these properties."""
         if not self._families:
             return False
-        for family, member in _places(host, path, filename):
+        for family, member in _families_and_members(host, path, filename):
             known = self._families.get(family)
             if known is not None and (len(known) > 1 or known[0] != member):
                 return True
         return False
 
     def merge(self, state: bytes) -> None:
-        """Add the families of another set, as a dump of it holds them."""
+        """Add the families of another set from its dump."""
         for family, members in msgspec.msgpack.decode(state, type=dict[int, _Family]).items():
             known = self._families.get(family, ())
             if known or len(self._families) < self._most:
@@ -187,8 +193,8 @@ class SimilarUrls:
         self._families = msgspec.msgpack.decode(state, type=dict[int, _Family])
 
 
-def _places(host: str, path: tuple[str, ...], filename: str) -> list[tuple[int, int]]:
-    """Family and member of a URI under each of the two rules."""
+def _families_and_members(host: str, path: tuple[str, ...], filename: str) -> list[tuple[int, int]]:
+    """Return the hashes of family and member of a URL for each of the two rules."""
     files = (_hash("file", host, *path), _hash(filename))
     if not path:
         return [files]

@@ -1,8 +1,8 @@
-"""The focused crawler of Emamdadi, Kahani and Zarrinkalam: links in the order of the class that is predicted for them.
+"""The focused crawler of Emamdadi, Kahani and Zarrinkalam: links are fetched in the order of their predicted class.
 
-A link of class R goes before all of class HR, these before all of class H; equals go in order of discovery; class N is
-removed. When a fetched page is an RDF document and the page that named it was HTML, that page joins S_HR (Fig. 2).
-"""
+Links of class R go first, then class HR, then class H; within a class, links go in the order of their discovery. Links
+of class N are removed. If a fetched page is an RDF document and the page with the link was HTML, that page is added to
+S_HR (Fig. 2)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating, SummaryLine
-from motherlode.policies.linkanalysis.heuristics import Concepts, default_concepts, predicted
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Rating, SummaryLine
+from motherlode.policies.linkanalysis.heuristics import Concepts, default_concepts, predict_class
 from motherlode.policies.linkanalysis.link_properties import (
     LinkClass,
     SimilarUrls,
@@ -22,61 +22,64 @@ from motherlode.policies.linkanalysis.link_properties import (
 )
 from motherlode.policies.priority_queue import ReadyArms
 
-_APART = 1e12
-"""Between the scores of two priorities: more links than any crawl finds."""
-_MOST_NEWS = 10_000
+_SCORE_PER_PRIORITY = 1e12
+"""Difference between the scores of two priorities. It is more than the number of links of any crawl."""
+_MAX_SHARED_PAGES = 10_000
 _PLAIN, _FROM_HTML = b"", b"h"
 
 
 class LinkAnalysis:
-    """Hosts as arms; the best class that waits anywhere goes next."""
+    """Picks the waiting link with the best class among all ready hosts. The arms are hosts."""
 
     def __init__(self, concepts: Concepts | None = None, *, literal: bool = False) -> None:
         self._concepts = concepts or default_concepts()
         self._literal = literal
-        """Terms count in every directory of a path, as the paper says: see `link_properties`."""
+        """Whether terms are searched in every directory of a path, as in the paper: see `link_properties`."""
         self._s_hr = SimilarUrls()
-        self._news: deque[str] = deque(maxlen=_MOST_NEWS)
-        """Pages that joined S_HR since other shards were last told."""
+        self._delta: deque[str] = deque(maxlen=_MAX_SHARED_PAGES)
+        """Pages that were added to S_HR since the last call of `delta`."""
         self._count = 0
-        self._awake = ReadyArms()
+        self._ready = ReadyArms()
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
-        memo = _FROM_HTML if parent is not None and is_html_document(parent.kind) else _PLAIN
-        return [self._rated(link, parent, memo) for link in links]
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
+        policy_state = _FROM_HTML if parent is not None and is_html_document(parent.kind) else _PLAIN
+        return [self._rate_link(link, parent, policy_state) for link in links]
 
-    def _rated(self, link: Link, parent: Parent | None, policy_state: bytes) -> Rating:
+    def _rate_link(self, link: Link, parent: Outcome | None, policy_state: bytes) -> Rating:
         self._count += 1
         properties = link_properties(link, parent, literal=self._literal)
-        found, reason = predicted(properties, self._concepts, self._s_hr)
+        found, reason = predict_class(properties, self._concepts, self._s_hr)
         if parent is None or link.source is LinkSource.REDIRECT:
-            # a seed is the user's wish, and a redirect's target that of a link which was let through
+            # seeds and targets of redirects are never removed: the user or the redirecting link wants them
             found, reason = (LinkClass.H if found is LinkClass.N else found), ""
         if parent is not None and link.source is LinkSource.REDIRECT:
-            policy_state = _html_page_before(parent)
+            policy_state = _state_behind_redirect(parent)
         return Rating(
-            arm=properties.host, score=found.value * _APART - self._count, policy_state=policy_state, refused=reason
+            arm=properties.host,
+            score=found.value * _SCORE_PER_PRIORITY - self._count,
+            policy_state=policy_state,
+            refused=reason,
         )
 
     def learn(self, outcome: Outcome) -> None:
         if outcome.failure is None and outcome.policy_state and is_rdf_document(outcome.kind):
             page = outcome.policy_state[1:].decode() or outcome.parent_url
             self._s_hr.add(page)
-            self._news.append(page)
+            self._delta.append(page)
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._awake.put(arm, best)
+        self._ready.put(arm, best)
 
     def arm_snoozed(self, arm: str) -> None:
-        self._awake.remove(arm)
+        self._ready.remove(arm)
 
     def pick(self) -> str | None:
-        return self._awake.best()
+        return self._ready.best()
 
     def delta(self) -> bytes:
-        """The pages that have joined S_HR since the last call: their host may be another shard's."""
-        news = list(dict.fromkeys(self._news))
-        self._news.clear()
+        """Return the pages that were added to S_HR since the last call: their host may belong to another shard."""
+        news = list(dict.fromkeys(self._delta))
+        self._delta.clear()
         return msgspec.msgpack.encode(news) if news else b""
 
     def absorb(self, delta: bytes) -> None:
@@ -84,20 +87,20 @@ class LinkAnalysis:
             self._s_hr.add(page)
 
     def merge(self, state: bytes) -> None:
-        """Add the pages that led to RDF in another crawl."""
+        """Add S_HR of another crawl."""
         self._s_hr.merge(msgspec.msgpack.decode(state, type=tuple[int, bytes])[1])
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
-        found, reason = predicted(link_properties(link, parent, literal=self._literal), self._concepts, self._s_hr)
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
+        found, reason = predict_class(link_properties(link, parent, literal=self._literal), self._concepts, self._s_hr)
         return Explanation(
-            says="Links go in the order of the class that is predicted for them: R (is RDF), HR (leads to RDF), H.",
+            says="Links are fetched in the order of their predicted class: R (is RDF), HR (links to RDF), H (others).",
             value=rating.score,
             record={"priority": found.value, "families_like_pages_that_led_to_rdf": len(self._s_hr)},
             notes=(f"its class is {found.name} now{f': {reason}' if reason else ''}",),
         )
 
     def summary(self, most: int) -> Sequence[SummaryLine]:
-        rows = (("families of pages like those that led to RDF", len(self._s_hr)), ("links rated", self._count))
+        rows = (("families of pages that linked to RDF", len(self._s_hr)), ("links rated", self._count))
         return [SummaryLine(title="learned", columns=("what", "how many"), rows=rows[:most])]
 
     def dump(self) -> bytes:
@@ -108,8 +111,8 @@ class LinkAnalysis:
         self._s_hr.load(similar)
 
 
-def _html_page_before(redirect: Parent) -> bytes:
-    """What a redirect's target remembers: the HTML page that linked to the redirect, or to the first of several."""
+def _state_behind_redirect(redirect: Outcome) -> bytes:
+    """Return the state of a redirect's target: the HTML page with the link to the (first) redirect."""
     if not redirect.policy_state:
         return _PLAIN
     return redirect.policy_state if len(redirect.policy_state) > 1 else _FROM_HTML + redirect.parent_url.encode()

@@ -1,20 +1,18 @@
-"""Our own policy: it believes that links that look alike lead to pages that are alike, and that lists lead to items.
+"""Motherlode's own policy: links that look alike lead to pages that are alike, and hub pages lead to items.
 
-*Arms.* The links of a host fall into arms by where they lead and how they were found: path pattern, extension, source,
-place in the page (`naming`). The name of an arm says all that the policy wants to know about its links, so links that
-wait cost it nothing.
+- *Arms* (`arm_key`). The links of a host are grouped by path pattern, extension, source and position in the page. The
+  key of an arm contains everything that the policy uses, so waiting links cost the policy no memory.
+- *Probability* (`posterior`, with the sums in `statistics`). For each arm: P(a request returns a page) · P(the page is
+  relevant). An online logistic regression predicts both from features of every host and of the one host. The results of
+  the host, the arm and the hub correct it as they grow. Links that fail are learned as fast as links that lead to
+  relevant pages. `priors` adds log-odds for links that announce the target.
+- *Value* (`motherlode_policy`). The value of an arm is the best rate of relevant pages per request of a plan that
+begins
+  with one of its links. It includes the links on the page, and the value of information about arms with few tries.
+  There is no other exploration and no randomness: the same crawl picks the same pages.
+- `config` has the parameters, `make_explanation` the explanations for people.
 
-*Chances.* Two questions are asked of every arm: will it give a page at all, and will that be a find? A small online
-learner answers from features that hold on every host and features of the one host (`chances`, `features`); the records
-of the host, of the arm and of the list on which a link stands overrule it as they grow (`beliefs`, `evidence`). So a
-new host starts from what its kind did, one good template does not sell a whole host, and one dead list does not condemn
-a good template. Links that lead nowhere are learned as fast as links that lead to finds.
-
-*Worth.* A page is worth more than what it holds: what it leads to counts, as finds per request over the best plan that
-begins with it; and an arm of which little is known is worth a try in proportion to what a find there would open up
-(`worth`). There is no other exploration and no chance in it: the same crawl picks the same pages.
-
-Everything learned is a sum, so crawls and shards can add theirs up.
+All that is learned are sums, so the states of crawls and shards can be added.
 """
 
 from motherlode.policies.motherlode.config import PolicyConfig

@@ -1,52 +1,61 @@
-"""The name of an arm: which links of a host are treated alike, told by where they lead and how they were found.
+"""Arm keys: which links of a host are treated alike, and the features of these links.
 
-A name is host, path pattern, depth, extension, manner and place, with tabs between. Where many such links stand on one
-page, they are an arm of their own, with a number for the page at the end: what one of them is, the others are. A name
-says everything that the policy wants to know about its links, so nothing has to be kept for an arm until one of its
-links was tried: a frontier with ten million URLs costs the policy no more than the names, which the frontier holds
-anyway.
+An arm is a group of links of one host that lead to similar URLs and were found in a similar way. `ArmKey` has the
+parts: host, path pattern, depth, extension, link source, linking host, and position in the page. If a page has many new
+links of one arm, these links are an arm of their own with an identifier of the page: a *hub arm*. The arm without this
+identifier is its *base arm*.
+
+Outside of this package an arm is an opaque string, for example in `Rating.arm`, in the frontier and in saved models.
+`str(key)` makes this string and `ArmKey.parse` reads it. Because the string contains everything that the policy uses as
+features, the policy stores nothing per arm until one of its links was tried. A frontier with ten million URLs costs the
+policy only the strings that the frontier stores anyway.
+
+The features of an arm are of two kinds. Features that are the same on every host say which kinds of links are worth a
+request anywhere. Features of one host are learned faster, because pages of one template are alike.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from functools import cached_property
 from zlib import crc32
 
-from motherlode.model import Link, LinkSource, Parent
+import msgspec
+
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.www.media_types import MEDIA
 
-TAB = "\t"
-HOME = "^"
-"""The pattern of a host's home page."""
+HOME_PATTERN = "^"
+"""The path pattern of a host's home page."""
 ANY = "*"
-_MOST_CACHED = 1 << 16
-_MOST_PATTERNS = 32
-"""Path patterns of one host; beyond them, paths are told apart by their depth alone, and other queries not at all."""
-_MOST_ARMS = 256
-"""Arms of one host; beyond them, by their extension alone."""
-_MOST_LISTS = 128
-"""Arms of one host up to which lists become arms of their own."""
-_MOST_UNTRIED = 8
-"""Waiting arms that are remembered of a host before it is tried."""
-_MOST_PARAMETERS = 4
-"""Of a query; what stands behind them is not looked at."""
-_MOST_NAMES = 16
+GENERAL_FEATURES = 7
+"""Number of features of an arm that are the same on every host. They come first."""
+_SEPARATOR = "\t"
+_CROSS_HOST_MARK = "@"
+"""Between the source and the linking host."""
+_BASE_PARTS = 6
+"""Number of parts in the string of a base arm; a hub arm has one more."""
+
+_MAX_CACHED = 1 << 16
+_MAX_PATTERNS_PER_HOST = 32
+"""Further paths are distinguished by their depth only, and further queries not at all."""
+_MAX_ARMS_PER_HOST = 256
+"""Further arms are distinguished by their extension only."""
+_MAX_ARMS_FOR_HUBS = 128
+"""A host with this many arms gets no further hub arms."""
+_MAX_WAITING_ARMS_OF_UNSEEN_HOST = 8
+_MAX_QUERY_PARAMETERS = 4
+"""Further parameters of a query are ignored."""
+_MAX_PARAMETERS_WITH_VALUES = 16
 """Parameters of one host whose values are looked at."""
-_MOST_VALUES = 7
-"""Words that a parameter is given: where there are more, they are not told apart."""
-_MOST_SCRIPTS = 16
-"""Of one host; others are told apart by their parameters alone."""
-_LONGEST_EXTENSION = 7
-_LONGEST_PLACE = 40
-_DEEPEST = 4
-_PARTS = 6
-"""Of a name, without the page."""
-_MANNER = 4
-"""Its place among the parts."""
-_BY_SEED = f"{TAB}{LinkSource.SEED.value}{TAB}"
-"""The end of the names of seeds, which have no place in a page."""
+_MAX_VALUES_PER_PARAMETER = 7
+"""If a parameter has more values, its values are not distinguished."""
+_MAX_SCRIPTS_PER_HOST = 16
+"""Further scripts are distinguished by their parameters only."""
+_MAX_EXTENSION_CHARACTERS = 7
+_MAX_TAG_PATH_CHARACTERS = 40
+_MAX_DEPTH = 4
 
 _WORD = re.compile(r"[a-z][a-z_-]{0,14}", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
@@ -55,240 +64,360 @@ _EXTENSION = re.compile(r"[a-z][a-z0-9]*", re.IGNORECASE)
 _RDF_TYPES = frozenset(media for kind in MEDIA for media in MEDIA[kind].media_types if MEDIA[kind].is_rdf)
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
 
+Features = tuple[str, ...]
 
-class ArmKey(NamedTuple):
-    """The parts of a name."""
+
+class ArmKey(msgspec.Struct, frozen=True, dict=True):
+    """The parts of an arm.
+
+    >>> key = ArmKey.parse("example.org\\tnews/*\\t2\\t.html\\tanchor@a.org\\tli a")
+    >>> key.pattern, key.depth, key.source, key.from_host, key.hub_id
+    ('news/*', 2, 'anchor', 'a.org', '')
+    """
 
     host: str
     pattern: str
-    """The first two folders, with numbers and long words generalised; `^` for the home page. Where there is a query,
-    then `?`, the name of the script, and the parameters."""
-    depth: str
+    """The first two directories of the path, with numbers and long words generalized; `^` for the home page. If the URL
+    has a query, followed by `?`, the name of the script, and the parameters."""
+    depth: int
+    """Number of directories in the path, at most 4."""
     extension: str
-    """With its dot; `/` for a folder, and a `?` at the end where there is a query."""
-    manner: str
-    """The link's source, with what its rel or type announces; `@` and the host of the page for links between hosts."""
-    place: str
-    """The last two steps of the tag path."""
-    page: str = ""
-    """A number for the page on which the links stand, where that is a list of them."""
+    """With its dot; `/` for a directory. Ends with `?` if the URL has a query."""
+    source: str
+    """Source of the link, with `:` and what the link's type or rel announces, if anything: `anchor`, `link:rdf`."""
+    from_host: str = ""
+    """Host of the page with the link, if it is another host."""
+    tag_path: str = ""
+    """The last steps of the tag path of the link."""
+    hub_id: str = ""
+    """Identifier of the page with the links if this is a hub arm; "" for a base arm."""
+
+    @classmethod
+    def parse(cls, arm: str) -> ArmKey:
+        """Read the string of an arm. Keys are cached.
+
+        Raises ValueError if the string is not an arm key, for example because another version made it.
+
+        >>> arm = "example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a"
+        >>> str(ArmKey.parse(arm)) == arm
+        True
+        """
+        key = _parsed_keys.get(arm)
+        if key is None:
+            if len(_parsed_keys) >= _MAX_CACHED:
+                _parsed_keys.clear()
+            key = _parsed_keys[arm] = _parse(arm)
+        return key
+
+    def __str__(self) -> str:
+        location = _join_location(self.pattern, self.depth, self.extension)
+        base = _join_base(self.host, location, _join_origin(self.source, self.from_host), self.tag_path)
+        return f"{base}{_SEPARATOR}{self.hub_id}" if self.hub_id else base
+
+    @cached_property
+    def base_arm(self) -> str:
+        """The string of the base arm.
+
+        >>> arm = "example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a"
+        >>> ArmKey.parse(hub_arm(arm, "http://example.org/")).base_arm == ArmKey.parse(arm).base_arm == arm
+        True
+        """
+        return str(msgspec.structs.replace(self, hub_id=""))
+
+    @cached_property
+    def hostless(self) -> str:
+        """The string of the arm without its host: the same for equal links to different hosts."""
+        return str(self)[len(self.host) + len(_SEPARATOR) :]
+
+    @cached_property
+    def family(self) -> str:
+        """Identifier of the arms of the same host with the same extension.
+
+        >>> ArmKey.parse("example.org\\tnews/*\\t2\\t.html\\tanchor@a.org\\tli.item a").family
+        'example.org .html'
+        """
+        return f"{self.host} {self.extension}"
+
+    @property
+    def is_hub(self) -> bool:
+        """Whether this is a hub arm."""
+        return bool(self.hub_id)
+
+    @property
+    def is_cross_host(self) -> bool:
+        """Whether the links are on pages of another host."""
+        return bool(self.from_host)
+
+    @property
+    def is_redirect_target(self) -> bool:
+        """Whether the links are targets of redirects."""
+        return self.source.startswith(LinkSource.REDIRECT.value)
+
+    @cached_property
+    def is_inner_seed(self) -> bool:
+        """Whether the links are seeds of the crawl that are not home pages.
+
+        >>> inner, home = "example.org\\t*\\t0\\t.html\\tseed\\t", "example.org\\t^\\t0\\t/\\tseed\\t"
+        >>> ArmKey.parse(inner).is_inner_seed, ArmKey.parse(home).is_inner_seed
+        (True, False)
+        """
+        is_seed = self.source == LinkSource.SEED.value and not (self.from_host or self.tag_path)
+        return is_seed and self.pattern != HOME_PATTERN
+
+    @cached_property
+    def features(self) -> Features:
+        """The features of the links: first `GENERAL_FEATURES` that are the same on every host, then those of the host.
+
+        >>> ArmKey.parse("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli.item a").features[:GENERAL_FEATURES]
+        ('bias', 'ext .html', 'by anchor', 'ext .html by anchor', 'depth 2 .html', 'in li a', 'folder news')
+        """
+        host, extension = self.host, self.extension
+        source = self.source + _CROSS_HOST_MARK if self.from_host else self.source
+        directory = self.pattern.partition("?")[0].partition("/")[0]
+        elements = " ".join(step.partition(".")[0] for step in self.tag_path.split(" "))
+        general = (
+            "bias",
+            f"ext {extension}",
+            f"by {source}",
+            f"ext {extension} by {source}",
+            f"depth {self.depth} {extension}",
+            f"in {elements}",
+            f"folder {directory}",
+        )
+        of_host = (
+            f"{host}",
+            f"{host} ext {extension}",
+            f"{host} folder {directory}",
+            f"{host} path {self.pattern} {self.depth} {extension}",
+            f"{host} in {self.tag_path} {extension[-1:]}",
+        )
+        return (*general, *of_host, f"from {self.from_host}") if self.from_host else general + of_host
 
 
-def parsed(name: str) -> ArmKey:
-    """The parts of a name that `ArmKeyBuilder` gave.
+_parsed_keys: dict[str, ArmKey] = {}
 
-    >>> parsed("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a").extension
-    '.html'
+
+def _parse(arm: str) -> ArmKey:
+    parts = arm.split(_SEPARATOR)
+    if not _BASE_PARTS <= len(parts) <= _BASE_PARTS + 1:
+        raise ValueError(f"{arm!r} is not the key of an arm: it has {len(parts)} parts instead of {_BASE_PARTS}")
+    host, pattern, depth, extension, origin, tag_path = parts[:_BASE_PARTS]
+    source, _, from_host = origin.partition(_CROSS_HOST_MARK)
+    hub_id = parts[_BASE_PARTS] if len(parts) > _BASE_PARTS else ""
+    return ArmKey(host, pattern, int(depth), extension, source, from_host, tag_path, hub_id)
+
+
+def _join_location(pattern: str, depth: int, extension: str) -> str:
+    return f"{pattern}\t{depth}\t{extension}"
+
+
+def _join_origin(source: str, from_host: str) -> str:
+    return f"{source}{_CROSS_HOST_MARK}{from_host}" if from_host else source
+
+
+def _join_base(host: str, location: str, origin: str, tag_path: str) -> str:
+    return f"{host}\t{location}\t{origin}\t{tag_path}"
+
+
+def describe_arm(arm: str) -> str:
+    """Return the text of an arm for people. Strings that are not arm keys are returned with spaces for tabs.
+
+    >>> describe_arm("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a")
+    'example.org news/* depth 2 .html, by anchor in li a'
     """
-    return ArmKey(*name.split(TAB))
+    try:
+        key = ArmKey.parse(arm)
+    except ValueError:  # of another policy or version
+        return arm.replace(_SEPARATOR, " ")
+    location = " ".join(part for part in (key.host, key.pattern, f"depth {key.depth}", key.extension) if part)
+    position = f" in {key.tag_path}" if key.tag_path else ""
+    hub = f", on list {key.hub_id}" if key.hub_id else ""
+    return f"{location}, by {_join_origin(key.source, key.from_host)}{position}{hub}"
 
 
-def list_of(kind: str, page: str) -> str:
-    """The arm of those links of an arm that stand on one page."""
-    return f"{kind}{TAB}{crc32(page.encode()):x}"
+def hub_arm(base_arm: str, page: str) -> str:
+    """Return the arm of those links of a base arm that are on one page."""
+    return f"{base_arm}{_SEPARATOR}{crc32(page.encode()):x}"
 
 
-def kind_of(name: str) -> str:
-    """The arm without the page on which its links stand.
+class QueryPatterns:
+    """Generalizes the queries of one host's URLs. On sites whose pages are made by scripts, script and parameters
+    identify the kind of a page, as directories do on other sites.
 
-    >>> arm = "example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a"
-    >>> kind_of(list_of(arm, "http://example.org/")) == kind_of(arm) == arm
-    True
-    """
-    return name if name.count(TAB) < _PARTS else name.rpartition(TAB)[0]
-
-
-def is_cross_host(name: str) -> bool:
-    """Whether the arm's links stand on pages of another host.
-
-    >>> is_from_abroad("example.org\\t*\\t0\\t.html\\tanchor@a.org\\t")
-    True
-    """
-    return "@" in name
-
-
-def is_redirected_to(name: str) -> bool:
-    """Whether the arm's links are where redirects lead.
-
-    >>> is_redirected_to("example.org\\t*\\t0\\t.html\\tredirect@a.org\\t")
-    True
-    """
-    return name.split(TAB, _MANNER + 1)[_MANNER].startswith(LinkSource.REDIRECT.value)
-
-
-def is_inner_seed(name: str) -> bool:
-    """Whether the crawl began with the arm's links, and they are not home pages.
-
-    >>> is_inner_seed("example.org\\t*\\t0\\t.html\\tseed\\t"), is_inner_seed("example.org\\t^\\t0\\t/\\tseed\\t")
-    (True, False)
-    """
-    return name.endswith(_BY_SEED) and parsed(name).pattern != HOME
-
-
-class Queries:
-    """Tells a host's addresses with a query apart: where scripts make all pages, they and their parameters are what
-    folders are elsewhere.
-
-    A value that is a word counts, too (`view=item`), as long as its parameter has few: `title` has as many as pages.
-    """
+    A value that is a word is kept (`view=item`) as long as its parameter has few values. A parameter such as `title`
+    has as many values as there are pages."""
 
     def __init__(self) -> None:
         self._scripts: set[str] = set()
         self._values: dict[str, set[str]] = {}
-        """By parameter."""
+        """Values by parameter."""
         self._patterns: set[str] = set()
 
     def pattern(self, script: str, query: str) -> str:
-        """
-        >>> Queries().pattern("index.php", "view=item&id=7")
+        """Return the pattern of a query.
+
+        >>> QueryPatterns().pattern("index.php", "view=item&id=7")
         '?index&view=item&id'
         """
-        stem = generalised(script.partition(".")[0]) if script else ""
-        told = ["?" + (stem if _has_place(stem, self._scripts, most=_MOST_SCRIPTS) else ANY)]
-        for one in query.split("&", _MOST_PARAMETERS)[:_MOST_PARAMETERS]:
-            parameter = self._parameter(*one.partition("="))
-            if parameter not in told:
-                told.append(parameter)
-        pattern = "&".join(told)
-        return pattern if _has_place(pattern, self._patterns, most=_MOST_PATTERNS) else "?"
+        stem = generalize(script.partition(".")[0]) if script else ""
+        parts = ["?" + (stem if _is_among_first(stem, self._scripts, limit=_MAX_SCRIPTS_PER_HOST) else ANY)]
+        for text in query.split("&", _MAX_QUERY_PARAMETERS)[:_MAX_QUERY_PARAMETERS]:
+            parameter = self._parameter(*text.partition("="))
+            if parameter not in parts:
+                parts.append(parameter)
+        pattern = "&".join(parts)
+        return pattern if _is_among_first(pattern, self._patterns, limit=_MAX_PATTERNS_PER_HOST) else "?"
 
     def _parameter(self, name: str, _: str, value: str) -> str:
-        name = generalised(name)
-        if not _WORD.fullmatch(value) or (name not in self._values and len(self._values) >= _MOST_NAMES):
+        name = generalize(name)
+        if not _WORD.fullmatch(value) or (
+            name not in self._values and len(self._values) >= _MAX_PARAMETERS_WITH_VALUES
+        ):
             return name
-        is_word = _is_one_of_few(value, self._values.setdefault(name, set()), most=_MOST_VALUES)
-        return f"{name}={value}" if is_word else name
+        values = self._values.setdefault(name, set())
+        return f"{name}={value}" if _has_few_values(value, values, limit=_MAX_VALUES_PER_PARAMETER) else name
 
 
-def _has_place(text: str, known: set[str], *, most: int) -> bool:
-    """Whether a text is one of the first so many; remembers it, if it is."""
+def _is_among_first(text: str, known: set[str], *, limit: int) -> bool:
+    """Return whether a text is one of the first `limit` distinct texts, and add it to `known` if it is."""
     if text in known:
         return True
-    if len(known) >= most:
+    if len(known) >= limit:
         return False
     known.add(text)
     return True
 
 
-def _is_one_of_few(text: str, known: set[str], *, most: int) -> bool:
-    """Whether there are no more texts than so many, this one included; remembers it."""
-    if len(known) > most:
+def _has_few_values(text: str, known: set[str], *, limit: int) -> bool:
+    """Add a text to `known`, and return whether there are at most `limit` distinct texts."""
+    if len(known) > limit:
         return False
     known.add(text)
-    return len(known) <= most
+    return len(known) <= limit
 
 
 class ArmKeyBuilder:
-    """Gives links their arms. Remembers the patterns of hosts that were tried, so that their number stays bounded."""
+    """Assigns links to arms. It stores the patterns of hosts that were tried, so that the number of arms is bounded.
 
-    def __init__(self, *, places: int = 2) -> None:
-        self._places = places
-        """Steps of the tag path that count."""
-        self._paths: dict[tuple[str, str, str, str], str] = {}
-        self._queries: dict[str, Queries] = {}
-        self._manners: dict[tuple[LinkSource, str, str, str], tuple[str, str]] = {}
+    Links to an unseen host are only distinguished by source, linking host, extension and whether they lead to the home
+    page, because there may be a million unseen hosts.
+    """
+
+    def __init__(self, *, tag_path_steps: int = 2) -> None:
+        self._tag_path_steps = tag_path_steps
+        """Number of last steps of the tag path in a key."""
+        self._locations: dict[tuple[str, str, str, str], str] = {}
+        """Cache: pattern, depth and extension, joined, by host, directories, extension and query pattern."""
+        self._queries: dict[str, QueryPatterns] = {}
+        self._origins: dict[tuple[LinkSource, str, str, str], tuple[str, str]] = {}
+        """Cache: source and tag path of a key, by attributes of a link."""
         self._patterns: dict[str, set[str]] = {}
-        self._untried: dict[str, tuple[str, ...]] = {}
+        self._waiting_of_unseen: dict[str, tuple[str, ...]] = {}
+        """Waiting arms of unseen hosts."""
         self._arms: dict[str, dict[str, None]] = {}
-        """Only of hosts that were tried: of others a crawl knows too many."""
+        """Arms of hosts that were tried."""
 
-    def arm(self, link: Link, parent: Parent | None) -> str:
-        """The arm of one link."""
+    def arm(self, link: Link, parent: Outcome | None) -> str:
+        """Return the arm of a link, as a string."""
         url = link.url
         start = url.find("://") + 3
         slash = url.find("/", start)
         host, path = (url[start:slash], url[slash + 1 :]) if slash > 0 else (url[start:], "")
         path, mark, query = path.partition("?")
-        folder, _, last = path.rpartition("/")
+        directories, _, last = path.rpartition("/")
         extension = extension_of(last) + mark
+        from_host = parent.host if parent is not None and parent.host != host else ""
         arms = self._arms.get(host)
         if arms is None:
-            pattern = ANY if path else HOME
-            abroad = f"@{parent.host}" if parent is not None and parent.host != host else ""
-            return f"{host}\t{pattern}\t0\t{extension}\t{manner_of(link.source, link.rel, link.type)}{abroad}\t"
-        asked = self._asked(host, last, query) if mark else ""
-        where = self._paths.get((host, folder, extension, asked))
-        if where is None:
-            where = self._where(host, folder, last, extension, asked)
-        how = (link.source, link.rel, link.type, link.tag_path)
-        known = self._manners.get(how)
-        if known is None:
-            known = self._manners_of(how)
-        manner, place = known
-        if parent is not None and parent.host != host:
-            manner = f"{manner}@{parent.host}"
-        name = f"{host}\t{where}\t{manner}\t{place}"
-        if name not in arms:
-            if len(arms) >= _MOST_ARMS:
-                return f"{host}\t{ANY}\t0\t{extension}\tanchor\t"
-            arms[name] = None
-        return name
+            location = _join_location(ANY if path else HOME_PATTERN, 0, extension)
+            return _join_base(host, location, _join_origin(link_source(link), from_host), "")
+        query_pattern = self._query_pattern(host, last, query) if mark else ""
+        location = self._locations.get((host, directories, extension, query_pattern)) or self._add_location(
+            host, directories, last, extension, query_pattern
+        )
+        attributes = (link.source, link.rel, link.type, link.tag_path)
+        source, tag_path = self._origins.get(attributes) or self._add_origin(link)
+        arm = _join_base(host, location, _join_origin(source, from_host), tag_path)
+        if arm not in arms:
+            if len(arms) >= _MAX_ARMS_PER_HOST:
+                return _join_base(host, _join_location(ANY, 0, extension), LinkSource.ANCHOR.value, "")
+            arms[arm] = None
+        return arm
 
-    def lists(self, found: Mapping[str, int], page: str, *, least: int) -> dict[str, str]:
-        """Arms of which at least so many new links stand on one page, each with the arm of these links alone.
+    def hub_arms(self, links_by_arm: Mapping[str, int], page: str, *, min_links: int) -> dict[str, str]:
+        """Return the hub arm of each arm of which a page has at least `min_links` new links.
 
-        Hosts that were not tried have no lists: there may be a million of them, and nothing tells them apart.
+        Unseen hosts get no hub arms.
         """
-        return {arm: list_of(arm, page) for arm, links in found.items() if links >= least and self._has_room(arm)}
+        return {
+            arm: hub_arm(arm, page)
+            for arm, links in links_by_arm.items()
+            if links >= min_links and self._may_have_hubs(ArmKey.parse(arm).host)
+        }
 
-    def _has_room(self, arm: str) -> bool:
-        arms = self._arms.get(arm.partition(TAB)[0])
-        return arms is not None and len(arms) < _MOST_LISTS
+    def _may_have_hubs(self, host: str) -> bool:
+        arms = self._arms.get(host)
+        return arms is not None and len(arms) < _MAX_ARMS_FOR_HUBS
 
-    def remember(self, host: str, arm: str) -> None:
-        """An arm of the host waits. Of a host that was not tried yet, a few are enough."""
+    def add_waiting(self, host: str, arm: str) -> None:
+        """Record that an arm of the host has waiting links. Only the first few arms of an unseen host are stored."""
         arms = self._arms.get(host)
         if arms is not None:
             arms[arm] = None
             return
-        waiting = self._untried.get(host, ())
+        waiting = self._waiting_of_unseen.get(host, ())
         if arm not in waiting:
-            self._untried[host] = (*waiting, arm)[:_MOST_UNTRIED]
+            self._waiting_of_unseen[host] = (*waiting, arm)[:_MAX_WAITING_ARMS_OF_UNSEEN_HOST]
 
-    def tell_apart(self, host: str) -> Iterable[str]:
-        """The host was tried: from now on its links are told apart by path and place. Gives its arms, in order."""
+    def arms_of_tried_host(self, host: str) -> Iterable[str]:
+        """Return the arms of a host in the order of their discovery. From now on the host counts as tried."""
         arms = self._arms.get(host)
         if arms is None:
-            arms = self._arms[host] = dict.fromkeys(self._untried.pop(host, ()))
+            arms = self._arms[host] = dict.fromkeys(self._waiting_of_unseen.pop(host, ()))
         return arms
 
-    def _asked(self, host: str, script: str, query: str) -> str:
+    def _query_pattern(self, host: str, script: str, query: str) -> str:
         queries = self._queries.get(host)
         if queries is None:
-            queries = self._queries[host] = Queries()
+            queries = self._queries[host] = QueryPatterns()
         return queries.pattern(script, query)
 
-    def _where(self, host: str, folder: str, last: str, extension: str, asked: str) -> str:
-        """Pattern, depth and extension."""
-        folders = folder.split("/") if folder else []
-        depth = len(folders)
-        general = [generalised(text) for text in folders[:2]]
-        if general and not last and depth <= len(general):  # in /news/some-title/ the last folder is the page itself
+    def _add_location(self, host: str, path: str, last: str, extension: str, query_pattern: str) -> str:
+        """Return pattern, depth and extension, joined, and cache them."""
+        directories = path.split("/") if path else []
+        depth = len(directories)
+        general = [generalize(text) for text in directories[:2]]
+        if general and not last and depth <= len(general):  # in /news/some-title/ the last directory is the page itself
             general[-1] = ANY
-        pattern = "/".join(general) if last or folders else HOME
+        pattern = "/".join(general) if last or directories else HOME_PATTERN
         patterns = self._patterns.setdefault(host, set())
         if pattern not in patterns:
-            if len(patterns) >= _MOST_PATTERNS:
+            if len(patterns) >= _MAX_PATTERNS_PER_HOST:
                 pattern = "/".join(ANY for _ in general)
             patterns.add(pattern)
-        where = f"{pattern}{asked}\t{min(depth, _DEEPEST)}\t{extension}"
-        if len(self._paths) >= _MOST_CACHED:
-            self._paths.clear()
-        self._paths[host, folder, extension, asked] = where
-        return where
+        location = _join_location(f"{pattern}{query_pattern}", min(depth, _MAX_DEPTH), extension)
+        if len(self._locations) >= _MAX_CACHED:
+            self._locations.clear()
+        self._locations[host, path, extension, query_pattern] = location
+        return location
 
-    def _manners_of(self, how: tuple[LinkSource, str, str, str]) -> tuple[str, str]:
-        if len(self._manners) >= _MOST_CACHED:
-            self._manners.clear()
-        source, rel, media, tag_path = how
-        steps = tag_path.split(" ")[-self._places :] if tag_path and self._places else []
-        place = _DIGITS.sub("#", " ".join(steps))[:_LONGEST_PLACE].replace(TAB, " ").replace("@", "")
-        found = self._manners[how] = (manner_of(source, rel, media), place)
-        return found
+    def _add_origin(self, link: Link) -> tuple[str, str]:
+        """Return the source and the tag path of a key, and cache them."""
+        if len(self._origins) >= _MAX_CACHED:
+            self._origins.clear()
+        steps = link.tag_path.split(" ")[-self._tag_path_steps :] if link.tag_path and self._tag_path_steps else []
+        tag_path = _without_marks(_DIGITS.sub("#", " ".join(steps))[:_MAX_TAG_PATH_CHARACTERS], instead=" ")
+        origin = self._origins[link.source, link.rel, link.type, link.tag_path] = (link_source(link), tag_path)
+        return origin
+
+
+def _without_marks(text: str, *, instead: str = "") -> str:
+    """Remove the characters that have a meaning in the string of a key."""
+    return text.replace(_SEPARATOR, instead).replace(_CROSS_HOST_MARK, "")
 
 
 def extension_of(last: str) -> str:
-    """The extension of a path's last step, `/` where there is none because the path is a folder.
+    """Return the extension of the last part of a path in lower case; `/` if the path ends with a slash.
 
     >>> extension_of("T21.RDF"), extension_of("about"), extension_of(""), extension_of("v1.0")
     ('.rdf', '', '/', '')
@@ -296,82 +425,34 @@ def extension_of(last: str) -> str:
     if not last:
         return "/"
     dot = last.rfind(".")
-    if dot < 0 or not 1 < len(last) - dot <= _LONGEST_EXTENSION or not _EXTENSION.fullmatch(last, dot + 1):
+    if dot < 0 or not 1 < len(last) - dot <= _MAX_EXTENSION_CHARACTERS or not _EXTENSION.fullmatch(last, dot + 1):
         return ""
     return last[dot:].lower()
 
 
-def generalised(folder: str) -> str:
-    """A folder as it is told from others: short words as they are, what has digits as `#`, the rest as `*`.
+def generalize(directory: str) -> str:
+    """Return a short word unchanged, `#` for text with digits, and `*` for other text.
 
-    >>> [generalised(text) for text in ("news", "2019", "obj_100109", "a-title-that-goes-on-and-on")]
+    >>> [generalize(text) for text in ("news", "2019", "obj_100109", "a-title-that-goes-on-and-on")]
     ['news', '#', '#', '*']
     """
-    if _WORD.fullmatch(folder):
-        return folder
-    return "#" if _DIGITS.search(folder) else ANY
+    if _WORD.fullmatch(directory):
+        return directory
+    return "#" if _DIGITS.search(directory) else ANY
 
 
-def manner_of(source: LinkSource, rel: str, media: str) -> str:
-    """How a link was found, and what is announced about it.
+def link_source(link: Link) -> str:
+    """Return the source of a link, with what its type or rel announces.
 
-    >>> manner_of(LinkSource.LINK_ELEMENT, "alternate", "text/turtle"), manner_of(LinkSource.ANCHOR, "", "")
-    ('link:rdf', 'anchor')
+    >>> link_source(Link(url="", source=LinkSource.LINK_ELEMENT, rel="alternate", type="text/turtle"))
+    'link:rdf'
+    >>> link_source(Link(url="", source=LinkSource.ANCHOR))
+    'anchor'
     """
-    if media in _RDF_TYPES:
-        return f"{source.value}:rdf"
-    if media in _FEED_TYPES:
-        return f"{source.value}:feed"
-    if rel and source is LinkSource.LINK_ELEMENT:
-        return f"{source.value}:{_DIGITS.sub('#', rel.split()[0])[:12].replace(TAB, '').replace('@', '')}"
-    return source.value
-
-
-# ── What an arm's name says, as features: some that hold on every host, some that hold on its host alone.
-
-GENERAL = 7
-"""So many features stand first that hold on every host."""
-
-
-Features = tuple[str, ...]
-
-
-def family_of(name: str) -> str:
-    """The arms of the same host whose links look alike: what is known of one is expected of the others at first.
-
-    >>> family_of("example.org\\tnews/*\\t2\\t.html\\tanchor@a.org\\tli.item a")
-    'example.org .html'
-    """
-    parts = name.split(TAB, 4)
-    return f"{parts[0]} {parts[3]}"
-
-
-def features_of(name: str) -> Features:
-    """The features of an arm: first those that hold on every host.
-
-    >>> features_of("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli.item a")[:GENERAL]
-    ('bias', 'ext .html', 'by anchor', 'ext .html by anchor', 'depth 2 .html', 'in li a', 'folder news')
-    """
-    host, pattern, depth, extension, manner, place, _ = parsed(name)
-    source, _, abroad = manner.partition("@")
-    if abroad:
-        source += "@"
-    folder = pattern.partition("?")[0].partition("/")[0]
-    elements = " ".join(step.partition(".")[0] for step in place.split(" "))
-    general = (
-        "bias",
-        f"ext {extension}",
-        f"by {source}",
-        f"ext {extension} by {source}",
-        f"depth {depth} {extension}",
-        f"in {elements}",
-        f"folder {folder}",
-    )
-    own = (
-        f"{host}",
-        f"{host} ext {extension}",
-        f"{host} folder {folder}",
-        f"{host} path {pattern} {depth} {extension}",
-        f"{host} in {place} {extension[-1:]}",
-    )
-    return (*general, *own, f"from {abroad}") if abroad else general + own
+    source = link.source.value
+    if link.type in _RDF_TYPES:
+        return f"{source}:rdf"
+    if link.type in _FEED_TYPES:
+        return f"{source}:feed"
+    rel = link.rel.split() if link.source is LinkSource.LINK_ELEMENT else ()
+    return f"{source}:{_without_marks(_DIGITS.sub('#', rel[0])[:12])}" if rel else source

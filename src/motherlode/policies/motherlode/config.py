@@ -1,4 +1,4 @@
-"""The few numbers of the policy, each with its meaning. Chosen on some webs, checked on others: docs/policy.md."""
+"""The parameters of the policy. They were chosen on some webs and checked on others: docs/policy.md."""
 
 from __future__ import annotations
 
@@ -7,58 +7,69 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyConfig:
-    """Defaults are what `motherlode` is; the switches are for the table of what each part adds."""
+    """Parameters of the policy. The defaults are those of `motherlode`; the switches are for ablation experiments.
+
+    A *prior strength* is a number of tries: an estimate from features counts as much as that many observed tries.
+    """
 
     horizon: int = 20
-    """Links that a first find would be followed up with: how far ahead a try is weighed."""
-    unseen: int = 2
-    """A host that was tried so often at most is still thought to hold more than is known of it, if it looks like a
-    door."""
-    door_links: int = 6
-    """Links that wait, from which on a home page was more than a door."""
+    """Number of links by which a first relevant page would be followed up: the length of the lookahead."""
+    gateway_max_tries: int = 2
+    """A host with at most this many tries may have more links than are known, if it looks like a gateway."""
+    gateway_links: int = 6
+    """A host with at least this many waiting links does not look like a gateway."""
     prior_tries: float = 1.0
-    """Tries that the learner's word about an arm counts for."""
-    seed_tries: float = 3.0
-    """The same for seeds inside a host: they have less in common than links that look alike."""
-    list_tries: float = 1.0
-    """Tries that an arm's record counts for, when it is asked about those of its links that stand on one page."""
-    list_links: int = 5
-    """New links of one arm that make a page a list; 0 for no lists."""
-    host_pages: float = 10.0
-    """Pages that the learner's word about a host counts for; 0 where hosts have no record of finds."""
-    silent_tries: float = 0.2
-    """Tries that the learner's word counts for on a host that never answered: what others did says little for it."""
-    stranger_tries: float = 1.0
-    stranger_answers: float = 0.8
-    """What is thought of hosts that other hosts link to, before any of them was tried: tries, and the share of hosts
-    that answer; 0 tries where nothing is learned about them."""
-    host_tries: float = 3.0
-    """At most so many tries of a host count as tries of each of its arms, when it is asked how open an arm still is."""
+    """Prior strength of the features for an arm."""
+    seed_prior_tries: float = 3.0
+    """Prior strength for seeds that are not home pages. It is higher because such seeds have less in common than other
+    links of one arm."""
+    hub_prior_tries: float = 1.0
+    """Prior strength of a base arm for its hub arms."""
+    hub_min_links: int = 5
+    """Number of new links of one arm on one page that make a hub arm; 0 for no hub arms."""
+    host_prior_pages: float = 10.0
+    """Prior strength, in pages, of the features for the lift of a host; 0 to give hosts no lift."""
+    silent_host_prior_tries: float = 0.2
+    """Prior strength of a host that never responded. It is low because the responses of other hosts say little about
+    this one."""
+    unseen_host_prior_tries: float = 1.0
+    """Prior strength of `unseen_host_response_rate`; 0 to learn nothing about unseen hosts."""
+    unseen_host_response_rate: float = 0.8
+    """Share of linked hosts that respond, before any of them was tried."""
+    max_host_tries: float = 3.0
+    """At most this many tries of a host count as tries of each of its arms in the value of information."""
     discount: float = 0.6
-    """Of what lies one page further, but for where redirects led to finds."""
-    borrowed_pages: float = 1.0
-    """Pages of its family that an arm's expectation of new links starts from."""
-    keep: float = 0.9
-    """What an arm's pages were and led to counts for this much less with every page that follows."""
-    keep_answers: float = 0.7
-    """Answers count for this much less with every request that fails, and failures with every answer: where links go
-    dead, they go dead in rows."""
-    most_new: float = 50.0
-    """New links a page, at most, that are counted on."""
-    general_rate: float = 0.07
-    own_rate: float = 0.5
-    """FTRL's α for features of every host, and for those of one."""
+    """Factor on the value of the pages that a page links to. Not applied to targets of redirects that were relevant."""
+    family_prior_pages: float = 1.0
+    """Prior strength, in pages, of the family's link counts for the link counts of an arm."""
+    retention: float = 0.9
+    """Factor on the weight of earlier pages of an arm for each further page."""
+    response_retention: float = 0.7
+    """Factor on the weight of earlier responses at each failure, and of earlier failures at each response. It is lower
+    than `retention` because dead links come in series."""
+    max_new_links: float = 50.0
+    """Limit of the expected number of new links per page and arm."""
+    general_learning_rate: float = 0.07
+    """FTRL's α for features that are the same on every host."""
+    host_learning_rate: float = 0.5
+    """FTRL's α for features of one host."""
     beta: float = 0.3
-    answers_bias: float = 1.5
-    find_bias: float = -1.0
-    """Log-odds before anything is known."""
-    hunch: float = 1.0
-    """Log-odds, for links that announce what is looked for where most pages are nothing of the kind."""
-    places: int = 2
-    """Steps of the tag path in an arm's name."""
-    asks_apart: bool = True
-    """Whether answers and finds are two questions; otherwise a request that fails is one without a find."""
-    seeds_are_doors: bool = True
-    looks_ahead: bool = True
-    looks_behind: bool = True
+    """FTRL's β."""
+    response_bias: float = 1.5
+    """Log-odds that a request returns a page, before anything was learned."""
+    relevance_bias: float = -1.0
+    """Log-odds that a page is relevant, before anything was learned."""
+    target_prior: float = 1.0
+    """Log-odds added for links whose URL or type announces the target; see `priors`."""
+    tag_path_steps: int = 2
+    """Number of steps of the tag path in an arm key."""
+    separate_responses: bool = True
+    """Whether response and relevance are two questions. Otherwise a failed request counts as an irrelevant page."""
+    seeds_are_gateways: bool = True
+    """Whether seeds that are not home pages are valued as gateways."""
+    values_information: bool = True
+    """Whether the value of an arm includes the information of a relevant page about the other links of the arm."""
+    values_links: bool = True
+    """Whether the value of an arm includes the pages that its pages link to."""
     learns_features: bool = True
+    """Whether features are learned."""

@@ -1,4 +1,4 @@
-"""What the policy thinks of a link and what it has learned, for people: names, weights, records."""
+"""Explanations of the policy for people: weights, results and values of an arm, and a summary of what was learned."""
 
 from __future__ import annotations
 
@@ -6,129 +6,120 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from motherlode.model import Explanation, Reason, SummaryLine
-from motherlode.policies.motherlode.arm_key import GENERAL, TAB, features_of, kind_of, parsed
-from motherlode.policies.motherlode.statistics import ANSWERS, IS_FIND, ArmStatistics
+from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, describe_arm
+from motherlode.policies.motherlode.statistics import RELEVANCE, RESPONSE, ArmStatistics
 
 if TYPE_CHECKING:
     from motherlode.policies.motherlode.motherlode_policy import Motherlode
 
 _SAYS = (
-    "The arm with the highest rate of finds per request goes next, what lies behind its pages and what a find would "
-    "teach included; in it, the link that is nearest to a seed, and of those the one that was found first. A chance is "
-    "that of an answer times that of a find in it, both by the weights of features, then by what the host was so far, "
-    "and more and more by the arm's own record and that of the list on which the link stands, the latest tries first."
+    "The arm with the highest rate of relevant pages per request is fetched next. The rate includes the pages that its "
+    "pages link to, and what a relevant page would tell about the other links of the arm. In an arm, the link with the "
+    "fewest steps from a seed goes first, and among equals the one that was found first. The probability of an arm is "
+    "the probability of a response times the probability that it is relevant. Both are predicted from the weights of "
+    "features and the results of the host, and more and more from the results of the arm and of the page with the "
+    "link, of which the latest count most."
 )
-_QUESTIONS = ((ANSWERS, "answers"), (IS_FIND, "is a find"))
-_MOST_LED_TO = 5
-_LEAST_TOLD = 0.05
-"""New links a page; fewer would be told as none."""
-_UNTRIED = ArmStatistics()
-_LEAST_TABS = 5
-"""In the name of an arm that this version made."""
+_QUESTIONS = ((RESPONSE, "answers"), (RELEVANCE, "is a find"))
+"""The questions with their names in `Reason.about`. The names are documented in docs/explain.md."""
+_MAX_LINKED_ARMS = 5
+_MIN_LINKS_PER_PAGE = 0.05
+"""Fewer new links per page would be shown as 0.0."""
+_NO_STATISTICS = ArmStatistics()
 
 
-def readable(arm: str) -> str:
-    """An arm's name for people.
-
-    >>> readable("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a")
-    'example.org news/* depth 2 .html, by anchor in li a'
-    """
-    if arm.count(TAB) < _LEAST_TABS:
-        return arm.replace(TAB, " ")
-    name = parsed(arm)
-    where = " ".join(part for part in (name.host, name.pattern, f"depth {name.depth}", name.extension) if part)
-    return (
-        f"{where}, by {name.manner}"
-        + (f" in {name.place}" if name.place else "")
-        + (f", on list {name.page}" if name.page else "")
-    )
-
-
-def explain(policy: Motherlode, arm: str) -> Explanation:
-    """Why links of this arm are worth what they are."""
-    evidence, kind = policy.evidence, kind_of(arm)
+def explain_arm(policy: Motherlode, arm: str) -> Explanation:
+    """Explain the probability and the value of an arm."""
+    statistics, key = policy.statistics, ArmKey.parse(arm)
     reasons = [
         Reason(name=feature, weight=weight, about=about)
         for question, about in _QUESTIONS
-        for feature, weight in _weights(policy, kind, question)
+        for feature, weight in _weights(policy, key, question)
     ]
-    host = kind.partition(TAB)[0]
-    reasons.append(Reason(name=f"{host} so far", weight=policy.beliefs.lift(host), about="is a find"))
-    record = evidence.arms.get(kind)
-    kin = [one for name, one in evidence.arms.items() if name.startswith(host + TAB)]
+    reasons.append(Reason(name=f"{key.host} so far", weight=policy.posterior.lift(key.host), about="is a find"))
+    own = statistics.arms.get(key.base_arm)
+    of_host = [one for name, one in statistics.arms.items() if _host_of(name) == key.host]
     return Explanation(
         says=_SAYS,
         reasons=tuple(sorted((one for one in reasons if one.weight), key=lambda one: -abs(one.weight))),
-        prior=policy.beliefs.expected(kind).chance,
-        posterior=policy.chance(arm),
+        prior=policy.posterior.prior(key).probability,
+        posterior=policy.probability(arm),
         value=policy.value_now(arm),
         record={
-            "tries": (record or _UNTRIED).tries,
-            "finds": (record or _UNTRIED).finds,
-            "host_tries": sum(one.tries for one in kin),
-            "host_finds": sum(one.finds for one in kin),
+            "tries": (own or _NO_STATISTICS).tries,
+            "finds": (own or _NO_STATISTICS).reward,
+            "host_tries": sum(one.tries for one in of_host),
+            "host_finds": sum(one.reward for one in of_host),
         },
-        notes=(*_list_notes(policy, arm, kind), *_notes(policy, record)),
+        notes=(*_hub_notes(policy, arm, key), *_arm_notes(policy, own)),
     )
 
 
-def _weights(policy: Motherlode, kind: str, question: int) -> Iterable[tuple[str, float]]:
-    """What each feature adds to the log-odds of a question."""
-    chances = policy.beliefs.chances
-    for place, feature in enumerate(features_of(kind)):
-        yield feature, chances.weight(policy.evidence, feature, question, general=place < GENERAL)
+def _host_of(arm: str) -> str:
+    """Return the host of an arm, or "" if the arm was saved by another version with other keys."""
+    try:
+        return ArmKey.parse(arm).host
+    except ValueError:
+        return ""
 
 
-def _list_notes(policy: Motherlode, arm: str, kind: str) -> Iterable[str]:
-    if arm == kind:
+def _weights(policy: Motherlode, key: ArmKey, question: int) -> Iterable[tuple[str, float]]:
+    """Yield each feature with what it adds to the log-odds of a question."""
+    model = policy.posterior.feature_model
+    for index, feature in enumerate(key.features):
+        is_general = index < GENERAL_FEATURES
+        yield feature, model.weight(policy.statistics, feature, question, is_general=is_general)
+
+
+def _hub_notes(policy: Motherlode, arm: str, key: ArmKey) -> Iterable[str]:
+    if not key.is_hub:
         return
-    own = policy.evidence.lists.get(arm) or _UNTRIED
-    yield f"it stands on a page with more such links, of which {own.tries} were tried, with {own.finds:g} finds"
+    own = policy.statistics.hub_arms.get(arm) or _NO_STATISTICS
+    yield f"its page has more links of this kind: {own.tries} of them were tried, with {own.reward:g} relevant pages"
 
 
-def _notes(policy: Motherlode, record: ArmStatistics | None) -> Iterable[str]:
-    if record is None:
-        yield "no link of this arm was tried yet: its chance is what its features say"
+def _arm_notes(policy: Motherlode, own: ArmStatistics | None) -> Iterable[str]:
+    if own is None:
+        yield "no link of this arm was tried yet: its probability is predicted from features and host"
         return
-    behind = sorted(record.links_a_page(cautious=0.0).items(), key=lambda item: -item[1])[:_MOST_LED_TO]
-    for arm, each in behind:
-        if each >= _LEAST_TOLD:
-            yield f"its pages led to {each:.1f} new links each of: {readable(arm)} (chance {policy.chance(arm):.2f})"
+    links = sorted(own.links_per_page(empty_pages=0.0).items(), key=lambda item: -item[1])[:_MAX_LINKED_ARMS]
+    for arm, count in links:
+        if count >= _MIN_LINKS_PER_PAGE:
+            probability = f"probability {policy.probability(arm):.2f}"
+            yield f"its pages led to {count:.1f} new links each of: {describe_arm(arm)} ({probability})"
 
 
-def lessons(policy: Motherlode, most: int) -> Sequence[SummaryLine]:
-    """What was learned: features of all hosts, hosts, and arms, the best and the worst."""
-    evidence = policy.evidence
+def summarize(policy: Motherlode, most: int) -> Sequence[SummaryLine]:
+    """Return tables of what was learned: totals, features of every host, and the best and worst hosts and arms."""
+    arms = policy.statistics.arms
     hosts: dict[str, list[float]] = {}
-    for name, one in evidence.arms.items():
-        host = hosts.setdefault(name.partition(TAB)[0], [0, 0])
+    for name, one in arms.items():
+        host = hosts.setdefault(_host_of(name) or describe_arm(name), [0, 0])
         host[0] += one.tries
-        host[1] += one.finds
-    found = [
-        SummaryLine(
-            title="learned",
-            columns=("what", "how many"),
-            rows=(
-                ("hosts", len(hosts)),
-                ("arms", len(evidence.arms)),
-                ("features", len(evidence.features)),
-                ("tries", sum(one.tries for one in evidence.arms.values())),
-                ("finds", round(sum(one.finds for one in evidence.arms.values()), 3)),
-            ),
-        )
+        host[1] += one.reward
+    totals = SummaryLine(
+        title="learned",
+        columns=("what", "how many"),
+        rows=(
+            ("hosts", len(hosts)),
+            ("arms", len(arms)),
+            ("features", len(policy.statistics.features)),
+            ("tries", sum(one.tries for one in arms.values())),
+            ("finds", round(sum(one.reward for one in arms.values()), 3)),
+        ),
+    )
+    return [
+        totals,
+        *(_strongest_features(policy, question, about, most) for question, about in _QUESTIONS),
+        *_best_and_worst("hosts", [(name, tries, reward) for name, (tries, reward) in hosts.items()], most),
+        *_best_and_worst("arms", [(describe_arm(name), one.tries, one.reward) for name, one in arms.items()], most),
     ]
-    found += [_strongest(policy, question, about, most) for question, about in _QUESTIONS]
-    found += _records("hosts", [(name, tries, finds) for name, (tries, finds) in hosts.items()], most)
-    found += _records("arms", [(readable(name), one.tries, one.finds) for name, one in evidence.arms.items()], most)
-    return found
 
 
-def _strongest(policy: Motherlode, question: int, about: str, most: int) -> SummaryLine:
-    general = {feature for arm in policy.evidence.arms for feature in features_of(arm)[:GENERAL]}
-    weights = [
-        (feature, policy.beliefs.chances.weight(policy.evidence, feature, question, general=True))
-        for feature in general
-    ]
+def _strongest_features(policy: Motherlode, question: int, about: str, most: int) -> SummaryLine:
+    model, statistics = policy.posterior.feature_model, policy.statistics
+    general = {feature for arm in statistics.arms for feature in ArmKey.parse(arm).features[:GENERAL_FEATURES]}
+    weights = [(feature, model.weight(statistics, feature, question, is_general=True)) for feature in general]
     weights.sort(key=lambda item: (-abs(item[1]), item[0]))
     return SummaryLine(
         title=f"strongest features of every host: {about}",
@@ -137,17 +128,17 @@ def _strongest(policy: Motherlode, question: int, about: str, most: int) -> Summ
     )
 
 
-def _records(what: str, records: list[tuple[str, float, float]], most: int) -> list[SummaryLine]:
-    """The best and the worst by (finds + 1) / (tries + 2), which does not make much of a single try."""
-    tried = sorted((one for one in records if one[1]), key=lambda one: (-(one[2] + 1) / (one[1] + 2), one[0]))
+def _best_and_worst(what: str, rows: list[tuple[str, float, float]], most: int) -> list[SummaryLine]:
+    """Return tables of the best and the worst by (reward + 1) / (tries + 2), so that a single try counts little."""
+    tried = sorted((row for row in rows if row[1]), key=lambda row: (-(row[2] + 1) / (row[1] + 2), row[0]))
     best = tried[:most]
     worst = list(reversed(tried[most:]))[:most]
     return [
         SummaryLine(
             title=f"{name} {what}",
             columns=(what[:-1], "tries", "finds"),
-            rows=tuple((name, tries, round(finds, 3)) for name, tries, finds in rows),
+            rows=tuple((name, tries, round(reward, 3)) for name, tries, reward in chosen),
         )
-        for name, rows in (("best", best), ("worst", worst))
-        if rows
+        for name, chosen in (("best", best), ("worst", worst))
+        if chosen
     ]

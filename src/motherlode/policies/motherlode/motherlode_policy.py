@@ -1,9 +1,34 @@
-"""What a request is worth: the best rate of finds per request that it can open up.
+"""The motherlode policy: it picks the arm with the highest value, and learns from the outcome.
 
-A page that is surely a find is worth 1. A list that holds nothing but leads to ten sure finds is worth 10 in 11
-requests. An arm of which little is known is worth more than its chance: if the first try is a find, more of the same
-follow, and if not, one request is lost. These are stopping problems, and the best rate over all moments to stop is
-their Gittins index (Gittins 1979); here it is computed for one step of learning and for what lies directly behind.
+The value of an arm is a rate of relevant pages per request. A page that is surely relevant has the value 1. A page that
+is not relevant but links to ten relevant pages has the value 10/11. An arm with few tries has a higher value than its
+probability: if the first try is relevant, more links of the arm follow, and if not, only one request is lost. These are
+stopping problems, and the best rate over all stopping times is their Gittins index (Gittins 1979). Here it is computed
+for one step of learning and for the links of the next page.
+
+For an arm a with probability p (`posterior`):
+
+1. *Expected links.* Pages of a have weights that decay by `retention` from page to page. Let L_b be the weighted number
+   of new links to arm b on these pages, W the sum of the weights, and w the weight of the last page. With
+   k = `family_prior_pages`, the expected number of new links to b on the next page is ℓ_b = L_b/(W + (k + 0.2)·w).
+   Until a has 8 tries, k/(tries + k + 0.2) times the same number of the family, with k = 0, is added. ℓ_b is limited to
+   `max_new_links`.
+2. *Plan.* Fetch one link of a and then links on its page. It starts with the reward r = p for n = 1 request. Arm b has
+   the plan (r_b, n_b) that was computed last, or (p_b, 1) if there is none. In descending order of their rates
+   γ·r_b/n_b, as long as the rate is above r/n, add ℓ_b·γ·r_b to r and ℓ_b·n_b to n. The factor γ is `discount`, but 1
+   if b are targets of redirects and one of them was relevant. A plan with more than 200 requests is scaled down to 200.
+3. *Value of information.* Let t be what is known about the arm in tries: 1, its tries, its requests in flight, and the
+   tries of its host up to `max_host_tries`. Let m be the number of further links like the next one. A relevant page
+   would raise their probability to p' = (p·t + 1)/(t + 1). This adds the reward p·m·p' for p·m requests.
+4. *Value* = (r + p·m·p')/(n + p·m).
+
+m is the number of waiting links of the arm minus 1, at most `horizon`. It is at least `horizon`/(1 + tries of the host)
+if the host has no tries, or if it has at most `gateway_max_tries` tries and fewer than `gateway_links` waiting links:
+then it looks like a gateway. For seeds that are not home pages, m is `horizon`, and t does not include the tries of the
+host.
+
+Values of arms are stored in a priority queue and are brought up to date when an outcome changes them much, or when they
+come to the top. All unseen hosts with the same kind of link share one value.
 """
 
 from __future__ import annotations
@@ -14,349 +39,340 @@ from typing import NamedTuple
 
 import msgspec
 
-from motherlode.model import Explanation, Link, Outcome, Parent, Rating, SummaryLine
-from motherlode.policies.motherlode.arm_key import (
-    TAB,
-    ArmKeyBuilder,
-    family_of,
-    is_inner_seed,
-    is_redirected_to,
-    kind_of,
-)
+from motherlode.model import Explanation, Link, Outcome, Rating, SummaryLine
+from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder
 from motherlode.policies.motherlode.config import PolicyConfig
-from motherlode.policies.motherlode.explanation import explain, lessons
+from motherlode.policies.motherlode.explanation import explain_arm, summarize
 from motherlode.policies.motherlode.posterior import PosteriorModel
 from motherlode.policies.motherlode.priors import target_priors
 from motherlode.policies.motherlode.statistics import ArmStatistics, PolicyStatistics
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
 from motherlode.policies.targets import Target
 
-_LONGEST = 200.0
-"""Requests that a plan takes at most. Lists lead to lists for ever."""
+_MAX_PLAN_REQUESTS = 200.0
+"""Limit of the requests of a plan, because hubs may link to hubs without end."""
+_MAX_UPDATES_PER_PICK = 8
+"""Arms whose value is brought up to date before one is picked."""
+_SAME_VALUE = 1e-9
+_EMPTY_PAGES = 0.2
+"""Pages without new links that are added to the pages of every arm."""
+_NO_STATISTICS = ArmStatistics()
+_MIN_TRIES_WITHOUT_FAMILY = 8
+"""An arm with this many tries does not use the statistics of its family."""
+_SURPRISE = 0.05
+"""If an outcome differs this much from its probability, the values of all arms of its host are updated."""
+_MAX_TRIES_OF_NEW_HOST = 8
+"""While a host has at most this many tries, every outcome updates the values of all its arms."""
+_UNSEEN_VALUE_LIFETIME = 1.005
+"""The value of links to unseen hosts is computed again when the number of outcomes has grown by this factor, because it
+changes less and less."""
+_MAX_CACHED = 1 << 14
+_SCORE_PER_LINK = 1e-10
+"""Difference between the scores of two successive links; 1 is one link further away from a seed. A crawl may find ten
+billion links before the order of discovery counts more than the distance."""
 
 
 class Plan(NamedTuple):
-    """So many finds in so many requests."""
+    """The expected reward of a number of requests."""
 
     rate: float
-    finds: float
+    reward: float
     requests: float
 
 
-def plan(finds: float, requests: float) -> Plan:
-    """
-    >>> plan(10.0, 11.0).rate > plan(0.5, 1.0).rate
+def make_plan(reward: float, requests: float) -> Plan:
+    """Return a plan of at most 200 requests with the rate of this reward and number of requests.
+
+    >>> make_plan(10.0, 11.0).rate > make_plan(0.5, 1.0).rate
     True
     """
-    rate = finds / requests
-    return Plan(rate, rate * _LONGEST, _LONGEST) if requests > _LONGEST else Plan(rate, finds, requests)
+    rate = reward / requests
+    if requests > _MAX_PLAN_REQUESTS:
+        return Plan(rate, rate * _MAX_PLAN_REQUESTS, _MAX_PLAN_REQUESTS)
+    return Plan(rate, reward, requests)
 
 
-def discounted(then: Plan, share: float) -> Plan:
-    """A plan of which only so much is counted on.
+def discount_plan(plan: Plan, factor: float) -> Plan:
+    """Multiply the reward of a plan.
 
-    >>> discounted(plan(10.0, 20.0), 0.5)
-    Plan(rate=0.25, finds=5.0, requests=20.0)
+    >>> discount_plan(make_plan(10.0, 20.0), 0.5)
+    Plan(rate=0.25, reward=5.0, requests=20.0)
     """
-    return Plan(then.rate * share, then.finds * share, then.requests)
+    return Plan(plan.rate * factor, plan.reward * factor, plan.requests)
 
 
-def behind(chance: float, follow: Iterable[tuple[Plan, float]]) -> Plan:
-    """A page and then the best of what it leads to: plans, with the number of new links to each.
+def plan_with_links(probability: float, links: Iterable[tuple[Plan, float]]) -> Plan:
+    """Return the plan to fetch a page and then the best of its links: plans with the number of links to each.
 
-    >>> behind(0.0, [(plan(1.0, 1.0), 10.0), (plan(0.1, 1.0), 50.0)])
-    Plan(rate=0.9090909090909091, finds=10.0, requests=11.0)
+    >>> plan_with_links(0.0, [(make_plan(1.0, 1.0), 10.0), (make_plan(0.1, 1.0), 50.0)])
+    Plan(rate=0.9090909090909091, reward=10.0, requests=11.0)
     """
-    finds, requests = chance, 1.0
-    for then, links in sorted(follow, reverse=True):
-        if then.rate * requests <= finds:
+    reward, requests = probability, 1.0
+    for plan, count in sorted(links, reverse=True):
+        if plan.rate * requests <= reward:
             break
-        finds += links * then.finds
-        requests += links * then.requests
-    return plan(finds, requests)
+        reward += count * plan.reward
+        requests += count * plan.requests
+    return make_plan(reward, requests)
 
 
-def follow_up(chance: float, tries: float, more: float) -> tuple[float, float]:
-    """The finds and requests that a find at the next try would be followed up with.
+def information_gain(probability: float, tries: float, more: float) -> tuple[float, float]:
+    """Return the expected reward and requests of following up a relevant page with `more` links.
 
-    `tries` is how much is known: after a find among so many, the chance of the next is that much higher.
+    `tries` says how much is known: a relevant page raises the probability of the next links by about 1 / (tries + 1).
 
-    >>> follow_up(0.5, tries=1.0, more=0.0)
+    >>> information_gain(0.5, tries=1.0, more=0.0)
     (0.0, 0.0)
-    >>> follow_up(0.1, tries=1.0, more=20.0), follow_up(0.1, tries=99.0, more=20.0)
+    >>> information_gain(0.1, tries=1.0, more=20.0), information_gain(0.1, tries=99.0, more=20.0)
     ((1.1, 2.0), (0.218, 2.0))
     """
-    after = (chance * tries + 1.0) / (tries + 1.0)
-    return chance * more * after, chance * more
+    after = (probability * tries + 1.0) / (tries + 1.0)
+    return probability * more * after, probability * more
 
 
-# ── The policy itself: see the package's docstring for its story.
+class UnseenHostValue(NamedTuple):
+    """The value of links of one kind to unseen hosts."""
 
-_LOOKS = 8
-"""Arms whose value is brought up to date before one is picked."""
-_SAME = 1e-9
-_CAUTION = 0.2
-"""Pages without a new link that every arm is thought to have had."""
-_UNTRIED = ArmStatistics()
-_GROWN = 8
-"""Tries after which an arm's own record is enough."""
-_SURPRISE = 0.05
-"""An outcome that differs this much from what was expected changes the mind about all arms of its host."""
-_YOUNG = 8
-"""So does every outcome of a host that was tried so few times."""
-_STRANGERS_FOR = 1.005
-"""What is thought of hosts that were not tried changes less and less: it holds until there are so many times as many
-outcomes."""
-_MOST_CACHED = 1 << 14
-_LINK = 1e-10
-"""How much a link that was found later is behind, in steps from a seed: a crawl of a billion links stays below one."""
-
-
-class UnseenHostArm(NamedTuple):
-    """What is thought of links of one kind to hosts that were not tried."""
-
-    until: float
-    """Outcomes that may be learned until it is thought about again."""
+    valid_until: float
+    """Number of outcomes after which it is computed again."""
     value: float
     plan: Plan
 
 
 class Motherlode(WaitRule):
-    """Learns which links lead to finds, and what lies behind them."""
+    """The policy; see the docstrings of the package and of this module."""
 
-    def __init__(self, *, settings: PolicyConfig | None = None) -> None:
+    def __init__(self, *, config: PolicyConfig | None = None) -> None:
         super().__init__()
-        self.settings = settings or PolicyConfig()
-        self.beliefs = PosteriorModel(self.settings)
-        self._namer = ArmKeyBuilder(places=self.settings.places)
-        self._awake = ReadyArms()
+        self.config = config or PolicyConfig()
+        self.posterior = PosteriorModel(self.config)
+        self._keys = ArmKeyBuilder(tag_path_steps=self.config.tag_path_steps)
+        self._ready = ReadyArms()
         self._waiting: dict[str, int] = {}
-        """Links of each awake arm, for hosts that were tried."""
-        self._pending: dict[str, int] = {}
-        """Links of each arm that were picked and have not come back."""
-        self._at_pick: dict[str, float] = {}
-        """What each of these arms was worth when it was last picked: with a link less, and one more to come, it is
-        worth something else."""
+        """Number of waiting links of each ready arm of hosts that were tried."""
+        self._in_flight: dict[str, int] = {}
+        """Number of links of each arm that were picked and have no outcome yet."""
+        self._value_at_pick: dict[str, float] = {}
+        """Value of each of these arms at its last pick. It changes with the pick, because a link less is waiting and
+        one more is in flight."""
         self._plans: dict[str, Plan] = {}
-        """As last computed, for arms of hosts that were tried."""
-        self._strangers: dict[str, UnseenHostArm] = {}
-        """Arms of hosts that were not tried, by all of their name but the host: there may be a million such hosts, and
-        nothing tells them apart."""
-        self._lessons = 0
+        """The last computed plans of arms of hosts that were tried."""
+        self._unseen_host_values: dict[str, UnseenHostValue] = {}
+        """By the arm without its host, because there may be a million unseen hosts and nothing distinguishes them."""
+        self._outcomes = 0
         self._count = 0
 
     def aim(self, target: Target) -> None:
-        """Links that announce what is looked for get a hunch."""
-        self.beliefs.chances.hunches = target_priors(target, self.settings.hunch)
+        """Set the target priors."""
+        self.posterior.feature_model.target_priors = target_priors(target, self.config.target_prior)
 
     @property
-    def evidence(self) -> PolicyStatistics:
+    def statistics(self) -> PolicyStatistics:
         """All that was learned."""
-        return self.beliefs.evidence
+        return self.posterior.statistics
 
-    # ── links come in ────────────────────────────────────────────────────────────────────────────────
-
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
-        arm_of, count = self._namer.arm, self._count
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
+        arm_of, count = self._keys.arm, self._count
         arms = [arm_of(link, parent) for link in links]
         self._count = count + len(links)
         depth = 0
         if parent is not None:
             depth = parent.depth
             if parent.arm:
-                found = Counter(arms)
-                self._note_links(kind_of(parent.arm), found)
-                if self.settings.list_links:
-                    lists = self._namer.lists(found, parent.url, least=self.settings.list_links)
-                    arms = [lists.get(arm, arm) for arm in arms]
-        return [Rating(arm=arm, score=-depth - place * _LINK) for place, arm in enumerate(arms, count + 1)]
+                links_by_arm = Counter(arms)
+                self._add_links(ArmKey.parse(parent.arm), links_by_arm)
+                if self.config.hub_min_links:
+                    hubs = self._keys.hub_arms(links_by_arm, parent.url, min_links=self.config.hub_min_links)
+                    arms = [hubs.get(arm, arm) for arm in arms]
+        return [Rating(arm=arm, score=-depth - order * _SCORE_PER_LINK) for order, arm in enumerate(arms, count + 1)]
 
-    def _note_links(self, kind: str, found: Mapping[str, int]) -> None:
-        family = family_of(kind)
-        for book in (self.beliefs.evidence, self.beliefs.news):
-            book.arm(kind).note(found)
-            book.family(family).note(found)
-        if kind in self._awake:
-            self._awake.put(kind, self.value_now(kind))
-
-    # ── outcomes come back ───────────────────────────────────────────────────────────────────────────
+    def _add_links(self, key: ArmKey, links_by_arm: Mapping[str, int]) -> None:
+        """Count the new links of a page for its arm and its family."""
+        base_arm = key.base_arm
+        for statistics in (self.posterior.statistics, self.posterior.delta):
+            statistics.arm(base_arm).add_links(links_by_arm)
+            statistics.family(key.family).add_links(links_by_arm)
+        if base_arm in self._ready:
+            self._ready.put(base_arm, self.value_now(base_arm))
 
     def learn(self, outcome: Outcome) -> None:
-        arm, kind, host = outcome.arm, kind_of(outcome.arm), outcome.host
-        expected = self.chance(arm)
-        self.beliefs.learn(outcome)
-        self._back(arm)
-        if arm != kind or outcome.reward > expected:  # what leads to such links leads to their kind
-            self._plans[kind] = self.plan(kind)  # also where none of them waits, as none does behind most redirects
-        self._lessons += 1
-        surprising = abs(outcome.reward - expected) > _SURPRISE or self.evidence.hosts[host].tries <= _YOUNG
-        for name in self._namer.tell_apart(host) if surprising else (arm,):
-            if name in self._awake:
-                self._awake.put(name, self.value_now(name))
+        arm, host = outcome.arm, outcome.host
+        key = ArmKey.parse(arm)
+        expected = self.probability(arm)
+        self.posterior.learn(outcome)
+        self._end_request(arm)
+        if key.is_hub or outcome.reward > expected:  # pages that link to this arm use the plan of its base arm
+            # also if no link of the base arm waits, which is usual for targets of redirects
+            self._plans[key.base_arm] = self.plan(key.base_arm)
+        self._outcomes += 1
+        is_new_host = self.statistics.hosts[host].tries <= _MAX_TRIES_OF_NEW_HOST
+        changes_host = abs(outcome.reward - expected) > _SURPRISE or is_new_host
+        for name in self._keys.arms_of_tried_host(host) if changes_host else (arm,):
+            if name in self._ready:
+                self._ready.put(name, self.value_now(name))
 
-    def _back(self, arm: str) -> None:
-        pending = self._pending.get(arm, 0)
-        if pending > 1:
-            self._pending[arm] = pending - 1
-        elif pending:
-            del self._pending[arm]
-            self._at_pick.pop(arm, None)
-
-    # ── arms are picked ──────────────────────────────────────────────────────────────────────────────
+    def _end_request(self, arm: str) -> None:
+        in_flight = self._in_flight.get(arm, 0)
+        if in_flight > 1:
+            self._in_flight[arm] = in_flight - 1
+        elif in_flight:
+            del self._in_flight[arm]
+            self._value_at_pick.pop(arm, None)
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        host = arm.partition(TAB)[0]
-        if host in self.evidence.hosts:
+        host = ArmKey.parse(arm).host
+        if host in self.statistics.hosts:
             self._waiting[arm] = waiting
-        self._wakes(host, arm)
-        if arm not in self._awake:
-            self._namer.remember(host, arm)
-            self._awake.put(arm, self.value_now(arm))
+        self._on_ready(host, arm)
+        if arm not in self._ready:
+            self._keys.add_waiting(host, arm)
+            self._ready.put(arm, self.value_now(arm))
 
     def arm_snoozed(self, arm: str) -> None:
-        self._rests(arm.partition(TAB)[0], arm, self._awake.value(arm))
-        self._awake.remove(arm)
+        self._on_snoozed(ArmKey.parse(arm).host, arm, self._ready.value(arm))
+        self._ready.remove(arm)
         self._waiting.pop(arm, None)
 
     def pick(self) -> str | None:
-        """The best arm, or none where a host that rests is worth waiting for."""
+        """Return the best ready arm, or None if none is ready or a snoozed host is worth waiting for."""
         best = self._best()
-        worth = self._awake.value(best) or 0.0 if best is not None else 0.0
-        arm = self._taken(best, worth)
+        value = self._ready.value(best) or 0.0 if best is not None else 0.0
+        arm = self._pick_or_wait(best, value)
         if arm is not None:
-            self._pending[arm] = self._pending.get(arm, 0) + 1
-            self._at_pick[arm] = worth
+            self._in_flight[arm] = self._in_flight.get(arm, 0) + 1
+            self._value_at_pick[arm] = value
         return arm
 
     def _best(self) -> str | None:
-        """The best arm, where the values of those that seem best are brought up to date first."""
-        arm = self._awake.best()
-        for _ in range(_LOOKS):
+        """Return the best ready arm. The values of arms that come to the top are brought up to date first."""
+        arm = self._ready.best()
+        for _ in range(_MAX_UPDATES_PER_PICK):
             if arm is None:
                 return None
             value = self.value_now(arm)
-            if abs(value - (self._awake.value(arm) or 0.0)) < _SAME:
+            if abs(value - (self._ready.value(arm) or 0.0)) < _SAME_VALUE:
                 break
-            self._awake.put(arm, value)
-            best = self._awake.best()
+            self._ready.put(arm, value)
+            best = self._ready.best()
             if best == arm:
                 break
             arm = best
         return arm
 
-    # ── what an arm is worth ─────────────────────────────────────────────────────────────────────────
+    def probability(self, arm: str) -> float:
+        """Return the probability that the arm's next link leads to a relevant page."""
+        return self.posterior.probability(arm)
 
-    def chance(self, arm: str) -> float:
-        """That the arm's next link is a find."""
-        return self.beliefs.chance(arm)
+    def plan(self, arm: str, probability: float | None = None) -> Plan:
+        """Return the plan to fetch the arm's next link and then the best links of its page.
 
-    def plan(self, arm: str, chance: float | None = None) -> Plan:
-        """The arm's next link, and then what lies behind it. The chance is that of the arm, where it is known."""
-        chance = self.chance(arm) if chance is None else chance
-        expected = self._expected(arm) if self.settings.looks_behind else None
-        if not expected:
-            return plan(chance, 1.0)
-        most = self.settings.most_new
-        follow = [(discounted(self._plan_of(to), self._share(to)), min(most, links)) for to, links in expected.items()]
-        return behind(chance, follow)
+        `probability` is the probability of the arm, if it is already known.
+        """
+        probability = self.probability(arm) if probability is None else probability
+        links = self._expected_links(ArmKey.parse(arm)) if self.config.values_links else None
+        if not links:
+            return make_plan(probability, 1.0)
+        limit = self.config.max_new_links
+        return plan_with_links(
+            probability,
+            [(discount_plan(self._plan_of(to), self._discount(to)), min(limit, count)) for to, count in links.items()],
+        )
 
-    def _share(self, arm: str) -> float:
-        """What of a page further on is counted: all where redirects led to finds, because they lead nowhere else."""
-        record = self.evidence.arms.get(arm)
-        return 1.0 if record is not None and record.finds and is_redirected_to(arm) else self.settings.discount
+    def _discount(self, arm: str) -> float:
+        """Return the factor on the value of linked pages: 1 for targets of redirects if one of them was relevant."""
+        statistics = self.statistics.arms.get(arm)
+        has_reward = statistics is not None and statistics.reward
+        return 1.0 if has_reward and ArmKey.parse(arm).is_redirect_target else self.config.discount
 
-    def _expected(self, arm: str) -> dict[str, float]:
-        """New links a page, by their arm: as the arm's own pages had them, and at first as those of its family."""
-        kind = kind_of(arm)
-        record = self.evidence.arms.get(kind) or _UNTRIED
-        borrowed = self.settings.borrowed_pages
-        expected = record.links_a_page(cautious=borrowed + _CAUTION)
-        if borrowed and record.tries < _GROWN:
-            family = self.evidence.families.get(family_of(kind))
+    def _expected_links(self, key: ArmKey) -> dict[str, float]:
+        """Return the expected number of new links per page, by their arm."""
+        statistics = self.statistics.arms.get(key.base_arm) or _NO_STATISTICS
+        family_pages = self.config.family_prior_pages
+        expected = statistics.links_per_page(empty_pages=family_pages + _EMPTY_PAGES)
+        if family_pages and statistics.tries < _MIN_TRIES_WITHOUT_FAMILY:
+            family = self.statistics.families.get(key.family)
             if family is not None:
-                share = borrowed / (record.tries + borrowed + _CAUTION)
-                for to, links in family.links_a_page(cautious=_CAUTION).items():
+                share = family_pages / (statistics.tries + family_pages + _EMPTY_PAGES)
+                for to, links in family.links_per_page(empty_pages=_EMPTY_PAGES).items():
                     expected[to] = expected.get(to, 0.0) + links * share
         return expected
 
     def _plan_of(self, arm: str) -> Plan:
-        """As it was last computed, if it was."""
+        """Return the last computed plan of an arm, or the plan of its next link only, because arms link in circles."""
         known = self._plans.get(arm)
         if known is not None:
             return known
-        host, _, kind = arm.partition(TAB)
-        if host in self.evidence.hosts:
-            found = self._plans[arm] = plan(self.chance(arm), 1.0)  # no further: arms lead to each other in circles
-            return found
-        return self._stranger(arm, kind).plan
+        key = ArmKey.parse(arm)
+        if key.host in self.statistics.hosts:
+            plan = self._plans[arm] = make_plan(self.probability(arm), 1.0)
+            return plan
+        return self._unseen_host_value(arm, key).plan
 
     def value(self, arm: str) -> float:
-        """What the arm was worth when it was last picked, until that has come back; otherwise what it is worth now."""
-        picked = self._at_pick.get(arm)
-        return self.value_now(arm) if picked is None else picked
+        """Return the arm's value at its last pick if this request is in flight, otherwise its current value."""
+        value = self._value_at_pick.get(arm)
+        return self.value_now(arm) if value is None else value
 
     def value_now(self, arm: str) -> float:
-        """The rate of finds per request that the arm promises."""
-        host, _, kind = arm.partition(TAB)
-        if host in self.evidence.hosts or arm in self._pending:
-            value, self._plans[arm] = self._valued(arm)
+        """Return the expected rate of relevant pages per request."""
+        key = ArmKey.parse(arm)
+        if key.host in self.statistics.hosts or arm in self._in_flight:
+            value, self._plans[arm] = self._value_and_plan(arm, key)
             return value
-        return self._stranger(arm, kind).value
+        return self._unseen_host_value(arm, key).value
 
-    def _stranger(self, arm: str, kind: str) -> UnseenHostArm:
-        known = self._strangers.get(kind)
-        if known is None or known.until < self._lessons:
-            if len(self._strangers) >= _MOST_CACHED:
-                self._strangers.clear()
-            known = self._strangers[kind] = UnseenHostArm(self._lessons * _STRANGERS_FOR, *self._valued(arm))
+    def _unseen_host_value(self, arm: str, key: ArmKey) -> UnseenHostValue:
+        known = self._unseen_host_values.get(key.hostless)
+        if known is None or known.valid_until < self._outcomes:
+            if len(self._unseen_host_values) >= _MAX_CACHED:
+                self._unseen_host_values.clear()
+            known = UnseenHostValue(self._outcomes * _UNSEEN_VALUE_LIFETIME, *self._value_and_plan(arm, key))
+            self._unseen_host_values[key.hostless] = known
         return known
 
-    def _valued(self, arm: str) -> tuple[float, Plan]:
-        chance = self.chance(arm)
-        known = self.plan(arm, chance)
-        if not self.settings.looks_ahead:
-            return known.rate, known
-        finds, requests = follow_up(chance, *self._outlook(arm))
-        return (known.finds + finds) / (known.requests + requests), known
+    def _value_and_plan(self, arm: str, key: ArmKey) -> tuple[float, Plan]:
+        probability = self.probability(arm)
+        plan = self.plan(arm, probability)
+        if not self.config.values_information:
+            return plan.rate, plan
+        reward, requests = information_gain(probability, *self._tries_and_more_links(arm, key))
+        return (plan.reward + reward) / (plan.requests + requests), plan
 
-    def _outlook(self, arm: str) -> tuple[float, float]:
-        """How much is known about an arm, in tries, and how many more links like its next there are."""
-        settings = self.settings
-        tries = self._pending.get(arm, 0) + self.beliefs.tries(arm) + 1.0
-        if settings.seeds_are_doors and is_inner_seed(arm):  # named, because no way may lead there from the home page
-            return tries, settings.horizon
-        host = arm.partition(TAB)[0]
-        record = self.evidence.hosts.get(host)
-        host_tries = record.tries if record is not None else 0
-        holds_more = not host_tries or (host_tries <= settings.unseen and self._is_door(host))
-        unseen = settings.horizon / (1.0 + host_tries) if holds_more else 0.0
-        more = min(max(self._waiting.get(arm, 1) - 1, unseen), settings.horizon)
-        return tries + min(host_tries, settings.host_tries), more
+    def _tries_and_more_links(self, arm: str, key: ArmKey) -> tuple[float, float]:
+        """Return how much is known about an arm, in tries, and how many more links like its next one there are."""
+        config = self.config
+        tries = self._in_flight.get(arm, 0) + self.posterior.tries(arm) + 1.0
+        if config.seeds_are_gateways and key.is_inner_seed:  # the user named it, maybe because no link leads there
+            return tries, config.horizon
+        host = self.statistics.hosts.get(key.host)
+        host_tries = host.tries if host is not None else 0
+        has_unknown_links = not host_tries or (host_tries <= config.gateway_max_tries and self._is_gateway(key.host))
+        unknown = config.horizon / (1.0 + host_tries) if has_unknown_links else 0.0
+        more = min(max(self._waiting.get(arm, 1) - 1, unknown), config.horizon)
+        return tries + min(host_tries, config.max_host_tries), more
 
-    def _is_door(self, host: str) -> bool:
-        """Whether so few links of a host wait that what was seen of it led to little more than the next page."""
-        left = self.settings.door_links
-        for arm in self._namer.tell_apart(host):
+    def _is_gateway(self, host: str) -> bool:
+        """Return whether a host has so few waiting links that its pages led to little more than the next page."""
+        left = self.config.gateway_links
+        for arm in self._keys.arms_of_tried_host(host):
             left -= self._waiting.get(arm, 0)
             if left <= 0:
                 return False
         return True
 
-    # ── what was learned is kept and shared ──────────────────────────────────────────────────────────
-
     def dump(self) -> bytes:
-        return msgspec.msgpack.encode((self._count, self.evidence))
+        return msgspec.msgpack.encode((self._count, self.statistics))
 
     def load(self, state: bytes) -> None:
-        self._count, self.beliefs.evidence = msgspec.msgpack.decode(state, type=tuple[int, PolicyStatistics])
-        for host in self.evidence.hosts:
-            self._namer.tell_apart(host)
-        self._think_anew()
+        self._count, self.posterior.statistics = msgspec.msgpack.decode(state, type=tuple[int, PolicyStatistics])
+        for host in self.statistics.hosts:
+            self._keys.arms_of_tried_host(host)
+        self._forget_values()
 
     def delta(self) -> bytes:
-        """What was learned since the last call, for other shards of the same crawl."""
-        news, self.beliefs.news = self.beliefs.news, PolicyStatistics()
-        return msgspec.msgpack.encode(news) if news.arms else b""
+        """Return what was learned since the last call, for other shards of the crawl."""
+        delta, self.posterior.delta = self.posterior.delta, PolicyStatistics()
+        return msgspec.msgpack.encode(delta) if delta.arms else b""
 
     def absorb(self, delta: bytes) -> None:
         if delta:
@@ -367,21 +383,19 @@ class Motherlode(WaitRule):
         self._add(msgspec.msgpack.decode(state, type=tuple[int, PolicyStatistics])[1])
 
     def _add(self, learned: PolicyStatistics) -> None:
-        self.evidence.add(learned)
+        self.statistics.add(learned)
         for host in learned.hosts:
-            self._namer.tell_apart(host)
-        self._think_anew()
+            self._keys.arms_of_tried_host(host)
+        self._forget_values()
 
-    def _think_anew(self) -> None:
-        """What was computed from less evidence is forgotten."""
-        self._lessons = sum(record.tries for record in self.evidence.hosts.values())
+    def _forget_values(self) -> None:
+        """Forget all that was computed from other statistics."""
+        self._outcomes = sum(host.tries for host in self.statistics.hosts.values())
         self._plans.clear()
-        self._strangers.clear()
+        self._unseen_host_values.clear()
 
-    # ── what people are told ─────────────────────────────────────────────────────────────────────────
-
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
-        return explain(self, rating.arm)
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
+        return explain_arm(self, rating.arm)
 
     def summary(self, most: int) -> Sequence[SummaryLine]:
-        return lessons(self, most)
+        return summarize(self, most)

@@ -1,262 +1,259 @@
-"""The two questions asked of every link, answered by one small online learner: will it give a page, and is that a find?
+"""The probability that the next link of an arm leads to a relevant page.
 
-Logistic regression by FTRL-Proximal (McMahan et al. 2013, Algorithm 1, without L1 and L2), one example at a time. The
-questions are kept apart because failures tell nothing about a host's pages, and are learned across all targets: an
-image is never a page, a link to a host that no longer exists never answers, whatever is looked for.
+The probability is a product, P(page)·P(relevant | page), because a failed request says nothing about whether the pages
+of a host are relevant. For each of the two questions q:
+
+1. *Features.* L_q = bias_q + Σ prior(f) + Σ w_q(f) over the features f of the arm (`arm_key`). The weights w_q(f) are
+   learned by FTRL-Proximal (`policies/ftrl.py`) without L1 and L2, with one learning rate for features of every host
+   and another one for features of one host. Target priors (`priors`) count for relevance only. P_q = σ(L_q).
+2. *Host.* For relevance, the lift of the host is added to L_q before σ. With the host's pages N, rewards R and rewards
+   E that features predicted, in which the n-th page of an arm counts 1/n, and with k = `host_prior_pages`, the lift is
+   logit((R + k·E/N)/(N + k)) - logit(E/N). P(page) is multiplied by the presence, the probability that the host
+   responds at all. The presence is 1 if the host has responded. Otherwise it is s/(s + tries of the host) with
+   s = `silent_host_prior_tries`, and for cross-host links this is multiplied by the share of unseen hosts that
+   responded, (yes + m·`unseen_host_response_rate`)/(yes + no + m) with m = `unseen_host_prior_tries`.
+3. *Arm.* With the decayed counts of the base arm (`statistics.Tally`), p ← (yes + m·p)/(yes + no + m) for each
+   question. The prior strength m is `prior_tries`, and `seed_prior_tries` for the relevance of seeds that are not home
+   pages.
+4. *Hub.* The same again with the counts of the hub arm and m = `hub_prior_tries`, if the link belongs to a hub arm.
+
+Every outcome is learned as a response or a failure. Relevance is learned only from pages, and features learn only what
+the lift of the host does not explain, because the lift is added to the prediction from which the gradient is computed.
+An unseen host that does not respond explains the failure of its link, so this failure is not learned as a weight of the
+link's features. Step 4 is useful because links of one hub page often have the same outcome.
+
+So a new host starts with what links of this kind did elsewhere, and the results of the host, the arm and the hub
+gradually replace it. One good template does not make a whole host good, and one dead hub does not make a good template
+bad.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 from motherlode.model import FailureKind, Outcome
-from motherlode.policies.motherlode.arm_key import (
-    GENERAL,
-    TAB,
-    Features,
-    family_of,
-    features_of,
-    is_cross_host,
-    is_inner_seed,
-    kind_of,
-)
+from motherlode.policies.ftrl import sigmoid, weight_from_sums, z_increment
+from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, Features
 from motherlode.policies.motherlode.config import PolicyConfig
-from motherlode.policies.motherlode.statistics import ANSWERS, IS_FIND, ArmStatistics, PolicyStatistics
-
-_FURTHEST = 30.0
+from motherlode.policies.motherlode.statistics import RELEVANCE, RESPONSE, ArmStatistics, PolicyStatistics
 
 
-def logistic(z: float) -> float:
-    """
-    >>> logistic(0.0), logistic(-1000.0) > 0
-    (0.5, True)
-    """
-    return 1.0 / (1.0 + exp(-max(-_FURTHEST, min(_FURTHEST, z))))
+class FeatureModel:
+    """Predicts and learns both questions from features. The sums of the features are kept in `PolicyStatistics`."""
 
+    def __init__(self, config: PolicyConfig) -> None:
+        self._config = config
+        self.target_priors: Mapping[str, float] = {}
+        """Log-odds of the relevance question by feature."""
 
-class ResponseModel:
-    """Reads and updates the sums of features."""
-
-    def __init__(self, settings: PolicyConfig) -> None:
-        self._settings = settings
-        self.hunches: Mapping[str, float] = {}
-        """What features add to the log-odds of a find before anything was learned (`hunches`)."""
-
-    def weight(self, evidence: PolicyStatistics, feature: str, question: int, *, general: bool) -> float:
-        """What a feature adds to the log-odds of one question."""
-        hunch = self.hunches.get(feature, 0.0) if question == IS_FIND else 0.0
-        sums = evidence.features.get(feature)
+    def weight(self, statistics: PolicyStatistics, feature: str, question: int, *, is_general: bool) -> float:
+        """Return what a feature adds to the log-odds of a question."""
+        prior = self.target_priors.get(feature, 0.0) if question == RELEVANCE else 0.0
+        sums = statistics.features.get(feature)
         if sums is None:
-            return hunch
-        rate = self._settings.general_rate if general else self._settings.own_rate
-        return hunch - sums[question] * rate / (self._settings.beta + sqrt(sums[question + 1]))
+            return prior
+        rate = self._config.general_learning_rate if is_general else self._config.host_learning_rate
+        return prior + weight_from_sums(sums[question], sqrt(sums[question + 1]), rate, self._config.beta)
 
-    def log_odds(self, evidence: PolicyStatistics, features: Features, question: int, lift: float = 0.0) -> float:
-        """What features say, and the lift that something else gives."""
-        settings, known = self._settings, evidence.features
-        beta = settings.beta
-        rate = settings.general_rate
-        total = lift + (settings.answers_bias if question == ANSWERS else settings.find_bias)
-        if self.hunches and question == IS_FIND:
-            total += sum(self.hunches.get(feature, 0.0) for feature in features[:GENERAL])
-        for place, feature in enumerate(features):
-            if place == GENERAL:
-                rate = settings.own_rate
+    def log_odds(self, statistics: PolicyStatistics, features: Features, question: int, lift: float = 0.0) -> float:
+        """Return the log-odds of a question for an arm with these features; `lift` is added."""
+        config, known = self._config, statistics.features
+        beta = config.beta
+        rate = config.general_learning_rate
+        total = lift + (config.response_bias if question == RESPONSE else config.relevance_bias)
+        if self.target_priors and question == RELEVANCE:
+            total += sum(self.target_priors.get(feature, 0.0) for feature in features[:GENERAL_FEATURES])
+        for index, feature in enumerate(features):
+            if index == GENERAL_FEATURES:
+                rate = config.host_learning_rate
             sums = known.get(feature)
             if sums is not None:
-                total -= sums[question] * rate / (beta + sqrt(sums[question + 1]))
+                total += weight_from_sums(sums[question], sqrt(sums[question + 1]), rate, beta)
         return total
 
-    def chance(self, evidence: PolicyStatistics, features: Features) -> float:
-        """The probability that a request gives a page that is a find."""
-        answers = logistic(self.log_odds(evidence, features, ANSWERS))
-        return answers * logistic(self.log_odds(evidence, features, IS_FIND))
+    def probability(self, statistics: PolicyStatistics, features: Features) -> float:
+        """Return the probability that a request returns a relevant page."""
+        response = sigmoid(self.log_odds(statistics, features, RESPONSE))
+        return response * sigmoid(self.log_odds(statistics, features, RELEVANCE))
 
     def learn(
         self,
-        books: Sequence[PolicyStatistics],
+        targets: Sequence[PolicyStatistics],
         features: Features,
         question: int,
         *,
-        came_true: float,
+        result: float,
         lift: float = 0.0,
     ) -> None:
-        """One outcome. The first book is what is known; all of them get the same additions.
+        """Learn the result of one request, from 0 to 1.
 
-        What the lift explains is not put down to the features.
+        The gradient is computed from the first element of `targets`, and the same increments are added to all of them.
+        With `lift`, features learn only what the lift does not explain.
         """
-        known = books[0]
-        gradient = logistic(self.log_odds(known, features, question, lift)) - came_true
-        beta = self._settings.beta
-        rate = self._settings.general_rate
-        for place, feature in enumerate(features):
-            if place == GENERAL:
-                rate = self._settings.own_rate
+        known = targets[0]
+        gradient = sigmoid(self.log_odds(known, features, question, lift)) - result
+        beta = self._config.beta
+        rate = self._config.general_learning_rate
+        more_n = gradient * gradient
+        for index, feature in enumerate(features):
+            if index == GENERAL_FEATURES:
+                rate = self._config.host_learning_rate
             sums = known.sums(feature)
-            root = sqrt(sums[question + 1])
-            weight = -sums[question] * rate / (beta + root)
-            more_n = gradient * gradient
-            more_z = gradient - (sqrt(sums[question + 1] + more_n) - root) / rate * weight
-            for book in books:
-                own = book.sums(feature)
+            n = sums[question + 1]
+            root_n = sqrt(n)
+            weight = weight_from_sums(sums[question], root_n, rate, beta)
+            more_z = z_increment(gradient, root_n, sqrt(n + more_n), weight, rate)
+            for statistics in targets:
+                own = statistics.sums(feature)
                 own[question] += more_z
                 own[question + 1] += more_n
 
 
-# ── What the policy believes of an arm's next link: that it gives a page, and that the page is a find.
-
-_MOST_CACHED = 1 << 14
-
-
 class ArmPosterior(NamedTuple):
-    """Two chances."""
+    """The probabilities of both questions for the next link of an arm."""
 
-    answers: float
-    """That a request gives a page."""
-    find: float
-    """That the page is a find."""
+    response: float
+    """Probability that a request returns a page."""
+    relevance: float
+    """Probability that the page is relevant."""
 
     @property
-    def chance(self) -> float:
-        return self.answers * self.find
+    def probability(self) -> float:
+        """The probability that a request returns a relevant page."""
+        return self.response * self.relevance
+
+    def update(self, arm: ArmStatistics, *, response_tries: float, relevance_tries: float) -> ArmPosterior:
+        """Return the posterior after the results of an arm. The arguments are the prior strengths of this posterior."""
+        return ArmPosterior(
+            arm.responses.probability(self.response, prior_tries=response_tries),
+            arm.relevant.probability(self.relevance, prior_tries=relevance_tries),
+        )
 
 
 class PosteriorModel:
-    """Learns from outcomes, and says what to expect."""
+    """Learns from outcomes and predicts the outcome of an arm's next link."""
 
-    def __init__(self, settings: PolicyConfig) -> None:
-        self._settings = settings
-        self.chances = ResponseModel(settings)
-        self.evidence = PolicyStatistics()
-        self.news = PolicyStatistics()
-        """What was learned since somebody was told."""
-        self._features: dict[str, Features] = {}
+    def __init__(self, config: PolicyConfig) -> None:
+        self._config = config
+        self.feature_model = FeatureModel(config)
+        self.statistics = PolicyStatistics()
+        self.delta = PolicyStatistics()
+        """The part of `statistics` that was learned since the last delta was sent to other shards."""
 
     def tries(self, arm: str) -> int:
-        """Of the arm's own links."""
-        evidence = self.evidence
-        record = evidence.arms.get(arm) if arm == kind_of(arm) else evidence.lists.get(arm)
-        return record.tries if record is not None else 0
+        """Return the number of tries of a base arm or a hub arm."""
+        learned = self.statistics
+        statistics = (learned.hub_arms if ArmKey.parse(arm).is_hub else learned.arms).get(arm)
+        return statistics.tries if statistics is not None else 0
 
-    # ── what is expected ─────────────────────────────────────────────────────────────────────────────
-
-    def expected(self, kind: str) -> ArmPosterior:
-        """Before the arm's own record is heard."""
-        evidence, features, host = self.evidence, self._features_of(kind), kind.partition(TAB)[0]
-        answers = self._presence(kind, host)
-        if self._settings.asks_apart:
-            answers *= logistic(self.chances.log_odds(evidence, features, ANSWERS))
-        return ArmPosterior(answers, logistic(self.chances.log_odds(evidence, features, IS_FIND, self.lift(host))))
+    def prior(self, key: ArmKey) -> ArmPosterior:
+        """Return the probabilities from features and host, without the results of the arm (steps 1 and 2)."""
+        statistics, features, host = self.statistics, key.features, key.host
+        response = self._presence(key)
+        if self._config.separate_responses:
+            response *= sigmoid(self.feature_model.log_odds(statistics, features, RESPONSE))
+        lift = self.lift(host)
+        return ArmPosterior(response, sigmoid(self.feature_model.log_odds(statistics, features, RELEVANCE, lift)))
 
     def lift(self, host: str) -> float:
-        """How much better than its features a host is, in log-odds."""
-        record = self.evidence.hosts.get(host)
-        return record.lift(self._settings.host_pages) if record is not None else 0.0
+        """Return how much better than its features predict a host is, as a difference of log-odds."""
+        statistics = self.statistics.hosts.get(host)
+        return statistics.lift(self._config.host_prior_pages) if statistics is not None else 0.0
 
-    def _presence(self, kind: str, host: str) -> float:
-        """The chance that there is such a host: 1 for all that have answered."""
-        settings, record = self._settings, self.evidence.hosts.get(host)
+    def _presence(self, key: ArmKey) -> float:
+        """Return the probability that the host exists and responds: 1 if it has responded before."""
+        config, statistics = self._config, self.statistics.hosts.get(key.host)
         presence = 1.0
-        if record is not None:
-            if record.answers:
+        if statistics is not None:
+            if statistics.responses:
                 return presence
-            presence = settings.silent_tries / (settings.silent_tries + record.tries)
-        if settings.stranger_tries and is_cross_host(kind):
-            presence *= self.evidence.strangers.chance(settings.stranger_answers, tries=settings.stranger_tries)
+            presence = config.silent_host_prior_tries / (config.silent_host_prior_tries + statistics.tries)
+        if config.unseen_host_prior_tries and key.from_host:
+            presence *= self.statistics.unseen_hosts.probability(
+                config.unseen_host_response_rate, prior_tries=config.unseen_host_prior_tries
+            )
         return presence
 
-    def chance(self, arm: str) -> float:
-        """That the arm's next link is a find."""
-        settings, kind = self._settings, kind_of(arm)
-        belief = self.expected(kind)
-        record = self.evidence.arms.get(kind)
-        if record is not None:
-            find_tries = settings.seed_tries if is_inner_seed(kind) else settings.prior_tries
-            belief = _heard(belief, record, answer_tries=settings.prior_tries, find_tries=find_tries)
-        record = self.evidence.lists.get(arm)
-        if record is not None:
-            belief = _heard(belief, record, answer_tries=settings.list_tries, find_tries=settings.list_tries)
-        return belief.chance
-
-    def _features_of(self, kind: str) -> Features:
-        features = self._features.get(kind)
-        if features is None:
-            if len(self._features) >= _MOST_CACHED:
-                self._features.clear()
-            features = self._features[kind] = features_of(kind)
-        return features
-
-    # ── what is learned ──────────────────────────────────────────────────────────────────────────────
+    def probability(self, arm: str) -> float:
+        """Return the probability that the arm's next link leads to a relevant page."""
+        config, key = self._config, ArmKey.parse(arm)
+        posterior = self.prior(key)
+        statistics = self.statistics.arms.get(key.base_arm)
+        if statistics is not None:
+            tries = config.seed_prior_tries if key.is_inner_seed else config.prior_tries
+            posterior = posterior.update(statistics, response_tries=config.prior_tries, relevance_tries=tries)
+        statistics = self.statistics.hub_arms.get(arm)
+        if statistics is not None:
+            tries = config.hub_prior_tries
+            posterior = posterior.update(statistics, response_tries=tries, relevance_tries=tries)
+        return posterior.probability
 
     def learn(self, outcome: Outcome) -> None:
-        kind = kind_of(outcome.arm)
-        record = self.evidence.hosts.get(outcome.host)
-        unanswered = is_cross_host(kind) and not (record is not None and record.answers)
-        if unanswered and record is None:
-            came = outcome.failure in (None, FailureKind.REDIRECT)
-            for book in self._books:
-                book.strangers.count(came, keep=1.0, turn=1.0)
-        self._count(outcome, kind)
-        hoped = 0.0
-        if self._settings.learns_features:
-            is_explained = unanswered and self._settings.stranger_tries > 0
-            hoped = self._learn_features(outcome, kind, is_explained=is_explained)
-        self._count_host(outcome, kind, hoped)
+        """Learn from the outcome of one request."""
+        key = ArmKey.parse(outcome.arm)
+        host = self.statistics.hosts.get(outcome.host)
+        has_responded = host is not None and host.responses > 0
+        is_first_response = key.is_cross_host and not has_responded
+        if is_first_response and host is None:
+            responded = outcome.failure in (None, FailureKind.REDIRECT)
+            for statistics in self._targets:
+                statistics.unseen_hosts.count(responded, retention=1.0, opposite_retention=1.0)
+        self._count_arm(outcome, key)
+        expected = 0.0
+        if self._config.learns_features:
+            # that a host does not respond explains a failure, so features need not explain it
+            is_explained = is_first_response and self._config.unseen_host_prior_tries > 0
+            expected = self._learn_features(outcome, key, is_explained=is_explained)
+        self._count_host(outcome, key, expected)
 
     @property
-    def _books(self) -> tuple[PolicyStatistics, PolicyStatistics]:
-        return self.evidence, self.news
+    def _targets(self) -> tuple[PolicyStatistics, PolicyStatistics]:
+        return self.statistics, self.delta
 
-    def _count(self, outcome: Outcome, kind: str) -> None:
-        """The arm, the list on which the link stood, if it did, and the family, of which only pages are counted.
+    def _count_arm(self, outcome: Outcome, key: ArmKey) -> None:
+        """Count a try of the base arm, the hub arm if there is one, and the family.
 
-        For its arm the second link of a list counts for half, the third for a third: they say the same.
+        For the base arm, the n-th try of a hub arm counts 1/n, because links of one hub have much in common.
         """
         arm = outcome.arm
-        share = 1.0 / (self.tries(arm) + 1) if arm != kind else 1.0
-        for book in self._books:
-            self._count_one(book.arm(kind), outcome, share)
-            book.family(family_of(kind)).count(reward=outcome.reward, keep=self._settings.keep)
-            if arm != kind:
-                self._count_one(book.list(arm), outcome, 1.0)
+        share = 1.0 / (self.tries(arm) + 1) if key.is_hub else 1.0
+        for statistics in self._targets:
+            self._count_try(statistics.arm(key.base_arm), outcome, share)
+            statistics.family(key.family).count(reward=outcome.reward, retention=self._config.retention)
+            if key.is_hub:
+                self._count_try(statistics.hub_arm(arm), outcome, 1.0)
 
-    def _count_one(self, record: ArmStatistics, outcome: Outcome, share: float) -> None:
-        keep, answered, apart = self._settings.keep, outcome.failure is None, self._settings.asks_apart
-        record.count(reward=outcome.reward, keep=keep)
-        if apart:
-            record.answered.count(answered, keep=keep, turn=self._settings.keep_answers, share=share)
-        if answered or not apart:
-            record.found.count(outcome.reward, keep=keep, turn=keep, share=share)
+    def _count_try(self, arm: ArmStatistics, outcome: Outcome, share: float) -> None:
+        config, is_page = self._config, outcome.failure is None
+        keep, separate = config.retention, config.separate_responses
+        arm.count(reward=outcome.reward, retention=keep)
+        if separate:
+            arm.responses.count(is_page, retention=keep, opposite_retention=config.response_retention, share=share)
+        if is_page or not separate:
+            arm.relevant.count(outcome.reward, retention=keep, opposite_retention=keep, share=share)
 
-    def _learn_features(self, outcome: Outcome, kind: str, *, is_explained: bool) -> float:
-        """Gives the reward that features alone had promised. A host's silence explains that a link was dead."""
-        features, answered, books = self._features_of(kind), outcome.failure is None, self._books
-        apart = self._settings.asks_apart
-        if apart and (answered or not is_explained):
-            self.chances.learn(books, features, ANSWERS, came_true=answered)
-        if not answered and (apart or is_explained):
+    def _learn_features(self, outcome: Outcome, key: ArmKey, *, is_explained: bool) -> float:
+        """Learn the weights of features, and return the reward that they predicted before; 0 for a failure."""
+        features, is_page, targets = key.features, outcome.failure is None, self._targets
+        separate = self._config.separate_responses
+        if separate and (is_page or not is_explained):
+            self.feature_model.learn(targets, features, RESPONSE, result=is_page)
+        if not is_page and (separate or is_explained):
             return 0.0
-        hoped = logistic(self.chances.log_odds(self.evidence, features, IS_FIND))
+        expected = sigmoid(self.feature_model.log_odds(self.statistics, features, RELEVANCE))
         lift = self.lift(outcome.host)
-        self.chances.learn(books, features, IS_FIND, came_true=outcome.reward, lift=lift)
-        return hoped
+        self.feature_model.learn(targets, features, RELEVANCE, result=outcome.reward, lift=lift)
+        return expected
 
-    def _count_host(self, outcome: Outcome, kind: str, hoped: float) -> None:
-        share = 1.0 / self.evidence.arms[kind].tries
-        for book in self._books:
-            record = book.host(outcome.host)
-            record.answers += outcome.failure in (None, FailureKind.REDIRECT)
-            record.tries += outcome.failure is not FailureKind.REDIRECT  # which shows nothing of the host yet
+    def _count_host(self, outcome: Outcome, key: ArmKey, expected: float) -> None:
+        share = 1.0 / self.statistics.arms[key.base_arm].tries
+        for statistics in self._targets:
+            host = statistics.host(outcome.host)
+            host.responses += outcome.failure in (None, FailureKind.REDIRECT)
+            host.tries += outcome.failure is not FailureKind.REDIRECT  # a redirect shows no content of the host
             if outcome.failure is None:
-                record.seen += share
-                record.found += outcome.reward * share
-                record.hoped += hoped * share
-
-
-def _heard(belief: ArmPosterior, record: ArmStatistics, *, answer_tries: float, find_tries: float) -> ArmPosterior:
-    """A belief after a record, as if what was believed before were so many tries of it."""
-    return ArmPosterior(
-        record.answered.chance(belief.answers, tries=answer_tries), record.found.chance(belief.find, tries=find_tries)
-    )
+                host.pages += share
+                host.reward += outcome.reward * share
+                host.expected_reward += expected * share

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from motherlode.crawler.report.plot import Markup, element, escaped, joined
-from motherlode.index.query.query_worker import Order
+from motherlode.index.query.query_worker import WorkerQuery
 from motherlode.model.terms import PREFIXES
 from motherlode.serve.query_pool import QueryPool
 
@@ -74,8 +74,8 @@ def short(iri: str) -> str:
     return shortened(iri, 120)
 
 
-def shortened(text: str, most: int = _LONGEST) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def shortened(text: str, max_bytes: int = _LONGEST) -> str:
+    return text if len(text) <= max_bytes else text[: max_bytes - 1] + "…"
 
 
 def bar(part: float, whole: float) -> Markup:
@@ -129,7 +129,7 @@ def problem(message: str, *, title: str = "That did not work") -> Markup:
 
 # ── Answers of queries as pages show them: terms that can be followed, and where they come from.
 
-MOST_BYTES = 8_000_000
+MAX_PAGE_RESULT_BYTES = 8_000_000
 """Of an answer that becomes a page."""
 
 Row = dict[str, "Term"]
@@ -155,11 +155,11 @@ class QueryRows:
     truth: bool | None = None
 
 
-async def select(pool: QueryPool, sparql: str, *, seconds: float, most: int = MOST_BYTES) -> QueryRows:
+async def select(pool: QueryPool, sparql: str, *, seconds: float, max_bytes: int = MAX_PAGE_RESULT_BYTES) -> QueryRows:
     """Ask and read the whole answer. QueryFailure where there is none."""
-    order = Order(sparql=sparql, results="application/sparql-results+json", most=most)
+    order = WorkerQuery(sparql=sparql, results="application/sparql-results+json", max_bytes=max_bytes)
     async with pool.ask(order, seconds=seconds) as answer:
-        return read(b"".join([piece async for piece in answer.pieces()]))
+        return read(b"".join([piece async for piece in answer.chunks()]))
 
 
 def read(content: bytes) -> QueryRows:
@@ -197,13 +197,13 @@ def shown(term: Term | None, *, page: str = "") -> Markup:
     return joined(element("bdi", shortened(term.value)), tag, datatype)
 
 
-def solutions(found: QueryRows, most: int) -> Markup:
+def solutions(found: QueryRows, max_bytes: int) -> Markup:
     """The solutions as a table."""
     if found.truth is not None:
         return element("p", "yes" if found.truth else "no", class_="truth")
     if not found.rows:
         return element("p", "There is nothing that fits.", class_="muted")
-    rows = ([shown(row.get(name)) for name in found.names] for row in found.rows[:most])
+    rows = ([shown(row.get(name)) for name in found.names] for row in found.rows[:max_bytes])
     return table((f"?{name}" for name in found.names), rows, class_="results")
 
 

@@ -8,11 +8,11 @@ import pyoxigraph as ox
 
 from motherlode.crawler.report.plot import Markup, element, joined
 from motherlode.index.fulltext import Hit, Search, Snippet
-from motherlode.index.query.diagnostics import form_of
-from motherlode.index.query.query_worker import Order
+from motherlode.index.query.diagnostics import query_form
+from motherlode.index.query.query_worker import WorkerQuery
 from motherlode.serve.query_pool import QueryFailure, QueryPool
 from motherlode.serve.views.elements import (
-    MOST_BYTES,
+    MAX_PAGE_RESULT_BYTES,
     Term,
     entity,
     field,
@@ -109,7 +109,7 @@ def marked(snippet: Snippet) -> Markup:
 
 # ── The page to write queries on. It works without scripts: the query is part of its address.
 
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 
 _EXAMPLES = (
     ("Types", "SELECT ?type (COUNT(*) AS ?n) { ?s a ?type }\nGROUP BY ?type ORDER BY DESC(?n) LIMIT 25"),
@@ -168,19 +168,19 @@ def _spaced(links: list[Markup]) -> list[Markup]:
 
 
 async def _answer(pool: QueryPool, sparql: str, base: str, seconds: float) -> Markup:
-    is_graph = form_of(sparql) in ("CONSTRUCT", "DESCRIBE")
-    order = Order(sparql=sparql, base=base, graph="application/n-triples", most=MOST_BYTES)
+    is_graph = query_form(sparql) in ("CONSTRUCT", "DESCRIBE")
+    order = WorkerQuery(sparql=sparql, base=base, graph="application/n-triples", max_bytes=MAX_PAGE_RESULT_BYTES)
     async with pool.ask(order, seconds=seconds) as found:
-        content = b"".join([piece async for piece in found.pieces()])
+        content = b"".join([piece async for piece in found.chunks()])
     if is_graph:
         names, count, shown_rows = ("subject", "predicate", "object"), content.count(b"\n"), _triples(content)
         inner = table(names, shown_rows, class_="results") if count else element("p", "No triples.", class_="muted")
     else:
         rows = read(content)
-        count, inner = len(rows.rows), solutions(rows, MOST_ROWS)
+        count, inner = len(rows.rows), solutions(rows, MAX_ROWS)
     told = f"{count:,} {'triples' if is_graph else 'rows'}"
-    if count > MOST_ROWS:
-        told += f", the first {MOST_ROWS:,} of them here"
+    if count > MAX_ROWS:
+        told += f", the first {MAX_ROWS:,} of them here"
     formats = ("turtle", "ntriples", "jsonld", "rdfxml") if is_graph else ("csv", "json", "tsv", "xml")
     links = [inside("/sparql", {"query": sparql, "format": form}, form) for form in formats]
     return element("section", element("p", told, " · as ", *_spaced(links), class_="muted"), inner)
@@ -189,7 +189,7 @@ async def _answer(pool: QueryPool, sparql: str, base: str, seconds: float) -> Ma
 def _triples(content: bytes) -> list[list[Markup]]:
     rows: list[list[Markup]] = []
     for quad in ox.parse(content, ox.RdfFormat.N_TRIPLES, lenient=True):
-        if len(rows) == MOST_ROWS:
+        if len(rows) == MAX_ROWS:
             break
         rows.append([shown(_term(term)) for term in (quad.subject, quad.predicate, quad.object)])
     return rows

@@ -1,8 +1,8 @@
-"""A web of data that does not exist: a thousand to ten million pages, the same for the same seed.
+"""A generated web of data: a thousand to ten million pages, the same for the same seed.
 
-An address is enough to say everything about a page: its host's number is in the host's name, its own number is in its
-path, and every property is drawn from a hash of the two and the seed. `facts` gives the model of a page for the
-simulator, `answer` the bytes of the same page for a server. The two agree, and tests hold them to it.
+The URL determines everything about a page: the host name contains the host's number, the path contains the page's
+number, and every property is drawn from a hash of both and the seed. `facts` returns the model of a page for the
+simulator, `answer` the bytes of the same page for a server. Tests check that the two agree.
 """
 
 from motherlode.sim.synthetic.host_profiles import HABITS, Family, Habit, Shape, Trap

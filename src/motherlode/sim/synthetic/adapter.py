@@ -1,4 +1,4 @@
-"""The synthetic web as a web to simulate on. Pages are computed when they are asked for, never all at once."""
+"""The synthetic web as a web for simulations. Pages are computed when they are requested, never all at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_SUCH_HOST = 0
 
 
 class SyntheticSimWeb:
-    """Judges the models of a `SyntheticWeb`; nothing is rendered."""
+    """Labels the page models of a `SyntheticWeb` by the target, without rendering pages."""
 
     def __init__(self, *, pages: int, seed: int, target: Target) -> None:
         self._web = SyntheticWeb(pages, seed)
@@ -36,7 +36,7 @@ class SyntheticSimWeb:
             counts = model.counts
             return SimPage(
                 url=model.url,
-                # no target matches a page without statements, and most pages are
+                # no target matches a page without statements, and most pages have none
                 relevant=bool(counts) and self._target.judge(counts, model.kind, lambda: _ntriples(model)),
                 kind=model.kind.value,
                 counts=counts,
@@ -53,7 +53,7 @@ class SyntheticSimWeb:
         return [self._web.home(host) for host in self._web.hosts()]
 
     def seeds(self) -> list[str]:
-        """A handful of hubs from which everything can be reached."""
+        """Return a few hub pages from which every page can be reached."""
         return self._web.seeds()
 
     def spelling(self, url: str) -> str:
@@ -69,7 +69,7 @@ class SyntheticSimWeb:
 
 
 def _ntriples(model: PageModel) -> bytes:
-    """As much of the page's statements as its model tells: their types."""
+    """Return the statements that the page model knows: the types of its things."""
     lines = [
         f"_:b{n} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{iri}> .\n" for n, iri in enumerate(model.types)
     ]

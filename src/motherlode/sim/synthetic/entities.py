@@ -1,7 +1,7 @@
-"""Things with their values, and how many statements they make.
+"""Things with their values, and their markup in HTML: JSON-LD, Microdata, RDFa and microformats2, with typical faults.
 
-The writers in `markup` and `documents` spell a `Thing` in some syntax. `statements` counts the same without building
-anything, because the simulator asks for counts far more often than a server asks for pages.
+`statements` counts the statements of a thing without building it, because the simulator needs counts far more often
+than a server needs pages.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def _thing(type_: str, fields: tuple[EntityField, ...], bits: int) -> Thing:
 
 
 def thing(kind: EntityKind, bits: int) -> Thing:
-    """The thing of a kind that these bits stand for.
+    """Return the thing of a kind that is drawn by these bits.
 
-    >>> recipe = thing(Kind.RECIPE, 12345)
+    >>> recipe = thing(EntityKind.RECIPE, 12345)
     >>> recipe.type, recipe.values[0][1]
     ('Recipe', ('Green Chickpea Curry with Lemon',))
     """
@@ -50,7 +50,7 @@ def thing(kind: EntityKind, bits: int) -> Thing:
 
 
 def _fixed(fields: tuple[EntityField, ...]) -> int:
-    """Statements of a thing with these properties, its type included and repeated values left out."""
+    """Return the number of statements of a thing, including its type and without repeated values."""
     nested = sum(1 + _fixed(one.parts) for one in fields if one.parts)
     return 1 + nested + sum(one.least for one in fields if not one.parts)
 
@@ -59,9 +59,9 @@ _FIXED = {kind: _fixed(facts.fields) for kind, facts in KINDS.items()}
 
 
 def statements(kind: EntityKind, bits: int) -> int:
-    """How many statements the thing makes in JSON-LD and Microdata: one a value, and one for each type.
+    """Return the number of statements of a thing in JSON-LD and Microdata: one per value and one per type.
 
-    >>> statements(Kind.COURSE, 7)
+    >>> statements(EntityKind.COURSE, 7)
     7
     """
     repeated = KINDS[kind].repeated
@@ -80,7 +80,7 @@ _FIXED_IN_MICROFORMATS = {
 
 
 def microformat_statements(kind: EntityKind, bits: int) -> int:
-    """How many statements the thing makes in microformats2, whose vocabulary has fewer of its properties."""
+    """Return the number of statements of a thing in microformats2, whose vocabulary has fewer properties."""
     repeated = KINDS[kind].repeated
     return _FIXED_IN_MICROFORMATS[kind] + (repeated.repeats(bits) - repeated.least if repeated is not None else 0)
 
@@ -94,22 +94,22 @@ TYPES = {kind: _types(facts.type, facts.fields) for kind, facts in KINDS.items()
 """IRIs of the types that a thing of a kind mentions, its own first."""
 
 
-# ── Things written into HTML: JSON-LD, Microdata, RDFa and microformats2, with the flaws that real pages have.
+# ── markup
 
 
 class Flaw(Enum):
-    """What is wrong with a block of JSON-LD."""
+    """The fault of a JSON-LD block."""
 
     NONE = "none"
     TRAILING_COMMA = "trailing comma"
-    """Every reader that mends anything mends this."""
+    """A fault that every lenient parser repairs."""
     TEMPLATE = "template left unfilled"
-    """Nothing can be made of it."""
+    """A fault that no parser can repair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Data on an HTML page: what it is about and how it is written."""
+    """Structured data on an HTML page: the thing and its syntax."""
 
     syntax: Syntax
     kind: EntityKind
@@ -117,12 +117,12 @@ class Block:
     flaw: Flaw = Flaw.NONE
 
     def count(self) -> int:
-        """Statements that a reader gets out of the block."""
+        """Number of statements that a parser extracts from the block."""
         if self.flaw is Flaw.TEMPLATE:
             return 0
         if self.syntax is Syntax.MICROFORMATS:
             return microformat_statements(self.kind, self.bits)
-        # RDFa 1.1 Core, 10.1: a vocabulary that is named makes a statement of its own
+        # RDFa 1.1 Core, 10.1: a vocab attribute adds a statement of its own
         return statements(self.kind, self.bits) + (self.syntax is Syntax.RDFA)
 
     def write(self) -> str:
@@ -221,4 +221,4 @@ _WRITERS: dict[Syntax, Callable[[Block], str]] = {
     Syntax.MICROFORMATS: _microformats,
 }
 EMBEDDED = frozenset(_WRITERS)
-"""The syntaxes that live inside HTML."""
+"""The syntaxes that are embedded in HTML."""

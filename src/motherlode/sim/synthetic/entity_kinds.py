@@ -1,4 +1,4 @@
-"""The kinds of things that the synthetic web is about. `KINDS` holds every fact about a kind; `things` builds them."""
+"""The kinds of things on the synthetic web. The table `KINDS` holds the properties of every kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from motherlode.sim.synthetic.word_lists import Titles, listed
 
 
 class Form(Enum):
-    """How a value is spelled where a syntax has more than one way."""
+    """How a value is written if a syntax has more than one form."""
 
     TEXT = "text"
     DATE = "date"
@@ -24,17 +24,17 @@ class EntityField:
     """One property of a kind of thing."""
 
     name: str
-    """In the schema.org vocabulary."""
+    """Name in the schema.org vocabulary."""
     value: Callable[[int], str] = str
     form: Form = Form.TEXT
     microformat: str = ""
-    """The microformats2 property with its prefix; empty where the kind's microformat has none."""
+    """The microformats2 property with its prefix. Empty if the microformat has no such property."""
     pool: tuple[str, ...] = ()
-    """For properties with several values: different ones are taken from here."""
+    """For properties with several values: the pool of distinct values."""
     least: int = 1
     most: int = 1
     type: str = ""
-    """For a nested thing: its schema.org type."""
+    """The schema.org type of a nested thing."""
     parts: tuple[EntityField, ...] = ()
 
     def repeats(self, bits: int) -> int:
@@ -63,20 +63,20 @@ class EntityKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityKindFacts:
-    """All that is to be known about a kind."""
+    """The properties of a kind."""
 
     type: str
-    """In the schema.org vocabulary."""
+    """Type in the schema.org vocabulary."""
     titles: Titles
     paths: tuple[str, ...]
-    """What sections with such things are called in addresses; no two kinds share one."""
+    """Path names of sections with such things. No two kinds share a name."""
     stems: tuple[str, ...]
-    """What hosts about such things are called."""
+    """Names of hosts about such things."""
     fields: tuple[EntityField, ...]
     microformat: str = ""
-    """The root class in microformats2, if there is one."""
+    """The root class in microformats2, if any."""
     repeated: EntityField | None = field(init=False)
-    """The one property whose number of values differs from thing to thing."""
+    """The property whose number of values varies between things."""
 
     def __post_init__(self) -> None:
         several = [one for one in self.fields if one.most > one.least]

@@ -1,7 +1,7 @@
-"""How hosts behave: the one table that holds the facts of every habit.
+"""Host profiles (habits): the table of how the hosts of the synthetic web behave.
 
-A host has one habit. It says which sections the host has, which of its templates carry data and in what syntax, and
-in which way the host is difficult. In every web that has hosts enough, each habit occurs at least once.
+A host has one habit. It defines the sections of the host, which of its templates carry data in which syntax, and
+which faults the host has. In every web with enough hosts, each habit occurs at least once.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from motherlode.sim.synthetic.rdf_writer import Voice
 
 
 class Family(Enum):
-    """What a host has for a crawler that wants data. The share of each family's pages is fixed, see `population`."""
+    """How much structured data a host has. The share of pages per family is fixed in `population`."""
 
     BARREN = "barren"
-    """Nothing, but for a stray page."""
+    """No data, except on a stray page."""
     MIXED = "mixed"
-    """One template of several carries data."""
+    """One of several templates carries data."""
     RICH = "rich"
-    """Every item does."""
+    """Every item carries data."""
 
 
 class Shape(Enum):
     """How the items of a section are published."""
 
     PAGES = "pages"
-    """One HTML page an item."""
+    """One HTML page per item."""
     COMPANION = "companion"
-    """An HTML page that links to an RDF document beside it."""
+    """An HTML page that links to an RDF document about the same item."""
     ENTITY = "entity"
-    """An identifier that answers 303 to an HTML page or to an RDF document, as the client prefers."""
+    """An identifier that redirects by 303 to an HTML page or an RDF document, by content negotiation."""
     NEGOTIATED = "negotiated"
-    """One address that answers with HTML or RDF, as the client prefers."""
+    """One URL that serves HTML or RDF, by content negotiation."""
     FILES = "files"
-    """RDF documents alone, linked from the list."""
+    """Only RDF documents, linked from the list."""
 
 
 class Trap(Enum):
-    """Pages without end."""
+    """Infinite sets of pages."""
 
     CALENDAR = "calendar"
     SESSION = "session"
@@ -49,7 +49,7 @@ class Trap(Enum):
 
 
 class Charset(Enum):
-    """In which bytes a host writes, and whether it says so."""
+    """The charset of a host, and whether it is declared."""
 
     UTF8 = "utf-8"
     LATIN1 = "latin-1, said so"
@@ -58,16 +58,16 @@ class Charset(Enum):
 
 
 class Design(Enum):
-    """The HTML that a host is made of."""
+    """The HTML style of a host."""
 
     MODERN = "modern"
-    """HTML5 with its sections."""
+    """HTML5 with section elements."""
     BOXES = "boxes"
-    """Nothing but div elements."""
+    """Only div elements."""
     TABLES = "tables"
-    """Tables for layout, tags in capitals, most of them never closed."""
+    """Tables for layout, upper-case tags, most of them never closed."""
     XHTML = "xhtml"
-    """XHTML 1.0, served as such."""
+    """XHTML 1.0, served as XML."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,62 +75,62 @@ class Section:
     """A part of a host: lists that lead to items of one kind."""
 
     kinds: tuple[EntityKind, ...]
-    """The host takes one of these."""
+    """Kinds of items. The host uses one of them."""
     share: float = 1.0
-    """Of the host's pages, relative to its other sections."""
+    """Share of the host's pages, relative to its other sections."""
     syntax: Syntax | None = None
-    """What the HTML of an item carries."""
+    """Syntax of the data in the HTML of an item."""
     carries: int = 965
-    """Items in a thousand that carry it: authors forget."""
+    """Items per thousand that carry the data, because authors omit it on some."""
     shape: Shape = Shape.PAGES
     formats: tuple[ContentKind, ...] = ()
-    """Of the RDF documents, taken in turn."""
+    """Formats of the RDF documents, used in turn."""
     voice: Voice = Voice.THING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habit:
-    """All that is to be known about how a kind of host behaves. Numbers called `…_permille` are of its pages."""
+    """The behaviour of a class of hosts. Numbers called `…_permille` are per thousand of its pages."""
 
     name: str
     family: Family
     weight: int
-    """How many hosts have it, relative to the other habits."""
+    """Number of hosts with this habit, relative to the other habits."""
     sections: tuple[Section, ...]
     size: float = 1.0
-    """Pages, relative to other hosts of the family."""
+    """Number of pages, relative to other hosts of the family."""
     fame: float = 1.0
-    """Links from other hosts, relative to its size."""
+    """Number of links from other hosts, relative to its size."""
     designs: tuple[Design, ...] = (Design.MODERN, Design.MODERN, Design.BOXES)
     seed: bool = False
-    """A crawl of the demo starts at the first host with this habit."""
+    """Whether the demo crawl starts at the first host with this habit."""
     hub: bool = False
-    """Lists other hosts."""
+    """Whether it lists other hosts."""
     stems: tuple[str, ...] = ()
-    """What its hosts are called; by default, after what they are about."""
+    """Name of its hosts. By default, after the kind of their items."""
     domain: str = ""
-    """Hosts with this habit live under one registered domain of this name."""
+    """Registrable domain that all hosts with this habit share."""
     featured: bool = False
-    """The home page carries the data of one item, as that of the day."""
+    """Whether the home page carries the data of one item, the item of the day."""
     every_page: bool = False
-    """All templates carry data, lists and home page too."""
+    """Whether all templates carry data, including lists and the home page."""
     flawed_permille: int = 0
-    """Blocks of JSON-LD that are broken."""
+    """JSON-LD blocks that are broken, per thousand."""
     lies: bool = False
-    """Content types are wrong."""
+    """Whether the Content-Type headers are wrong."""
     charset: Charset = Charset.UTF8
     trap: Trap | None = None
     robots: bool = False
-    """Has rules, links to what they forbid, and asks for a delay."""
+    """Whether robots.txt has rules and a delay, with links to disallowed pages."""
     moved_permille: int = 0
-    """Links to items that go through a redirect."""
+    """Links to items that go through a redirect, per thousand."""
     flaky_permille: int = 0
-    """Answers that are 503: most of them once, some always."""
+    """Responses with status 503, per thousand. Most fail once, some always."""
     slow_permille: int = 0
     dead_permille: int = 15
-    """Items with a link to a page that is gone."""
+    """Items with a link to a missing page, per thousand."""
     encodings: tuple[str, ...] = ("gzip", "", "gzip")
-    """Content encodings; a host takes one of these."""
+    """Content encodings. A host uses one of them."""
     feed: bool = False
     sitemap: bool = False
 
@@ -149,7 +149,7 @@ _RICH = Family.RICH
 _LATE = (EntityKind.ARTICLE, EntityKind.PHOTO, EntityKind.MANUAL)
 
 HABITS: tuple[Habit, ...] = (
-    # -- nothing for us: most pages of the web --
+    # -- no data: most pages of the web --
     Habit(
         name="directory", family=_BARREN, weight=2, size=0.8, fame=3.0, hub=True, seed=True,
         stems=("links", "index", "portal"),
@@ -216,7 +216,7 @@ HABITS: tuple[Habit, ...] = (
         name="mislabelled pages", family=_BARREN, weight=2, size=0.5, lies=True,
         sections=(Section(kinds=_LATE),),
     ),
-    # -- one template of several carries data --
+    # -- one of several templates carries data --
     Habit(
         name="magazine", family=_MIXED, weight=8, size=1.6, fame=1.5, seed=True, feed=True,
         sections=(

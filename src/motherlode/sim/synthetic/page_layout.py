@@ -1,4 +1,4 @@
-"""The HTML that pages are made of: for each design, where each group of links stands and what tags lead down to it."""
+"""The HTML of pages: for each design, the position of each group of links and the tag path to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from motherlode.sim.synthetic.word_lists import SENTENCES
 
 
 class LinkPosition(Enum):
-    """Where on a page a group of links stands. The order is the order on the page."""
+    """Position of a group of links on a page. The order of members is the order on the page."""
 
     HEAD = "head"
     """Link elements."""
@@ -20,7 +20,7 @@ class LinkPosition(Enum):
     INLINE = "inline"
     """In the running text."""
     ITEMS = "items"
-    """The list that a list page is there for."""
+    """The main list of a list page."""
     PAGER = "pager"
     RELATED = "related"
     SIDEBAR = "sidebar"
@@ -35,7 +35,7 @@ class LinkSlot:
 
     before: str
     each: str
-    """With a place for the anchor and, where `told`, one for the text after it."""
+    """Format string with a field for the anchor and, if `told`, one for the text after it."""
     after: str
     path: str
     """Tag path of the anchors."""
@@ -44,14 +44,14 @@ class LinkSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How a whole page is written: the frame, and a slot for each place."""
+    """The HTML frame of a page, with a slot for each position of links."""
 
     opening: str
-    """Up to the head's content; takes the language."""
+    """HTML up to the content of `head`. It takes the language."""
     body: str
-    """From the head's content to the navigation."""
+    """HTML between the content of `head` and the navigation."""
     main: str
-    """From the navigation to the content."""
+    """HTML between the navigation and the content."""
     main_end: str
     closing: str
     paragraph: str
@@ -62,7 +62,7 @@ class Layout:
 
 
 def context_of(sentence: str) -> str:
-    """The part of a sentence after a link that counts as the link's context: sixty characters, a space included.
+    """Return the part of a sentence after a link that counts as its context: sixty characters, including a space.
 
     >>> context_of("Every spring the neighbours collected more than anyone had planned.")
     'Every spring the neighbours collected more than anyone had'
@@ -72,7 +72,7 @@ def context_of(sentence: str) -> str:
 
 CONTEXTS = tuple(context_of(sentence) for sentence in SENTENCES)
 SENTENCE_OF = dict(zip(CONTEXTS, SENTENCES, strict=True))
-"""A sentence that gives a context. Where two sentences begin alike, either will do."""
+"""Sentences by the context that they give. If two sentences give the same context, either is used."""
 
 _MENUS = ("menu", "main-nav", "links", "topbar")
 _LISTS = ("list", "cards", "entries", "results", "overview", "grid")
@@ -81,7 +81,7 @@ VARIANTS = len(_MENUS) * len(_LISTS)
 
 @cache
 def layout(design: Design, variant: int) -> Layout:
-    """The layout of a design with one of VARIANTS choices of class names."""
+    """Return the layout of a design with one of VARIANTS sets of class names."""
     menu = _MENUS[variant % len(_MENUS)]
     items = _LISTS[variant // len(_MENUS) % len(_LISTS)]
     return {Design.MODERN: _modern, Design.BOXES: _boxes, Design.TABLES: _tables, Design.XHTML: _xhtml}[design](
@@ -164,7 +164,7 @@ def _boxes(menu: str, items: str) -> Layout:
 
 
 def _tables(menu: str, items: str) -> Layout:
-    """Capitals, attributes without quotes, paragraphs, cells and items that never end: all legal or mended the same."""
+    """Return upper-case HTML with unquoted attributes and unclosed elements, which HTML parsers accept."""
     row = "html body table.layout tbody tr"
     main = f"{row} td.main"
 

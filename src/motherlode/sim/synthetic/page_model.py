@@ -1,4 +1,4 @@
-"""What the synthetic web gives: the model of a page, cheap and complete, and the answer that a server sends for it."""
+"""The model of a page of the synthetic web, and the HTTP response that a server sends for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Groups = tuple[tuple[LinkPosition, tuple[Link, ...]], ...]
 
 
 class Role(Enum):
-    """What a page is to its host."""
+    """The role of a page on its host."""
 
     HOME = "home"
     FIXED = "fixed"
@@ -32,9 +32,9 @@ class Role(Enum):
     """An RDF document."""
     REDIRECT = "redirect"
     TRAP = "trap"
-    """One page of endlessly many."""
+    """A page of an infinite set."""
     PRIVATE = "private"
-    """Linked, but forbidden to robots."""
+    """Linked, but disallowed by robots.txt."""
     ROBOTS = "robots"
     SITEMAP = "sitemap"
     FEED = "feed"
@@ -45,42 +45,42 @@ class Role(Enum):
 
 
 class PageModel(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a simulation wants to know of one address, without a byte of it having been written.
+    """Everything that a simulation needs to know about one URL, without rendering the page.
 
-    A struct and not a dataclass, because a simulation makes a million: it takes an eighth of the time to make.
+    It is a msgspec struct, because a simulation makes a million of them and a dataclass takes eight times as long.
     """
 
     url: str
     role: Role
     status: int = 200
-    """0 on a host that does not exist."""
+    """HTTP status. 0 on a host that does not exist."""
     kind: ContentKind = ContentKind.HTML
-    """What the body really is."""
+    """The actual kind of the body."""
     media_type: str = "text/html; charset=utf-8"
-    """What the header says it is."""
+    """The media type in the Content-Type header."""
     counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
-    """Statements by syntax. Plain page facts (title, meta elements) and what is made of feeds are not counted."""
+    """Number of statements by syntax, without page metadata (title, meta elements) and without feeds."""
     types: tuple[str, ...] = ()
     """IRIs of the classes that the statements name."""
     location: str = ""
     """The target of a redirect."""
     size: int = 0
-    """Bytes that the body will have, roughly."""
+    """Approximate size of the body in bytes."""
     latency: float = 0.05
-    """Seconds that the answer takes, for virtual time."""
+    """Response time in seconds, in virtual time."""
     stall: float = 0.0
-    """Seconds of it that a server on loopback really waits."""
+    """Seconds that a server on loopback actually waits."""
     retry_after: float | None = None
     trap: bool = False
     disallowed: bool = False
-    """The host's robots.txt forbids it."""
+    """Whether the host's robots.txt disallows it."""
     groups: Groups = ()
-    """The links by their place on the page, double mentions and all."""
+    """The links by position on the page, including repeated ones."""
     heading: str = ""
     blocks: tuple[Block, ...] = ()
     document: RdfDocument | None = None
     bits: int = 0
-    """What the text of the page is drawn from."""
+    """Random bits from which the text of the page is drawn."""
 
     @property
     def relevant(self) -> bool:
@@ -88,7 +88,7 @@ class PageModel(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """Each address once, in order of first mention; an anchor says more than a link element."""
+        """Return each URL once, in order of first mention. An anchor takes precedence over a link element."""
         found: dict[str, Link] = {}
         silent: tuple[Link, ...] = ()
         for place, group in self.groups:
@@ -115,19 +115,19 @@ class PageModel(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedResponse:
-    """A real HTTP answer."""
+    """A complete HTTP response."""
 
     status: int
     headers: Mapping[str, str]
-    """Without Content-Encoding and Content-Length, which `encoded` adds."""
+    """Headers without Content-Encoding and Content-Length, which `encoded` adds."""
     body: bytes = b""
     encoding: str = ""
-    """The content encoding that the host likes to use: gzip, deflate, or none."""
+    """The preferred content encoding of the host: gzip, deflate, or none."""
     stall: float = 0.0
-    """Seconds to wait before answering."""
+    """Seconds to wait before the response is sent."""
 
     def encoded(self, accept_encoding: str) -> tuple[dict[str, str], bytes]:
-        """Headers and body as they go over the wire to a client that accepts these encodings."""
+        """Return headers and body as sent to a client that accepts these encodings."""
         headers = dict(self.headers)
         body = self.body
         if self.encoding and self.encoding in accept_encoding and body:

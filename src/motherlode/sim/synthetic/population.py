@@ -1,7 +1,7 @@
-"""Who lives in the synthetic web: the size, habit, fame and neighbours of every host, in a few arrays.
+"""The hosts of the synthetic web: size, habit, popularity and links of every host in a few arrays, and access to sites.
 
-This is all that is made in advance: some forty bytes a host, so that a web of ten million pages starts in a second.
-Pages are never enumerated. The numbers below are explained in `docs/synthetic-web.md`.
+Only these arrays are computed in advance, about forty bytes per host, so that a web of ten million pages starts in a
+second. Pages are never enumerated. `docs/synthetic-web.md` explains the numbers below.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from motherlode.sim.synthetic.random_draws import mix, named, normals, uniforms
 from motherlode.sim.synthetic.site import Site, build_site
 
 PAGES_PER_HOST = 130
-"""Pages of a host, on average."""
+"""Mean number of pages per host."""
 LEAST_HOSTS = 48
-"""So many hosts even in a small web, so that every habit has its place."""
+"""Minimum number of hosts, so that every habit occurs even in a small web."""
 LEAST_PAGES = 4
 SIZE_SIGMA = 1.5
-"""Of the log-normal distribution of host sizes."""
+"""Sigma of the log-normal distribution of host sizes."""
 FAME_SIGMA = 2.0
-"""Of the log-normal distribution of links that hosts receive."""
+"""Sigma of the log-normal distribution of links that hosts receive."""
 LARGEST_SHARE = 0.07
-"""No host is larger than this share of its family's pages, where there are hosts enough."""
+"""Maximum share of its family's pages that one host has, if there are enough hosts."""
 FAMILY_SHARES = {Family.BARREN: 0.50, Family.MIXED: 0.18, Family.RICH: 0.32}
-"""Of the pages."""
+"""Share of the pages per family."""
 FOUND_AT_HUB = 0.7
-"""Hosts that a hub introduces; the others are introduced by any host."""
+"""Share of hosts that are first linked from a hub. The others are first linked from any host."""
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
 class Population:
-    """The hosts of one web. The k-th is the same for every number of pages; only its size differs."""
+    """The hosts of one web. Host k is the same for every number of pages, except for its size."""
 
     def __init__(self, *, pages: int, seed: int, hosts: int | None) -> None:
         count = hosts if hosts is not None else max(LEAST_HOSTS, pages // PAGES_PER_HOST)
@@ -79,7 +79,7 @@ class Population:
         return f"{self.stem(host)}-{host}.{domain}.example" if domain else f"{self.stem(host)}-{host}.example"
 
     def find(self, name: str) -> int | None:
-        """The number of the host with this name."""
+        """Return the number of the host with this name."""
         digits = name.partition(".")[0].rpartition("-")[2]
         if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
             return None
@@ -87,12 +87,12 @@ class Population:
         return host if host < self.count and self.name(host) == name else None
 
     def introduces(self, host: int) -> Sequence[int]:
-        """The hosts that this one links to so that they can be found at all: together, a tree over all hosts."""
+        """Return the hosts that must be linked from this one. These links form a tree over all hosts."""
         first, last = self._first_child[host], self._first_child[host + 1]
         return [int(child) for child in self._by_parent[first:last]]
 
     def famous(self, bits: int, family: Family | None = None) -> int:
-        """A host drawn by its fame, from all or from one family."""
+        """Return a host drawn by popularity, from all hosts or from one family."""
         lottery = self._families.get(family, self._everyone) if family is not None else self._everyone
         return (lottery or self._everyone).draw(bits)
 
@@ -112,7 +112,7 @@ class _Lottery:
 
 
 def _habits(seed: int, count: int) -> npt.NDArray[np.int8]:
-    """Every habit once, in the order of the table, and then by weight."""
+    """Return the habit of each host: every habit once, in the order of the table, then drawn by weight."""
     sums = np.cumsum([habit.weight for habit in HABITS])
     drawn: npt.NDArray[np.int8] = np.searchsorted(sums, uniforms(seed, count) * sums[-1], side="right").astype(np.int8)
     first = min(count, len(HABITS))
@@ -125,7 +125,7 @@ def _by_habit(values: Sequence[float], habits: npt.NDArray[np.int8]) -> Floats:
 
 
 def _sizes(seed: int, pages: int, habits: npt.NDArray[np.int8]) -> Integers:
-    """Log-normal sizes that add up to exactly `pages`, each family with its share of them."""
+    """Return log-normal host sizes that add up to exactly `pages`, with the fixed share of each family."""
     count = len(habits)
     weights = np.exp(SIZE_SIGMA * normals(seed, count)) * _by_habit([habit.size for habit in HABITS], habits)
     families = np.array([list(Family).index(habit.family) for habit in HABITS])[habits]
@@ -135,14 +135,14 @@ def _sizes(seed: int, pages: int, habits: npt.NDArray[np.int8]) -> Integers:
             weights[of_family] = FAMILY_SHARES[family] * _capped(weights[of_family])
     weights /= weights.sum()
     least = np.full(count, LEAST_PAGES)
-    least[: len(HABITS)] = max(LEAST_PAGES, min(16, pages // (4 * count)))  # so that the first of each habit shows it
+    least[: len(HABITS)] = max(LEAST_PAGES, min(16, pages // (4 * count)))  # so that the first host of a habit shows it
     sizes = least + np.floor(weights * (pages - int(least.sum()))).astype(np.int64)
     sizes[np.argsort(-weights, kind="stable")[: pages - int(sizes.sum())]] += 1
     return sizes
 
 
 def _capped(weights: Floats) -> Floats:
-    """Shares that add up to one, none much larger than LARGEST_SHARE (or than twice an equal share)."""
+    """Return shares that add up to one, none much larger than LARGEST_SHARE or twice an equal share."""
     shares: Floats = weights / weights.sum()
     cap = max(LARGEST_SHARE, 2 / len(shares))
     for _ in range(4):
@@ -152,7 +152,7 @@ def _capped(weights: Floats) -> Floats:
 
 
 def _parents(seed: int, habits: npt.NDArray[np.int8]) -> Integers:
-    """For each host but the first, an earlier one; the first has none (-1)."""
+    """Return for each host an earlier host that links to it; -1 for the first."""
     count = len(habits)
     hosts = np.arange(count)
     anyone = np.floor(uniforms(seed, count) * hosts).astype(np.int64)
@@ -171,15 +171,15 @@ def _fame(seed: int, sizes: Integers, habits: npt.NDArray[np.int8]) -> Floats:
     return fame
 
 
-# ── All hosts together: sites by number or name, and the ways from one host to another.
+# ── sites by number or name, and links between hosts
 
 _REMEMBERED = 16384
-"""Sites that are kept in memory; any other is computed again when it is asked for."""
+"""Number of sites kept in memory. The others are computed again when they are needed."""
 _KIN_TRIES = 3
 
 
 class World:
-    """Gives every site of one web, and remembers the ones asked for last."""
+    """The sites of one web, with a cache of the most recently used ones."""
 
     def __init__(self, *, pages: int, seed: int, hosts: int | None) -> None:
         self.population = Population(pages=pages, seed=seed, hosts=hosts)
@@ -206,7 +206,7 @@ class World:
         return f"http://{self.population.name(host)}/"
 
     def elsewhere(self, site: Site, bits: int) -> tuple[str, str]:
-        """Address and title of a page on another host: mostly its home page, half of the time of the same family."""
+        """Return URL and title of a page on another host: mostly its home page, half of the time in the same family."""
         family = site.habit.family if bits % 2 else None
         host = self.population.famous(mix(bits, 1), family)
         if host == site.host:
@@ -225,7 +225,7 @@ class World:
         return part.entry_url(item, item_bits), part.titles.title(item_bits)
 
     def kin(self, site: Site, bits: int) -> Site:
-        """A site with the same habit: another one where there is one."""
+        """Return another site with the same habit, or this one if there is no other."""
         alike = self.population.same_habit[int(self.population.habits[site.host])]
         for turn in range(_KIN_TRIES):
             host = int(alike[(bits >> (8 * turn)) % len(alike)])

@@ -1,6 +1,6 @@
-"""Chance that is none: every property of the synthetic web is drawn from a hash of the seed and of its own address.
+"""Deterministic random draws: every property of the synthetic web is drawn from a hash of the seed and of its URL.
 
-Nothing is remembered between two draws, so a page's properties are the same whoever asks, in whatever order.
+Draws keep no state, so a page's properties do not depend on the order in which pages are computed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _digest: Callable[[bytes, int], int] = xxhash.xxh3_64_intdigest
 
 
 def mix(seed: int, value: int) -> int:
-    """64 well-mixed bits of a stream (`seed`) and a position in it (`value`).
+    """Return 64 well-mixed bits for a stream (`seed`) and a position in it (`value`).
 
     >>> mix(1, 2) == mix(1, 2), mix(1, 2) == mix(2, 1), mix(1, 2) < 2**64
     (True, False, True)
@@ -28,17 +28,17 @@ def mix(seed: int, value: int) -> int:
 
 
 def named(seed: int, name: str) -> int:
-    """The seed of the stream called `name` inside another stream."""
+    """Return the seed of the stream called `name` inside another stream."""
     return _digest(name.encode(), seed)
 
 
 def below(bits: int, permille: int) -> bool:
-    """Whether an event of `permille` in a thousand happens for these bits."""
+    """Return whether an event with probability `permille`/1000 happens for these bits."""
     return bits % 1000 < permille
 
 
 def lognormal_table(*, median: float, sigma: float, low: float, high: float, steps: int = 256) -> tuple[int, ...]:
-    """Equally likely values of a clipped log-normal distribution: one look-up replaces a draw.
+    """Return equally likely values of a clipped log-normal distribution, so that one look-up replaces a draw.
 
     >>> table = lognormal_table(median=100, sigma=1.0, low=10, high=1000)
     >>> len(table), table[0], table[-1], table[128] in range(99, 102)
@@ -50,7 +50,7 @@ def lognormal_table(*, median: float, sigma: float, low: float, high: float, ste
 
 
 def uniforms(seed: int, count: int) -> npt.NDArray[np.float64]:
-    """`count` numbers in [0, 1), the k-th of which depends on the seed and on k alone (splitmix64)."""
+    """Return `count` numbers in [0, 1), the k-th of which depends on the seed and on k alone (splitmix64)."""
     with np.errstate(over="ignore"):
         bits = (np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) + np.uint64(seed)
         bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -64,6 +64,6 @@ _NORMAL = np.array([NormalDist().inv_cdf(float(share)) for share in _GRID])
 
 
 def normals(seed: int, count: int) -> npt.NDArray[np.float64]:
-    """`count` numbers of the standard normal distribution, cut at about ±3.3."""
+    """Return `count` numbers of the standard normal distribution, clipped at about ±3.3."""
     drawn: npt.NDArray[np.float64] = np.interp(uniforms(seed, count), _GRID, _NORMAL)
     return drawn

@@ -1,4 +1,4 @@
-"""The models of RDF documents: what each is about, and which addresses its statements name."""
+"""The page models of RDF documents: their subjects and the URLs in their statements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BYTES_PER_STATEMENT = 90
 
 
 def data_model(site: Site, world: World, part: SitePart, item: int, *, url: str, kind: ContentKind) -> PageModel:
-    """The RDF document about an item, at its own address or at the item's."""
+    """Return the RDF document about an item, at its own URL or at the item's."""
     bits = part.bits(item)
     document = _document(site, world, part, item, bits)
     media_type = MEDIA[kind].media_types[0]
@@ -62,13 +62,13 @@ def _document(site: Site, world: World, part: SitePart, item: int, bits: int) ->
 
 
 def _neighbours(part: SitePart, item: int, bits: int, *, most: int) -> list[int]:
-    """Other items of the same section: the next one, so that all are reached, and some at random."""
+    """Return related items of the same section: the next one, so that all are reachable, and some at random."""
     numbers = [(item + 1) % part.items, *((bits >> (9 * turn)) % part.items for turn in range(1 + bits % most))]
     return [number for number in dict.fromkeys(numbers) if number != item]
 
 
 def _friends(site: Site, world: World, part: SitePart, item: int, bits: int) -> tuple[Edge, ...]:
-    """Friends on the same host, and often one elsewhere, each with the address of their own document."""
+    """Return friends on the same host and often one on another host, each with the URL of their document."""
     known = {part.data_url(number): part.bits(number) for number in _neighbours(part, item, bits, most=4)}
     if bits % 2:
         other = world.kin(site, mix(bits, 21))
@@ -96,7 +96,7 @@ def _relations(site: Site, world: World, part: SitePart, item: int, bits: int) -
 
 
 def _mentioned(document: RdfDocument) -> tuple[Link, ...]:
-    """Links as statements give them: of objects with their predicate, and of the subject."""
+    """Return the links that the statements contain: objects with their predicate, and the subject."""
     subject = document.subject.partition("#")[0]
     found = {subject: Link(url=subject, source=LinkSource.TRIPLE, predicate=RDF_TYPE[1:-1])}
     for edge in document.edges:

@@ -1,4 +1,4 @@
-"""RDF documents: what they say about a thing, and how they are written in six syntaxes."""
+"""RDF documents about a thing, written in six syntaxes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from motherlode.sim.synthetic.entities import SCHEMA, Thing, statements, thing
 from motherlode.sim.synthetic.entity_kinds import EntityKind, Form
 
 Triple = tuple[str, str, str]
-"""Terms in N-Triples spelling."""
+"""Subject, predicate and object as N-Triples."""
 
 FOAF = "http://xmlns.com/foaf/0.1/"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -27,7 +27,7 @@ PREFIXES = {"rdf": _RDF, "rdfs": RDFS, "foaf": FOAF, "dcterms": DCTERMS, "owl": 
 
 
 class Voice(Enum):
-    """What a document is about."""
+    """The kind of description in a document."""
 
     THING = "thing"
     """A thing in the schema.org vocabulary, related to others."""
@@ -37,21 +37,21 @@ class Voice(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """A statement whose object is an address on the web."""
+    """A statement whose object is a URL."""
 
     predicate: str
     target: str
     label: str = ""
-    """The name of a friend."""
+    """Name of a friend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RdfDocument:
-    """A document before it is written."""
+    """An RDF document before serialization."""
 
     voice: Voice
     subject: str
-    """The IRI that the document is about."""
+    """The main subject of the document."""
     kind: EntityKind
     bits: int
     edges: tuple[Edge, ...]
@@ -118,7 +118,7 @@ def _by_subject(triples: Sequence[Triple]) -> dict[str, list[tuple[str, str]]]:
 
 
 def _shrunk(term: str) -> str:
-    """A term with a prefix in the place of its namespace, where there is one."""
+    """Return the term as a prefixed name if a prefix for its namespace is known."""
     for prefix, namespace in PREFIXES.items():
         if term.startswith(f"<{namespace}"):
             return f"{prefix}:{term[len(namespace) + 1 : -1]}"
@@ -154,7 +154,7 @@ def _nquads(triples: Sequence[Triple], url: str) -> str:
 
 
 def _parts_of(value: str) -> tuple[str, str, str]:
-    """Text, language and datatype of a literal; our texts need no escapes."""
+    """Return text, language and datatype of a literal. The generated texts need no escapes."""
     if value.endswith(">"):
         text, _, datatype = value.rpartition("^^<")
         return text[1:-1], "", datatype[:-1]
@@ -221,4 +221,4 @@ WRITERS: dict[ContentKind, Callable[[Sequence[Triple], str], str]] = {
     ContentKind.TRIG: _trig,
     ContentKind.N_QUADS: _nquads,
 }
-"""Each writes the same statements; the URL names the graph where a syntax has graphs."""
+"""Serializers by syntax. All write the same statements. The URL names the graph if the syntax has graphs."""

@@ -1,4 +1,4 @@
-"""From the model of a page to the bytes of it: HTML, RDF documents, feeds, sitemaps."""
+"""Render a page model to bytes: HTML, RDF documents, feeds, sitemaps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STYLE = "\n".join(
 
 
 def render(model: PageModel, links: SiteLinks) -> bytes:
-    """The body of a page with status 200."""
+    """Return the body of a page with status 200."""
     if model.document is not None:
         return WRITERS[model.kind](model.document.triples(), model.url).encode()
     if model.role is Role.ROBOTS:
@@ -66,7 +66,7 @@ def _html(model: PageModel, links: SiteLinks, charset: Charset) -> str:
 
 
 def _filling(model: PageModel, layout: Layout, wanted: int) -> Iterator[str]:
-    """Text until the page has its size."""
+    """Return text that fills the page up to its size."""
     number = model.bits
     while wanted > 0:
         number += 1
@@ -89,7 +89,7 @@ def _group(place: LinkPosition, groups: dict[LinkPosition, tuple[Link, ...]], la
 
 
 def _element(link: Link, layout: Layout, root: str) -> str:
-    """An `a` or `link` element; addresses on the same host are written without it."""
+    """Return an `a` or `link` element. URLs on the same host are written as relative references."""
     target = link.url.removeprefix(root) if link.url.startswith(root + "/") else link.url
     attributes = f'href="{escape(target)}"'
     if link.rel:

@@ -1,9 +1,9 @@
-"""The synthetic web on loopback: a process of its own that answers for all hosts by their Host header.
+"""An HTTP server for the synthetic web on loopback, as a process of its own. The Host header selects the host.
 
     python -m motherlode.sim.synthetic.server --pages 5000 --seed 1 [--port 0] [--log requests.jsonl]
 
-When it is ready it prints one line of JSON with its port and addresses. It ends when its standard input closes, so that
-it cannot outlive whoever started it, or by SIGTERM. The log has a line of JSON for each request, for politeness audits.
+When it is ready it prints one line of JSON with its port and addresses. It ends by SIGTERM, or when its standard
+input closes, so that it cannot outlive its parent. The log has one line of JSON per request, for politeness audits.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BACKLOG = 1024
 
 
 class _Cache:
-    """Answers as they went over the wire, the ones used last, up to so many bytes."""
+    """A cache of encoded responses with a limit in bytes. The least recently used are removed first."""
 
     def __init__(self, limit: int) -> None:
         self._left = limit
@@ -58,13 +58,13 @@ class _Cache:
 
 
 class Handler:
-    """Answers requests out of a synthetic web."""
+    """Serves requests from a synthetic web."""
 
     def __init__(self, web: SyntheticWeb, log: TextIO | None = None) -> None:
         self._web = web
         self._log = log
         self._failed: dict[str, int] = {}
-        """How often each address was answered 503: most recover."""
+        """Number of 503 responses per URL. Most URLs recover."""
         self._cache = _Cache(_CACHE_BYTES)
 
     async def __call__(self, request: http.BaseRequest) -> http.Response:
@@ -98,7 +98,7 @@ class Handler:
 
 
 def _sockets(port: int) -> list[socket.socket]:
-    """One listening socket for each address, all with the same port; port 0 means any that is free on all of them."""
+    """Return one listening socket per address, all with the same port. Port 0 means any port that is free on all."""
     for attempt in range(_PORT_TRIES):
         with ExitStack() as open_sockets:
             try:
@@ -121,7 +121,7 @@ def _sockets(port: int) -> list[socket.socket]:
 
 @asynccontextmanager
 async def serving(web: SyntheticWeb, *, port: int = 0, log: TextIO | None = None) -> AsyncIterator[int]:
-    """Serve the web on all of ADDRESSES while the context is open; gives the port. Raises OSError if it is in use."""
+    """Serve the web on all of ADDRESSES in the context, and yield the port. Raises OSError if it is in use."""
     sockets = _sockets(port)
     runner = http.ServerRunner(http.Server(Handler(web, log), access_log=None))
     await runner.setup()
@@ -142,7 +142,7 @@ async def _run(web: SyntheticWeb, *, port: int, log: TextIO | None) -> None:
     loop.add_signal_handler(signal.SIGINT, stop.set)
 
     def wait_for_end_of_input() -> None:
-        while os.read(0, 4096):  # not through sys.stdin, whose lock a thread must not hold when the process ends
+        while os.read(0, 4096):  # not through sys.stdin: a thread must not hold its lock when the process ends
             pass
         loop.call_soon_threadsafe(stop.set)
 

@@ -1,4 +1,6 @@
-"""Where the hosts of a served web live: spread over several loopback addresses, so that hosts share addresses."""
+"""A served synthetic web as a child process, and the table of its hosts.
+
+Hosts are spread over several loopback addresses, so that some hosts share an address."""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from types import TracebackType
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 
 ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 22))
-"""Loopback, and never 127.0.0.1, where other things live."""
+"""Loopback addresses without 127.0.0.1, which other services use."""
 
 
 class HostsTable(Mapping[str, tuple[str, int]]):
-    """Address and port of every host, by name, made when they are asked for."""
+    """Address and port of every host by name, computed on demand."""
 
     def __init__(self, web: SyntheticWeb, port: int) -> None:
         self._web = web
@@ -36,7 +38,7 @@ class HostsTable(Mapping[str, tuple[str, int]]):
 
 
 def hosts_table(web: SyntheticWeb, port: int) -> Mapping[str, tuple[str, int]]:
-    """What a resolver must know to crawl a web that is served at this port.
+    """Return the hosts table that a resolver needs to crawl a web served at this port.
 
     >>> table = hosts_table(SyntheticWeb(pages=1000, seed=1), 8080)
     >>> table["portal-0.example"], "nobody.example" in table
@@ -45,11 +47,11 @@ def hosts_table(web: SyntheticWeb, port: int) -> Mapping[str, tuple[str, int]]:
     return HostsTable(web, port)
 
 
-# ── A served synthetic web as a child process: started, found, and ended with its context.
+# ── the server as a child process
 
 
 class WebServer:
-    """`with WebServer(pages=5000, seed=1) as web:` serves while the block runs."""
+    """A child process that serves a web: `with WebServer(pages=5000, seed=1) as web:` serves while the block runs."""
 
     def __init__(self, *, pages: int, seed: int, port: int = 0, log: Path | None = None) -> None:
         self.web = SyntheticWeb(pages, seed)
@@ -95,7 +97,7 @@ class WebServer:
 
     @property
     def hosts(self) -> dict[str, tuple[str, int]]:
-        """Address and port of each host: what the crawler's resolver needs."""
+        """Address and port of each host, for the crawler's resolver."""
         return dict(hosts_table(self.web, self.port))
 
     @property

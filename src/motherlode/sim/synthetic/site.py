@@ -1,7 +1,7 @@
-"""One host: how its pages are divided among sections, and the arithmetic between page numbers and addresses.
+"""One host: how its pages are divided among sections, and the mapping between page numbers and URLs.
 
-A host of n pages has a home page, some fixed pages, pages that introduce other hosts, and sections of lists and items.
-Addresses carry the item's number; whether an address exists is checked by writing it again and comparing.
+A host of n pages has a home page, some fixed pages, pages that list other hosts, and sections of lists and items. URLs
+contain the item's number. A URL exists if building it again from that number gives the same URL.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FIXED_PAGES = ("about", "contact", "imprint", "privacy", "help", "team", "press
 _PATTERNS = (
     "/%s-%d",
     "/%s-%d.html",
-    "/%.0s%d",  # the slug is there, but nothing of it is shown
+    "/%.0s%d",  # a slug field of width zero
     "/view?id=%.0s%d",
     "/%s-%d/",
 )
@@ -30,13 +30,13 @@ _LIST_NUMBER = re.compile(r"(?:page/|\?page=)(\d{1,7})$")
 _DATA_FILE = re.compile(r"(\d{1,9})/(?:data|foaf)\.[a-z]+$")
 _LIST_LENGTHS = (8, 10, 12, 15, 20, 24)
 INTRODUCTIONS = 20
-"""Hosts that one page introduces."""
+"""Number of hosts that one introduction page lists."""
 _PAGES_PER_ITEM = {Shape.COMPANION: 2, Shape.ENTITY: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SitePart:
-    """A section as one host has it."""
+    """A section of one host."""
 
     number: int
     section: Section
@@ -44,17 +44,17 @@ class SitePart:
     kind: EntityKind
     titles: Titles
     name: str
-    """Its first path segment."""
+    """First path segment."""
     seed: int
     root: str
     items: int
     length: int
-    """Items on one list."""
+    """Number of items per list."""
     pattern: str
-    """Of an item's address: host and path, with places for slug and number."""
+    """Format string of an item's URL: host and path, with fields for slug and number."""
     list_pattern: str
     first: int
-    """The number that the first item has in addresses."""
+    """Number of the first item in URLs."""
 
     @property
     def lists(self) -> int:
@@ -64,11 +64,11 @@ class SitePart:
         return mix(self.seed, item)
 
     def list_url(self, page: int) -> str:
-        """Lists are counted from 1."""
+        """Return the URL of a list. Lists are counted from 1."""
         return f"{self.root}/{self.name}/" if page == 1 else self.list_pattern % page
 
     def item_url(self, item: int, bits: int) -> str:
-        """The address of an item's HTML page, or of its only document."""
+        """Return the URL of an item's HTML page, or of its only document."""
         shape = self.shape
         if shape is Shape.FILES:
             return f"{self.root}/{self.name}/{self.titles.slug(bits)}-{item + self.first}.{self.extension(item)}"
@@ -77,13 +77,13 @@ class SitePart:
         return self.pattern % (self.titles.slug(bits), item + self.first)
 
     def entry_url(self, item: int, bits: int) -> str:
-        """The address by which the item is linked."""
+        """Return the URL by which the item is linked."""
         if self.shape is Shape.ENTITY:
             return f"{self.root}/id/{item + self.first}"
         return self.item_url(item, bits)
 
     def data_url(self, item: int) -> str:
-        """The address of the RDF document beside an item."""
+        """Return the URL of the RDF document about an item."""
         number = item + self.first
         if self.shape is Shape.ENTITY:
             return f"{self.root}/data/{number}.{self.extension(item)}"
@@ -101,7 +101,7 @@ class SitePart:
         return item if 0 <= item < self.items else None
 
     def find_list(self, arm_snoozed: str) -> int | None:
-        """The number of the list behind `/name/` + rest."""
+        """Return the number of the list at `/name/` followed by this path, or None."""
         if not arm_snoozed:
             return 1
         if not arm_snoozed.startswith(("page/", "?page=")):
@@ -113,7 +113,7 @@ class SitePart:
         )
 
     def find_item(self, url: str) -> int | None:
-        """The item whose HTML page (or only document) has this address."""
+        """Return the item whose HTML page (or only document) has this URL."""
         match = _LAST_NUMBER.search(url, max(0, len(url) - 20))
         item = self._item(match[1]) if match else None
         return item if item is not None and self.item_url(item, self.bits(item)) == url else None
@@ -135,7 +135,7 @@ class SitePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One host with all that follows from its number."""
+    """One host. Everything about it follows from its number."""
 
     host: int
     name: str
@@ -145,13 +145,13 @@ class Site:
     size: int
     root: str
     fixed: tuple[str, ...]
-    """Addresses of its fixed pages: about, contact …"""
+    """URLs of its fixed pages: about, contact …"""
     introduced: Sequence[int]
     introductions: int
-    """Hosts on one page of introductions."""
+    """Number of hosts per introduction page."""
     parts: tuple[SitePart, ...]
     latency: float
-    """Seconds that its answers usually take, for virtual time."""
+    """Usual response time in seconds, in virtual time."""
 
     @property
     def home(self) -> str:
@@ -169,7 +169,7 @@ class Site:
         return f"{self.root}/links" if page == 1 else f"{self.root}/links?page={page}"
 
     def urls(self) -> Iterator[str]:
-        """Every document of the host that counts as a page; `size` of them."""
+        """Yield every document of the host that counts as a page, `size` in total."""
         yield self.home
         yield from self.fixed
         yield from (self.introduction_url(page) for page in range(1, self.introduction_pages + 1))
@@ -183,7 +183,7 @@ class Site:
 def build_site(
     *, host: int, name: str, title: str, habit: Habit, seed: int, size: int, introduced: Sequence[int]
 ) -> Site:
-    """Divide `size` pages among what the habit asks for; what does not come out even becomes fixed pages."""
+    """Divide `size` pages among the sections of the habit. The remainder becomes fixed pages."""
     root = f"http://{name}"
     introductions = max(INTRODUCTIONS, -(-len(introduced) // max(1, size // 3)))
     left = size - 1 - -(-len(introduced) // introductions)
@@ -208,7 +208,7 @@ def build_site(
 
 
 def _parts(root: str, habit: Habit, seed: int, pages: int) -> Iterator[SitePart]:
-    """Sections as far as the pages go: each needs three, for two items and their list."""
+    """Return as many sections as the number of pages allows. Each needs three: two items and their list."""
     wanted = habit.sections if pages >= 3 else ()
     while len(wanted) > 1 and pages * min(section.share for section in wanted) < 3 * _total(wanted):
         wanted = wanted[:-1]

@@ -1,4 +1,4 @@
-"""The links of one site: those that all of its pages share, made once, and those of single pages."""
+"""The links of one site: groups that all of its pages share, built once, and links of single pages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from motherlode.sim.synthetic.site import Site, SitePart
 _ANCHOR = LinkSource.ANCHOR
 _SIDEBAR_LENGTHS = (4, 8, 12, 20)
 _PLAIN = (Shape.PAGES, Shape.COMPANION, Shape.NEGOTIATED)
-"""Shapes whose items are linked by their own addresses. No set: to hash an enum takes longer than to compare three."""
+"""Shapes whose items are linked by their own URLs. A tuple: comparing three enums is faster than hashing one."""
 _VAGUE = ("read more", "more", "details")
 _OUTSIDE_EVERYWHERE = 5
-"""At most so many links to other hosts stand on every page of a host."""
+"""Maximum number of cross-host links that every page of a host has."""
 
 
 class SiteLinks:
-    """Makes the links of a site. Groups that stand on every page are shared between all page models."""
+    """Builds the links of a site. Groups that occur on every page are shared by all page models."""
 
     def __init__(self, site: Site, world: World) -> None:
         self.site = site
@@ -35,7 +35,7 @@ class SiteLinks:
         return Link(url=url, source=_ANCHOR, anchor=text, rel=rel, type=type, tag_path=self.paths[place])
 
     def told(self, place: LinkPosition, url: str, text: str, bits: int) -> Link:
-        """A link with a sentence beside it."""
+        """Return a link followed by a sentence."""
         context = CONTEXTS[(bits >> 41) % len(CONTEXTS)]
         return Link(url=url, source=_ANCHOR, anchor=text, context=context, tag_path=self.paths[place])
 
@@ -43,14 +43,14 @@ class SiteLinks:
         return Link(url=url, source=LinkSource.LINK_ELEMENT, rel=rel, type=type, tag_path=self.paths[LinkPosition.HEAD])
 
     def items(self, path: str, part: SitePart, items: Iterable[int]) -> tuple[Link, ...]:
-        """Links to items, with their titles."""
+        """Return links to items with their titles as anchors."""
         found = [
             Link(url=url, source=_ANCHOR, anchor=title, tag_path=path) for url, title, _ in self._entries(part, items)
         ]
         return tuple(found)
 
     def listed(self, part: SitePart, items: Iterable[int]) -> tuple[Link, ...]:
-        """Items in a list: each with its title (or some vague word) and a sentence about it."""
+        """Return the links of a list: each with its title (or a vague anchor) and a sentence."""
         path = self.paths[LinkPosition.ITEMS]
         found = [
             Link(
@@ -65,7 +65,7 @@ class SiteLinks:
         return tuple(found)
 
     def _entries(self, part: SitePart, items: Iterable[int]) -> list[tuple[str, str, int]]:
-        """Address, title and bits of items. The hottest loop of a simulation, hence its short way."""
+        """Return URL, title and random bits of items. It has a fast path: this is the hottest loop of a simulation."""
         if self.site.habit.moved_permille or part.shape not in _PLAIN:
             return list(self._winding_entries(part, items))
         seed, first, pattern, both = part.seed, part.first, part.pattern, part.titles.both
@@ -77,12 +77,12 @@ class SiteLinks:
         return found
 
     def _winding_entries(self, part: SitePart, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
-        """The same where some items are found by other ways than by their address."""
+        """Return the same for sites whose items are linked by other URLs than their own."""
         moved = self.site.habit.moved_permille
         for item in items:
             bits = mix(part.seed, item)
             title = part.titles.title(bits)
-            if moved and below(bits >> 22, moved):  # the way goes through a redirect
+            if moved and below(bits >> 22, moved):  # the link goes through a redirect
                 yield f"{self.site.root}/go/{part.number}/{item}", title, bits
             else:
                 yield part.entry_url(item, bits), title, bits
@@ -102,7 +102,7 @@ class SiteLinks:
 
     @cached_property
     def sidebar(self) -> tuple[Link, ...]:
-        """The site's popular items."""
+        """Return links to the site's popular items."""
         length = _SIDEBAR_LENGTHS[mix(self.site.seed, 5) % len(_SIDEBAR_LENGTHS)]
         found: dict[str, Link] = {}
         for number in range(length if self.site.parts else 0):
@@ -113,7 +113,7 @@ class SiteLinks:
 
     @cached_property
     def outside(self) -> tuple[Link, ...]:
-        """Friends of the site, on every page."""
+        """Return links to partner sites, which every page has."""
         seed = mix(self.site.seed, 6)
         targets = dict(self.world.elsewhere(self.site, mix(seed, n)) for n in range(seed % (_OUTSIDE_EVERYWHERE + 1)))
         return self._group(LinkPosition.OUTSIDE, targets.items())

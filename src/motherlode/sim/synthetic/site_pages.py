@@ -1,4 +1,4 @@
-"""The models of a site's HTML pages: home, fixed pages, introductions, lists and items."""
+"""The page models of a site's HTML pages: home, fixed pages, introductions, lists and items."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from motherlode.sim.synthetic.special_urls import with_session
 from motherlode.www.media_types import MEDIA
 
 SIZES = lognormal_table(median=16_000, sigma=0.85, low=2_500, high=60_000)
-"""Bytes of HTML pages, all equally likely."""
+"""Sizes of HTML pages in bytes, equally likely."""
 STRAY_PERMILLE = 12
-"""Pages of templates without data that carry some all the same."""
+"""Pages per thousand that carry data although their template has none."""
 _RELATED = 3
 _LATEST = 6
 _OUTSIDE_PERMILLE = 350
-"""Items with a link to another host in their text."""
+"""Items per thousand with a link to another host in their text."""
 _GONE_HOST_PERMILLE = 4
-"""Items with a link to a host that is no more."""
+"""Items per thousand with a link to a dead host."""
 _NOTHING: Mapping[Syntax, int] = {}
 _STALL = 0.3
 
 
 class SitePages:
-    """Makes the models of one site's pages."""
+    """Builds the page models of one site."""
 
     def __init__(self, site: Site, world: World) -> None:
         self.site = site
@@ -74,7 +74,7 @@ class SitePages:
         return self._page(url, Role.FIXED, url.rpartition("/")[2].title(), groups, bits, blocks=self._everywhere(bits))
 
     def introductions(self, page: int) -> PageModel:
-        """A page that introduces other hosts."""
+        """Return a page that lists other hosts."""
         site, links, world = self.site, self.links, self.world
         first = (page - 1) * site.introductions
         hosts = site.introduced[first : first + site.introductions]
@@ -106,7 +106,7 @@ class SitePages:
         return self._page(url, Role.LIST, part.name.title(), groups, bits, blocks=self._everywhere(bits))
 
     def item(self, part: SitePart, item: int, *, url: str, attempt: int) -> PageModel:
-        """The HTML page of an item, which has this address."""
+        """Return the HTML page of the item at this URL."""
         bits = part.bits(item)
         failed = self._failed(url, bits, attempt)
         if failed is not None:
@@ -129,7 +129,7 @@ class SitePages:
         return self._page(url, Role.ITEM, part.titles.title(bits), groups, bits, blocks=blocks)
 
     def _framed(self, *inner: tuple[LinkPosition, tuple[Link, ...]]) -> Groups:
-        """What every page has, around what this one has."""
+        """Return the page model with the parts that every page has."""
         links = self.links
         return (
             (LinkPosition.NAVIGATION, links.navigation),
@@ -164,7 +164,7 @@ class SitePages:
         )
 
     def _failed(self, url: str, bits: int, attempt: int) -> PageModel | None:
-        """503 for some items of a flaky host: for most of them once, for every fourth always."""
+        """Return 503 for some items of an unreliable host: for most of them once, for every fourth always."""
         flaky = self.site.habit.flaky_permille
         if not (flaky and below(bits >> 45, flaky)) or (attempt and (bits >> 55) % 4):
             return None
@@ -192,14 +192,14 @@ class SitePages:
         return (Block(syntax=section.syntax, kind=part.kind, bits=bits, flaw=flaw),)
 
     def _alternates(self, part: SitePart, item: int) -> tuple[Link, ...]:
-        """Link elements that announce the RDF document beside an HTML page."""
+        """Return link elements that announce the RDF document of an HTML page."""
         if not part.has_data_files:
             return ()
         rel = "meta" if part.section.formats == (ContentKind.RDF_XML,) else "alternate"
         return (self.links.head(part.data_url(item), rel=rel, type=MEDIA[part.format(item)].media_types[0]),)
 
     def _inline(self, part: SitePart, item: int, bits: int) -> tuple[Link, ...]:
-        """Links in the text of an item: to other hosts, to pages that are gone, to its own data."""
+        """Return the links in the text of an item: to other hosts, to missing pages, to its own data."""
         links = self.links
         found = []
         if below(bits >> 37, _OUTSIDE_PERMILLE):
@@ -219,7 +219,7 @@ class SitePages:
         return tuple(found)
 
     def _related(self, part: SitePart, item: int, bits: int) -> tuple[Link, ...]:
-        """The items before and after, and some others of the same section."""
+        """Return links to the previous and next item and to some others of the same section."""
         span = part.items
         if span < 2:
             return ()

@@ -1,4 +1,5 @@
-"""Pages without end: a calendar that goes on for ever, sessions in addresses, filters that can always be added to."""
+"""URLs outside a site's regular pages: infinite sets of pages (calendar, sessions, filters), and special resources
+(robots.txt, sitemaps, feeds, redirects, disallowed pages, missing pages)."""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ from motherlode.sim.synthetic.word_lists import TOPICS
 _SESSION = re.compile(r"[?&]sid=([0-9a-f]{12})$")
 _MONTH = re.compile(r"/calendar/(\d{4})-(0[1-9]|1[0-2])(?:-(0[1-9]|1\d|2[0-8]))?$")
 _LONGEST_FILTER = 1500
-"""Characters, after which no further filter can be added: even this trap ends, but nobody gets there."""
+"""URL length after which no further filter can be added. The trap is finite, but far larger than any crawl."""
 _BROAD_FILTERS = 3
-"""So many filters can be combined in several ways; after that there is one way on."""
+"""Number of filters that can be combined freely. After that, one further filter is offered."""
 _SIZE = 6000
 
 
 def without_session(url: str) -> tuple[str, int]:
-    """An address without its session, and the session's number (0 if it had none).
+    """Return a URL without its session, and the session's number (0 if it has none).
 
     >>> without_session("http://a.example/x?id=3&sid=00000000000a"), without_session("http://a.example/x")
     (('http://a.example/x?id=3', 10), ('http://a.example/x', 0))
@@ -35,9 +36,9 @@ def without_session(url: str) -> tuple[str, int]:
 
 
 def with_session(groups: Groups, *, bits: int) -> Groups:
-    """The same links, but that the first link to a related page carries a new session.
+    """Return the same links, with a new session in the first link to a related page.
 
-    One link is enough for a way without end, and with more the trap would double at every step and be the whole web.
+    One such link per page is enough for an infinite set. With more, the trap would double at every step.
     """
     session = f"{mix(bits, 77) & 0xFFFFFFFFFFFF:012x}"
     return tuple(
@@ -51,7 +52,7 @@ def _marked(link: Link, session: str) -> Link:
 
 
 def in_session(model: PageModel, url: str, session: int) -> PageModel:
-    """A page as a visitor with a session sees it: the same page at another address, and a link into a new session."""
+    """Return the page of a visitor with a session: the same page at another URL, and a link into a new session."""
     clean = tuple((place, tuple(_cleaned(link) for link in group)) for place, group in model.groups)
     groups = with_session(clean, bits=mix(session, model.bits & 0xFFFFFFFF))
     return structs.replace(model, url=url, groups=groups, trap=True)
@@ -63,7 +64,7 @@ def _cleaned(link: Link) -> Link:
 
 
 def calendar(links: SiteLinks, path: str) -> PageModel | None:
-    """A month, or a day, of the calendar."""
+    """Return a month or a day of the calendar."""
     match = _MONTH.match(path)
     if match is None:
         return None
@@ -83,7 +84,7 @@ def calendar(links: SiteLinks, path: str) -> PageModel | None:
 
 
 def filters(links: SiteLinks, path: str) -> PageModel | None:
-    """Search results under some filters, with links that add one more."""
+    """Return search results under some filters, with links that add one more filter."""
     if path != "/filter" and not re.fullmatch(r"/filter\?f=[a-z]+(?:&f=[a-z]+)*", path):
         return None
     url = links.site.root + path
@@ -107,10 +108,10 @@ def _endless(links: SiteLinks, url: str, bits: int, heading: str, targets: tuple
     )  # fmt: skip
 
 
-# ── What is at addresses that are no pages of a site: robots.txt, sitemaps, feeds, redirects, private pages, nothing.
+# ── special resources
 
 CRAWL_DELAY = 0.2
-"""Seconds that hosts with robots rules ask for."""
+"""Crawl-delay in seconds of hosts with robots rules."""
 SITEMAP_LENGTH = 500
 FEED_LENGTH = 15
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -125,7 +126,7 @@ def missing(url: str, latency: float = 0.05) -> PageModel:
 
 
 def nowhere(url: str) -> PageModel:
-    """A page on a host that does not exist."""
+    """Return the model of a page on a host that does not exist."""
     return PageModel(url=url, role=Role.NOWHERE, status=0, kind=ContentKind.EMPTY, media_type="")
 
 
@@ -137,7 +138,7 @@ def moved(url: str, *, status: int, location: str, latency: float) -> PageModel:
 
 
 def special(links: SiteLinks, path: str) -> PageModel | None:
-    """The model of what is at a path outside of the sections, or None."""
+    """Return the model of a path outside the sections, or None."""
     site = links.site
     url = site.root + path
     if path == "/robots.txt":
@@ -158,9 +159,9 @@ def special(links: SiteLinks, path: str) -> PageModel | None:
 
 
 def robots_text(site: Site) -> str:
-    """A host's robots.txt; empty where it has none.
+    """Return a host's robots.txt, or an empty string if it has none.
 
-    The rules name other robots first, so that a reader who takes the first group for its own gets it wrong.
+    The rules of other robots come first, so that a parser that takes the first group fails.
     """
     lines = []
     if site.habit.robots:
@@ -183,7 +184,7 @@ def _robots(site: Site, url: str) -> PageModel:
 
 
 def _redirect(site: Site, path: str, url: str) -> PageModel | None:
-    """Old addresses of items. Every seventh takes three steps to its item, and one goes round in a circle."""
+    """Return the redirect from an old URL of an item. Every seventh takes three hops, and one is a loop."""
     loop = _LOOP.match(path)
     if loop:
         other = f"{site.root}/go/loop/{3 - int(loop[1])}"
@@ -211,7 +212,7 @@ def _private(links: SiteLinks, path: str, url: str) -> PageModel:
 
 
 def feed_items(site: Site) -> Iterator[tuple[str, str]]:
-    """Address and title of the items in the site's feed."""
+    """Return URL and title of the items in the site's feed."""
     part = site.parts[0]
     for item in range(min(FEED_LENGTH, part.items)):
         bits = part.bits(item)
@@ -228,7 +229,7 @@ def _feed(site: Site, url: str) -> PageModel:
 
 
 def _all_items(site: Site, first: int, last: int) -> Iterator[str]:
-    """Addresses of the site's items number `first` to `last`, counted through all sections."""
+    """Return the URLs of the items with numbers `first` to `last`, counted over all sections."""
     offset = 0
     for part in site.parts:
         yield from _some_items(part, max(0, first - offset), min(part.items, last - offset))
@@ -240,7 +241,7 @@ def _some_items(part: SitePart, first: int, last: int) -> Iterator[str]:
 
 
 def _sitemap(site: Site, path: str, url: str) -> PageModel | None:
-    """One sitemap, or an index of several where the site is large."""
+    """Return one sitemap, or an index of several if the site is large."""
     total = sum(part.items for part in site.parts)
     pages = -(-total // SITEMAP_LENGTH)
     match = _SITEMAP.match(path)

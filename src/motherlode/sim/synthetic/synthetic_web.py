@@ -1,4 +1,4 @@
-"""Content negotiation as servers do it (RFC 9110, 12.5.1)."""
+"""The synthetic web: the page model or the HTTP response for any URL, with content negotiation (RFC 9110, 12.5.1)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _number(text: str) -> float:
 
 
 def _quality(media_type: str, accept: str) -> float:
-    """The quality of the most specific range that covers the type."""
+    """Return the quality of the most specific media range that covers the type."""
     covering = {"*/*": 0, media_type.partition("/")[0] + "/*": 1, media_type: 2}
     best = (-1, 0.0)
     for media_range, quality in _ranges(accept):
@@ -62,7 +62,7 @@ def _quality(media_type: str, accept: str) -> float:
 
 @lru_cache(maxsize=4096)
 def choose(offered: tuple[str, ...], accept: str) -> int | None:
-    """The place of the offered media type that the client likes best, the first among equals; None for 406.
+    """Return the index of the offered media type that the client prefers (the first among equals), or None for 406.
 
     >>> choose(("text/html", "text/turtle"), "text/turtle, text/html;q=0.7")
     1
@@ -74,24 +74,24 @@ def choose(offered: tuple[str, ...], accept: str) -> int | None:
     return qualities.index(best) if best > 0 else None
 
 
-# ── From an address on a site to the model of what is there.
+# ── from a URL to a page model
 
 _ENTITY_PATHS = frozenset({"id", "page", "data"})
 
 
 class SiteRequest(NamedTuple):
-    """A request, as far as it changes the answer. A named tuple, for one is made for each of a million models."""
+    """The parts of a request that change the response. A named tuple, because a simulation makes a million of them."""
 
     url: str
     path: str
-    """With the query."""
+    """Path with the query."""
     accept: str
     attempt: int
-    """How often the same was asked before."""
+    """Number of earlier requests for the same URL."""
 
 
 def find(pages: SitePages, asked: SiteRequest) -> PageModel:
-    """What the site has at the address; where there is nothing, a 404."""
+    """Return the page model at the URL. It is a 404 if nothing is there."""
     if pages.site.habit.trap is Trap.SESSION:
         url, session = without_session(asked.url)
         if session:
@@ -115,7 +115,7 @@ def _listed(pages: SitePages, part: SitePart, name: str, arm_snoozed: str, asked
     page = part.find_list(arm_snoozed) if name == part.name else None
     if page is None:
         return None
-    if asked.path == f"/{part.name}":  # the slash at the end is missing
+    if asked.path == f"/{part.name}":  # the trailing slash is missing
         return moved(asked.url, status=301, location=part.list_url(1), latency=pages.site.latency)
     return pages.list(part, page)
 
@@ -142,7 +142,7 @@ def _item(pages: SitePages, part: SitePart, name: str, asked: SiteRequest) -> Pa
 
 
 def _apart(pages: SitePages, asked: SiteRequest) -> PageModel | None:
-    """What is there outside of the sections."""
+    """Return the page model of a path outside the sections."""
     site = pages.site
     if asked.path == "/":
         return pages.home()
@@ -163,14 +163,14 @@ def _trap(pages: SitePages, path: str) -> PageModel | None:
     return filters(pages.links, path) if trap is Trap.FILTERS else None
 
 
-# ── The synthetic web itself: any address in, its model or its answer out.
+# ── the web
 
 _REMEMBERED = 16384
-"""Sites whose shared links are kept in memory."""
+"""Number of sites whose shared links are kept in memory."""
 
 
 class HostNames(Sequence[str]):
-    """The names of all hosts, made when they are asked for."""
+    """The names of all hosts, computed on demand."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -193,7 +193,7 @@ class HostNames(Sequence[str]):
 
 
 class SyntheticWeb:
-    """A web of `pages` pages that is the same for the same seed, and of which only what is visited is ever made.
+    """A web of `pages` pages that is the same for the same seed. Only visited pages are computed.
 
     >>> web = SyntheticWeb(pages=1000, seed=7)
     >>> page = web.facts(web.seeds()[0])
@@ -216,23 +216,23 @@ class SyntheticWeb:
         return HostNames(self._world)
 
     def host_number(self, host: str) -> int | None:
-        """The place of a host among `hosts()`, or None."""
+        """Return the index of a host in `hosts()`, or None."""
         return self._world.find(host)
 
     def home(self, host: str) -> str:
         return f"http://{host}/"
 
     def seeds(self) -> list[str]:
-        """Home pages of a few hosts from which all others can be reached: hubs and others with little data."""
+        """Return home pages from which all hosts can be reached: those of hubs and of hosts with little data."""
         count = min(len(HABITS), self._world.population.count)
         return [self._world.home(host) for host in range(count) if HABITS[host].seed]
 
     def habit(self, host: str) -> Habit:
-        """Raises ValueError for a host that does not exist."""
+        """Return the site of a host. Raises ValueError if the host does not exist."""
         return self._site(host).habit
 
     def urls(self, host: str) -> Iterator[str]:
-        """The addresses of a host's pages: as many as count towards the size of the web."""
+        """Yield the URLs of a host's pages, all that count towards the size of the web."""
         return self._site(host).urls()
 
     def _site(self, name: str) -> Site:
@@ -242,11 +242,11 @@ class SyntheticWeb:
         return self._world.site(number)
 
     def robots(self, host: str) -> str | None:
-        """The text of a host's robots.txt, or None where it has none."""
+        """Return the text of a host's robots.txt, or None if it has none."""
         return robots_text(self._site(host)) or None
 
     def facts(self, url: str, accept: str = ACCEPT, *, attempt: int = 0) -> PageModel:
-        """What is at an address; `attempt` counts how often it was asked for before, because some answers fail once."""
+        """Return the page model of a URL. `attempt` counts earlier requests, because some responses fail once."""
         pages, path = self._place(url)
         if pages is None:
             return nowhere(url)
@@ -260,7 +260,7 @@ class SyntheticWeb:
         return (None if host is None else self._site_pages(host)), (url[end:] if end != -1 else "/")
 
     def answer(self, url: str, accept: str = ACCEPT, *, attempt: int = 0) -> ServedResponse:
-        """The HTTP answer at an address on a host that exists."""
+        """Return the HTTP response for a URL on an existing host."""
         pages, path = self._place(url)
         if pages is None:
             raise ValueError(f"no host for {url} in this web")

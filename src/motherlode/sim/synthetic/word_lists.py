@@ -1,4 +1,4 @@
-"""The words that the synthetic web is written with: titles, names, places, sentences. Plain ASCII but for ACCENTED."""
+"""The word lists of the synthetic web: titles, names, places, sentences. ASCII only, except ACCENTED."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The parts between commas."""
+    """Return the parts between commas."""
     return tuple(text.split(","))
 
 
@@ -50,7 +50,7 @@ def _slug(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Titles:
-    """Titles of one kind of thing: a word from each of three lists, and the same as part of an address.
+    """Titles of one kind of thing: a word from each of three lists, and the same as a URL slug.
 
     >>> titles = Titles(first=("Red",), second=("Hat",), third=("for Men",))
     >>> titles.title(7), titles.slug(7)
@@ -74,7 +74,7 @@ class Titles:
         return self.heads[bits % len(self.heads)]
 
     def both(self, bits: int) -> tuple[str, str]:
-        """Title and slug at once."""
+        """Return title and slug."""
         head, tail = bits % len(self.heads), (bits >> 24) % len(self.third)
         return f"{self.heads[head]} {self.third[tail]}", f"{self.head_slugs[head]}-{self.tail_slugs[tail]}"
 
@@ -86,12 +86,12 @@ class Titles:
 
 
 def person(bits: int) -> str:
-    """A name of the 1,536 that the lists give."""
+    """Return one of the 1,536 names of the lists."""
     return f"{FIRST_NAMES[bits % len(FIRST_NAMES)]} {LAST_NAMES[(bits >> 12) % len(LAST_NAMES)]}"
 
 
 def date(bits: int) -> str:
-    """A day of the years 2015 to 2026.
+    """Return a date of the years 2015 to 2026.
 
     >>> date(0)
     '2015-01-01'

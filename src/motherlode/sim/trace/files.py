@@ -24,7 +24,7 @@ from motherlode.model import Link
 VERSION = 2
 _MANIFEST = "trace.json"
 _ROWS = 2000
-"""Pages that are kept in memory before they are written."""
+"""Pages that are kept in memory before they are written to disk."""
 
 PAGES = pa.schema(
     [
@@ -58,12 +58,12 @@ FACTS = pa.schema([("page", pa.int32()), ("ntriples", pa.binary())])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracePage:
-    """One row of the pages table."""
+    """One row of the table of pages."""
 
     url: str
     status: int
     failure: str = ""
-    """The value of a FailureKind; empty for a page."""
+    """Value of the `FailureKind`. Empty for a page."""
     kind: str = ""
     size: int = 0
     location: str = ""
@@ -73,26 +73,26 @@ class TracePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracePart:
-    """What one source has given, as the manifest tells it."""
+    """The tables of one source, as listed in the manifest."""
 
     name: str
     source: str
     fingerprint: str
-    """Changes when the source does, so that a part is made again only if it must be."""
+    """Fingerprint of the source. A part is made again only if this value changes."""
     pages: int
     links: int
     broken: int
 
 
 class TraceError(ValueError):
-    """A trace that cannot be used; the message says what to do."""
+    """The trace cannot be used. The message says what to do."""
 
 
 _SCHEMAS = {"pages": PAGES, "links": LINKS, "facts": FACTS}
 
 
 class PartWriter:
-    """Writes the three tables of a part; they appear under their names only when all is written."""
+    """Writes the three tables of a part. The files get their final names only when all three are complete."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self.name = folder, name
@@ -149,7 +149,7 @@ class PartWriter:
 
 
 def read_parts(folder: Path) -> list[TracePart]:
-    """The parts of a trace; none where the folder is new."""
+    """Return the parts of a trace. The result is empty for a new folder."""
     path = folder / _MANIFEST
     if not path.exists():
         return []
@@ -177,7 +177,7 @@ def write_parts(folder: Path, parts: Sequence[TracePart]) -> None:
 
 
 def tidy(folder: Path, parts: Sequence[TracePart]) -> None:
-    """Remove what no part needs: tables of sources that have changed, and those that a kill left behind."""
+    """Remove tables that no part needs: those of changed sources and those left by a killed process."""
     needed = {f"{part.name}.{table}.parquet" for part in parts for table in _SCHEMAS}
     for path in folder.glob("*.parquet*"):
         writer = path.name.removesuffix(".part").rpartition(".")[2]
@@ -194,7 +194,7 @@ def _runs(process: int) -> bool:
 
 
 def existing_parts(folder: Path) -> list[TracePart]:
-    """The parts of a trace that is there."""
+    """Return the parts of an existing trace."""
     parts = read_parts(folder)
     if not parts:
         raise TraceError(f"{folder} holds no trace: make one with `motherlode record FILE.warc.gz -o {folder}`")
@@ -202,7 +202,7 @@ def existing_parts(folder: Path) -> list[TracePart]:
 
 
 def read_table(folder: Path, part: TracePart, table: str, *, shared: Sequence[str] = ()) -> pa.Table:
-    """One table of a part; columns in `shared` hold each distinct text once."""
+    """Read one table of a part. Columns in `shared` hold each distinct text once."""
     path = folder / f"{part.name}.{table}.parquet"
     try:
         return pq.read_table(path, read_dictionary=list(shared))
@@ -212,6 +212,6 @@ def read_table(folder: Path, part: TracePart, table: str, *, shared: Sequence[st
 
 
 def read_facts(folder: Path, part: TracePart) -> Iterator[tuple[int, bytes]]:
-    """Row number of a page in its part, and its statements as N-Triples."""
+    """Yield the row number of each page in its part, and its statements as N-Triples."""
     for batch in pq.ParquetFile(folder / f"{part.name}.facts.parquet").iter_batches(batch_size=1000):
         yield from zip(batch.column("page").to_pylist(), batch.column("ntriples").to_pylist(), strict=True)

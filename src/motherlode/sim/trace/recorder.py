@@ -1,6 +1,6 @@
-"""The responses of a WARC file, one after the other.
+"""Make a trace from WARC files: every response is parsed by the parser processes of a crawl, on all cores.
 
-Requests, metadata and the like are passed over; so are records that cannot be read or used, which are counted.
+Records of other types are skipped. Responses that cannot be read or used are skipped and counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from motherlode.crawler.engine.settlement import body_of
+from motherlode.crawler.engine.pipeline import body_of
 from motherlode.crawler.parsing.messages import ParsedPage, ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserPool, UnreadableError
 from motherlode.fetch.warc.reader import PayloadIndex, ResponseRecords, is_same_payload, read_response, target_url
@@ -23,22 +23,22 @@ from motherlode.model import FailureKind, Fetched, Page
 from motherlode.sim.trace.files import PartWriter, TraceError, TracePage, TracePart, read_parts, tidy, write_parts
 
 MAX_BODY = 10 << 20
-"""Bytes of a body that are read, before and after unpacking; as much as a crawl reads."""
+"""Maximum body size in bytes, before and after decoding. It is the same limit as in a crawl."""
 
 
 class Responses:
-    """Iterate once; `broken` and `position` tell how it went."""
+    """Iterates once over the responses of a WARC file. `broken` and `position` hold the state of the iteration."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
         self._again = path.open("rb")
-        """The same file, for what is looked up while the reading goes on."""
+        """The same file, opened again for lookups during the iteration."""
         self._records = ResponseRecords(self._file)
         self._bodies = PayloadIndex()
 
     @property
     def position(self) -> int:
-        """Bytes of the file that have been read."""
+        """Bytes of the file that have been read so far."""
         return self._records.position
 
     @property
@@ -62,25 +62,25 @@ class Responses:
         return read_response(record, url, limit=MAX_BODY)
 
     def _record_at(self, place: int) -> WarcRecord | None:
-        """Records that are packed as one are not found."""
+        """Records that share one gzip member are not found."""
         self._again.seek(place)
         return next(iter(ArchiveIterator(self._again, parse_http=False)), None)
 
 
-# ── From WARC files to a trace: every response is read by the very readers of a crawl, on all cores.
+# ── recording
 
 _AHEAD = 64
-"""Responses under way at the same time."""
+"""Maximum number of responses in flight."""
 _SECONDS = 60.0
-"""For one page; then it is unreadable."""
+"""Timeout in seconds for one page. After it the page counts as unreadable."""
 _TYPE = re.compile(rb"#type> <([^>]*)> \.\n")
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes read so far and the bytes that there are, over all sources."""
+"""Called with the number of bytes read so far and the total, over all sources."""
 
 
 def record(sources: Sequence[Path], folder: Path, *, workers: int | None = None, progress: Progress) -> list[TracePart]:
-    """Make or complete a trace. A source that is in it already, unchanged, is not read again."""
+    """Make or complete a trace. A source that the trace already holds unchanged is not read again."""
     wanted = {_fingerprint(source): source for source in sources}
     total, before = sum(source.stat().st_size for source in wanted.values()), 0
     folder.mkdir(parents=True, exist_ok=True)
@@ -141,7 +141,7 @@ async def _record_one(source: Path, writer: PartWriter, *, workers: int, tick: C
 
 
 async def _read_all(responses: Responses, readers: ParserPool) -> AsyncIterator[tuple[Fetched, ParsedPage | None]]:
-    """Responses with their readings, in order, a bounded number at a time."""
+    """Yield the responses with their parse results in order, with a bounded number in flight."""
     window: deque[tuple[Fetched, asyncio.Task[ParsedPage | None]]] = deque()
     for fetched in responses:
         window.append((fetched, asyncio.create_task(_read(fetched, readers))))

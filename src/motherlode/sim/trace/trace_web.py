@@ -1,7 +1,7 @@
-"""A trace as a web to simulate on, labelled by the target.
+"""A trace as a web for simulations, labelled by the target.
 
-Links stay in columns of numbers, each distinct text once, until a page is asked for: a trace of millions of links takes
-some forty bytes a link, and only what is visited becomes objects.
+Links stay in columns of numbers, and each distinct text is kept once. A link takes about forty bytes, and link objects
+are made only for visited pages.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _SOURCES = {source.value: source for source in LinkSource}
 _TEXTS = tuple(field.name for field in LINKS if field.name not in ("page", "nofollow"))
 _PAGE_KINDS = frozenset(kind.value for kind in ContentKind if MEDIA[kind].is_html or MEDIA[kind].is_rdf)
 _FOUND = (None, FailureKind.REDIRECT)
-"""What a host's home page may be."""
+"""Paths that count as the home page of a host."""
 
 Numbers = npt.NDArray[np.int32]
 
 
 class TraceWeb:
-    """The pages of a trace. http and https are the same here, as in a crawl of a recorded web.
+    """The pages of a trace. As in a crawl of a recorded web, http and https are the same.
 
-    Where a URL was recorded several times, the last record counts, but for redirects that lead to where they stand.
+    If a URL was recorded several times, the last record counts, except redirects to the same URL.
     """
 
     def __init__(self, folder: Path, target: Target, *, keep_missing: bool = False) -> None:
         self._keep_missing = keep_missing
         self._places: dict[str, tuple[str, int]] = {}
-        """URL without its scheme → the URL as it was recorded, and its row over all parts."""
+        """URL without its scheme → the URL as recorded, and its row number over all parts."""
         self._pages: list[dict[str, Any]] = []
         self._relevant: list[bool] = []
         self._made: dict[str, SimPage] = {}
@@ -73,7 +73,7 @@ class TraceWeb:
                 self._places[key] = (row["url"], number)
 
     def _held(self, url: str) -> str | None:
-        """The URL as it was recorded, or would have been; None where a link to what is missing is to be left out."""
+        """Return the URL as it was or would have been recorded. None if a link to a missing URL is to be left out."""
         key = _schemeless(url)
         place = self._places.get(key)
         return place[0] if place is not None else f"https://{key}" if self._keep_missing else None
@@ -115,7 +115,7 @@ class TraceWeb:
         )
 
     def home_pages(self) -> list[str]:
-        """`/` of each host where it was recorded, otherwise its shortest page."""
+        """Return `/` of each host if it was recorded, otherwise the host's shortest URL."""
         homes: dict[str, str] = {}
         for url, number in self._places.values():
             row = self._pages[number]
@@ -135,7 +135,7 @@ class TraceWeb:
 
 
 def latency_of(host: str) -> float:
-    """Seconds that a host takes to answer. A recording does not tell, so each host gets its own from its name.
+    """Return the response time of a host in seconds. Recordings do not contain it, so it is derived from the host name.
 
     >>> 0.03 <= latency_of("example.org") <= 0.6
     True
@@ -148,13 +148,13 @@ def _schemeless(url: str) -> str:
 
 
 def _shortness(url: str) -> tuple[int, str]:
-    """Without the scheme: `https://h/` is shorter than `http://h/a`."""
+    """Return the length without the scheme, so that `https://h/` is shorter than `http://h/a`."""
     rest = _schemeless(url)
     return len(rest), rest
 
 
 def _leads_back(row: dict[str, Any]) -> bool:
-    """A redirect to the place where it was found: from http to https, or to another spelling."""
+    """Return whether a redirect leads to the same page: from http to https, or to another form of the same URL."""
     if row["failure"] == FailureKind.REDIRECT_BROKEN.value:
         return bool(row["location"])
     redirect: bool = row["failure"] == FailureKind.REDIRECT.value
@@ -162,7 +162,7 @@ def _leads_back(row: dict[str, Any]) -> bool:
 
 
 class _LinkColumns:
-    """The links of a part that lead somewhere, as numbers of texts."""
+    """The links of a part whose targets are known, as numbers of texts."""
 
     def __init__(self, folder: Path, part: TracePart, held: Callable[[str], str | None]) -> None:
         table = read_table(folder, part, "links", shared=_TEXTS).unify_dictionaries().combine_chunks()

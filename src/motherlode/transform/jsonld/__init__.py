@@ -1,12 +1,12 @@
-"""JSON-LD 1.1 to statements: documents, and blocks inside HTML.
+"""Convert JSON-LD 1.1 to statements: whole documents, and script elements of HTML pages.
 
-A block's text is decoded strictly, or mended and the repair recorded (`decoding`, `tolerant`). Its contexts become
-active contexts (`processing`, `heads`, `definitions`, `mappings`), which are shared between documents (`cache`) and
-come from the caller or from bundled tables, never from the network (`loader`, `bundle`). The document is expanded in
-them (`expansion`, `entries`, `maps`, `objects`) and written out as statements (`rdf`). The steps are those of the
-W3C's JSON-LD 1.1 API; `processor.to_rdf` strings them together, strictly as the specification demands, or so that a
-fault costs only its own entry. Blank node labels are shared by the blocks of a page. What a block lost or had mended
-stands in a located `Problem`.
+`jsonld_blocks` finds the blocks of a page and locates their problems. `json_decoder` decodes a block strictly, or
+repairs the JSON and records each repair. `context_processor` turns contexts into active contexts, which are cached and
+shared between documents. Remote contexts come from the caller or from the bundled tables (`bundled_contexts`), never
+from the network. `expansion` expands the document and `to_rdf` converts the result to statements.
+
+The algorithms are those of the W3C's JSON-LD 1.1 API. `to_rdf.to_rdf` runs them either strictly as specified, or
+tolerantly, so that an error loses only its own entry. The blocks of a page share their blank node labels.
 """
 
 from motherlode.transform.jsonld.jsonld_blocks import extract, read_document

@@ -1,7 +1,7 @@
-"""The active context: what each term means at one place of a document (JSON-LD 1.1 API, section 4.1).
+"""Active contexts, which define the terms at one point of a document (JSON-LD 1.1 API, section 4.1), and their cache.
 
-Contexts are shared between documents, so nothing here knows a document's address. Where a context speaks of the
-document's own base it holds `Place.DOCUMENT`, and whoever processes a document puts its address there.
+Active contexts are shared between documents, so they do not contain the URL of a document. `DOCUMENT` represents the
+base of the document, and the expansion replaces it.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from motherlode.transform.jsonld.iris import is_blank
 from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, has_keyword_form
 from motherlode.www.iri import is_absolute
 
-_MOST_KEYS = 4096
-"""Keys that a context remembers the expansion of: enough for honest documents, a bound for the others."""
+_MAX_CACHED_KEYS = 4096
+"""Keys whose expansion a context caches. Real documents have fewer; the limit bounds the memory for others."""
 
-_LONGEST_KEY = 256
+_MAX_CACHED_KEY_CHARACTERS = 256
 
-_serials = itertools.count()
+_serial_numbers = itertools.count()
 
 
-class SourcePosition(Enum):
-    """Stands for the document's base IRI, which a shared context must not know."""
+class DocumentBase(Enum):
+    """Placeholder for the base IRI of the document."""
 
     DOCUMENT = "document"
 
 
 class Absent(Enum):
-    """An entry that is not there, where null means something else."""
+    """Placeholder for a missing entry, where null has another meaning."""
 
     ABSENT = "absent"
 
 
-DOCUMENT: Final = SourcePosition.DOCUMENT
+DOCUMENT: Final = DocumentBase.DOCUMENT
 ABSENT: Final = Absent.ABSENT
-Base = str | Literal[SourcePosition.DOCUMENT] | None
+Base = str | Literal[DocumentBase.DOCUMENT] | None
 NO_CONTAINER: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermDefinition:
-    """What a context says of one term."""
+    """The definition of one term."""
 
     iri: str | None
-    """An IRI, a blank node identifier or a keyword; None where the term is taken out of use."""
+    """An IRI, a blank node identifier or a keyword; None if the term is ignored."""
     prefix: bool = False
     protected: bool = False
     reverse: bool = False
@@ -60,27 +60,27 @@ class TermDefinition:
     context: Json = ABSENT
     """The scoped context as written, or `ABSENT`."""
     context_base: Base = None
-    """Where relative references of the scoped context start."""
+    """Base of relative references in the scoped context."""
     context_key: int = -1
-    """Tells scoped contexts apart without comparing them."""
+    """Identifies the scoped context in the cache; -1 without a scoped context."""
     index: str | None = None
     nest: str | None = None
 
-    def same_as(self, other: TermDefinition) -> bool:
-        """Equal but for the protected flag (section 4.2.2, step 27)."""
+    def is_same_definition(self, other: TermDefinition) -> bool:
+        """Return whether the definitions are equal except for the protected flag (section 4.2.2, step 27)."""
         return replace(self, protected=False, context_key=-1) == replace(other, protected=False, context_key=-1)
 
 
 class LazyTerms(Protocol):
-    """Terms of a large context that are defined when they are first asked for."""
+    """Terms of a large context, defined at their first use."""
 
     def define(self, name: str) -> TermDefinition | None: ...
 
     def __contains__(self, name: str, /) -> bool: ...
 
 
-class Key:
-    """A key of an object in a context: everything that expansion asks about it, worked out once."""
+class ExpandedKey:
+    """A key of an object, with everything that expansion needs to know about it, computed once per context."""
 
     __slots__ = (
         "absolute",
@@ -100,11 +100,11 @@ class Key:
         definition = active.term(name)
         self.name = name
         self.definition = definition
-        self.iri = _usable(active.expand_term(name))
-        """The expanded key, or None for keys that are dropped."""
+        self.iri = _drop_unusable(active.expand_term(name))
+        """The expanded key; None if the key is dropped."""
         self.keyword = self.iri is not None and self.iri[0] == "@" and self.iri in KEYWORDS
         self.absolute = self.iri is not None and (self.keyword or is_blank(self.iri) or is_absolute(self.iri))
-        """The expanded key needs no base."""
+        """Whether the expanded key needs no base."""
         self.container = definition.container if definition else NO_CONTAINER
         self.type = definition.type if definition else None
         self.scoped = definition is not None and definition.context is not ABSENT
@@ -115,37 +115,49 @@ class Key:
         self.simple = not (
             self.container or self.scoped or self.type == "@json" or (definition is not None and definition.reverse)
         )
-        """No container, no scope, no turning round: its values are expanded and that is all."""
+        """Whether the values need only plain expansion: no container, scoped context, reversal or JSON literal."""
 
 
-def _usable(iri: str | None) -> str | None:
-    """Expansion, step 13.3: keys that are neither keywords nor IRIs are dropped."""
+def _drop_unusable(iri: str | None) -> str | None:
+    """Return None for keys that are neither keywords nor IRIs (Expansion, step 13.3)."""
     return iri if iri and (iri in KEYWORDS or ":" in iri) else None
 
 
 class ActiveContext:
-    """Term definitions and defaults. Never changed once it has been handed out, but for what it remembers."""
+    """Term definitions and defaults. Apart from its key cache, a context does not change once it is in use."""
 
-    __slots__ = ("base", "direction", "known", "language", "lazy", "partial", "previous", "serial", "terms", "vocab")
+    __slots__ = (
+        "base",
+        "direction",
+        "is_incomplete",
+        "key_cache",
+        "language",
+        "lazy",
+        "previous",
+        "serial_number",
+        "terms",
+        "vocab",
+    )
 
     def __init__(self) -> None:
-        self.serial = next(_serials)
-        """Unlike an address in memory, never used twice."""
+        self.serial_number = next(_serial_numbers)
+        """Identifies the context in the cache. Never reused, unlike `id()`."""
         self.terms: dict[str, TermDefinition | None] = {}
-        """None for a term that was taken away, so that a lazy definition does not shine through."""
+        """Definitions by term. None hides the lazy definition of a term."""
         self.lazy: tuple[LazyTerms, ...] = ()
-        """Consulted in order for terms that are not in `terms`."""
+        """Lazy tables, searched in order for terms that are not in `terms`."""
         self.vocab: str | None = None
         self.language: str | None = None
         self.direction: str | None = None
         self.base: Base = DOCUMENT
         self.previous: ActiveContext | None = None
-        self.partial = False
-        """Some remote context was missed, so terms that nothing defines are not known to be relative IRIs."""
-        self.known: dict[str, Key] = {}
-        """The keys that have been asked for; `key` is the way to ask."""
+        self.is_incomplete = False
+        """Whether a remote context was missing. Undefined terms may then be terms of it, not relative IRIs."""
+        self.key_cache: dict[str, ExpandedKey] = {}
+        """Expanded keys by name, filled by `key`."""
 
     def clone(self) -> ActiveContext:
+        """Return a copy with the same definitions and an empty key cache."""
         copy = ActiveContext()
         copy.terms = self.terms.copy()
         copy.lazy = self.lazy
@@ -154,10 +166,11 @@ class ActiveContext:
         copy.direction = self.direction
         copy.base = self.base
         copy.previous = self.previous
-        copy.partial = self.partial
+        copy.is_incomplete = self.is_incomplete
         return copy
 
     def term(self, name: str) -> TermDefinition | None:
+        """Return the definition of a term, or None."""
         found = self.terms.get(name, ABSENT)
         if found is not ABSENT:
             return found
@@ -166,18 +179,19 @@ class ActiveContext:
                 return source.define(name)
         return None
 
-    def key(self, name: str) -> Key:
-        found = self.known.get(name)
+    def key(self, name: str) -> ExpandedKey:
+        """Return the expanded key for a name, from the cache if possible."""
+        found = self.key_cache.get(name)
         if found is None:
-            found = Key(self, name)
-            if len(name) <= _LONGEST_KEY:
-                if len(self.known) >= _MOST_KEYS:
-                    self.known.clear()
-                self.known[name] = found
+            found = ExpandedKey(self, name)
+            if len(name) <= _MAX_CACHED_KEY_CHARACTERS:
+                if len(self.key_cache) >= _MAX_CACHED_KEYS:
+                    self.key_cache.clear()
+                self.key_cache[name] = found
         return found
 
     def expand_term(self, value: str) -> str | None:
-        """IRI Expansion (section 5.2.2) with vocab, without the document's base."""
+        """Expand an IRI with the vocabulary mapping but without the document base (IRI Expansion, section 5.2.2)."""
         if value[:1] == "@":
             if value in KEYWORDS:
                 return value
@@ -186,13 +200,13 @@ class ActiveContext:
         definition = self.term(value)
         if definition is not None:
             return definition.iri
-        found = self._compact(value)
+        found = self._expand_compact_iri(value)
         if found is not None:
             return found
         return value if self.vocab is None else self.vocab + value
 
     def expand_reference(self, value: str) -> str | None:
-        """IRI Expansion without vocab, up to where the base would be needed: the result may be relative."""
+        """Expand an IRI without the vocabulary mapping and without the document base. The result may be relative."""
         if value[:1] == "@":
             if value in KEYWORDS:
                 return value
@@ -201,10 +215,10 @@ class ActiveContext:
         definition = self.term(value)
         if definition is not None and definition.iri is not None and definition.iri in KEYWORDS:
             return definition.iri
-        return self._compact(value) or value
+        return self._expand_compact_iri(value) or value
 
-    def _compact(self, value: str) -> str | None:
-        """Step 6: blank nodes, absolute and compact IRIs."""
+    def _expand_compact_iri(self, value: str) -> str | None:
+        """Expand blank node identifiers, absolute and compact IRIs (IRI Expansion, step 6). None for other values."""
         colon = value.find(":", 1)
         if colon == -1:
             return None
@@ -219,28 +233,29 @@ class ActiveContext:
         return value if is_absolute(value) else None
 
     def has_protected_terms(self) -> bool:
+        """Return whether any term in `terms` is protected."""
         return any(definition is not None and definition.protected for definition in self.terms.values())
 
 
-# ── Processed contexts, shared between documents: the many pages of a site say the same few contexts.
+# Cache of processed contexts. The pages of a site use the same few contexts.
 
 
 @dataclass(frozen=True, slots=True)
 class CachedContext:
-    """A context that was made, and what it was made of."""
+    """A processed context and the remote contexts it was built from."""
 
     context: ActiveContext
     sources: tuple[tuple[str, bytes | None], ...]
-    """The remote contexts that it leads to, with their content; None for those that are bundled."""
+    """URL and content of each remote context; the content is None for bundled contexts."""
     weight: int
 
 
 class ContextCache:
-    """Keeps what was used last, up to a number of contexts and a sum of weights (terms).
+    """Keeps the most recently used contexts, limited by their number and by the sum of their weights (terms).
 
     >>> cache = ContextCache(entries=1, weight=100)
     >>> for name in "ab":
-    ...     cache.put(name, Processed(ActiveContext(), (), 1))
+    ...     cache.put(name, CachedContext(ActiveContext(), (), 1))
     >>> cache.get("a") is None, cache.get("b") is None
     (True, False)
     """
@@ -249,21 +264,23 @@ class ContextCache:
         self._entries = entries
         self._weight = weight
         self._total = 0
-        self._kept: OrderedDict[Hashable, CachedContext] = OrderedDict()
+        self._contexts: OrderedDict[Hashable, CachedContext] = OrderedDict()
 
     def get(self, key: Hashable) -> CachedContext | None:
-        found = self._kept.get(key)
+        """Return the cached context and mark it as used, or None."""
+        found = self._contexts.get(key)
         if found is not None:
-            with suppress(KeyError):  # another thread may have dropped it just now
-                self._kept.move_to_end(key)
+            with suppress(KeyError):  # another thread may have removed it
+                self._contexts.move_to_end(key)
         return found
 
     def put(self, key: Hashable, processed: CachedContext) -> None:
+        """Add a context and remove the least recently used ones beyond the limits."""
         if processed.weight > self._weight:
             return
-        replaced = self._kept.pop(key, None)
+        replaced = self._contexts.pop(key, None)
         self._total += processed.weight - (replaced.weight if replaced else 0)
-        self._kept[key] = processed
-        while len(self._kept) > self._entries or self._total > self._weight:
-            _, dropped = self._kept.popitem(last=False)
+        self._contexts[key] = processed
+        while len(self._contexts) > self._entries or self._total > self._weight:
+            _, dropped = self._contexts.popitem(last=False)
             self._total -= dropped.weight

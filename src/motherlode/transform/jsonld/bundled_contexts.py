@@ -1,8 +1,8 @@
-"""Contexts that are known without the network: compact tables made from published definitions.
+"""Remote contexts that are available without the network: those provided by the caller, and bundled tables.
 
-`tools/make_contexts.py` writes the tables. A table holds some entries as published, and groups of terms that are all
-defined in one way: a star in the definition stands for the term. Tables marked lazy are not defined as a whole: a
-term is defined when a document first uses it, which for schema.org means some twenty terms of three thousand.
+`tools/make_contexts.py` generates the tables from the published contexts. A table has single entries, and groups of
+terms with the same form of definition, in which a star represents the term. In a lazy table, a term is defined when a
+document first uses it. A document uses about twenty of the three thousand terms of schema.org.
 """
 
 from __future__ import annotations
@@ -15,48 +15,47 @@ from typing import Any
 
 import msgspec
 
-from motherlode.transform.jsonld import bundled_contexts as bundle
 from motherlode.transform.jsonld.active_context import ActiveContext, TermDefinition
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json
 from motherlode.transform.jsonld.term_definitions import TermDefiner
 
-_HEAD_OF_LAZY = frozenset({"@vocab", "@language", "@version"})
-"""Entries beside terms that a lazy table may have."""
+_LAZY_TABLE_SETTINGS = frozenset({"@vocab", "@language", "@version"})
+"""Entries other than terms that a lazy table may have."""
 
 
 class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Terms that share the shape of their definition."""
+    """Terms with the same form of definition."""
 
     definition: Json
     terms: str
-    """Separated by spaces."""
+    """Terms, separated by spaces."""
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of `contexts/`."""
+class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One file of `contexts/`."""
 
     title: str
     urls: tuple[str, ...]
-    """Where the context is published; http and https count as one, and so does a last slash."""
+    """URLs of the context. The scheme (http or https) and a trailing slash are ignored."""
     lazy: bool
     entries: dict[str, Json]
     groups: tuple[ContextGroup, ...] = ()
 
 
-class Entries(Mapping[str, Json]):
-    """The entries of a published context, put together again when they are asked for.
+class ContextEntries(Mapping[str, Json]):
+    """The entries of a published context, rebuilt from its table on access.
 
-    >>> Entries(Table("", (), False, {"a": "b"}, (Group({"@id": "x:*"}, "c d"),)))["d"]
+    >>> ContextEntries(ContextTable("", (), False, {"a": "b"}, (ContextGroup({"@id": "x:*"}, "c d"),)))["d"]
     {'@id': 'x:d'}
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ContextTable) -> None:
         self._plain = table.entries
         self._grouped = {term: group.definition for group in table.groups for term in group.terms.split()}
 
     def __getitem__(self, name: str) -> Json:
-        return self._plain[name] if name in self._plain else filled(self._grouped[name], name)
+        return self._plain[name] if name in self._plain else fill_definition(self._grouped[name], name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._grouped or name in self._plain
@@ -69,78 +68,83 @@ class Entries(Mapping[str, Json]):
         return len(self._plain) + len(self._grouped)
 
 
-def filled(definition: Json, term: str) -> Json:
-    """A group's definition with the term in the place of the star."""
+def fill_definition(definition: Json, term: str) -> Json:
+    """Return the definition of a group with the term instead of the star."""
     if isinstance(definition, str):
         return definition.replace("*", term)
     return {**definition, "@id": definition["@id"].replace("*", term)}
 
 
-class Bundle:
-    """One bundled context."""
+class BundledContext:
+    """A bundled context."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ContextTable) -> None:
         self.title = table.title
         self.lazy = table.lazy
-        self._entries = Entries(table)
+        self._entries = ContextEntries(table)
         self._defined: dict[str, TermDefinition] = {}
-        self._head = {name: value for name, value in table.entries.items() if name in CONTEXT_ENTRIES}
-        if self.lazy and not self._head.keys() <= _HEAD_OF_LAZY:
-            raise ValueError(f"{table.title}: a lazy table cannot have {sorted(self._head.keys() - _HEAD_OF_LAZY)}")
+        self._settings = {name: value for name, value in table.entries.items() if name in CONTEXT_ENTRIES}
+        if self.lazy and not self._settings.keys() <= _LAZY_TABLE_SETTINGS:
+            raise ValueError(
+                f"{table.title}: a lazy table cannot have {sorted(self._settings.keys() - _LAZY_TABLE_SETTINGS)}"
+            )
 
     @cached_property
     def context(self) -> dict[str, Json]:
-        """The context as it was published."""
+        """The context as published."""
         return dict(self._entries)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries and name not in self._head
+        return name in self._entries and name not in self._settings
 
     def define(self, name: str) -> TermDefinition | None:
-        """The definition of a term of a lazy table. Such tables lean on nothing but themselves.
+        """Return the definition of a term of a lazy table. Lazy tables refer only to their own terms.
 
-        Each is made in a context of its own, so that neither another thread nor a time limit leaves half of one behind.
+        Each term is defined in a new context, so that other threads and timeouts cannot leave an incomplete definition.
         """
         found = self._defined.get(name)
         if found is None:
             home = ActiveContext()
-            home.vocab = self._head.get("@vocab")
-            TermDefiner(active=home, local=self._entries, base=None, modern=True, check_scope=_no_scope).define(name)
+            home.vocab = self._settings.get("@vocab")
+            TermDefiner(
+                active=home, local=self._entries, base=None, is_1_1=True, check_scope=_reject_scoped_context
+            ).define(name)
             found = home.terms.get(name)
             if found is not None:
                 self._defined[name] = found
         return found
 
-    def applied_to(self, active: ActiveContext) -> ActiveContext | None:
-        """What `active` becomes by this context; None where only the whole algorithm can tell."""
+    def apply_to(self, active: ActiveContext) -> ActiveContext | None:
+        """Return `active` extended by this context; None if the full algorithm is needed."""
         if not self.lazy or active.has_protected_terms():
             return None
         result = active.clone()
         result.terms = {name: definition for name, definition in active.terms.items() if name not in self}
         result.lazy = (self, *(source for source in active.lazy if source is not self))
-        result.vocab = self._head.get("@vocab", active.vocab)
-        result.language = self._head.get("@language", active.language)
+        result.vocab = self._settings.get("@vocab", active.vocab)
+        result.language = self._settings.get("@language", active.language)
         return result
 
 
-def _no_scope(*_: Any, **__: Any) -> None:
+def _reject_scoped_context(*_: Any, **__: Any) -> None:
     raise ValueError("a lazy table cannot have scoped contexts")
 
 
-def find(url: str) -> Bundle | None:
-    """The bundled context that is published at an address."""
-    name = _index().get(normalised(url))
-    return None if name is None else _open(name)
+def find_bundled_context(url: str) -> BundledContext | None:
+    """Return the bundled context published at a URL, or None."""
+    name = _load_index().get(normalize_url(url))
+    return None if name is None else _load_table(name)
 
 
-def is_known(url: str) -> bool:
-    return normalised(url) in _index()
+def is_bundled(url: str) -> bool:
+    """Return whether the context at a URL is bundled."""
+    return normalize_url(url) in _load_index()
 
 
-def normalised(url: str) -> str:
-    """The form under which the index knows an address.
+def normalize_url(url: str) -> str:
+    """Return a URL in the form used in the index; "" if it is not an HTTP URL.
 
-    >>> normalised("HTTP://Schema.org/#") == normalised("https://schema.org")
+    >>> normalize_url("HTTP://Schema.org/#") == normalize_url("https://schema.org")
     True
     """
     scheme, _, rest = url.partition("#")[0].strip().partition("://")
@@ -151,67 +155,67 @@ def normalised(url: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _index() -> dict[str, str]:
-    """Addresses to file names."""
-    content = (_folder() / "index.json").read_bytes()
+def _load_index() -> dict[str, str]:
+    """Return the file names of the tables by normalized URL."""
+    content = (_tables_folder() / "index.json").read_bytes()
     return msgspec.json.decode(content, type=dict[str, str])
 
 
 @lru_cache(maxsize=64)
-def _open(name: str) -> Bundle:
-    return Bundle(msgspec.json.decode((_folder() / name).read_bytes(), type=Table))
+def _load_table(name: str) -> BundledContext:
+    return BundledContext(msgspec.json.decode((_tables_folder() / name).read_bytes(), type=ContextTable))
 
 
-def _folder() -> Any:
+def _tables_folder() -> Any:
     return resources.files(__package__) / "contexts"
 
 
-# ── Where remote contexts come from: the caller's own, then the bundled ones. Never the network.
+# Loading of remote contexts
 
-_LONGEST = 2 * 1024 * 1024
-"""Bytes of a remote context; the largest in common use has 0.2 MB."""
+_MAX_CONTEXT_BYTES = 2 * 1024 * 1024
+"""Maximum size of a remote context. The largest in common use has 0.2 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextDocument:
-    """A remote context that the caller had fetched."""
+    """A remote context provided by the caller."""
 
     context: Json
 
 
 class ContextLoader:
-    """Finds remote contexts for one document."""
+    """Loads remote contexts for one document: those of the caller first, then the bundled ones."""
 
     def __init__(self, contexts: Mapping[str, bytes]) -> None:
         self._contexts = contexts
 
-    def given(self, url: str) -> bytes | None:
-        """What the caller gave for an address."""
+    def provided_content(self, url: str) -> bytes | None:
+        """Return the content that the caller provided for a URL, or None."""
         if not self._contexts:
             return None
         found = self._contexts.get(url)
         return found if found is not None else self._contexts.get(url.partition("#")[0])
 
-    def load(self, url: str) -> Bundle | ContextDocument | None:
-        """The context at an address, or None where it is not to be had."""
-        content = self.given(url)
+    def load(self, url: str) -> BundledContext | ContextDocument | None:
+        """Return the context at a URL; None if it is not available."""
+        content = self.provided_content(url)
         if content is None:
-            return bundle.find(url)
+            return find_bundled_context(url)
         try:
-            return _parsed(content)
+            return _parse_context(content)
         except ValueError as error:
             code = error.code if isinstance(error, JsonLdError) else ErrorCode.LOADING_REMOTE_CONTEXT_FAILED
             raise JsonLdError(code, url) from error
 
-    def address_without_scheme(self, reference: str) -> str | None:
-        """The address of a bundled context, where a reference is one but for the scheme: `schema.org`."""
+    def find_url_without_scheme(self, reference: str) -> str | None:
+        """Return the URL of a bundled context for a reference without a scheme, such as `schema.org`; else None."""
         address = "https://" + reference.lstrip("/")
-        return address if bundle.is_known(address) else None
+        return address if is_bundled(address) else None
 
 
 @lru_cache(maxsize=4)
-def _parsed(content: bytes) -> ContextDocument:
-    if len(content) > _LONGEST:
+def _parse_context(content: bytes) -> ContextDocument:
+    if len(content) > _MAX_CONTEXT_BYTES:
         raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is too large")
     try:
         document = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))

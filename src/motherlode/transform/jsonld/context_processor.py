@@ -1,10 +1,12 @@
-"""The entries of a context definition that are not terms (JSON-LD 1.1 API, section 4.1.2, steps 5.5 to 5.11)."""
+"""Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in docstrings are those of section 4.1.2.
+
+The functions at the top parse the entries of a context that are not terms (steps 5.5 to 5.11).
+"""
 
 from __future__ import annotations
 
 import msgspec
 
-from motherlode.transform.jsonld import context_processor as heads
 from motherlode.transform.jsonld.active_context import (
     DOCUMENT,
     ActiveContext,
@@ -13,26 +15,28 @@ from motherlode.transform.jsonld.active_context import (
     ContextCache,
     TermDefinition,
 )
-from motherlode.transform.jsonld.bundled_contexts import Bundle, ContextDocument, ContextLoader
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Notes, shorten, shown
+from motherlode.transform.jsonld.bundled_contexts import BundledContext, ContextDocument, ContextLoader
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Notes, describe_value, shorten
 from motherlode.transform.jsonld.iris import is_blank, is_well_formed
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json, Mode, ProcessorOptions
-from motherlode.transform.jsonld.term_definitions import TermDefiner
+from motherlode.transform.jsonld.term_definitions import TermDefiner, parse_direction
 from motherlode.www.iri import is_absolute, resolve
 
 
-def check_version(version: Json, *, modern: bool) -> None:
+def check_version(version: Json, *, is_1_1: bool) -> None:
+    """Check `@version` (step 5.5)."""
     if isinstance(version, bool) or version != 1.1:
-        raise JsonLdError(ErrorCode.INVALID_VERSION_VALUE, shown(version))
-    if not modern:
-        raise JsonLdError(ErrorCode.PROCESSING_MODE_CONFLICT, shown(version))
+        raise JsonLdError(ErrorCode.INVALID_VERSION_VALUE, describe_value(version))
+    if not is_1_1:
+        raise JsonLdError(ErrorCode.PROCESSING_MODE_CONFLICT, describe_value(version))
 
 
-def base_iri(value: Json, current: str | None) -> str | None:
+def parse_base(value: Json, current: str | None) -> str | None:
+    """Return the new base IRI; `current` is the base against which it is resolved (step 5.7)."""
     if value is None:
         return None
     if not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_BASE_IRI, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_BASE_IRI, describe_value(value))
     if is_absolute(value):
         return value
     if current is None:
@@ -40,20 +44,20 @@ def base_iri(value: Json, current: str | None) -> str | None:
     return resolve(current, value)
 
 
-def needs_base(value: Json) -> bool:
-    """Whether a `@base` means something else on another page."""
+def is_relative_base(value: Json) -> bool:
+    """Return whether `@base` is relative, so that its meaning depends on the document."""
     return isinstance(value, str) and not is_absolute(value)
 
 
-def vocab(value: Json, active: ActiveContext, *, modern: bool) -> str | None:
-    """The vocabulary mapping as far as it can be told without the document: the result may be relative."""
+def parse_vocab(value: Json, active: ActiveContext, *, is_1_1: bool) -> str | None:
+    """Return the vocabulary mapping without the document base. The result may be relative."""
     if value is None:
         return None
     if not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, describe_value(value))
     if is_blank(value):
         return value
-    if not modern and not is_absolute(value):
+    if not is_1_1 and not is_absolute(value):
         raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, value)
     expanded = active.expand_term(value)
     if expanded is None:
@@ -62,94 +66,101 @@ def vocab(value: Json, active: ActiveContext, *, modern: bool) -> str | None:
 
 
 def is_relative(iri: str | None) -> bool:
+    """Return whether an IRI must be resolved."""
     return iri is not None and not is_absolute(iri) and not is_blank(iri)
 
 
-def absolute_vocab(relative: str, base: str | None) -> str:
+def resolve_vocab(relative: str, base: str | None) -> str:
+    """Resolve a relative vocabulary mapping against the base (step 5.8)."""
     found = relative if base is None else resolve(base, relative)
     if not is_absolute(found):
         raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, relative)
     return found
 
 
-def language(value: Json) -> str | None:
+def parse_default_language(value: Json) -> str | None:
+    """Parse `@language` (step 5.9)."""
     if value is not None and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_DEFAULT_LANGUAGE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_DEFAULT_LANGUAGE, describe_value(value))
     return value
 
 
-def direction(value: Json, *, modern: bool) -> str | None:
-    if not modern:
+def parse_default_direction(value: Json, *, is_1_1: bool) -> str | None:
+    """Parse `@direction` (step 5.10)."""
+    if not is_1_1:
         raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@direction")
-    if value is not None and value != "ltr" and value != "rtl":
-        raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, shown(value))
-    return None if value is None else str(value)
+    return parse_direction(value)
 
 
-def check_propagate(value: Json, *, modern: bool) -> None:
-    if not modern:
+def check_propagate(value: Json, *, is_1_1: bool) -> None:
+    """Check `@propagate` (step 5.11)."""
+    if not is_1_1:
         raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@propagate")
     if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PROPAGATE_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_PROPAGATE_VALUE, describe_value(value))
 
 
-def protected(value: Json) -> bool:
+def check_protected(value: Json) -> bool:
+    """Check `@protected` and return it."""
     if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, describe_value(value))
     return value
 
 
-# ── Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in comments are those of section 4.1.2.
+# The algorithm
 
 _CACHE = ContextCache(entries=1024, weight=200_000)
-_LONGEST_KEY = 32_768
-"""Bytes of a context that is worth remembering."""
-_CHARACTERS_OF_A_TERM = 64
-_COPIES_OF_A_TERM = 32
-_HEAD = ("@version", "@base", "@vocab", "@language", "@direction", "@propagate", "@protected")
-"""In the order of the specification."""
-INITIAL = {mode: ActiveContext() for mode in Mode}
+_MAX_CACHED_CONTEXT_BYTES = 32_768
+"""Longer contexts are not cached."""
+_CHARACTERS_PER_TERM = 64
+"""Characters of text that weigh as much as one term in the cache."""
+_COPIED_TERMS_PER_DEFINITION = 32
+"""Terms whose copying costs as much work as one definition."""
+_SETTINGS = ("@version", "@base", "@vocab", "@language", "@direction", "@propagate", "@protected")
+"""Entries other than terms, in the order of the specification."""
+INITIAL_CONTEXTS = {mode: ActiveContext() for mode in Mode}
 
 
 class ContextProcessor:
-    """Makes active contexts for one document."""
+    """Creates the active contexts of one document."""
 
     def __init__(self, options: ProcessorOptions, notes: Notes) -> None:
         self._base = options.base
         self._strict = options.strict
         self._limits = options.limits
-        self._modern = options.mode is Mode.V1_1
+        self._is_1_1 = options.mode is Mode.V1_1
         self._notes = notes
         self._loader = ContextLoader(options.contexts)
         self._work = 0
         self._loads = 0
         self._scopes = 0
-        self._private = False
-        """The context being made depends on this document, or there is something to tell about it: not to be shared."""
+        self._is_document_specific = False
+        """Whether the context being processed must not be cached: it depends on this document, or has problems to
+        report."""
         self._sources: dict[str, bytes | None] = {}
-        self.initial = INITIAL[options.mode]
+        self.initial = INITIAL_CONTEXTS[options.mode]
 
-    # What expansion calls ---------------------------------------------------------------------------------------------
+    # Called by expansion
 
-    def embedded(self, active: ActiveContext, local: Json) -> ActiveContext:
-        """The context inside an object that has `@context` (expansion, step 9)."""
+    def apply_embedded(self, active: ActiveContext, local: Json) -> ActiveContext:
+        """Return the context inside an object with `@context` (Expansion, step 9)."""
         key: str | bytes
         if isinstance(local, str):
             key = local
         else:
             try:
                 key = msgspec.json.encode(local)
-            except (ValueError, TypeError, OverflowError, RecursionError):  # not to be spelled, so not to be shared
+            except (ValueError, TypeError, OverflowError, RecursionError):  # without a key it cannot be cached
                 return self.process(active, local, base=DOCUMENT)
-        if len(key) > _LONGEST_KEY:
+        if len(key) > _MAX_CACHED_CONTEXT_BYTES:
             return self.process(active, local, base=DOCUMENT)
-        return self._shared(key, active, local, base=DOCUMENT)
+        return self._process_cached(key, active, local, base=DOCUMENT)
 
-    def scoped(
+    def apply_scoped(
         self, active: ActiveContext, definition: TermDefinition, *, override_protected: bool, propagate: bool
     ) -> ActiveContext:
-        """The context that a term brings for its values or for the nodes of its type."""
-        return self._shared(
+        """Return the context inside the values of a term, or inside the nodes of a type, with a scoped context."""
+        return self._process_cached(
             definition.context_key,
             active,
             definition.context,
@@ -158,7 +169,7 @@ class ContextProcessor:
             propagate=propagate,
         )
 
-    def _shared(
+    def _process_cached(
         self,
         key: str | bytes | int,
         active: ActiveContext,
@@ -168,22 +179,22 @@ class ContextProcessor:
         override_protected: bool = False,
         propagate: bool = True,
     ) -> ActiveContext:
-        whole_key = (active.serial, key, override_protected, propagate)
+        whole_key = (active.serial_number, key, override_protected, propagate)
         found = _CACHE.get(whole_key)
-        if found is not None and all(self._loader.given(url) == content for url, content in found.sources):
+        if found is not None and all(self._loader.provided_content(url) == content for url, content in found.sources):
             return found.context
-        self._private, self._sources = False, {}
+        self._is_document_specific, self._sources = False, {}
         context = self.process(active, local, base=base, override_protected=override_protected, propagate=propagate)
-        if not self._private:
+        if not self._is_document_specific:
             _CACHE.put(whole_key, CachedContext(context, tuple(self._sources.items()), self._weight(key, context)))
         return context
 
     def _weight(self, key: str | bytes | int, context: ActiveContext) -> int:
-        """Terms, and as much for what is kept beside them."""
+        """Return the weight in the cache: the number of terms, plus a share for the stored texts."""
         texts = [*self._sources, *filter(None, self._sources.values()), key if isinstance(key, str | bytes) else ""]
-        return 1 + len(context.terms) + sum(map(len, texts)) // _CHARACTERS_OF_A_TERM
+        return 1 + len(context.terms) + sum(map(len, texts)) // _CHARACTERS_PER_TERM
 
-    # The algorithm ----------------------------------------------------------------------------------------------------
+    # The algorithm
 
     def process(
         self,
@@ -196,10 +207,14 @@ class ContextProcessor:
         propagate: bool = True,
         validate_scoped: bool = True,
     ) -> ActiveContext:
+        """Return `active` extended by the local context.
+
+        `remote` are the URLs of the remote contexts in which the local context was found.
+        """
         if isinstance(local, dict) and isinstance(local.get("@propagate"), bool):
             propagate = local["@propagate"]
         result = active.clone()
-        self._spend(1 + len(active.terms) // _COPIES_OF_A_TERM)
+        self._spend_work(1 + len(active.terms) // _COPIED_TERMS_PER_DEFINITION)
         if not propagate and result.previous is None:
             result.previous = active
         for context in local if isinstance(local, list) else [local]:
@@ -207,7 +222,7 @@ class ContextProcessor:
                 if context is None:
                     result = self._nullify(active, result, override_protected=override_protected, propagate=propagate)
                 elif isinstance(context, str):
-                    result = self._remote(
+                    result = self._apply_remote(
                         result,
                         context,
                         base=base,
@@ -218,7 +233,7 @@ class ContextProcessor:
                 elif isinstance(context, dict):
                     self._define(result, context, base=base, remote=remote, override_protected=override_protected)
                 else:
-                    raise JsonLdError(ErrorCode.INVALID_LOCAL_CONTEXT, shown(context))
+                    raise JsonLdError(ErrorCode.INVALID_LOCAL_CONTEXT, describe_value(context))
             except JsonLdError as error:
                 self._tolerate(error)
         return result
@@ -226,18 +241,18 @@ class ContextProcessor:
     def _tolerate(self, error: JsonLdError) -> None:
         if self._strict or isinstance(error, LimitExceeded):
             raise error
-        self._private = True
+        self._is_document_specific = True
         self._notes.add(str(error), error.detail)
 
-    def _spend(self, work: int) -> None:
+    def _spend_work(self, work: int) -> None:
         self._work += work
         if self._work > self._limits.context_work:
-            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "the contexts of the document ask for too much work")
+            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "the contexts of the document need too much work")
 
     def _nullify(
         self, active: ActiveContext, result: ActiveContext, *, override_protected: bool, propagate: bool
     ) -> ActiveContext:
-        """Step 5.1."""
+        """Handle a null context (step 5.1)."""
         if not override_protected and active.has_protected_terms():
             raise JsonLdError(ErrorCode.INVALID_CONTEXT_NULLIFICATION)
         fresh = ActiveContext()
@@ -245,9 +260,9 @@ class ContextProcessor:
             fresh.previous = result
         return fresh
 
-    # Remote contexts --------------------------------------------------------------------------------------------------
+    # Remote contexts
 
-    def _remote(
+    def _apply_remote(
         self,
         result: ActiveContext,
         reference: str,
@@ -257,19 +272,19 @@ class ContextProcessor:
         override_protected: bool,
         validate_scoped: bool,
     ) -> ActiveContext:
-        """Step 5.2."""
-        url = self._locate(reference, base)
+        """Process a remote context (step 5.2)."""
+        url = self._resolve_reference(reference, base)
         if not validate_scoped and url in remote:
             return result
         if len(remote) >= self._limits.remote_contexts:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, url)
         found = self._load(url)
         if found is None:
-            return self._miss(result, url)
-        if isinstance(found, Bundle):
-            lazy = found.applied_to(result)
+            return self._record_missing(result, url)
+        if isinstance(found, BundledContext):
+            lazy = found.apply_to(result)
             if lazy is not None:
-                self._spend(1 + len(result.terms) // _COPIES_OF_A_TERM)
+                self._spend_work(1 + len(result.terms) // _COPIED_TERMS_PER_DEFINITION)
                 return lazy
         return self.process(
             result,
@@ -280,40 +295,40 @@ class ContextProcessor:
             validate_scoped=validate_scoped,
         )
 
-    def _locate(self, reference: str, base: Base) -> str:
+    def _resolve_reference(self, reference: str, base: Base) -> str:
         if not self._strict:
             reference = reference.strip()
         if is_absolute(reference):
             return reference
         if base is DOCUMENT:
-            self._private = True
+            self._is_document_specific = True
             base = self._base
         if base is None:
             raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, reference)
-        if not self._strict and (bundled := self._loader.address_without_scheme(reference)):
-            self._private = True
-            self._notes.add(f"context address without a scheme, read as {bundled}", reference)
+        if not self._strict and (bundled := self._loader.find_url_without_scheme(reference)):
+            self._is_document_specific = True
+            self._notes.add(f"context URL without a scheme, read as {bundled}", reference)
             return bundled
         return resolve(base, reference)
 
-    def _load(self, url: str) -> Bundle | ContextDocument | None:
+    def _load(self, url: str) -> BundledContext | ContextDocument | None:
         self._loads += 1
         if self._loads > self._limits.remote_loads:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "too many remote contexts")
-        self._sources[url] = self._loader.given(url)
+        self._sources[url] = self._loader.provided_content(url)
         return self._loader.load(url)
 
-    def _miss(self, result: ActiveContext, url: str) -> ActiveContext:
+    def _record_missing(self, result: ActiveContext, url: str) -> ActiveContext:
         if self._strict:
             raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, url)
-        self._private = True
+        self._is_document_specific = True
         self._notes.add(f"context not loaded: {shorten(url)}; the block was read without it", url)
         if url.startswith(("http://", "https://")) and is_well_formed(url):
             self._notes.wanted[url] = None
-        result.partial = True
+        result.is_incomplete = True
         return result
 
-    # Context definitions ----------------------------------------------------------------------------------------------
+    # Context definitions
 
     def _define(
         self,
@@ -324,21 +339,21 @@ class ContextProcessor:
         remote: tuple[str, ...],
         override_protected: bool,
     ) -> None:
-        """Steps 5.4 to 5.13."""
+        """Process a context definition (steps 5.4 to 5.13)."""
         if "@import" in context:
-            context = self._imported(result, context, base)
-        for name in _HEAD:
+            context = self._merge_import(result, context, base)
+        for name in _SETTINGS:
             if name in context:
                 try:
-                    self._define_head(result, name, context[name], remote)
+                    self._apply_setting(result, name, context[name], remote)
                 except JsonLdError as error:
                     self._tolerate(error)
-        self._spend(len(context))
+        self._spend_work(len(context))
         definer = TermDefiner(
             active=result,
             local=context,
             base=base,
-            modern=self._modern,
+            is_1_1=self._is_1_1,
             check_scope=self._check_scope,
             protected=context.get("@protected") is True,
             override_protected=override_protected,
@@ -352,43 +367,43 @@ class ContextProcessor:
                 except JsonLdError as error:
                     self._tolerate(error)
 
-    def _define_head(self, result: ActiveContext, name: str, value: Json, remote: tuple[str, ...]) -> None:
+    def _apply_setting(self, result: ActiveContext, name: str, value: Json, remote: tuple[str, ...]) -> None:
         if name == "@version":
-            heads.check_version(value, modern=self._modern)
+            check_version(value, is_1_1=self._is_1_1)
         elif name == "@base":
             if not remote:
-                result.base = heads.base_iri(value, self._base_of(result) if heads.needs_base(value) else None)
+                result.base = parse_base(value, self._base_of(result) if is_relative_base(value) else None)
         elif name == "@vocab":
-            vocab = heads.vocab(value, result, modern=self._modern)
-            if vocab is not None and heads.is_relative(vocab):
-                vocab = heads.absolute_vocab(vocab, self._base_of(result))
+            vocab = parse_vocab(value, result, is_1_1=self._is_1_1)
+            if vocab is not None and is_relative(vocab):
+                vocab = resolve_vocab(vocab, self._base_of(result))
             result.vocab = vocab
         elif name == "@language":
-            result.language = heads.language(value)
+            result.language = parse_default_language(value)
         elif name == "@direction":
-            result.direction = heads.direction(value, modern=self._modern)
+            result.direction = parse_default_direction(value, is_1_1=self._is_1_1)
         elif name == "@propagate":
-            heads.check_propagate(value, modern=self._modern)
+            check_propagate(value, is_1_1=self._is_1_1)
         else:
-            heads.protected(value)
+            check_protected(value)
 
     def _base_of(self, active: ActiveContext) -> str | None:
         if active.base is DOCUMENT:
-            self._private = True
+            self._is_document_specific = True
             return self._base
         return active.base
 
-    def _imported(self, result: ActiveContext, context: dict[str, Json], base: Base) -> dict[str, Json]:
-        """Step 5.6."""
-        if not self._modern:
+    def _merge_import(self, result: ActiveContext, context: dict[str, Json], base: Base) -> dict[str, Json]:
+        """Return the context merged with the one it imports (step 5.6)."""
+        if not self._is_1_1:
             raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@import")
         reference = context["@import"]
         if not isinstance(reference, str):
-            raise JsonLdError(ErrorCode.INVALID_IMPORT_VALUE, shown(reference))
-        url = self._locate(reference, base)
+            raise JsonLdError(ErrorCode.INVALID_IMPORT_VALUE, describe_value(reference))
+        url = self._resolve_reference(reference, base)
         found = self._load(url)
         if found is None:
-            self._miss(result, url)
+            self._record_missing(result, url)
             return context
         imported = found.context
         if not isinstance(imported, dict):

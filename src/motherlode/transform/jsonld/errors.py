@@ -1,4 +1,7 @@
-"""What a JSON-LD processor may stop for, with the codes of the specification (JSON-LD 1.1 API, section 9.6)."""
+"""Errors of the JSON-LD processor, with the codes of the specification (JSON-LD 1.1 API, section 9.6), and notes.
+
+A strict processor raises errors. A tolerant one records them as notes next to the statements.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from enum import Enum
 
 
 class ErrorCode(Enum):
-    """The `JsonLdErrorCode` values that can occur on the way from JSON-LD to RDF."""
+    """The `JsonLdErrorCode` values that can occur in the conversion of JSON-LD to RDF."""
 
     COLLIDING_KEYWORDS = "colliding keywords"
     CONFLICTING_INDEXES = "conflicting indexes"
@@ -30,7 +33,6 @@ class ErrorCode(Enum):
     INVALID_CONTEXT_NULLIFICATION = "invalid context nullification"
     INVALID_DEFAULT_LANGUAGE = "invalid default language"
     INVALID_IRI_MAPPING = "invalid IRI mapping"
-    INVALID_JSON_LITERAL = "invalid JSON literal"
     INVALID_KEYWORD_ALIAS = "invalid keyword alias"
     INVALID_LANGUAGE_MAP_VALUE = "invalid language map value"
     INVALID_LANGUAGE_MAPPING = "invalid language mapping"
@@ -59,23 +61,23 @@ class ErrorCode(Enum):
 
 
 class JsonLdError(ValueError):
-    """Input that the specification forbids. A tolerant reading keeps it as a problem and loses only the entry."""
+    """Invalid input. A tolerant processor records a note and loses only the invalid entry."""
 
     def __init__(self, code: ErrorCode, detail: str = "") -> None:
         super().__init__(f"{code.value}: {detail}" if detail else code.value)
         self.code = code
         self.detail = detail
-        """The offending text as the document spells it, where there is one."""
+        """The invalid text as written in the document, if there is one."""
 
 
-class LimitExceeded(JsonLdError):  # noqa: N818 - it names what happened
-    """Input that asks for more work than one document may. It always ends the document."""
+class LimitExceeded(JsonLdError):  # noqa: N818 - the name says what happened
+    """Input that needs more work than one document may cause. It ends the processing even in tolerant mode."""
 
 
-def shown(value: object) -> str:
-    """A JSON value for a message: containers by their kind, for they may be large.
+def describe_value(value: object) -> str:
+    """Return a JSON value for a message. Containers are only named, because they may be large.
 
-    >>> shown("text"), shown(None), shown({"a": 1})
+    >>> describe_value("text"), describe_value(None), describe_value({"a": 1})
     ('text', 'null', 'an object')
     """
     if isinstance(value, str):
@@ -89,24 +91,24 @@ def shown(value: object) -> str:
     return f"{value}" if isinstance(value, float) else "a number"
 
 
-# ── What went wrong in one document, kept beside its statements.
+# Notes
 
-_LONGEST_MESSAGE = 300
+_MAX_MESSAGE_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One trouble in a document."""
+    """One problem in a document."""
 
     message: str
     sample: str = ""
-    """The offending text as the document spells it, so that its place can be found."""
+    """The invalid text as written in the document, to find its position."""
     repaired: bool = False
-    """Whether the text was repaired, so that nothing is lost."""
+    """Whether the text was repaired and nothing is lost."""
 
 
 class Notes:
-    """Collects notes, each once and at most so many, and the remote contexts that were missed."""
+    """Collects distinct notes up to a limit, and the URLs of missing remote contexts."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -115,7 +117,8 @@ class Notes:
         self.wanted: dict[str, None] = {}
 
     def add(self, message: str, sample: str = "", *, repaired: bool = False) -> None:
-        note = Note(shorten(message, length=_LONGEST_MESSAGE), sample, repaired)
+        """Add a note, unless it is already there or the limit is reached."""
+        note = Note(shorten(message, length=_MAX_MESSAGE_CHARACTERS), sample, repaired)
         if note in self._found:
             return
         if len(self._found) >= self._limit:
@@ -124,6 +127,7 @@ class Notes:
             self._found[note] = None
 
     def all(self) -> list[Note]:
+        """Return the notes, the last one with the number of those beyond the limit."""
         found = list(self._found)
         if self._more:
             found.append(Note(f"{self._more} more problems of this kind"))
@@ -131,7 +135,7 @@ class Notes:
 
 
 def shorten(text: str, *, length: int = 120) -> str:
-    """Text for a message, cut where it is long.
+    """Return text shortened for a message.
 
     >>> shorten("abcdef", length=4)
     'abcd…'

@@ -1,22 +1,22 @@
-"""Expansion (JSON-LD 1.1 API, section 5.1). Step numbers in comments are those of section 5.1.2.
+"""Expansion (JSON-LD 1.1 API, section 5.1). Step numbers in docstrings are those of section 5.1.2.
 
-The result is expanded JSON-LD in plain dictionaries and lists, made for `rdf.Emitter` to read at once. Free-floating
-values are dropped and every property has a list, as the specification says; `@index` is kept because two different
-ones for a node are an error.
+The result is expanded JSON-LD in dictionaries and lists for `to_rdf.StatementEmitter`. As specified, free-floating
+values are dropped and every property has a list. `@index` is kept, because two different indexes of a node are an
+error.
 """
 
 from __future__ import annotations
 
-from motherlode.transform.jsonld.active_context import DOCUMENT, ActiveContext, Key
+from motherlode.transform.jsonld.active_context import DOCUMENT, ActiveContext, ExpandedKey
 from motherlode.transform.jsonld.context_processor import ContextProcessor
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Notes
 from motherlode.transform.jsonld.expansion_entries import (
-    Scope,
+    ObjectScope,
     add_reverse,
     expand_index_map,
     expand_keyword,
     expand_language_map,
-    finished,
+    finish_object,
 )
 from motherlode.transform.jsonld.iris import is_blank
 from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, Mode, ProcessorOptions
@@ -31,44 +31,46 @@ class Expander:
     def __init__(self, options: ProcessorOptions, notes: Notes, contexts: ContextProcessor) -> None:
         self._base = options.base
         self._strict = options.strict
-        self._strips = not (options.strict or options.strict_iris)
-        self.modern = options.mode is Mode.V1_1
-        self._room = options.limits.depth
+        self._strips_iris = not (options.strict or options.strict_iris)
+        self.is_1_1 = options.mode is Mode.V1_1
+        self._remaining_depth = options.limits.depth
         self._notes = notes
         self.contexts = contexts
 
-    # Elements ---------------------------------------------------------------------------------------------------------
+    # Elements
 
-    def expand(self, active: ActiveContext, key: Key | None, element: Json, *, from_map: bool = False) -> Json:
-        """Any element. `key` is the active property as `active` knows it; None at the top and below `@graph`."""
+    def expand(self, active: ActiveContext, key: ExpandedKey | None, element: Json, *, from_map: bool = False) -> Json:
+        """Expand any element. `key` is the active property in `active`; None at the top level and in `@graph`."""
         if element is None:
             return None
         if isinstance(element, dict):
             self._enter()
             try:
-                return self._object(active, key, element, from_map=from_map)
+                return self._expand_object(active, key, element, from_map=from_map)
             finally:
-                self._room += 1
+                self._remaining_depth += 1
         if isinstance(element, list):
             self._enter()
             try:
-                return self._array(active, key, element, from_map=from_map)
+                return self._expand_array(active, key, element, from_map=from_map)
             finally:
-                self._room += 1
+                self._remaining_depth += 1
         if key is None:
             return None
         if key.scoped and key.definition is not None:
-            active = self.contexts.scoped(active, key.definition, override_protected=True, propagate=True)
+            active = self.contexts.apply_scoped(active, key.definition, override_protected=True, propagate=True)
             key = active.key(key.name)
-        return self.value(active, key, element)
+        return self.expand_value(active, key, element)
 
     def _enter(self) -> None:
-        if self._room <= 0:
+        if self._remaining_depth <= 0:
             raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep")
-        self._room -= 1
+        self._remaining_depth -= 1
 
-    def _array(self, active: ActiveContext, key: Key | None, elements: list[Json], *, from_map: bool) -> list[Json]:
-        """Step 5."""
+    def _expand_array(
+        self, active: ActiveContext, key: ExpandedKey | None, elements: list[Json], *, from_map: bool
+    ) -> list[Json]:
+        """Expand an array (step 5)."""
         result: list[Json] = []
         lists = key is not None and "@list" in key.container
         for element in elements:
@@ -86,8 +88,8 @@ class Expander:
                 result.append(expanded)
         return result
 
-    def value(self, active: ActiveContext, key: Key, value: Json) -> Node:
-        """Value Expansion (section 5.3.2)."""
+    def expand_value(self, active: ActiveContext, key: ExpandedKey, value: Json) -> Node:
+        """Expand a scalar (Value Expansion, section 5.3.2)."""
         coercion = key.type
         if type(value) is str:
             if coercion is None or coercion == "@none":
@@ -98,80 +100,80 @@ class Expander:
                     result["@direction"] = key.direction
                 return result
             if coercion == "@id":
-                return {"@id": self.reference(active, value)}
+                return {"@id": self.expand_id(active, value)}
             if coercion == "@vocab":
-                return {"@id": self.type_iri(active, value)}
+                return {"@id": self.expand_type(active, value)}
         elif coercion is None or coercion in ("@id", "@vocab", "@none"):
             return {"@value": value}
         return {"@value": value, "@type": coercion}
 
-    # IRIs -------------------------------------------------------------------------------------------------------------
+    # IRIs
 
-    def reference(self, active: ActiveContext, value: str) -> str | None:
-        """IRI Expansion relative to the document, without vocab: what `@id` holds."""
-        if value[:1] <= " " and self._strips:
-            value = self._without_space(value)
+    def expand_id(self, active: ActiveContext, value: str) -> str | None:
+        """Expand the value of `@id`: an IRI relative to the document, without the vocabulary mapping."""
+        if value[:1] <= " " and self._strips_iris:
+            value = self._strip_leading_space(value)
         found = active.expand_reference(value)
-        return found if found is None else self._absolute(active, found)
+        return found if found is None else self._resolve(active, found)
 
-    def type_iri(self, active: ActiveContext, value: str) -> str | None:
-        """IRI Expansion with vocab, then relative to the document: what `@type` holds."""
+    def expand_type(self, active: ActiveContext, value: str) -> str | None:
+        """Expand the value of `@type`: an IRI with the vocabulary mapping, then relative to the document."""
         key = active.key(value)
         if key.absolute:
             return key.iri
-        if value[:1] <= " " and self._strips:
-            value = self._without_space(value)
+        if value[:1] <= " " and self._strips_iris:
+            value = self._strip_leading_space(value)
         found = active.expand_term(value)
-        if found is None or (active.partial and ":" not in found):
+        if found is None or (active.is_incomplete and ":" not in found):
             return None
-        return self._absolute(active, found)
+        return self._resolve(active, found)
 
-    def _absolute(self, active: ActiveContext, iri: str) -> str:
+    def _resolve(self, active: ActiveContext, iri: str) -> str:
         if is_absolute(iri) or is_blank(iri) or iri in KEYWORDS:
             return iri
         base = self._base if active.base is DOCUMENT else active.base
         return iri if base is None else resolve(base, iri)
 
-    def _without_space(self, value: str) -> str:
-        """A reference without the white space before it, which would make a relative one of an absolute one."""
+    def _strip_leading_space(self, value: str) -> str:
+        """Remove white space before a reference, which would turn an absolute IRI into a relative one."""
         stripped = value.lstrip()
         if stripped != value:
             self._notes.add("white space before an IRI was left out", value, repaired=True)
         return stripped
 
-    # Objects ----------------------------------------------------------------------------------------------------------
+    # Objects
 
-    def _object(self, active: ActiveContext, key: Key | None, element: Node, *, from_map: bool) -> Json:
-        """Steps 6 to 20."""
+    def _expand_object(self, active: ActiveContext, key: ExpandedKey | None, element: Node, *, from_map: bool) -> Json:
+        """Expand an object (steps 6 to 20)."""
         if active.previous is not None and not from_map and self._leaves_type_scope(active, element):
             active = active.previous
         if key is not None and key.scoped and key.definition is not None:
-            active = self.contexts.scoped(active, key.definition, override_protected=True, propagate=True)
+            active = self.contexts.apply_scoped(active, key.definition, override_protected=True, propagate=True)
         if "@context" in element:
-            active = self.contexts.embedded(active, element["@context"])
+            active = self.contexts.apply_embedded(active, element["@context"])
         outside = active
-        type_names = self._type_names(active, element)
+        type_names = self._find_type_keys(active, element)
         if type_names:
-            active = self._type_scope(active, element, type_names)
+            active = self._apply_type_scopes(active, element, type_names)
         result: Node = {}
-        scope = Scope(self, outside, element, type_names)
-        self._entries(active, key, element, result, scope)
-        return finished(result, key, strict=self._strict)
+        scope = ObjectScope(self, outside, element, type_names)
+        self._expand_entries(active, key, element, result, scope)
+        return finish_object(result, key, strict=self._strict)
 
     @staticmethod
     def _leaves_type_scope(active: ActiveContext, element: Node) -> bool:
-        """Step 7: type-scoped contexts end at the next node, but value objects and references are not nodes."""
+        """Return whether a type-scoped context ends here (step 7). It ends at the next node object."""
         expanded = [active.key(name).iri for name in element]
         return "@value" not in expanded and expanded != ["@id"]
 
     @staticmethod
-    def _type_names(active: ActiveContext, element: Node) -> list[str]:
-        known, find = active.known, active.key
+    def _find_type_keys(active: ActiveContext, element: Node) -> list[str]:
+        known, find = active.key_cache, active.key
         found = [name for name in element if (known.get(name) or find(name)).iri == "@type"]
         return sorted(found) if len(found) > 1 else found
 
-    def _type_scope(self, active: ActiveContext, element: Node, type_names: list[str]) -> ActiveContext:
-        """Step 11."""
+    def _apply_type_scopes(self, active: ActiveContext, element: Node, type_names: list[str]) -> ActiveContext:
+        """Apply the scoped contexts of the types of an object (step 11)."""
         outside = active
         for name in type_names:
             value = element[name]
@@ -181,13 +183,17 @@ class Expander:
             for item in types:
                 key = outside.key(item) if isinstance(item, str) else None
                 if key is not None and key.scoped and key.definition is not None:
-                    active = self.contexts.scoped(active, key.definition, override_protected=False, propagate=False)
+                    active = self.contexts.apply_scoped(
+                        active, key.definition, override_protected=False, propagate=False
+                    )
         return active
 
-    def _entries(self, active: ActiveContext, key: Key | None, element: Node, result: Node, scope: Scope) -> None:
-        """Steps 13 and 14."""
+    def _expand_entries(
+        self, active: ActiveContext, key: ExpandedKey | None, element: Node, result: Node, scope: ObjectScope
+    ) -> None:
+        """Expand the entries of an object into `result` (steps 13 and 14)."""
         nests: list[str] = []
-        known, find = active.known, active.key
+        known, find = active.key_cache, active.key
         for name, value in element.items():
             entry = known.get(name) or find(name)
             iri = entry.iri
@@ -200,7 +206,7 @@ class Expander:
                     else:
                         expand_keyword(self, active, key, entry, value, result, scope)
                     continue
-                expanded = self._property(active, entry, value)
+                expanded = self._expand_property(active, entry, value)
                 if expanded is None:
                     continue
                 if entry.definition is not None and entry.definition.reverse:
@@ -214,19 +220,19 @@ class Expander:
             except JsonLdError as error:
                 self.tolerate(error)
         for name in nests:
-            self._nest(active, find(name), element[name], result, scope)
+            self._expand_nest(active, find(name), element[name], result, scope)
 
     def tolerate(self, error: JsonLdError) -> None:
-        """Keeps a fault as a note, if the reading is tolerant."""
+        """Record the error as a note in tolerant mode, else raise it."""
         if self._strict or isinstance(error, LimitExceeded):
             raise error
         self._notes.add(str(error), error.detail)
 
-    def _property(self, active: ActiveContext, entry: Key, value: Json) -> Json:
-        """Steps 13.5 to 13.12."""
+    def _expand_property(self, active: ActiveContext, entry: ExpandedKey, value: Json) -> Json:
+        """Expand the value of a property (steps 13.5 to 13.12)."""
         if entry.simple:
             if type(value) is str:
-                return self.value(active, entry, value)
+                return self.expand_value(active, entry, value)
             return self.expand(active, entry, value)
         container = entry.container
         if entry.type == "@json":
@@ -246,17 +252,19 @@ class Expander:
             expanded = [{"@graph": [value]} for value in values]
         return expanded
 
-    def _nest(self, active: ActiveContext, entry: Key, values: Json, result: Node, scope: Scope) -> None:
-        """Step 14, with the scoped context of the nesting term (steps 3 and 8)."""
+    def _expand_nest(
+        self, active: ActiveContext, entry: ExpandedKey, values: Json, result: Node, scope: ObjectScope
+    ) -> None:
+        """Expand the value of a nesting term (step 14), with its scoped context (steps 3 and 8)."""
         self._enter()
         try:
             if entry.scoped and entry.definition is not None:
-                active = self.contexts.scoped(active, entry.definition, override_protected=True, propagate=True)
+                active = self.contexts.apply_scoped(active, entry.definition, override_protected=True, propagate=True)
             for value in values if isinstance(values, list) else [values]:
                 if not isinstance(value, dict) or any(active.key(name).iri == "@value" for name in value):
                     raise JsonLdError(ErrorCode.INVALID_NEST_VALUE, entry.name)
-                self._entries(active, entry, value, result, scope)
+                self._expand_entries(active, entry, value, result, scope)
         except JsonLdError as error:
             self.tolerate(error)
         finally:
-            self._room += 1
+            self._remaining_depth += 1

@@ -1,12 +1,15 @@
-"""What becomes of an object once its entries are expanded (JSON-LD 1.1 API, section 5.1.2, steps 15 to 20)."""
+"""Expansion of keyword entries and maps, and the checks on expanded objects.
+
+Step numbers are those of JSON-LD 1.1 API, section 5.1.2.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.transform.jsonld.active_context import ActiveContext, Key
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shown
-from motherlode.transform.jsonld.iris import iri_of, is_well_formed
+from motherlode.transform.jsonld.active_context import ActiveContext, ExpandedKey
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, describe_value
+from motherlode.transform.jsonld.iris import is_well_formed, parse_iri
 from motherlode.transform.jsonld.processor_options import VALUE_ENTRIES, Json
 
 if TYPE_CHECKING:
@@ -16,10 +19,13 @@ if TYPE_CHECKING:
 Node = dict[str, Json]
 
 
-def finished(result: Node, key: Key | None, *, strict: bool) -> Json:
-    """A node, value, list or graph object; the members of a set; None for what says nothing."""
+def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Json:
+    """Check an expanded object and return it (steps 15 to 20).
+
+    Return the members of a set object, and None for an object that is dropped.
+    """
     if "@value" in result:
-        value_object = _value_object(result, strict=strict)
+        value_object = _check_value_object(result, strict=strict)
         return None if key is None else value_object
     if "@set" in result or "@list" in result:
         if len(result) > 2 or (len(result) == 2 and "@index" not in result):
@@ -35,8 +41,8 @@ def finished(result: Node, key: Key | None, *, strict: bool) -> Json:
     return result
 
 
-def _value_object(result: Node, *, strict: bool) -> Node | None:
-    """Step 15."""
+def _check_value_object(result: Node, *, strict: bool) -> Node | None:
+    """Return a valid value object; None if its value is null (step 15)."""
     if not result.keys() <= VALUE_ENTRIES or ("@type" in result and result.keys() & {"@language", "@direction"}):
         raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, ", ".join(sorted(result))[:100])
     type_ = result.get("@type")
@@ -46,32 +52,35 @@ def _value_object(result: Node, *, strict: bool) -> Node | None:
     if value is None or value == []:
         return None
     if "@language" in result and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, shown(value))
-    if "@type" in result and not (isinstance(type_, str) and (is_well_formed if strict else iri_of)(type_)):
-        raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, shown(type_))
+        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, describe_value(value))
+    if "@type" in result and not (isinstance(type_, str) and (is_well_formed if strict else parse_iri)(type_)):
+        raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, describe_value(type_))
     return result
 
 
 def as_list(value: Json) -> list[Json]:
+    """Return an array unchanged, null as an empty list, and other values in a list."""
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
 
 
-def add_reverse(expander: Expander, turned: Node, iri: str, expanded: Json) -> None:
-    """Step 13.13: only nodes can be at the other end of a reverse property."""
+def add_reverse(expander: Expander, reverse_properties: Node, iri: str, expanded: Json) -> None:
+    """Add the values of a reverse property, which must be nodes (step 13.13)."""
     items = as_list(expanded)
     nodes = [item for item in items if "@value" not in item and "@list" not in item]
     if len(nodes) < len(items):
         expander.tolerate(JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_VALUE, iri))
-    turned.setdefault(iri, []).extend(nodes)
+    reverse_properties.setdefault(iri, []).extend(nodes)
 
 
-# ── Maps: objects whose keys are languages, indexes, identifiers or types (expansion, steps 13.7 and 13.8).
+# Maps: objects whose keys are languages, indexes, identifiers or types (steps 13.7 and 13.8)
 
 
-def expand_language_map(expander: Expander, active: ActiveContext, entry: Key, value: dict[str, Json]) -> list[Json]:
-    """Step 13.7."""
+def expand_language_map(
+    expander: Expander, active: ActiveContext, entry: ExpandedKey, value: dict[str, Json]
+) -> list[Json]:
+    """Expand a language map (step 13.7)."""
     result: list[Json] = []
     for language, strings in value.items():
         none = active.expand_term(language) == "@none"
@@ -79,7 +88,7 @@ def expand_language_map(expander: Expander, active: ActiveContext, entry: Key, v
             if string is None:
                 continue
             if not isinstance(string, str):
-                expander.tolerate(JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, shown(string)))
+                expander.tolerate(JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, describe_value(string)))
                 continue
             expanded = {"@value": string}
             if not none:
@@ -90,36 +99,41 @@ def expand_language_map(expander: Expander, active: ActiveContext, entry: Key, v
     return result
 
 
-def expand_index_map(expander: Expander, active: ActiveContext, entry: Key, value: dict[str, Json]) -> list[Json]:
-    """Step 13.8."""
+def expand_index_map(
+    expander: Expander, active: ActiveContext, entry: ExpandedKey, value: dict[str, Json]
+) -> list[Json]:
+    """Expand an index, identifier, type or graph map (step 13.8)."""
     result: list[Json] = []
     for index, values in value.items():
-        context = _map_context(expander, active, entry, index)
+        context = _find_map_context(expander, active, entry, index)
         items = expander.expand(
             context, context.key(entry.name), values if isinstance(values, list) else [values], from_map=True
         )
         for item in items or ():
             try:
-                result.append(_indexed(expander, active, entry, index, item))
+                result.append(_add_index(expander, active, entry, index, item))
             except JsonLdError as error:
                 expander.tolerate(error)
     return result
 
 
-def _map_context(expander: Expander, active: ActiveContext, entry: Key, index: str) -> ActiveContext:
-    """Steps 13.8.3.1 to 13.8.3.3. What a type brings ends at the next node, as it does for `@type`."""
+def _find_map_context(expander: Expander, active: ActiveContext, entry: ExpandedKey, index: str) -> ActiveContext:
+    """Return the context for the values of a map entry (steps 13.8.3.1 to 13.8.3.3).
+
+    A type scope ends at the next node, as it does for `@type`.
+    """
     if not entry.container & {"@id", "@type"}:
         return active
     context = active.previous or active
     if "@type" in entry.container:
         definition = context.term(index)
         if definition is not None and definition.context_key != -1:
-            return expander.contexts.scoped(context, definition, override_protected=False, propagate=False)
+            return expander.contexts.apply_scoped(context, definition, override_protected=False, propagate=False)
     return context
 
 
-def _indexed(expander: Expander, active: ActiveContext, entry: Key, index: str, item: Json) -> Json:
-    """Step 13.8.3.7: the item with what its key in the map says of it."""
+def _add_index(expander: Expander, active: ActiveContext, entry: ExpandedKey, index: str, item: Json) -> Json:
+    """Add to an item what its key in the map means (step 13.8.3.7)."""
     container = entry.container
     if "@graph" in container and not _is_graph(item):
         item = {"@graph": item if isinstance(item, list) else [item]}
@@ -136,7 +150,7 @@ def _indexed(expander: Expander, active: ActiveContext, entry: Key, index: str, 
         raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, index[:100])
     elif "@id" in container:
         if "@id" not in item:
-            item["@id"] = expander.reference(active, index)
+            item["@id"] = expander.expand_id(active, index)
     elif "@type" in container:
         item["@type"] = [expanded_index, *item.get("@type", ())]
     return item
@@ -145,147 +159,155 @@ def _indexed(expander: Expander, active: ActiveContext, entry: Key, index: str, 
 def _add_index_property(
     expander: Expander, active: ActiveContext, name: str, index: str, item: dict[str, Json]
 ) -> None:
-    """Step 13.8.3.7.2."""
+    """Add the key of the map as the value of a property (step 13.8.3.7.2)."""
     key = active.key(name)
     if "@value" in item or key.iri is None:
         raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, name)
-    item[key.iri] = [expander.value(active, key, index), *item.get(key.iri, ())]
+    item[key.iri] = [expander.expand_value(active, key, index), *item.get(key.iri, ())]
 
 
 def _is_graph(item: Json) -> bool:
-    """A graph object has `@graph` and nothing but a name beside it."""
+    """Return whether an item is a graph object: `@graph` with at most a name and an index."""
     return isinstance(item, dict) and "@graph" in item and item.keys() <= {"@graph", "@id", "@index", "@context"}
 
 
-# ── The entries of an object whose keys are keywords (JSON-LD 1.1 API, section 5.1.2, step 13.4).
+# Entries whose keys are keywords (step 13.4)
 
 _SCALARS = (str, int, float, bool)
 
 
-class Scope:
-    """What the entries of one object, and of the objects nested in it, ask about the object as a whole."""
+class ObjectScope:
+    """State of one object that its entries share, including entries nested with `@nest`."""
 
     __slots__ = ("_element", "_expander", "_type_names", "outside", "seen_reverse")
 
     def __init__(self, expander: Expander, outside: ActiveContext, element: Node, type_names: list[str]) -> None:
         self.outside = outside
-        """The context before type-scoped ones were applied, in which types are expanded."""
+        """The context without the type-scoped contexts. Types are expanded in it."""
         self.seen_reverse = False
-        """Reverse properties come together under `@reverse`, which may itself be there once."""
+        """Whether `@reverse` occurred. `result` may contain `@reverse` without it, from reverse properties."""
         self._expander = expander
         self._element = element
         self._type_names = type_names
 
     def input_type(self) -> str | None:
-        """Step 12: the last value of the first type entry."""
+        """Return the last value of the first type entry, expanded (step 12)."""
         if not self._type_names:
             return None
         value = self._element[self._type_names[0]]
         if isinstance(value, list):
             value = value[-1] if value else None
-        return self._expander.type_iri(self.outside, value) if isinstance(value, str) else None
+        return self._expander.expand_type(self.outside, value) if isinstance(value, str) else None
 
 
 def expand_keyword(
-    expander: Expander, active: ActiveContext, key: Key | None, entry: Key, value: Json, result: Node, scope: Scope
+    expander: Expander,
+    active: ActiveContext,
+    key: ExpandedKey | None,
+    entry: ExpandedKey,
+    value: Json,
+    result: Node,
+    scope: ObjectScope,
 ) -> None:
-    """Adds one entry to the result. `key` is the active property, `entry` the key of the entry itself.
+    """Add one entry to the result. `key` is the active property, `entry` the key of the entry.
 
-    The object may have changed the context, so for the members of a list or set the active property is asked for anew.
+    The object may have changed the context, so the active property is looked up again for the members of a list or set.
     """
     keyword = entry.iri
     if key is not None and key.iri == "@reverse":
         raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
     collides = scope.seen_reverse if keyword == "@reverse" else keyword in result
-    if collides and not (expander.modern and keyword in ("@included", "@type")):
+    if collides and not (expander.is_1_1 and keyword in ("@included", "@type")):
         raise JsonLdError(ErrorCode.COLLIDING_KEYWORDS, entry.name)
     if keyword == "@type":
-        _types(expander, value, result, scope)
+        _expand_types(expander, value, result, scope)
     elif keyword == "@id":
         if not isinstance(value, str):
-            raise JsonLdError(ErrorCode.INVALID_ID_VALUE, shown(value))
-        result["@id"] = expander.reference(active, value)
+            raise JsonLdError(ErrorCode.INVALID_ID_VALUE, describe_value(value))
+        result["@id"] = expander.expand_id(active, value)
     elif keyword == "@value":
-        _value(expander, value, result, scope)
+        _expand_value_entry(expander, value, result, scope)
     elif keyword in ("@language", "@direction", "@index"):
-        _annotation(expander, keyword, value, result)
+        _expand_annotation(expander, keyword, value, result)
     elif keyword == "@graph":
         result["@graph"] = as_list(expander.expand(active, None, value))
     elif keyword == "@included":
-        _included(expander, active, value, result)
+        _expand_included(expander, active, value, result)
     elif keyword == "@list":
         if key is not None:
             result["@list"] = as_list(expander.expand(active, active.key(key.name), value))
     elif keyword == "@set":
         result["@set"] = expander.expand(active, None if key is None else active.key(key.name), value)
     elif keyword == "@reverse":
-        _reverse(expander, active, entry, value, result, scope)
+        _expand_reverse(expander, active, entry, value, result, scope)
 
 
-def _types(expander: Expander, value: Json, result: Node, scope: Scope) -> None:
-    """Step 13.4.4."""
+def _expand_types(expander: Expander, value: Json, result: Node, scope: ObjectScope) -> None:
+    """Expand `@type` (step 13.4.4)."""
     if isinstance(value, str):
-        expanded: Json = expander.type_iri(scope.outside, value)
+        expanded: Json = expander.expand_type(scope.outside, value)
     elif isinstance(value, list):
         strings = [item for item in value if isinstance(item, str)]
         if len(strings) < len(value):
             expander.tolerate(JsonLdError(ErrorCode.INVALID_TYPE_VALUE, "not a string"))
-        expanded = [expander.type_iri(scope.outside, item) for item in strings]
+        expanded = [expander.expand_type(scope.outside, item) for item in strings]
     else:
-        raise JsonLdError(ErrorCode.INVALID_TYPE_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_TYPE_VALUE, describe_value(value))
     if "@type" in result:
         expanded = as_list(result["@type"]) + as_list(expanded)
     result["@type"] = expanded
 
 
-def _value(expander: Expander, value: Json, result: Node, scope: Scope) -> None:
-    """Step 13.4.7."""
+def _expand_value_entry(expander: Expander, value: Json, result: Node, scope: ObjectScope) -> None:
+    """Expand `@value` (step 13.4.7)."""
     if scope.input_type() == "@json":
-        if not expander.modern:
+        if not expander.is_1_1:
             raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
     elif value is not None and not isinstance(value, _SCALARS):
-        expander.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, shown(value)))
-        value = None  # a value object without its value would pass for a blank node
+        expander.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, describe_value(value)))
+        value = None  # a value object without a value would be taken for a blank node
     result["@value"] = value
 
 
-def _annotation(expander: Expander, keyword: str, value: Json, result: Node) -> None:
-    """Steps 13.4.8 to 13.4.10."""
+def _expand_annotation(expander: Expander, keyword: str, value: Json, result: Node) -> None:
+    """Expand `@language`, `@direction` or `@index` (steps 13.4.8 to 13.4.10)."""
     if keyword == "@language" and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, describe_value(value))
     if keyword == "@direction":
-        if not expander.modern:
+        if not expander.is_1_1:
             return
         if value not in ("ltr", "rtl"):
-            raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, shown(value))
+            raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, describe_value(value))
     if keyword == "@index" and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_INDEX_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_INDEX_VALUE, describe_value(value))
     result[keyword] = value
 
 
-def _included(expander: Expander, active: ActiveContext, value: Json, result: Node) -> None:
-    """Step 13.4.6."""
-    if not expander.modern:
+def _expand_included(expander: Expander, active: ActiveContext, value: Json, result: Node) -> None:
+    """Expand `@included` (step 13.4.6)."""
+    if not expander.is_1_1:
         return
     expanded = expander.expand(active, None, value)
     items = expanded if isinstance(expanded, list) else [expanded]
     if not all(isinstance(item, dict) and not item.keys() & {"@value", "@list", "@set"} for item in items):
-        raise JsonLdError(ErrorCode.INVALID_INCLUDED_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_INCLUDED_VALUE, describe_value(value))
     result["@included"] = result.get("@included", []) + items
 
 
-def _reverse(expander: Expander, active: ActiveContext, entry: Key, value: Json, result: Node, scope: Scope) -> None:
-    """Step 13.4.13."""
+def _expand_reverse(
+    expander: Expander, active: ActiveContext, entry: ExpandedKey, value: Json, result: Node, scope: ObjectScope
+) -> None:
+    """Expand `@reverse` (step 13.4.13)."""
     if not isinstance(value, dict):
         raise JsonLdError(ErrorCode.INVALID_REVERSE_VALUE, entry.name)
     scope.seen_reverse = True
     expanded = expander.expand(active, active.key("@reverse"), value) or {}
     turned_back = expanded.pop("@reverse", {})
-    if any(name[0] == "@" for name in expanded):  # a keyword can still come in by way of @nest
+    if any(name[0] == "@" for name in expanded):  # a keyword can still come from @nest
         raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
     for iri, items in turned_back.items():
         result.setdefault(iri, []).extend(items)
     if expanded:
-        turned = result.setdefault("@reverse", {})
+        reverse_properties = result.setdefault("@reverse", {})
         for iri, items in expanded.items():
-            add_reverse(expander, turned, iri, items)
+            add_reverse(expander, reverse_properties, iri, items)

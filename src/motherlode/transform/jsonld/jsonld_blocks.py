@@ -1,4 +1,7 @@
-"""Where in a page a trouble is: lines and columns, worked out only when there is a trouble to tell."""
+"""Extract JSON-LD from script elements of HTML pages and from JSON-LD documents, and locate problems in the source.
+
+Positions of problems are computed only if there are problems.
+"""
 
 from __future__ import annotations
 
@@ -8,58 +11,57 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from urllib.parse import unquote
-
-import msgspec
 
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import PREFIXES
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shorten
+from motherlode.transform.jsonld.errors import shorten
 from motherlode.transform.jsonld.json_decoder import decode
 from motherlode.transform.jsonld.processor_options import Json, ProcessorLimits, ProcessorOptions
 from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions
-from motherlode.www import html_scripts as scripts
+from motherlode.www import html_scripts
 from motherlode.www.document import Document
 from motherlode.www.html_scripts import Script
 
 _OPENING = re.compile(r"<!--(?:-?>|.*?--!?>|.*)|<script\b[^>]{0,1000}+>", re.IGNORECASE | re.DOTALL)
 _CLOSING = re.compile(r"</script|\Z", re.IGNORECASE)
 _JSON_LD = "ld+json"
-_JOINTS = re.compile(r"[/#:?]")
-_MOST_JOINTS = 16
-_COMPARED = 40
-"""Characters by which a script is known again whose whole content is not in the source: the parser may have mended it.
-"""
-_LONGEST_REFERENCE = 8
-"""Characters of a usual character reference: `&#x1F600`."""
-_MOST_PASSED = 1000
-"""Scripts that are passed over to find one."""
+_IRI_SEPARATORS = re.compile(r"[/#:?]")
+_MAX_SEPARATORS = 16
+_COMPARED_CHARACTERS = 40
+"""Characters compared to find a script whose whole content is not in the source, because the HTML parser changed it."""
+_REFERENCE_CHARACTERS = 8
+"""Characters of a typical character reference such as `&#x1F600`."""
+_MAX_SEARCHED_SCRIPTS = 1000
+"""Script elements searched for the content of a block."""
 
 
-class SourceLocations:
-    """Finds offsets of a script's content in the page that it came from.
+class ScriptLocations:
+    """Converts offsets in the content of scripts to positions in the page.
 
     >>> page = '<p>\\n<script type="application/ld+json">{}</script>'
-    >>> Places(page).position(["{}"], 1)
+    >>> ScriptLocations(page).position(["{}"], 1)
     (2, 37)
     """
 
     def __init__(self, source: str, *, embedded: bool = True) -> None:
-        self._source = _as_parsed(source)
-        self._embedded = embedded
-        """Whether the content stands in script elements; else it is the whole source."""
-        self._placed: list[tuple[int, int] | None] = []
-        """Line and column of each script so far, from zero; None where it could not be found."""
+        self._source = _normalize_source(source)
+        self._is_embedded = embedded
+        """Whether the content is in script elements. Otherwise it is the whole source."""
+        self._located: list[tuple[int, int] | None] = []
+        """Line and column of each script so far, counted from zero; None if it was not found."""
         self._passed = 0
-        """Starts of scripts that lie before the next one."""
-        self._at = self._line = self._column = 0
-        """Where the last script began that was found."""
+        """Number of script elements before the next one to search."""
+        self._offset = self._line = self._column = 0
+        """Position of the last script found."""
 
     def position(self, blocks: Sequence[str], offset: int) -> tuple[int, int] | tuple[None, None]:
-        """Line and column of an offset in the last of some scripts; they are all of the page's up to it, in order."""
-        start = self._start(blocks) if self._embedded else (0, 0)
+        """Return line and column of an offset in the last of the blocks.
+
+        `blocks` are all blocks of the page up to that one, in order.
+        """
+        start = self._start(blocks) if self._is_embedded else (0, 0)
         if start is None:
             return None, None
         line, column = start
@@ -69,34 +71,39 @@ class SourceLocations:
         return line + breaks + 1, within + 1 + (0 if breaks else column)
 
     def _start(self, blocks: Sequence[str]) -> tuple[int, int] | None:
-        """Where the last block begins: behind those before it, for scripts often begin alike."""
-        for content in blocks[len(self._placed) :]:
-            self._placed.append(self._place(content))
-        return self._placed[len(blocks) - 1]
+        """Return the position of the last block.
 
-    def _place(self, content: str) -> tuple[int, int] | None:
-        ahead = self._starts[self._passed : self._passed + _MOST_PASSED]
-        found = next((number for number, start in enumerate(ahead) if self._is_whole(start, content)), None)
-        if found is None and (head := content[:_COMPARED]):
+        The search starts after the blocks before it, because scripts often start alike.
+        """
+        for content in blocks[len(self._located) :]:
+            self._located.append(self._locate_script(content))
+        return self._located[len(blocks) - 1]
+
+    def _locate_script(self, content: str) -> tuple[int, int] | None:
+        ahead = self._starts[self._passed : self._passed + _MAX_SEARCHED_SCRIPTS]
+        found = next((number for number, start in enumerate(ahead) if self._is_whole_script(start, content)), None)
+        if found is None and (head := content[:_COMPARED_CHARACTERS]):
             found = next((number for number, start in enumerate(ahead) if self._source.startswith(head, start)), None)
             if found is None:
-                found = next((number for number, start in enumerate(ahead) if self._is_spelt(start, head)), None)
+                found = next(
+                    (number for number, start in enumerate(ahead) if self._starts_with_unescaped(start, head)), None
+                )
         if found is None:
             return None
         self._passed += found + 1
-        self._move(ahead[found])
+        self._advance(ahead[found])
         return self._line, self._column
 
-    def _move(self, start: int) -> None:
-        """Counts on from the last script, so that all of them together cost one look at the page."""
-        line_end = self._source.rfind("\n", self._at, start)
-        self._column = start - line_end - 1 if line_end != -1 else self._column + start - self._at
-        self._line += self._source.count("\n", self._at, start)
-        self._at = start
+    def _advance(self, start: int) -> None:
+        """Move to the script at `start`. Lines are counted from the last script, so the page is scanned only once."""
+        line_end = self._source.rfind("\n", self._offset, start)
+        self._column = start - line_end - 1 if line_end != -1 else self._column + start - self._offset
+        self._line += self._source.count("\n", self._offset, start)
+        self._offset = start
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where the content of each JSON-LD script begins. Scripts in comments are none."""
+        """Offsets of the contents of JSON-LD scripts. Scripts inside comments are ignored."""
         found: list[int] = []
         position = 0
         while opening := _OPENING.search(self._source, position):
@@ -109,38 +116,40 @@ class SourceLocations:
             position = closing.end() if closing else position
         return found
 
-    def _is_spelt(self, start: int, head: str) -> bool:
-        """Whether a script begins so, but for character references, which the scripts of XHTML may have."""
-        return html.unescape(self._source[start : start + _LONGEST_REFERENCE * _COMPARED]).startswith(head)
+    def _starts_with_unescaped(self, start: int, head: str) -> bool:
+        """Return whether a script starts with `head` after unescaping, as in XHTML with character references."""
+        return html.unescape(self._source[start : start + _REFERENCE_CHARACTERS * _COMPARED_CHARACTERS]).startswith(
+            head
+        )
 
-    def _is_whole(self, start: int, content: str) -> bool:
+    def _is_whole_script(self, start: int, content: str) -> bool:
         return self._source.startswith(content, start) and bool(_CLOSING.match(self._source, start + len(content)))
 
 
-def _as_parsed(source: str) -> str:
-    """Text as an HTML parser takes it in: line ends are all the same, and there is no NUL."""
+def _normalize_source(source: str) -> str:
+    """Normalize line ends and NUL as an HTML parser does."""
     return source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
 def find_sample(content: str, sample: str) -> int:
-    """The offset of a string of the document in its text; that of the first character where it cannot be found.
+    """Return the offset of a string in the text of a block; the first non-space character if it is not found.
 
     >>> find_sample('{"a": "x\\\\"y"}', 'x"y'), find_sample('{"a": "b c"}', "http://example.org/b c")
     (7, 7)
     """
-    found = _find(content, sample) if sample else -1
+    found = _find_spelling(content, sample) if sample else -1
     if found == -1:
-        # An IRI may have been put together from a base, a vocabulary or a prefix and what stands in the text.
-        for joint in list(_JOINTS.finditer(sample))[:_MOST_JOINTS]:
+        # An IRI may be the text combined with a base, a vocabulary or a prefix.
+        for joint in list(_IRI_SEPARATORS.finditer(sample))[:_MAX_SEPARATORS]:
             for start in (joint.start(), joint.end()):
-                found = _find(content, '"' + sample[start:]) if start < len(sample) else -1
+                found = _find_spelling(content, '"' + sample[start:]) if start < len(sample) else -1
                 if found != -1:
                     return found + 1
         return len(content) - len(content.lstrip())
     return found
 
 
-def _find(content: str, sample: str) -> int:
+def _find_spelling(content: str, sample: str) -> int:
     found = content.find(sample)
     if found != -1:
         return found
@@ -153,85 +162,50 @@ def _find(content: str, sample: str) -> int:
     return -1
 
 
-# ── JSON-LD script elements of an HTML page (JSON-LD 1.1, section 7; JSON-LD 1.1 API, section 9.4).
+# Script elements (JSON-LD 1.1, section 7; JSON-LD 1.1 API, section 9.4)
 
 MEDIA_TYPE = "application/ld+json"
 
 
 def find_scripts(document: Document) -> Iterator[Script]:
-    """The page's JSON-LD blocks in their order."""
-    return iter(scripts.find_scripts(document, _is_json_ld))
+    """Return the JSON-LD scripts of a page in document order."""
+    return iter(html_scripts.find_scripts(document, _is_json_ld))
 
 
 def _is_json_ld(media_type: str) -> bool:
     return media_type.partition(";")[0].strip().lower() == MEDIA_TYPE
 
 
-def load_scripts(document: Document, *, fragment: str = "", extract_all: bool = False) -> Json:
-    """One decoded document of a page's blocks, with the errors that the specification demands.
+# Extractors
 
-    With a fragment, the element of that identifier; else all blocks in one array, or the first block alone.
-    """
-    if fragment:
-        return _strictly_decoded(_targeted(document, unquote(fragment)))
-    blocks = find_scripts(document)
-    if not extract_all:
-        first = next(blocks, None)
-        return [] if first is None else _strictly_decoded(first.content)
-    merged: list[Json] = []
-    for script in blocks:
-        value = _strictly_decoded(script.content)
-        merged.extend(value if isinstance(value, list) else [value])
-    return merged
-
-
-def _targeted(document: Document, identifier: str) -> str:
-    for node in document.html.css("[id]"):
-        if node.attributes.get("id") == identifier:
-            if node.tag != "script" or not _is_json_ld(node.attributes.get("type") or ""):
-                raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"#{identifier} is no JSON-LD script")
-            return node.text()
-    raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"no element #{identifier}")
-
-
-def _strictly_decoded(content: str) -> Json:
-    try:
-        return msgspec.json.decode(content)
-    except (ValueError, RecursionError) as error:
-        raise JsonLdError(ErrorCode.INVALID_SCRIPT_ELEMENT, str(error)) from error
-
-
-# ── The two ways in: JSON-LD blocks of an HTML page, and documents that are JSON-LD as a whole.
-
-_PLAIN_VALUES = frozenset({"@id", "@index", "@language", "@type", "@value"})
-"""Keywords whose values hold no objects, or objects that are plain JSON."""
+_KEYWORDS_WITHOUT_OBJECTS = frozenset({"@id", "@index", "@language", "@type", "@value"})
+"""Keywords whose values contain no node objects."""
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """What the JSON-LD blocks of a page say. Each block stands alone: a broken one costs no other."""
-    gathered = _Gathered(document, names, options, base=document.iri_base, embedded=True)
+    """Extract the JSON-LD scripts of a page. An invalid script does not affect the others."""
+    reader = _BlockReader(document, names, options, base=document.iri_base, embedded=True)
     for script in find_scripts(document):
-        gathered.add_block(script.content)
-    return gathered.extraction()
+        reader.add_block(script.content)
+    return reader.extraction()
 
 
 def read_document(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """What a JSON-LD document says."""
-    gathered = _Gathered(document, names, options, base=document.iri, embedded=False)
-    gathered.add_block(document.text.removeprefix("\ufeff"))
-    return gathered.extraction()
+    """Extract a JSON-LD document."""
+    reader = _BlockReader(document, names, options, base=document.iri, embedded=False)
+    reader.add_block(document.text.removeprefix("\ufeff"))
+    return reader.extraction()
 
 
-class _Gathered:
-    """What has been found on a page so far."""
+class _BlockReader:
+    """Collects the statements and problems of the blocks of a page."""
 
     def __init__(
         self, document: Document, names: BlankNames, options: TransformOptions, *, base: str, embedded: bool
     ) -> None:
         self._document = document
         self._names = names
-        self._embedded = embedded
-        self._left = options.statements
+        self._is_embedded = embedded
         self._options = ProcessorOptions(
             base=base,
             expand_context=options.context or None,
@@ -240,43 +214,45 @@ class _Gathered:
             contexts=options.contexts,
             limits=ProcessorLimits(statements=options.statements),
         )
-        self._places: SourceLocations | None = None
+        self._locations: ScriptLocations | None = None
         self._blocks: list[str] = []
-        """The contents of all blocks so far: a block's place is behind those of the blocks before it."""
+        """Contents of all blocks so far, needed to locate the last one."""
         self._statements: list[Statement] = []
         self._problems: list[Problem] = []
-        self._wanted: dict[str, None] = {}
+        self._missing_contexts: dict[str, None] = {}
 
     def extraction(self) -> Extraction:
+        """Return what the blocks so far gave."""
         return Extraction(
             syntax=Syntax.JSON_LD,
             statements=tuple(self._statements),
             problems=tuple(self._problems),
-            wanted=tuple(self._wanted),
+            wanted=tuple(self._missing_contexts),
         )
 
     def add_block(self, content: str) -> None:
+        """Decode and process one block."""
         self._blocks.append(content)
-        reading = decode(content)
-        for repair in reading.repairs:
-            self._tell(repair.message, repair.offset, repaired=True)
-        if reading.failure is not None:
-            self._tell(f"broken JSON-LD block: {reading.failure.message}", reading.failure.offset)
-        for value in reading.values:
+        decoded = decode(content)
+        for repair in decoded.repairs:
+            self._report(repair.message, repair.offset, repaired=True)
+        if decoded.failure is not None:
+            self._report(f"broken JSON-LD block: {decoded.failure.message}", decoded.failure.offset)
+        for value in decoded.values:
             processed = self._process(value)
             self._statements.extend(processed.statements)
-            self._wanted.update(dict.fromkeys(processed.wanted))
+            self._missing_contexts.update(dict.fromkeys(processed.wanted))
             for note in processed.notes:
-                self._tell(note.message, find_sample(content, note.sample), repaired=note.repaired)
-            self._tell_of_silence(value, content, processed)
+                self._report(note.message, find_sample(content, note.sample), repaired=note.repaired)
+            self._report_lost_content(value, content, processed)
 
-    def _tell_of_silence(self, value: Json, content: str, processed: ProcessedDocument) -> None:
-        """What is dropped by the rules, without an error, but surely not by the author's will."""
-        if self._options.expand_context is None and (name := undefined_name(value)):
-            reason = "the prefix of {} means nothing" if ":" in name else "terms mean nothing and are left out"
-            self._tell(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
-        elif not processed.statements and all(note.repaired for note in processed.notes) and _says_something(value):
-            self._tell("no statement comes of the block", find_sample(content, ""))
+    def _report_lost_content(self, value: Json, content: str, processed: ProcessedDocument) -> None:
+        """Report content that is dropped without an error, but hardly on purpose."""
+        if self._options.expand_context is None and (name := find_undefined_name(value)):
+            reason = "the prefix of {} is undefined" if ":" in name else "terms are undefined and left out"
+            self._report(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
+        elif not processed.statements and all(note.repaired for note in processed.notes) and _has_content(value):
+            self._report("the block gives no statements", find_sample(content, ""))
 
     def _process(self, value: Json) -> ProcessedDocument:
         left = self._options.limits.statements - len(self._statements)
@@ -285,25 +261,25 @@ class _Gathered:
             options = replace(options, limits=replace(options.limits, statements=left))
         return to_rdf(value, self._names, options)
 
-    def _tell(self, message: str, offset: int, *, repaired: bool = False) -> None:
-        """Notes a trouble in the last block."""
-        if self._places is None:
-            self._places = SourceLocations(self._document.text, embedded=self._embedded)
-        line, column = self._places.position(self._blocks, offset)
+    def _report(self, message: str, offset: int, *, repaired: bool = False) -> None:
+        """Record a problem in the last block."""
+        if self._locations is None:
+            self._locations = ScriptLocations(self._document.text, embedded=self._is_embedded)
+        line, column = self._locations.position(self._blocks, offset)
         self._problems.append(
             Problem(syntax=Syntax.JSON_LD, message=message, line=line, column=column, repaired=repaired)
         )
 
 
-def _says_something(value: Json) -> bool:
-    """False for empty documents, and for contexts that others refer to."""
+def _has_content(value: Json) -> bool:
+    """Return whether a document has more than a context."""
     return bool(value.keys() - {"@context"}) if isinstance(value, dict) else bool(value)
 
 
-def undefined_name(value: Json) -> str:
-    """Return a quoted term, type or compact IRI of an object outside of every context; "" if none is found.
+def find_undefined_name(value: Json) -> str:
+    """Return a quoted term, type or compact IRI that is used outside any context; "" if there is none.
 
-    >>> undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
+    >>> find_undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
     '"C"'
     """
     waiting = [value]
@@ -316,7 +292,7 @@ def undefined_name(value: Json) -> str:
                 prefix, colon, rest = name.partition(":")
                 if name[:1] != "@" and (not colon or (prefix in PREFIXES and not rest.startswith("//"))):
                     return f'"{name}"'
-            waiting.extend(reversed([inner for name, inner in item.items() if name not in _PLAIN_VALUES]))
+            waiting.extend(reversed([inner for name, inner in item.items() if name not in _KEYWORDS_WITHOUT_OBJECTS]))
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The keywords of JSON-LD 1.1 (JSON-LD 1.1, section 1.7) and the sets that the algorithms ask for."""
+"""Keywords of JSON-LD 1.1 (section 1.7), the options of the processor, and the limits for hostile input."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _KEYWORD_FORM = re.compile(r"@[A-Za-z]+").fullmatch
 
 
 def has_keyword_form(value: str) -> bool:
-    """Whether future versions may make this a keyword: it is then ignored.
+    """Return whether a string has the form of a keyword. Such strings are reserved and ignored.
 
     >>> has_keyword_form("@later"), has_keyword_form("@"), has_keyword_form("@foo.bar")
     (True, False, False)
@@ -81,10 +81,10 @@ def has_keyword_form(value: str) -> bool:
     return value[:1] == "@" and _KEYWORD_FORM(value) is not None
 
 
-# ── What a caller may say about the processing of one JSON-LD document, and the bounds that keep hostile input cheap.
+# Options and limits
 
 Json = Any
-"""A decoded JSON value: its shape is what the algorithms find out."""
+"""A decoded JSON value of any type."""
 
 
 class Mode(Enum):
@@ -95,7 +95,7 @@ class Mode(Enum):
 
 
 class RdfDirection(Enum):
-    """How base direction becomes RDF, which has no place for it."""
+    """How base direction, which RDF 1.1 does not have, is represented."""
 
     I18N_DATATYPE = "i18n-datatype"
     COMPOUND_LITERAL = "compound-literal"
@@ -103,40 +103,40 @@ class RdfDirection(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessorLimits:
-    """Far above what honest documents need; each turns a trap into a problem."""
+    """Limits far above the needs of real documents. Input that exceeds one gives a problem."""
 
     depth: int = 120
-    """Levels of nested objects and arrays: below Python's own limit on recursion, a few calls a level."""
+    """Nesting of objects and arrays. Each level takes a few Python calls, so this is below the recursion limit."""
     term_depth: int = 64
-    """Terms of a context that are defined by one another."""
+    """Length of a chain of terms that are defined by one another."""
     scope_depth: int = 50
-    """Contexts of terms inside contexts of terms."""
+    """Nesting of scoped contexts."""
     context_work: int = 300_000
-    """Term definitions made for one document: about a second of work. Copying some costs like making one."""
+    """Term definitions per document, about a second of work. Copying terms counts as a fraction of a definition."""
     remote_contexts: int = 50
-    """Remote contexts that one context may lead to, one inside the other."""
+    """Nesting of remote contexts that load one another."""
     remote_loads: int = 1000
-    """Remote contexts that are looked up for one document."""
+    """Remote contexts loaded per document."""
     statements: int = 500_000
     problems: int = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessorOptions:
-    """The options of `JsonLdOptions` that matter on the way to RDF."""
+    """The options of `JsonLdOptions` that affect the conversion to RDF."""
 
     base: str | None = None
-    """The document's base IRI. None leaves relative references as they are, and their triples out."""
+    """Base IRI of the document. If None, statements with relative IRIs are dropped."""
     expand_context: Json = None
-    """A context to start with, or an object that holds one under `@context`."""
+    """An initial context, or an object with one under `@context`."""
     mode: Mode = Mode.V1_1
     rdf_direction: RdfDirection | None = None
     produce_generalized: bool = False
     """Whether blank nodes may be predicates."""
     strict: bool = True
-    """Whether what the specification forbids ends the document, as it demands; else it costs only its own entry."""
+    """Whether an error ends the processing, as specified. Otherwise it loses only its own entry."""
     strict_iris: bool = False
-    """Whether an IRI with characters that none may have costs its statements. A strict reading never repairs IRIs."""
+    """Whether statements with invalid IRIs are dropped. In strict mode IRIs are never repaired."""
     contexts: Mapping[str, bytes] = field(default_factory=dict)
-    """Remote contexts by URL; they go before the bundled ones."""
+    """Remote contexts by URL. They take precedence over the bundled ones."""
     limits: ProcessorLimits = field(default_factory=ProcessorLimits)

@@ -1,4 +1,7 @@
-"""What an expanded term definition may say in its entries (JSON-LD 1.1 API, section 4.2.2)."""
+"""Create Term Definition (JSON-LD 1.1 API, section 4.2). Step numbers are those of section 4.2.2.
+
+The functions at the top parse the entries of an expanded term definition.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from motherlode.transform.jsonld import term_definitions as mappings
 from motherlode.transform.jsonld.active_context import ABSENT, NO_CONTAINER, ActiveContext, Base, TermDefinition
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, shown
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, describe_value
 from motherlode.transform.jsonld.iris import is_blank
 from motherlode.transform.jsonld.processor_options import (
     CONTAINERS,
@@ -23,10 +25,10 @@ from motherlode.www.iri import is_absolute
 _GRAPH_MAPS = ({"@graph", "@id"}, {"@graph", "@index"})
 
 
-def check_type_keyword(value: Json, *, modern: bool) -> None:
-    """Step 4: of `@type` only the container and the protection may be said."""
+def check_type_keyword(value: Json, *, is_1_1: bool) -> None:
+    """Check a definition of `@type`, which may only set the container and the protection (step 4)."""
     allowed = (
-        modern
+        is_1_1
         and isinstance(value, dict)
         and bool(value)
         and value.keys() <= {"@container", "@protected"}
@@ -36,86 +38,86 @@ def check_type_keyword(value: Json, *, modern: bool) -> None:
         raise JsonLdError(ErrorCode.KEYWORD_REDEFINITION, "@type")
 
 
-def protected(definition: dict[str, Json], otherwise: Json, *, modern: bool) -> bool:
-    """Step 11. `otherwise` is what the context says of all its terms."""
+def parse_protected(definition: dict[str, Json], otherwise: Json, *, is_1_1: bool) -> bool:
+    """Parse `@protected` (step 11). `otherwise` is the default of the context."""
     value = definition.get("@protected", otherwise)
-    if "@protected" in definition and not modern:
+    if "@protected" in definition and not is_1_1:
         raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@protected")
     if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, describe_value(value))
     return value
 
 
-def container(value: Json, *, modern: bool) -> frozenset[str]:
-    """Step 19."""
-    if not modern and (not isinstance(value, str) or value in ("@graph", "@id", "@type")):
-        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, shown(value))
+def parse_container(value: Json, *, is_1_1: bool) -> frozenset[str]:
+    """Parse `@container` (step 19)."""
+    if not is_1_1 and (not isinstance(value, str) or value in ("@graph", "@id", "@type")):
+        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, describe_value(value))
     entries = value if isinstance(value, list) else [value]
     if not entries or not all(isinstance(entry, str) and entry in CONTAINERS for entry in entries):
-        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, describe_value(value))
     found = frozenset(entries)
     rest = found - {"@set"}
     combined = len(rest) > 1 and rest not in _GRAPH_MAPS
     if combined or len(found) != len(entries) or ("@list" in found and len(found) > 1):
-        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, describe_value(value))
     return found
 
 
-def language(value: Json) -> str | None:
-    """Step 22."""
+def parse_language(value: Json) -> str | None:
+    """Parse `@language` (step 22)."""
     if value is not None and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_MAPPING, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_MAPPING, describe_value(value))
     return value
 
 
-def direction(value: Json) -> str | None:
-    """Step 23."""
+def parse_direction(value: Json) -> str | None:
+    """Parse `@direction` (step 23)."""
     if value is not None and value != "ltr" and value != "rtl":
-        raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, describe_value(value))
     return None if value is None else str(value)
 
 
-def nest(value: Json, *, modern: bool) -> str:
-    """Step 24."""
-    if not modern:
+def parse_nest(value: Json, *, is_1_1: bool) -> str:
+    """Parse `@nest` (step 24)."""
+    if not is_1_1:
         raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@nest")
     if not isinstance(value, str) or (value in KEYWORDS and value != "@nest"):
-        raise JsonLdError(ErrorCode.INVALID_NEST_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_NEST_VALUE, describe_value(value))
     return value
 
 
-def prefix(term: str, value: Json, iri: str | None, *, modern: bool) -> bool:
-    """Step 25."""
-    if not modern or ":" in term or "/" in term:
+def parse_prefix_flag(term: str, value: Json, iri: str | None, *, is_1_1: bool) -> bool:
+    """Parse `@prefix` (step 25)."""
+    if not is_1_1 or ":" in term or "/" in term:
         raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
     if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PREFIX_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_PREFIX_VALUE, describe_value(value))
     if value and iri in KEYWORDS:
         raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
     return value
 
 
-# ── Creating term definitions (JSON-LD 1.1 API, section 4.2). Step numbers in comments are those of section 4.2.2.
+# Definition of terms
 
 _GEN_DELIMS = (":", "/", "?", "#", "[", "]", "@")
 _context_keys = itertools.count()
 
 
 class ScopeCheck(Protocol):
-    """Processes a scoped context for its errors alone."""
+    """Processes a scoped context to find its errors."""
 
     def __call__(self, active: ActiveContext, local: Json, *, base: Base, remote: tuple[str, ...]) -> None: ...
 
 
 @dataclass(slots=True, kw_only=True)
 class TermDefiner:
-    """Defines the terms of one context definition in the context that is being made of it."""
+    """Defines the terms of one context definition in a new active context."""
 
     active: ActiveContext
     local: Mapping[str, Json]
     base: Base
-    modern: bool
-    """Processing mode 1.1."""
+    is_1_1: bool
+    """Whether the processing mode is JSON-LD 1.1."""
     check_scope: ScopeCheck
     protected: bool = False
     override_protected: bool = False
@@ -125,6 +127,7 @@ class TermDefiner:
     _depth: int = 0
 
     def define(self, term: str) -> None:
+        """Define a term, and before it the terms it depends on."""
         done = self.defined.get(term)
         if done:
             return
@@ -133,7 +136,7 @@ class TermDefiner:
         if not term:
             raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "the empty term")
         if self._depth >= self.term_depth:
-            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, f"terms that lean on one another, down to {term}")
+            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, f"a chain of terms too long at {term}")
         self.defined[term] = False
         self._depth += 1
         try:
@@ -143,7 +146,7 @@ class TermDefiner:
 
     def _define(self, term: str, value: Json) -> None:
         if term == "@type":
-            mappings.check_type_keyword(value, modern=self.modern)
+            check_type_keyword(value, is_1_1=self.is_1_1)
         elif term in KEYWORDS:
             raise JsonLdError(ErrorCode.KEYWORD_REDEFINITION, term)
         elif has_keyword_form(term):
@@ -155,11 +158,11 @@ class TermDefiner:
             value = {"@id": value}
         elif not isinstance(value, dict):
             raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
-        definition = self._definition(term, value, simple=simple)
+        definition = self._make_definition(term, value, simple=simple)
         if definition is None:
             return
         if previous is not None and previous.protected and not self.override_protected:
-            if not definition.same_as(previous):
+            if not definition.is_same_definition(previous):
                 self.active.terms[term] = previous
                 raise JsonLdError(ErrorCode.PROTECTED_TERM_REDEFINITION, term)
             definition = previous
@@ -168,64 +171,58 @@ class TermDefiner:
         if "@context" in value and not definition.reverse:
             self._check_scoped_context(term, value["@context"])
 
-    def _definition(self, term: str, value: dict[str, Json], *, simple: bool) -> TermDefinition | None:
-        """Steps 10 to 26. None where the specification says to ignore the term."""
-        protected = mappings.protected(value, self.protected, modern=self.modern)
-        type_mapping = self._type(value) if "@type" in value else None
+    def _make_definition(self, term: str, value: dict[str, Json], *, simple: bool) -> TermDefinition | None:
+        """Return a term definition (steps 10 to 26); None if the term must be ignored."""
+        protected = parse_protected(value, self.protected, is_1_1=self.is_1_1)
+        type_mapping = self._parse_type(value) if "@type" in value else None
         if "@reverse" in value:
-            return self._reverse(value, protected=protected, type_mapping=type_mapping)
-        if "@id" in value and value["@id"] != term:
-            if value["@id"] is None:
-                iri, prefix = None, False
-            else:
-                found = self._explicit_iri(term, value["@id"], simple=simple)
-                if found is None:
-                    return None
-                iri, prefix = found
-        else:
-            iri, prefix = self._implicit_iri(term), False
-        container = (
-            mappings.container(value["@container"], modern=self.modern) if "@container" in value else NO_CONTAINER
-        )
+            return self._make_reverse_definition(value, protected=protected, type_mapping=type_mapping)
+        mapping = self._parse_iri_mapping(term, value, simple=simple)
+        if mapping is None:
+            return None
+        iri, prefix = mapping
+        container = parse_container(value["@container"], is_1_1=self.is_1_1) if "@container" in value else NO_CONTAINER
         if "@type" in container:
             type_mapping = type_mapping or "@id"
             if type_mapping not in ("@id", "@vocab"):
                 raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, term)
         scoped = "@context" in value
-        if scoped and not self.modern:
+        if scoped and not self.is_1_1:
             raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@context")
         definition = TermDefinition(
             iri=iri,
-            prefix=mappings.prefix(term, value["@prefix"], iri, modern=self.modern) if "@prefix" in value else prefix,
+            prefix=parse_prefix_flag(term, value["@prefix"], iri, is_1_1=self.is_1_1) if "@prefix" in value else prefix,
             protected=protected,
             type=type_mapping,
             container=container,
-            index=self._index(value, container) if "@index" in value else None,
+            index=self._parse_index(value, container) if "@index" in value else None,
             context=value["@context"] if scoped else ABSENT,
             context_base=self.base if scoped else None,
             context_key=next(_context_keys) if scoped else -1,
-            language=mappings.language(value["@language"]) if "@language" in value and "@type" not in value else ABSENT,
-            direction=mappings.direction(value["@direction"])
+            language=parse_language(value["@language"]) if "@language" in value and "@type" not in value else ABSENT,
+            direction=parse_direction(value["@direction"])
             if "@direction" in value and "@type" not in value
             else ABSENT,
-            nest=mappings.nest(value["@nest"], modern=self.modern) if "@nest" in value else None,
+            nest=parse_nest(value["@nest"], is_1_1=self.is_1_1) if "@nest" in value else None,
         )
         if not value.keys() <= DEFINITION_ENTRIES:
             raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
         return definition
 
-    def _type(self, value: dict[str, Json]) -> str:
+    def _parse_type(self, value: dict[str, Json]) -> str:
         type_ = value["@type"]
         if not isinstance(type_, str):
             raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, "@type of a term is not a string")
         expanded = self.expand(type_)
-        allowed = ("@id", "@vocab", "@json", "@none") if self.modern else ("@id", "@vocab")
+        allowed = ("@id", "@vocab", "@json", "@none") if self.is_1_1 else ("@id", "@vocab")
         if expanded is None or not (expanded in allowed or is_absolute(expanded)):
             raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, type_)
         return expanded
 
-    def _reverse(self, value: dict[str, Json], *, protected: bool, type_mapping: str | None) -> TermDefinition | None:
-        """Step 13."""
+    def _make_reverse_definition(
+        self, value: dict[str, Json], *, protected: bool, type_mapping: str | None
+    ) -> TermDefinition | None:
+        """Return the definition of a reverse property (step 13); None if it must be ignored."""
         if "@id" in value or "@nest" in value:
             raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, "@id or @nest beside @reverse")
         reverse = value["@reverse"]
@@ -238,7 +235,7 @@ class TermDefiner:
             raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, reverse)
         container = value.get("@container")
         if container not in (None, "@set", "@index"):
-            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, shown(container))
+            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, describe_value(container))
         return TermDefinition(
             iri=iri,
             protected=protected,
@@ -247,8 +244,16 @@ class TermDefiner:
             container=frozenset((container,)) if container else NO_CONTAINER,
         )
 
-    def _explicit_iri(self, term: str, given: Json, *, simple: bool) -> tuple[str, bool] | None:
-        """Step 14.2: the IRI mapping, and whether the term may be a prefix."""
+    def _parse_iri_mapping(self, term: str, value: dict[str, Json], *, simple: bool) -> tuple[str | None, bool] | None:
+        """Return the IRI mapping, and whether the term can be a prefix (steps 14 to 18); None to ignore the term."""
+        if "@id" not in value or value["@id"] == term:
+            return self._find_implicit_iri(term), False
+        if value["@id"] is None:
+            return None, False
+        return self._parse_explicit_iri(term, value["@id"], simple=simple)
+
+    def _parse_explicit_iri(self, term: str, given: Json, *, simple: bool) -> tuple[str, bool] | None:
+        """Parse `@id` (step 14.2). Return the IRI and whether the term can be a prefix; None to ignore the term."""
         if not isinstance(given, str):
             raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
         if given not in KEYWORDS and has_keyword_form(given):
@@ -265,8 +270,8 @@ class TermDefiner:
         plain = ":" not in term and "/" not in term
         return iri, plain and simple and (iri.endswith(_GEN_DELIMS) or is_blank(iri))
 
-    def _implicit_iri(self, term: str) -> str:
-        """Steps 15 to 18: the term says itself what it stands for."""
+    def _find_implicit_iri(self, term: str) -> str:
+        """Return the IRI mapping that follows from the term itself (steps 15 to 18)."""
         colon = term.find(":", 1)
         if colon != -1:
             prefix = term[:colon]
@@ -287,11 +292,11 @@ class TermDefiner:
             raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
         return self.active.vocab + term
 
-    def _index(self, value: dict[str, Json], container: frozenset[str]) -> str:
+    def _parse_index(self, value: dict[str, Json], container: frozenset[str]) -> str:
         index = value["@index"]
-        if not self.modern or "@index" not in container or not isinstance(index, str):
+        if not self.is_1_1 or "@index" not in container or not isinstance(index, str):
             raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@index")
-        # A term may be the index of its own values: what is being defined just now makes no cycle here.
+        # A term may be the index of its own values, so a definition in progress is not a cycle here.
         under_way = False in (self.defined.get(index), self.defined.get(index.partition(":")[0]))
         expanded = self.active.expand_term(index) if under_way else self.expand(index)
         if expanded is None or not is_absolute(expanded):
@@ -299,7 +304,10 @@ class TermDefiner:
         return index
 
     def _check_scoped_context(self, term: str, context: Json) -> None:
-        """Step 21: processed once to find its errors; applied where the term is used. It may refer to its own term."""
+        """Process a scoped context for its errors (step 21).
+
+        The context is applied where the term is used. It may refer to its own term.
+        """
         try:
             self.check_scope(self.active, context, base=self.base, remote=self.remote)
         except LimitExceeded:
@@ -309,7 +317,7 @@ class TermDefiner:
             raise JsonLdError(ErrorCode.INVALID_SCOPED_CONTEXT, f"{term}: {error}") from error
 
     def expand(self, value: str) -> str | None:
-        """IRI Expansion (section 5.2.2) with vocab, while terms it leans on may still have to be defined."""
+        """Expand an IRI with the vocabulary mapping (section 5.2.2), defining the terms it depends on first."""
         if value in KEYWORDS:
             return value
         if has_keyword_form(value):

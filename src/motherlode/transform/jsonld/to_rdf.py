@@ -1,4 +1,8 @@
-"""Numbers and JSON in their canonical spelling: XSD doubles, and the JSON Canonicalization Scheme (RFC 8785)."""
+"""Convert JSON-LD to statements (JSON-LD 1.1 API, `toRdf` in section 9.1, and sections 7 and 8).
+
+The functions at the top serialize numbers and JSON in canonical form: XSD doubles, and RFC 8785 (JSON Canonicalization
+Scheme). `StatementEmitter` converts expanded JSON-LD, and `to_rdf` runs all steps for one document.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from motherlode.transform.jsonld.active_context import ActiveContext
 from motherlode.transform.jsonld.context_processor import ContextProcessor
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Note, Notes, shorten
 from motherlode.transform.jsonld.expansion import Expander
-from motherlode.transform.jsonld.iris import iri_of, is_language_tag
+from motherlode.transform.jsonld.iris import is_language_tag, parse_iri
 from motherlode.transform.jsonld.processor_options import Json, ProcessorOptions, RdfDirection
 from motherlode.www.iri import repair_message
 
@@ -21,7 +25,7 @@ _SAFE_INTEGER = 2**53
 
 
 def canonical_double(value: float) -> str:
-    """The canonical spelling of xsd:double, with at most 15 digits after the point (JSON-LD 1.1 API, section 8.6).
+    """Return the canonical form of an xsd:double with at most 15 decimals (JSON-LD 1.1 API, section 8.6).
 
     >>> [canonical_double(n) for n in (5.3, 1e21, -0.001, 100, float("inf"))]
     ['5.3E0', '1.0E21', '-1.0E-3', '1.0E2', 'INF']
@@ -36,7 +40,10 @@ def canonical_double(value: float) -> str:
 
 
 class LongInteger(float):
-    """An integer with more digits than Python converts (4,300 by default): infinite as a number, exact as text."""
+    """An integer with more digits than Python converts (4,300 by default).
+
+    Its numeric value is infinite; `digits` is exact.
+    """
 
     __slots__ = ("digits",)
 
@@ -49,7 +56,7 @@ class LongInteger(float):
 
 
 def long_integer(value: int | float) -> str:
-    """The digits of an integer that is too large for a double; "" for all other numbers.
+    """Return the digits of an integer that is too large for a double; "" for all other numbers.
 
     >>> len(long_integer(10**400)), long_integer(10**300), long_integer(LongInteger("-" + "9" * 5000))[:3]
     (401, '', '-99')
@@ -60,12 +67,12 @@ def long_integer(value: int | float) -> str:
         return ""
     try:
         return str(value)
-    except ValueError:  # more digits than Python converts; our own decoder makes no such integers
+    except ValueError:  # more digits than Python converts; the decoder creates no such integers
         return ""
 
 
 def as_double(value: int | float) -> float:
-    """The double of a number, which for integers without measure is infinite."""
+    """Convert a number to a double; infinity if it is too large."""
     try:
         return float(value)
     except OverflowError:
@@ -73,53 +80,55 @@ def as_double(value: int | float) -> float:
 
 
 def canonical_json(value: Json) -> str:
-    r"""The canonical spelling of a JSON value.
+    r"""Return the canonical form of a JSON value (RFC 8785).
 
     >>> canonical_json({"b": [1.0, 1e21, 1e-7, None, True], "a": "\u20ac\n"})
     '{"a":"€\\n","b":[1,1e+21,1e-7,null,true]}'
     """
     if isinstance(value, dict):
-        members = (f"{_string(key)}:{canonical_json(value[key])}" for key in sorted(value, key=_utf16))
+        members = (
+            f"{_serialize_string(key)}:{canonical_json(value[key])}" for key in sorted(value, key=_utf16_sort_key)
+        )
         return "{" + ",".join(members) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(canonical_json, value)) + "]"
     if isinstance(value, str):
-        return _string(value)
+        return _serialize_string(value)
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
-    return _number(value)
+    return _serialize_number(value)
 
 
-def _utf16(key: str) -> bytes:
-    """Keys are ordered by their UTF-16 code units."""
+def _utf16_sort_key(key: str) -> bytes:
+    """Return the UTF-16 code units of a key. RFC 8785 sorts keys by them."""
     return key.encode("utf-16-be", "surrogatepass")
 
 
-def _string(value: str) -> str:
+def _serialize_string(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _number(value: int | float) -> str:
-    """As ECMAScript spells numbers, which are all doubles."""
+def _serialize_number(value: int | float) -> str:
+    """Serialize a number as ECMAScript does. All its numbers are doubles."""
     if isinstance(value, int) and abs(value) < _SAFE_INTEGER:
         return str(value)
     double = as_double(value)
     if not math.isfinite(double):
         return long_integer(value) or "null"
     if double == int(double) and abs(double) < 1e21:
-        return str(int(double)) if abs(double) < _SAFE_INTEGER else _shortest_integer(double)
+        return str(int(double)) if abs(double) < _SAFE_INTEGER else _serialize_large_integer(double)
     spelled = repr(double)
     if "e" not in spelled:
         return spelled
     mantissa, _, exponent = spelled.partition("e")
     power = int(exponent)
-    if -6 <= power < 0:  # Python changes over to exponents below 1e-4, ECMAScript below 1e-6
-        return _small(mantissa, power)
+    if -6 <= power < 0:  # Python uses exponents below 1e-4, ECMAScript below 1e-6
+        return _serialize_small_number(mantissa, power)
     return f"{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
 
 
-def _shortest_integer(double: float) -> str:
-    """The shortest digits that tell the double apart, filled up with zeros."""
+def _serialize_large_integer(double: float) -> str:
+    """Return the shortest digits that identify the double, padded with zeros."""
     digits, _, exponent = f"{double!r}".partition("e")
     sign = "-" if digits.startswith("-") else ""
     whole, _, fraction = digits.lstrip("-").partition(".")
@@ -128,29 +137,29 @@ def _shortest_integer(double: float) -> str:
     return sign + whole + fraction + "0" * max(missing, 0)
 
 
-def _small(mantissa: str, power: int) -> str:
+def _serialize_small_number(mantissa: str, power: int) -> str:
     sign = "-" if mantissa.startswith("-") else ""
     digits = mantissa.lstrip("-").replace(".", "")
     return f"{sign}0.{'0' * (-power - 1)}{digits}"
 
 
-# ── From expanded JSON-LD to statements (JSON-LD 1.1 API, sections 7 and 8).
+# Statements
 
 Node = dict[str, Json]
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 _VALUE, _LANGUAGE, _DIRECTION = f"<{RDF}value>", f"<{RDF}language>", f"<{RDF}direction>"
 _BOOLEAN, _DOUBLE, _INTEGER, _JSON = XSD + "boolean", XSD + "double", XSD + "integer", RDF + "JSON"
-_IN_A_LANGUAGE = frozenset({RDF + "langString", RDF + "dirLangString"})
-"""Datatypes that a literal has by its language alone (RDF 1.1 Concepts, section 3.3): no typed value can have them."""
+_LANGUAGE_DATATYPES = frozenset({RDF + "langString", RDF + "dirLangString"})
+"""Datatypes of literals with a language (RDF 1.1 Concepts, section 3.3). They cannot be given explicitly."""
 _I18N = "https://www.w3.org/ns/i18n#"
-_NOWHERE = "<>"
-"""Marks the statements of a graph whose name is not usable; no graph is called so."""
-_LARGE = 10**21
-"""From here on numbers are doubles even without a fraction."""
+_UNUSABLE_GRAPH = "<>"
+"""Temporary name for a graph with an invalid name. Its statements are dropped."""
+_MIN_DOUBLE_INTEGER = 10**21
+"""Integers from here on become doubles."""
 
 
-class Emitter:
-    """Writes the statements of one document."""
+class StatementEmitter:
+    """Creates the statements of one document."""
 
     def __init__(self, options: ProcessorOptions, notes: Notes, names: BlankNames) -> None:
         self._notes = notes
@@ -160,55 +169,55 @@ class Emitter:
         self._direction = options.rdf_direction
         self._generalized = options.produce_generalized
         self._limit = options.limits.statements
-        self._indexes: dict[tuple[str, str], str] = {}
+        self._node_indexes: dict[tuple[str, str], str] = {}
         self.statements: list[Statement] = []
 
     def emit(self, nodes: list[Json], graph: str = "") -> None:
-        """Everything that a list of expanded nodes says."""
+        """Add the statements of expanded nodes."""
         for node in nodes:
-            self._node(node, graph)
+            self._emit_node(node, graph)
             if len(self.statements) > self._limit:
                 del self.statements[self._limit :]
                 raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, f"more than {self._limit} statements")
 
-    # Nodes ------------------------------------------------------------------------------------------------------------
+    # Nodes
 
-    def _node(self, node: Node, graph: str) -> str | None:
-        """The term of a node, after everything that it says. None where the node has no usable identifier."""
-        subject = self._subject(node)
+    def _emit_node(self, node: Node, graph: str) -> str | None:
+        """Add the statements of a node and return its term; None if the node has an invalid identifier."""
+        subject = self._convert_subject(node)
         for name, values in node.items():
             if name[0] != "@":
-                self._property(subject, name, values, graph)
+                self._emit_property(subject, name, values, graph)
             elif name == "@type":
-                self._types(subject, values, graph)
+                self._emit_types(subject, values, graph)
             elif name == "@graph":
-                self._graph(subject, values)
+                self._emit_graph(subject, values)
             elif name == "@included":
                 for value in values:
-                    self._node(value, graph)
+                    self._emit_node(value, graph)
             elif name == "@reverse":
-                self._reverse(subject, values, graph)
-            elif name == "@list":  # in a graph container: the list is dropped, but not the nodes in it
-                self._nested(values, graph)
+                self._emit_reverse(subject, values, graph)
+            elif name == "@list":  # in a graph container: the list is dropped, the nodes in it are kept
+                self._emit_nested(values, graph)
             elif name == "@index" and subject is not None:
                 self._check_index(subject, values, graph)
         return subject
 
-    def _subject(self, node: Node) -> str | None:
+    def _convert_subject(self, node: Node) -> str | None:
         identifier = node.get("@id")
-        return self._names.fresh() if identifier is None else self._resource(identifier)
+        return self._names.fresh() if identifier is None else self._convert_resource(identifier)
 
-    def _resource(self, identifier: str) -> str | None:
-        term = self._iri(identifier)
+    def _convert_resource(self, identifier: str) -> str | None:
+        term = self._convert_iri(identifier)
         if term is None:
             if identifier.startswith("_:"):
-                return self._names.named(identifier)
-            self._lose("IRI", identifier)
+                return self._names.for_label(identifier)
+            self._report_lost("IRI", identifier)
         return term
 
-    def _iri(self, value: str) -> str | None:
-        """The term of an IRI; None if it is none, or must be repaired and may not be."""
-        found = iri_of(value)
+    def _convert_iri(self, value: str) -> str | None:
+        """Return the term of an IRI; None if it is invalid and repair fails or is not allowed."""
+        found = parse_iri(value)
         if found is None or not found.is_repaired:
             return None if found is None else found.term
         if not self._repairs_iris:
@@ -216,116 +225,121 @@ class Emitter:
         self._notes.add(repair_message(found), value, repaired=True)
         return found.term
 
-    def _lose(self, what: str, value: str) -> None:
-        self._notes.add(f"bad {what}, its statements are lost: {shorten(value)}", value)
+    def _report_lost(self, what: str, value: str) -> None:
+        self._notes.add(f"invalid {what}, its statements are lost: {shorten(value)}", value)
 
-    def _graph(self, name: str | None, nodes: list[Json]) -> None:
+    def _emit_graph(self, name: str | None, nodes: list[Json]) -> None:
         if name is not None:
             self.emit(nodes, name)
             return
         start = len(self.statements)
-        self.emit(nodes, _NOWHERE)
-        self.statements[start:] = [statement for statement in self.statements[start:] if statement[3] != _NOWHERE]
+        self.emit(nodes, _UNUSABLE_GRAPH)
+        self.statements[start:] = [
+            statement for statement in self.statements[start:] if statement[3] != _UNUSABLE_GRAPH
+        ]
 
-    def _property(self, subject: str | None, name: str, values: list[Json], graph: str) -> None:
-        predicate = self._predicate(name)
+    def _emit_property(self, subject: str | None, name: str, values: list[Json], graph: str) -> None:
+        predicate = self._convert_predicate(name)
         if subject is None or predicate is None:
-            self._nested(values, graph)
+            self._emit_nested(values, graph)
             return
         for value in values:
             if len(value) == 1 and type(text := value.get("@value")) is str:
-                found: str | None = literal(text)  # most values of most documents
+                found: str | None = literal(text)  # the most common case
             else:
-                found = self._object(value, graph)
+                found = self._convert_object(value, graph)
             if found is not None:
                 self.statements.append((subject, predicate, found, graph))
 
-    def _nested(self, values: list[Json], graph: str) -> None:
-        """What nodes say that hang on a lost statement: it stays."""
+    def _emit_nested(self, values: list[Json], graph: str) -> None:
+        """Add the statements of nodes inside a statement that is dropped."""
         for value in values:
             if "@list" in value:
-                self._nested(value["@list"], graph)
+                self._emit_nested(value["@list"], graph)
             elif "@value" not in value:
-                self._node(value, graph)
+                self._emit_node(value, graph)
 
-    def _predicate(self, name: str) -> str | None:
-        term = self._iri(name)
+    def _convert_predicate(self, name: str) -> str | None:
+        term = self._convert_iri(name)
         if term is None:
             if name.startswith("_:"):
-                return self._names.named(name) if self._generalized else None
-            self._lose("IRI", name)
+                return self._names.for_label(name) if self._generalized else None
+            self._report_lost("IRI", name)
         return term
 
-    def _types(self, subject: str | None, types: list[str | None], graph: str) -> None:
+    def _emit_types(self, subject: str | None, types: list[str | None], graph: str) -> None:
         if subject is None:
             return
         for type_ in types:
-            found = None if type_ is None else self._resource(type_)
+            found = None if type_ is None else self._convert_resource(type_)
             if found is not None:
                 self.statements.append((subject, RDF_TYPE, found, graph))
 
-    def _reverse(self, subject: str | None, properties: Node, graph: str) -> None:
+    def _emit_reverse(self, subject: str | None, properties: Node, graph: str) -> None:
         for name, values in properties.items():
-            predicate = self._predicate(name)
+            predicate = self._convert_predicate(name)
             for value in values:
-                found = self._node(value, graph)
+                found = self._emit_node(value, graph)
                 if found is not None and subject is not None and predicate is not None:
                     self.statements.append((found, predicate, subject, graph))
 
     def _check_index(self, subject: str, index: str, graph: str) -> None:
-        """Node map generation, step 6.10."""
-        if self._indexes.setdefault((graph, subject), index) != index:
+        """Check that a node has only one index (Node Map Generation, step 6.10)."""
+        if self._node_indexes.setdefault((graph, subject), index) != index:
             if self._strict:
                 raise JsonLdError(ErrorCode.CONFLICTING_INDEXES, index)
             self._notes.add(f"{ErrorCode.CONFLICTING_INDEXES.value}: {shorten(index)}", index)
 
-    # Values -----------------------------------------------------------------------------------------------------------
+    # Values
 
-    def _object(self, value: Node, graph: str) -> str | None:
-        """Object to RDF Conversion (section 8.3)."""
+    def _convert_object(self, value: Node, graph: str) -> str | None:
+        """Return the term of a value and add its statements (Object to RDF Conversion, section 8.3)."""
         if "@value" in value:
-            return self._literal(value, graph)
+            return self._convert_literal(value, graph)
         if "@list" in value:
-            return self._list(value["@list"], graph)
-        if len(value) == 1 and value.get("@id", "") is None:  # a reference to something that looks like a keyword
+            return self._emit_list(value["@list"], graph)
+        if len(value) == 1 and value.get("@id", "") is None:  # the reference has the form of a keyword
             return None
-        return self._node(value, graph)
+        return self._emit_node(value, graph)
 
-    def _list(self, items: list[Json], graph: str) -> str:
-        """List Conversion (section 8.4). An item that is lost leaves its place in the list empty."""
+    def _emit_list(self, items: list[Json], graph: str) -> str:
+        """Add the statements of a list and return its first node (List Conversion, section 8.4).
+
+        The node of an invalid item has no `rdf:first`.
+        """
         if not items:
             return _NIL
         nodes = [self._names.fresh() for _ in items]
         for node, item, rest in zip(nodes, items, [*nodes[1:], _NIL], strict=True):
-            found = self._object(item, graph)
+            found = self._convert_object(item, graph)
             if found is not None:
                 self.statements.append((node, _FIRST, found, graph))
             self.statements.append((node, _REST, rest, graph))
         return nodes[0]
 
-    def _literal(self, item: Node, graph: str) -> str | None:
+    def _convert_literal(self, item: Node, graph: str) -> str | None:
         value = item["@value"]
         datatype = item.get("@type")
         if datatype == "@json":
             return literal(canonical_json(value), datatype=_JSON)
         if datatype is not None:
-            term = self._iri(datatype)
+            term = self._convert_iri(datatype)
             if term is None:
-                self._lose("datatype", datatype)
+                self._report_lost("datatype", datatype)
                 return None
-            datatype = None if datatype in _IN_A_LANGUAGE else term[1:-1]
+            datatype = None if datatype in _LANGUAGE_DATATYPES else term[1:-1]
         language = item.get("@language", "")
         if language and not is_language_tag(language):
-            self._lose("language tag", language)
+            self._report_lost("language tag", language)
             return None
         if not isinstance(value, str):
-            value, datatype = _native(value, datatype)
+            value, datatype = _convert_native_value(value, datatype)
         if "@direction" in item and self._direction is not None:
-            return self._directed(value, language.lower(), item["@direction"], graph)
+            return self._convert_directed(value, language.lower(), item["@direction"], graph)
         return literal(value, language=language, datatype=datatype or "")
 
-    def _directed(self, value: str, language: str, direction: str, graph: str) -> str:
-        """Section 8.3, step 13."""
+    def _convert_directed(self, value: str, language: str, direction: str, graph: str) -> str:
+        """Return the term of a string with a base direction (section 8.3, step 13)."""
         if self._direction is RdfDirection.I18N_DATATYPE:
             return literal(value, datatype=f"{_I18N}{language}_{direction}")
         node = self._names.fresh()
@@ -336,37 +350,37 @@ class Emitter:
         return node
 
 
-def _native(value: Json, datatype: str | None) -> tuple[str, str]:
-    """Section 8.3, steps 9 to 11: booleans and numbers in their canonical spelling, with a datatype.
+def _convert_native_value(value: Json, datatype: str | None) -> tuple[str, str]:
+    """Return the canonical form and datatype of a boolean or number (section 8.3, steps 9 to 11).
 
-    An integer that no double can hold stays an integer: as a double it would be infinite.
+    An integer that is too large for a double stays an integer, because the double would be infinite.
     """
     if isinstance(value, bool):
         return ("true" if value else "false"), datatype or _BOOLEAN
     if (digits := long_integer(value)) and datatype != _DOUBLE:
         return digits, datatype or _INTEGER
     fractional = isinstance(value, float) and not value.is_integer()
-    if fractional or abs(value) >= _LARGE or datatype == _DOUBLE:
+    if fractional or abs(value) >= _MIN_DOUBLE_INTEGER or datatype == _DOUBLE:
         return canonical_double(as_double(value)), datatype or _DOUBLE
     return str(int(value)), datatype or _INTEGER
 
 
-# ── JSON-LD to RDF: one decoded document in, its statements out (JSON-LD 1.1 API, section 9.1, `toRdf`).
+# The processor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessedDocument:
-    """What one document says, and what was wrong with it."""
+    """The statements of one document and its problems."""
 
     statements: tuple[Statement, ...]
-    """Each once, in the order of the document."""
+    """Distinct statements in document order."""
     notes: tuple[Note, ...] = ()
     wanted: tuple[str, ...] = ()
-    """Remote contexts that could not be loaded."""
+    """Remote contexts that were not available."""
 
 
 def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> ProcessedDocument:
-    """The statements of a decoded document. Raises `JsonLdError` only if the options are strict.
+    """Return the statements of a decoded document. Raise `JsonLdError` only in strict mode.
 
     >>> from motherlode.model import Syntax
     >>> names = BlankNames("http://example.org/", Syntax.JSON_LD)
@@ -375,29 +389,29 @@ def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> Proc
     (('<http://example.org/#me>', '<http://xmlns.com/foaf/0.1/name>', '"Ann"', ''),)
     """
     notes = Notes(options.limits.problems)
-    emitter = Emitter(options, notes, names)
+    emitter = StatementEmitter(options, notes, names)
     try:
         _process(document, options, notes, emitter)
     except RecursionError:
-        _give_up(LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep"), options, notes)
+        _report_or_raise(LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep"), options, notes)
     except JsonLdError as error:
-        _give_up(error, options, notes)
+        _report_or_raise(error, options, notes)
     return ProcessedDocument(
         statements=tuple(dict.fromkeys(emitter.statements)), notes=tuple(notes.all()), wanted=tuple(notes.wanted)
     )
 
 
-def _give_up(error: JsonLdError, options: ProcessorOptions, notes: Notes) -> None:
+def _report_or_raise(error: JsonLdError, options: ProcessorOptions, notes: Notes) -> None:
     if options.strict:
         raise error
     notes.add(str(error), error.detail)
 
 
-def _process(document: Json, options: ProcessorOptions, notes: Notes, emitter: Emitter) -> None:
+def _process(document: Json, options: ProcessorOptions, notes: Notes, emitter: StatementEmitter) -> None:
     contexts = ContextProcessor(options, notes)
     expander = Expander(options, notes, contexts)
-    active = _start(contexts, options.expand_context)
-    # One item of a long array after the other: what comes before a fault is kept, and memory stays low.
+    active = _make_initial_context(contexts, options.expand_context)
+    # The items of a long array are processed one by one: results before an error are kept, and memory stays low.
     alone = not isinstance(document, list)
     for item in [document] if alone else document:
         try:
@@ -405,7 +419,7 @@ def _process(document: Json, options: ProcessorOptions, notes: Notes, emitter: E
         except LimitExceeded:
             raise
         except JsonLdError as error:
-            _give_up(error, options, notes)
+            _report_or_raise(error, options, notes)
             continue
         if alone and isinstance(expanded, dict) and expanded.keys() == {"@graph"}:
             expanded = expanded["@graph"]
@@ -413,9 +427,9 @@ def _process(document: Json, options: ProcessorOptions, notes: Notes, emitter: E
             emitter.emit(expanded if isinstance(expanded, list) else [expanded])
 
 
-def _start(contexts: ContextProcessor, expand_context: Json) -> ActiveContext:
+def _make_initial_context(contexts: ContextProcessor, expand_context: Json) -> ActiveContext:
     if expand_context is None:
         return contexts.initial
     if isinstance(expand_context, dict) and "@context" in expand_context:
         expand_context = expand_context["@context"]
-    return contexts.embedded(contexts.initial, expand_context)
+    return contexts.apply_embedded(contexts.initial, expand_context)

@@ -1,4 +1,4 @@
-"""The value of a property: an IRI, a number, a time, or text in a language (note, section 6.4)."""
+"""Values of Microdata properties: IRIs, numbers, times, or text in a language (note, section 6.4)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _URL_ATTRIBUTES = {
     **dict.fromkeys(("a", "area", "link"), "href"),
     "object": "data",
 }
-_MOST_REFUSED = 100
+_MAX_REPORTED_IRIS = 100
+"""Invalid IRIs, and repaired IRIs, of one page that are reported as problems."""
 _NUMBERS = (
     (re.compile(r"[+-]?\d+", re.ASCII), XSD + "integer"),
     (re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII), XSD + "double"),
@@ -34,70 +35,73 @@ _TYPED: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
     "data": ("value", _number_datatype),
     "meter": ("value", _number_datatype),
 }
-"""Elements whose value may have a datatype: the attribute that holds it, and how its datatype is found."""
+"""Elements whose value may have a datatype: the attribute with the value, and the function that finds the datatype."""
 
 
 class PropertyValues:
-    """Reads values of one page, within a budget."""
+    """Reads the property values of one page within a text budget."""
 
     def __init__(self, document: Document) -> None:
         self._base = document.iri_base
         self.budget = TextBudget(len(document.body))
-        self.refused: dict[str, None] = {}
-        """What is no valid IRI, and was left out."""
-        self.repaired: dict[str, str] = {}
-        """Messages about IRIs that had characters that none may have, and what was made of them."""
+        self.invalid_iris: dict[str, None] = {}
+        """IRIs that were left out because they are invalid."""
+        self.repairs: dict[str, str] = {}
+        """The message about each repaired IRI, and the original IRI."""
         self._language_of = languages(document, default=_default_language(document))
 
-    def term(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
-        """The term of an element that is not an item; None if it has no value.
+    def read(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
+        """Return the value of an element that is not an item, or None if it has none.
 
-        A `content` attribute replaces the value of every element, and the element types it like any other value. An
-        empty one does not replace an address, a time or a number.
+        A `content` attribute replaces the value of every element and gets the same datatype. An empty one does not
+        replace an IRI, a time or a number.
         """
         tag = node.tag or ""
         content = attributes.get("content")
         if tag in _URL_ATTRIBUTES:
             reference = content or attributes.get(_URL_ATTRIBUTES[tag])
-            if reference is not None:  # HTML would have nothing for a link to nowhere; its text says at least something
-                return self.address(reference)
+            if reference is not None:  # otherwise the text is the value; HTML specifies an empty string
+                return self.resolve_reference(reference)
         elif tag in _TYPED:
             attribute, datatype_of = _TYPED[tag]
             given = content or attributes.get(attribute)
-            return self._typed(node, self._content(node) if given is None else given, datatype_of)
+            return self._typed_literal(node, self._read_text(node) if given is None else given, datatype_of)
         elif tag == "meta":
-            return self._text(node, content or "")
-        return self._text(node, self._content(node) if content is None else content)
+            return self._text_literal(node, content or "")
+        return self._text_literal(node, self._read_text(node) if content is None else content)
 
-    def address(self, reference: str) -> str | None:
-        """The term of a reference; None where it is none."""
-        return self.checked(resolve_and_check(self._base, reference))
+    def resolve_reference(self, reference: str) -> str | None:
+        """Return the term of an IRI reference, or None if it is invalid."""
+        return self.record_term(resolve_and_check(self._base, reference))
 
-    def checked(self, address: Iri, *, is_reference: bool = True) -> str | None:
-        """The term of an IRI; None if it is not valid, which is recorded if it has a scheme. A repair is recorded.
+    def record_term(self, iri: Iri, *, is_reference: bool = True) -> str | None:
+        """Return the term of an IRI, or None if it is invalid; record whether it is invalid or repaired.
 
-        A type is no reference: it is never resolved, so a relative one is none.
+        An invalid reference without a scheme is not recorded. A type is not a reference, because it is not resolved.
         """
-        if address.is_valid:
-            if address.is_repaired and len(self.repaired) < _MOST_REFUSED:
-                self.repaired[repair_message(address)] = address.value
-            return address.term
-        if (is_absolute(address.value) or not is_reference) and len(self.refused) < _MOST_REFUSED:
-            self.refused[address.value] = None
+        if iri.is_valid:
+            if iri.is_repaired and len(self.repairs) < _MAX_REPORTED_IRIS:
+                self.repairs[repair_message(iri)] = iri.value
+            return iri.term
+        if (is_absolute(iri.value) or not is_reference) and len(self.invalid_iris) < _MAX_REPORTED_IRIS:
+            self.invalid_iris[iri.value] = None
         return None
 
-    def _typed(self, node: LexborNode, value: str | None, datatype_of: Callable[[str], str | None]) -> str | None:
+    def _typed_literal(
+        self, node: LexborNode, value: str | None, datatype_of: Callable[[str], str | None]
+    ) -> str | None:
         if value is None:
             return None
         datatype = datatype_of(value.strip())
-        return literal(value.strip(), datatype=datatype) if datatype else self._text(node, value)
+        return literal(value.strip(), datatype=datatype) if datatype else self._text_literal(node, value)
 
-    def _text(self, node: LexborNode, value: str | None) -> str | None:
+    def _text_literal(self, node: LexborNode, value: str | None) -> str | None:
         if value is None:
             return None
         return literal(value, language=self._language_of(node))
 
-    def _content(self, node: LexborNode) -> str | None:
+    def _read_text(self, node: LexborNode) -> str | None:
+        """Return the text of an element, or None if the text budget is spent."""
         if self.budget.is_spent:
             return None
         text = node.text()
@@ -106,10 +110,10 @@ class PropertyValues:
 
 
 def _default_language(document: Document) -> str:
-    """The language of a page that names it by the pragma alone, as pages once did (HTML, section 4.2.5.3)."""
+    """Return the language of `<meta http-equiv=content-language>` if the root has none (HTML, section 4.2.5.3)."""
     root, head = document.html.root, document.html.head
     if root is None or head is None or "lang" in root.attributes:
         return ""
     meta = head.css_first('meta[http-equiv="content-language" i]')
-    said = (meta.attributes.get("content") or "").strip() if meta is not None else ""
-    return said if "," not in said and " " not in said else ""
+    language = (meta.attributes.get("content") or "").strip() if meta is not None else ""
+    return language if "," not in language and " " not in language else ""

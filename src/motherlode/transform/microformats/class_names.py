@@ -1,7 +1,8 @@
-"""Classic microformats in the terms of microformats2: which class and rel values stand for which property.
+"""Class names: the tables of the classic microformats, and the parser of class attributes.
 
-The tables follow the "parser compatibility" section of each vocabulary at microformats.org/wiki (h-card, h-entry …)
-and, where that is silent, the schema of the classic format itself.
+The tables map class and rel values of the classic formats to properties of microformats2. They follow the "parser
+compatibility" section of each vocabulary at microformats.org/wiki (h-card, h-entry …) and otherwise the schema of the
+classic format.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ Property = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Classic:
-    """One classic root class."""
+class ClassicFormat:
+    """The properties of one classic root class."""
 
     type: str
     properties: Mapping[str, Property]
     rels: Mapping[str, Property] = field(default_factory=dict)
-    """Values of rel that are a property of the root around them."""
+    """Values of rel that are properties of the enclosing item."""
     implied_roots: Mapping[str, str] = field(default_factory=dict)
-    """Property classes that open an item of their own, even where their element has no root class."""
+    """Property classes that start a nested item even if the element has no root class."""
 
 
 def _p(*names: str) -> dict[str, Property]:
@@ -34,23 +35,23 @@ def _p(*names: str) -> dict[str, Property]:
 _ADDRESS = _p(
     *("post-office-box", "extended-address", "street-address", "locality", "region", "postal-code", "country-name")
 )
-_PLACE = _p("latitude", "longitude", "altitude")
+_COORDINATES = _p("latitude", "longitude", "altitude")
 _TAG = {"tag": ("p", "category")}
 
-ITEM = Classic(type="h-item", properties={"fn": ("p", "name"), "url": ("u", "url"), "photo": ("u", "photo")})
-"""The thing that a review is about, where it has no root class of its own."""
-_OF_THE_ITEM: dict[str, Property] = dict.fromkeys(ITEM.properties, ("p", "item"))
-"""What stands in a review, but in no item, is still said of the thing: `<b class="fn">` is the item, and its name."""
+ITEM = ClassicFormat(type="h-item", properties={"fn": ("p", "name"), "url": ("u", "url"), "photo": ("u", "photo")})
+"""The reviewed item of a review if it has no root class of its own."""
+_ITEM_PROPERTIES: dict[str, Property] = dict.fromkeys(ITEM.properties, ("p", "item"))
+"""Properties of the reviewed item directly inside a review: `<b class="fn">` starts the item and is its name."""
 _ITEM_ROOTS = dict.fromkeys(("item", *ITEM.properties), "item")
 
-CLASSIC_ROOTS: Mapping[str, Classic] = {
-    "adr": Classic(type="h-adr", properties=_ADDRESS),
-    "geo": Classic(type="h-geo", properties=_PLACE),
-    "vcard": Classic(
+CLASSIC_ROOTS: Mapping[str, ClassicFormat] = {
+    "adr": ClassicFormat(type="h-adr", properties=_ADDRESS),
+    "geo": ClassicFormat(type="h-geo", properties=_COORDINATES),
+    "vcard": ClassicFormat(
         type="h-card",
         properties={
             **_ADDRESS,
-            **_PLACE,
+            **_COORDINATES,
             **_p("family-name", "given-name", "additional-name", "honorific-prefix", "honorific-suffix", "nickname"),
             **_p("adr", "geo", "label", "tel", "tz", "org", "organization-name", "organization-unit", "role"),
             **_p("category", "note", "sort-string", "class", "agent", "mailer"),
@@ -60,7 +61,7 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
             "title": ("p", "job-title"),
         },
     ),
-    "vevent": Classic(
+    "vevent": ClassicFormat(
         type="h-event",
         properties={
             **_p("attendee", "category", "class", "contact", "description", "location", "organizer", "status"),
@@ -73,7 +74,7 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
             "url": ("u", "url"),
         },
     ),
-    "hfeed": Classic(
+    "hfeed": ClassicFormat(
         type="h-feed",
         properties={
             **_p("author", "category", "summary"),
@@ -84,7 +85,7 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
         },
         rels=_TAG,
     ),
-    "hentry": Classic(
+    "hentry": ClassicFormat(
         type="h-entry",
         properties={
             **_p("author", "category", "geo"),
@@ -96,12 +97,12 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
         },
         rels={"bookmark": ("u", "url"), **_TAG},
     ),
-    "hnews": Classic(
+    "hnews": ClassicFormat(
         type="h-news",
         properties=_p("entry", "dateline", "source-org", "geo"),
         rels={"principles": ("u", "principles")},
     ),
-    "hproduct": Classic(
+    "hproduct": ClassicFormat(
         type="h-product",
         properties={
             **_p("brand", "category", "description", "listing", "price", "review"),
@@ -112,7 +113,7 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
         },
         rels=_TAG,
     ),
-    "hrecipe": Classic(
+    "hrecipe": ClassicFormat(
         type="h-recipe",
         properties={
             **_p("author", "category", "ingredient", "nutrition", "summary", "yield"),
@@ -124,15 +125,15 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
         },
         rels=_TAG,
     ),
-    "hresume": Classic(
+    "hresume": ClassicFormat(
         type="h-resume",
         properties=_p("affiliation", "contact", "education", "experience", "publications", "skill", "summary"),
     ),
-    "hreview": Classic(
+    "hreview": ClassicFormat(
         type="h-review",
         properties={
             **_p("best", "category", "item", "rating", "worst"),
-            **_OF_THE_ITEM,
+            **_ITEM_PROPERTIES,
             "summary": ("p", "name"),
             "reviewer": ("p", "author"),
             "dtreviewed": ("dt", "published"),
@@ -141,32 +142,32 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
         rels={"bookmark": ("u", "url"), **_TAG},
         implied_roots=_ITEM_ROOTS,
     ),
-    "hreview-aggregate": Classic(
+    "hreview-aggregate": ClassicFormat(
         type="h-review-aggregate",
         properties={
             **_p("average", "best", "count", "item", "rating", "votes", "worst"),
-            **_OF_THE_ITEM,
+            **_ITEM_PROPERTIES,
             "summary": ("p", "name"),
         },
         implied_roots=_ITEM_ROOTS,
     ),
 }
 PLAIN_TYPES = frozenset({"h-adr", "h-geo"})
-"""Their text alone is understood by everybody; that of other items may be half a page."""
+"""Types whose plain text is a meaningful value. The text of other items may be half a page."""
 
-_READ_BY_NAME = {**CLASSIC_ROOTS, "item": ITEM}
-CLASSIC_PROPERTIES = frozenset(name for classic in _READ_BY_NAME.values() for name in classic.properties)
+_FORMATS = {**CLASSIC_ROOTS, "item": ITEM}
+CLASSIC_PROPERTIES = frozenset(name for classic in _FORMATS.values() for name in classic.properties)
 
 
 @lru_cache(maxsize=256)
-def classic_of(roots: tuple[str, ...]) -> Classic:
-    """What holds inside an element with these classic root classes; an element may have several at once.
+def combine_formats(roots: tuple[str, ...]) -> ClassicFormat:
+    """Return the combined properties of classic root classes, of which an element may have several.
 
-    >>> classic_of(("vcard", "vevent")).properties["summary"]
+    >>> combine_formats(("vcard", "vevent")).properties["summary"]
     ('p', 'name')
     """
-    found = [_READ_BY_NAME[root] for root in roots]
-    return Classic(
+    found = [_FORMATS[root] for root in roots]
+    return ClassicFormat(
         type=found[0].type,
         properties=_union(classic.properties for classic in found),
         rels=_union(classic.rels for classic in found),
@@ -175,71 +176,72 @@ def classic_of(roots: tuple[str, ...]) -> Classic:
 
 
 def classic_types(roots: Iterable[str]) -> tuple[str, ...]:
-    """The microformats2 types of classic root classes, sorted.
+    """Return the microformats2 types of classic root classes, sorted.
 
     >>> classic_types(["vevent", "vcard"])
     ('h-card', 'h-event')
     """
-    return tuple(sorted({_READ_BY_NAME[root].type for root in roots}))
+    return tuple(sorted({_FORMATS[root].type for root in roots}))
 
 
 def _union(tables: Iterable[Mapping[str, Property]]) -> dict[str, Property]:
     return {name: prop for table in tables for name, prop in table.items()}
 
 
-# ── What the class names of one element say: roots, properties and the value class pattern.
+# Class attributes
 
 _TOKEN = re.compile(r"[^ \t\n\f\r]+")
 _PREFIXED = re.compile(r"(h|p|u|dt|e)-((?:[a-z0-9]+-)?[a-z]+(?:-[a-z]+)*)")
-_PROMISING = re.compile(r"(?:h|p|u|dt|e)-[a-z0-9]")
-_LONGEST_NAME = 128
-"""A longer class name is an accident or an attack, not a property."""
-_MOST_NAMES = 500
-"""Names of one element; the rest of a longer list is not read."""
-_LONGEST_KEPT = 400
+_ANY_PREFIXED = re.compile(r"(?:h|p|u|dt|e)-[a-z0-9]")
+_MAX_NAME_CHARS = 128
+"""A longer class name is ignored."""
+_MAX_NAMES = 500
+"""Class names of one element that are read."""
+_MAX_CACHED_CHARS = 400
+"""A longer class attribute is not cached."""
 
 LAYOUT_NAMES = frozenset(
     f"h-{name}" for name in ("auto", "dvh", "fit", "full", "inherit", "lh", "lvh", "max", "min", "px", "screen", "svh")
 )
-"""Heights in the utility classes of Tailwind and Bootstrap: roots by the grammar, never so on the web."""
+"""Utility classes for heights (Tailwind, Bootstrap), which match the grammar of root class names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassNames:
-    """The class names of an element that mean something to microformats."""
+    """The class names of one element that matter to microformats."""
 
     roots: tuple[str, ...] = ()
     """The h-* names, sorted and unique."""
     classic_roots: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
-    """Prefix and name of each p-*, u-*, dt-* and e-* class, in order; a name written twice counts twice."""
+    """Prefix and name of each p-*, u-*, dt-* and e-* class, in order, with duplicates."""
     classic: tuple[str, ...] = ()
-    """Class names that are a property in some classic microformat, in order and unique."""
+    """Class names that are properties of any classic microformat, in order and unique."""
     is_value: bool = False
     is_value_title: bool = False
     is_include: bool = False
-    is_cut: bool = False
-    """The attribute went on, further than names are read."""
+    is_truncated: bool = False
+    """The attribute has more names than are read."""
 
 
-NOTHING = ClassNames()
+NO_NAMES = ClassNames()
 
 
-def class_names(attribute: str) -> ClassNames:
-    """What a class attribute says.
+def parse_class(attribute: str) -> ClassNames:
+    """Return the names of a class attribute that matter to microformats.
 
-    >>> names = class_names("h-card p-author vcard fn p-4")
+    >>> names = parse_class("h-card p-author vcard fn p-4")
     >>> names.roots, names.classic_roots, names.properties, names.classic
     (('h-card',), ('vcard',), (('p', 'author'),), ('fn',))
     """
-    return _kept(attribute) if len(attribute) <= _LONGEST_KEPT else _class_names(attribute)
+    return _parse_cached(attribute) if len(attribute) <= _MAX_CACHED_CHARS else _parse(attribute)
 
 
-def _class_names(attribute: str) -> ClassNames:
+def _parse(attribute: str) -> ClassNames:
     found_tokens = _TOKEN.findall(attribute)
-    tokens = [token for token in found_tokens[:_MOST_NAMES] if len(token) <= _LONGEST_NAME]
+    tokens = [token for token in found_tokens[:_MAX_NAMES] if len(token) <= _MAX_NAME_CHARS]
     prefixed = []
-    if _PROMISING.search(attribute):
+    if _ANY_PREFIXED.search(attribute):
         prefixed = [match.groups() for token in tokens if (match := _PREFIXED.fullmatch(token))]
     found = ClassNames(
         roots=tuple(sorted({f"h-{name}" for prefix, name in prefixed if prefix == "h"})),
@@ -249,9 +251,9 @@ def _class_names(attribute: str) -> ClassNames:
         is_value="value" in tokens,
         is_value_title="value-title" in tokens,
         is_include="include" in tokens,
-        is_cut=len(found_tokens) > _MOST_NAMES,
+        is_truncated=len(found_tokens) > _MAX_NAMES,
     )
-    return NOTHING if found == NOTHING else found
+    return NO_NAMES if found == NO_NAMES else found
 
 
-_kept = lru_cache(maxsize=4096)(_class_names)
+_parse_cached = lru_cache(maxsize=4096)(_parse)

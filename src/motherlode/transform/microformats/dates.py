@@ -18,68 +18,68 @@ _ONLY_DATE = re.compile(_DATE)
 _ONLY_ZONE = re.compile(_ZONE)
 _ONLY_TIME = re.compile(_TIME)
 _DATE_AND_TIME = re.compile(rf"(?P<date>{_DATE})(?:[tT]|\s+){_TIME}")
-_LONGEST = 64
-"""No date is longer; the patterns never see more."""
+_MAX_CHARS = 64
+"""A longer value is not a date. The patterns are not applied to it."""
 
 
-def piece_together(parts: Iterable[str]) -> str | None:
-    """The moment that several value elements name together; the first date, time and zone win.
+def join_date_parts(parts: Iterable[str]) -> str | None:
+    """Return the date and time of several value elements, or None. The first date, time and zone count.
 
-    >>> piece_together(["2009-06-26", "7:00 p.m.", "-08:00"])
+    >>> join_date_parts(["2009-06-26", "7:00 p.m.", "-08:00"])
     '2009-06-26 19:00-0800'
-    >>> piece_together(["00:00:00", "2099-12-31 23:59:59", "2000-01-01"])
+    >>> join_date_parts(["00:00:00", "2099-12-31 23:59:59", "2000-01-01"])
     '2000-01-01 00:00:00'
-    >>> piece_together(["soon"]) is None
+    >>> join_date_parts(["soon"]) is None
     True
     """
     day = clock = zone = ""
     separator = " "
     for part in (part.strip() for part in parts):
-        if len(part) > _LONGEST:
+        if len(part) > _MAX_CHARS:
             continue
         if whole := _DATE_AND_TIME.fullmatch(part):
-            if not day and not clock and _clock(whole):
+            if not day and not clock and _normalize_time(whole):
                 separator = "T" if part[len(whole["date"])] in "tT" else " "
-                if whole["zone"]:  # complete: the zone is kept as the author wrote it
-                    return whole["date"] + separator + _clock(whole) + whole["zone"]
-                day, clock = whole["date"], _clock(whole)
+                if whole["zone"]:  # a complete value keeps its zone unchanged
+                    return whole["date"] + separator + _normalize_time(whole) + whole["zone"]
+                day, clock = whole["date"], _normalize_time(whole)
         elif _ONLY_DATE.fullmatch(part):
             day = day or part
-        elif (only := _ONLY_TIME.fullmatch(part)) and _clock(only):
+        elif (only := _ONLY_TIME.fullmatch(part)) and _normalize_time(only):
             if not clock:
-                clock, zone = _clock(only), _zone(only["zone"] or "") or zone
+                clock, zone = _normalize_time(only), _normalize_zone(only["zone"] or "") or zone
         elif _ONLY_ZONE.fullmatch(part):
-            zone = zone or _zone(part)
+            zone = zone or _normalize_zone(part)
     if not clock:
         return day or None
     return f"{day}{separator if day else ''}{clock}{zone}"
 
 
-def date_in(value: str) -> str:
-    """The date with which a value begins, or "".
+def find_date(value: str) -> str:
+    """Return the date with which a value begins, or "".
 
-    >>> date_in("2012-10-30T11:45:00-08:00"), date_in("2013-034"), date_in("tomorrow")
+    >>> find_date("2012-10-30T11:45:00-08:00"), find_date("2013-034"), find_date("tomorrow")
     ('2012-10-30', '2013-034', '')
     """
-    match = _ONLY_DATE.match(value.strip()[:_LONGEST])
+    match = _ONLY_DATE.match(value.strip()[:_MAX_CHARS])
     return match[0] if match else ""
 
 
-def time_in(value: str) -> str:
-    """The time, with its zone, that a value consists of, or "".
+def read_time(value: str) -> str:
+    """Return a value that is a time, normalized and with its zone; "" if it is not a time.
 
-    >>> time_in("7:30pm"), time_in("22:00-06:00"), time_in("2012"), time_in("2012-10-30")
+    >>> read_time("7:30pm"), read_time("22:00-06:00"), read_time("2012"), read_time("2012-10-30")
     ('19:30', '22:00-0600', '', '')
     """
-    match = _ONLY_TIME.fullmatch(value.strip()) if len(value) <= _LONGEST else None
+    match = _ONLY_TIME.fullmatch(value.strip()) if len(value) <= _MAX_CHARS else None
     if match is None:
         return ""
-    clock = _clock(match)
-    return clock and clock + _zone(match["zone"] or "")
+    clock = _normalize_time(match)
+    return clock and clock + _normalize_zone(match["zone"] or "")
 
 
-def _clock(match: re.Match[str]) -> str:
-    """The time of day, in twenty-four hours and as exact as written; "" where it is none."""
+def _normalize_time(match: re.Match[str]) -> str:
+    """Return the time of a match on the 24-hour clock, with the precision of the original; "" if it is invalid."""
     hour, minute, second = int(match["hour"]), match["minute"], match["second"]
     half = (match["half"] or "").lower()
     if not half and minute is None:
@@ -91,10 +91,10 @@ def _clock(match: re.Match[str]) -> str:
     return f"{hour:02}:{minute or '00'}" + (f":{second}" if second else "")
 
 
-def _zone(written: str) -> str:
-    """A zone without its colon and with four digits.
+def _normalize_zone(written: str) -> str:
+    """Return a zone without colon and with four digits.
 
-    >>> _zone("-8"), _zone("+08:00"), _zone("z"), _zone("")
+    >>> _normalize_zone("-8"), _normalize_zone("+08:00"), _normalize_zone("z"), _normalize_zone("")
     ('-0800', '+0800', 'Z', '')
     """
     if written[:1] not in ("+", "-"):
@@ -104,7 +104,7 @@ def _zone(written: str) -> str:
     return f"{sign}{hours.zfill(2)}{minutes}"
 
 
-# XML Schema datatypes -------------------------------------------------------------------------------------------------
+# XML Schema datatypes
 
 _YEAR = re.compile(r"\d{4}")
 _YEAR_MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
@@ -114,38 +114,41 @@ _WEEKS = re.compile(r"P(\d{1,4})W")
 
 
 def is_duration(value: str) -> bool:
-    """Whether a value is a length of time as ISO 8601 writes it.
+    """Whether a value is a duration of ISO 8601.
 
     >>> is_duration("PT1H10M"), is_duration("P2W"), is_duration("10 min")
     (True, True, False)
     """
-    return len(value) <= _LONGEST and bool(_DURATION.fullmatch(value) or _WEEKS.fullmatch(value))
+    return len(value) <= _MAX_CHARS and bool(_DURATION.fullmatch(value) or _WEEKS.fullmatch(value))
 
 
-def typed(value: str) -> tuple[str, str] | None:
-    """Lexical form and datatype of a value that is a date, a time or a duration; None for anything else.
+def to_typed_value(value: str) -> tuple[str, str] | None:
+    """Return lexical form and datatype of a value that is a date, a time or a duration, otherwise None.
 
-    >>> typed("2009-06-26 19:00-0800")
+    >>> to_typed_value("2009-06-26 19:00-0800")
     ('2009-06-26T19:00:00-08:00', 'http://www.w3.org/2001/XMLSchema#dateTime')
-    >>> [(typed(v) or ("", "#"))[1].partition("#")[2] for v in ("2012-10-10", "1973-09", "PT0H10M", "2013-02-30", "x")]
-    ['date', 'gYearMonth', 'duration', '', '']
+    >>> to_typed_value("PT0H10M")
+    ('PT0H10M', 'http://www.w3.org/2001/XMLSchema#duration')
+    >>> to_typed_value("2013-02-30") is None
+    True
     """
     value = value.strip()
-    if len(value) > _LONGEST or not value.isascii():
+    if len(value) > _MAX_CHARS or not value.isascii():
         return None
     if whole := _DATE_AND_TIME.fullmatch(value):
-        day, clock = _day(whole["date"]), _schema_time(whole)
+        day, clock = _to_schema_date(whole["date"]), _to_schema_time(whole)
         return (f"{day}T{clock}", XSD + "dateTime") if day and clock else None
     if _ONLY_DATE.fullmatch(value):
-        day = _day(value)
+        day = _to_schema_date(value)
         return (day, XSD + "date") if day else None
     if only := _ONLY_TIME.fullmatch(value):
-        clock = _schema_time(only)
-        return (clock, XSD + "time") if clock else _partial(value)
-    return _partial(value)
+        clock = _to_schema_time(only)
+        return (clock, XSD + "time") if clock else _to_other_type(value)
+    return _to_other_type(value)
 
 
-def _partial(value: str) -> tuple[str, str] | None:
+def _to_other_type(value: str) -> tuple[str, str] | None:
+    """Return lexical form and datatype of a year, month, recurring day or duration, otherwise None."""
     if _YEAR.fullmatch(value):
         return value, XSD + "gYear"
     if _YEAR_MONTH.fullmatch(value):
@@ -159,8 +162,8 @@ def _partial(value: str) -> tuple[str, str] | None:
     return None
 
 
-def _day(written: str) -> str:
-    """A calendar date; a date of year and day number is turned into one."""
+def _to_schema_date(written: str) -> str:
+    """Return a calendar date for a calendar date or an ordinal date (year and day); "" if it is invalid."""
     try:
         if len(written) == 10:
             return date.fromisoformat(written).isoformat()
@@ -170,13 +173,14 @@ def _day(written: str) -> str:
     return found.isoformat() if found.year == int(written[:4]) else ""
 
 
-def _schema_time(match: re.Match[str]) -> str:
-    clock = _clock(match)
+def _to_schema_time(match: re.Match[str]) -> str:
+    """Return the time of a match in the form of XML Schema; "" if it is invalid."""
+    clock = _normalize_time(match)
     try:
         time.fromisoformat(clock.partition(".")[0])
     except ValueError:
         return ""
-    zone = _zone(match["zone"] or "")
+    zone = _normalize_zone(match["zone"] or "")
     if len(zone) == 5:
         if int(zone[1:3]) > 14 or int(zone[3:]) > 59:
             return ""

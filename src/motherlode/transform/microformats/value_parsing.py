@@ -1,7 +1,7 @@
-"""The text of elements, gathered while the tree is walked.
+"""Property values of microformats: text, URLs, dates, markup and implied properties.
 
-The walk appends every text and image to one list; the text of an element is a slice of it. The specification treats
-images differently from property to property, so an image stays an image until somebody asks.
+The walker appends all texts and images to one list of pieces, and the text of an element is a slice of it. An image
+stays an `Image` in the list, because its contribution to the text depends on the property.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import msgspec
 from selectolax.lexbor import LexborNode
 
-from motherlode.transform.microformats.dates import is_duration, piece_together
+from motherlode.transform.microformats.dates import is_duration, join_date_parts
 from motherlode.transform.microformats.items import Item, Value
 from motherlode.www import iri
 
@@ -23,22 +23,22 @@ _TRIMMED = HTML_SPACE + "\x0b\xa0"
 
 
 class Image(msgspec.Struct, frozen=True):
-    """An img element in the middle of text."""
+    """An img element inside text."""
 
     alt: str | None
     src: str | None
-    """Absolute."""
+    """The absolute URL."""
 
     def __len__(self) -> int:
-        """What it counts as, of the text that may be taken out of a page."""
+        """Return the number of characters that an image counts in the limit of text."""
         return 200
 
 
 Piece = str | Image
 
 
-class Images(Enum):
-    """What an image inside an element adds to its text."""
+class ImageText(Enum):
+    """The part of an image that becomes text of the element around it."""
 
     NOTHING = "nothing"
     """For u-* and dt-*."""
@@ -48,26 +48,26 @@ class Images(Enum):
     """For p-* and e-*."""
 
 
-def join(pieces: Sequence[Piece], images: Images) -> str:
-    """The text of these pieces, without the white space around it.
+def join_pieces(pieces: Sequence[Piece], images: ImageText) -> str:
+    """Return the text of pieces without leading and trailing white space.
 
-    >>> join([" see ", Image("a cat", "http://e.org/c"), Image(None, "http://e.org/d"), " "], Images.ALT_OR_SRC)
-    'see a cat http://e.org/d'
+    >>> join_pieces([" see ", Image("a cat", "http://e.org/c"), Image(None, "u:d"), " "], ImageText.ALT_OR_SRC)
+    'see a cat u:d'
     """
-    spelt = [piece if isinstance(piece, str) else _image(piece, images) for piece in pieces]
-    return "".join(spelt).strip(_TRIMMED)
+    texts = [piece if isinstance(piece, str) else _image_text(piece, images) for piece in pieces]
+    return "".join(texts).strip(_TRIMMED)
 
 
-def _image(image: Image, images: Images) -> str:
-    if images is Images.NOTHING:
+def _image_text(image: Image, images: ImageText) -> str:
+    if images is ImageText.NOTHING:
         return ""
     if image.alt is not None:
         return image.alt
-    return f" {image.src} " if images is Images.ALT_OR_SRC and image.src is not None else ""
+    return f" {image.src} " if images is ImageText.ALT_OR_SRC and image.src is not None else ""
 
 
 def collapse(text: str) -> str:
-    """Text as a browser shows it: runs of white space are one space.
+    """Return a text with each run of white space replaced by one space, as a browser shows it.
 
     >>> collapse(" a  \\n b ")
     'a b'
@@ -75,11 +75,11 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
-# ── Addresses in microformats: the canonical JSON has them absolute, and otherwise as their authors wrote them.
+# URLs
 
 
 def resolve(base: str, reference: str) -> str:
-    """An absolute URL; one that is absolute already stays as it is, to the letter.
+    """Return the absolute URL of a reference. An absolute reference is returned unchanged.
 
     >>> resolve("http://example.org/a/b", "../c"), resolve("http://example.org", ""), resolve("http://e.org/", "tel:1")
     ('http://example.org/c', 'http://example.org', 'tel:1')
@@ -87,17 +87,17 @@ def resolve(base: str, reference: str) -> str:
     return iri.resolve(base, reference.strip(HTML_SPACE))
 
 
-def tag_of(url: str) -> str:
-    """The tag that a rel=tag link names: the last segment of its path (microformats.org/wiki/rel-tag).
+def read_tag(url: str) -> str:
+    """Return the tag of a rel=tag link: the last segment of its path (microformats.org/wiki/rel-tag).
 
-    >>> tag_of("http://example.org/tags/web+of%20data/?page=2")
+    >>> read_tag("http://example.org/tags/web+of%20data/?page=2")
     'web of data'
     """
     path = iri.split(url)[2]
     return unquote(path.rstrip("/").rpartition("/")[2].replace("+", " "))
 
 
-# ── How the value of a property is read off its element (microformats2-parsing, "parsing a p-, u-, dt-, e- property").
+# Explicit properties (microformats2-parsing, "parsing a p-, u-, dt-, e- property")
 
 _HREF = frozenset({"a", "area", "link"})
 _SRC = frozenset({"audio", "iframe", "img", "source", "video"})
@@ -112,13 +112,13 @@ class ValuePart(msgspec.Struct, kw_only=True):
     """One element of the value class pattern."""
 
     text: str = ""
-    """As p-* and u-* properties see it."""
+    """The text for p-* and u-* properties."""
     moment: str = ""
-    """As dt-* properties see it: the datetime attribute counts too."""
+    """The text for dt-* properties, which also read the datetime attribute."""
 
 
 class PropertyElement(msgspec.Struct, kw_only=True):
-    """An element that has been walked to its end: all that a value may be read from."""
+    """An element of a property, with its text pieces and value parts after the walker has left it."""
 
     node: LexborNode
     tag: str
@@ -128,13 +128,17 @@ class PropertyElement(msgspec.Struct, kw_only=True):
     parts: list[ValuePart] = msgspec.field(default_factory=list)
 
     def attribute(self, name: str) -> str | None:
-        """The value of an attribute; None where there is none, "" where it has no value."""
+        """Return the value of an attribute; None if the element lacks it, "" if it has no value."""
         return self.attributes[name] or "" if name in self.attributes else None
 
-    def text(self, images: Images) -> str:
-        return join(self.pieces, images)
+    def text(self, images: ImageText) -> str:
+        return join_pieces(self.pieces, images)
 
-    def _machine_value(self, *, titled: frozenset[str], alt: bool) -> str | None:
+    def attribute_value(self, *, titled: frozenset[str], alt: bool) -> str | None:
+        """Return the attribute that gives the element's value, or None.
+
+        It is `title` for the elements in `titled`, `value` for data and input, and with `alt` the `alt` of images.
+        """
         if self.tag in titled:
             return self.attribute("title")
         if self.tag in ("data", "input"):
@@ -146,26 +150,26 @@ _ABBR = frozenset({"abbr"})
 _ABBR_LINK = frozenset({"abbr", "link"})
 
 
-def text_value(element: PropertyElement) -> tuple[str, bool]:
-    """The value of a p-* property, and whether an attribute gave it."""
+def read_text(element: PropertyElement) -> tuple[str, bool]:
+    """Return the value of a p-* property, and whether it is from an attribute."""
     if element.parts:
         return "".join(part.text for part in element.parts), False
-    found = element._machine_value(titled=_ABBR_LINK, alt=True)
-    return (found, True) if found is not None else (element.text(Images.ALT_OR_SRC), False)
+    found = element.attribute_value(titled=_ABBR_LINK, alt=True)
+    return (found, True) if found is not None else (element.text(ImageText.ALT_OR_SRC), False)
 
 
-def url_value(element: PropertyElement) -> tuple[str, bool]:
-    """The reference in a u-* property, not yet resolved, and whether an attribute gave it."""
-    found = link_of(element)
+def read_reference(element: PropertyElement) -> tuple[str, bool]:
+    """Return the unresolved reference of a u-* property, and whether it is from an attribute."""
+    found = _read_link(element)
     if found is None and element.parts:
         return "".join(part.text for part in element.parts), False
     if found is None:
-        found = element._machine_value(titled=_ABBR, alt=False)
-    return (found, True) if found is not None else (element.text(Images.NOTHING), False)
+        found = element.attribute_value(titled=_ABBR, alt=False)
+    return (found, True) if found is not None else (element.text(ImageText.NOTHING), False)
 
 
-def link_of(element: PropertyElement) -> str | None:
-    """What an element points at by its own nature."""
+def _read_link(element: PropertyElement) -> str | None:
+    """Return the reference in the URL attribute of a link, media or object element, or None."""
     if element.tag in _HREF:
         return element.attribute("href")
     if element.tag in _SRC and "src" in element.attributes:
@@ -175,43 +179,44 @@ def link_of(element: PropertyElement) -> str | None:
     return element.attribute("data") if element.tag == "object" else None
 
 
-def moment_value(element: PropertyElement) -> str:
-    """The value of a dt-* property; where it is a lone time, the caller may know a date for it.
+def read_moment(element: PropertyElement) -> str:
+    """Return the value of a dt-* property. It may be a time without a date.
 
-    Value elements may hold a duration as well. With anything else in them they count for nothing, and the text is read.
+    Value elements may contain a date, a time or a duration. Other value elements are ignored, and the element's own
+    attribute or text is the value.
     """
-    found = piece_together(part.moment for part in element.parts)
+    found = join_date_parts(part.moment for part in element.parts)
     if found is not None:
         return found
-    spelt = "".join(part.moment for part in element.parts).strip()
-    if is_duration(spelt):
-        return spelt
+    joined = "".join(part.moment for part in element.parts).strip()
+    if is_duration(joined):
+        return joined
     written = element.attribute("datetime") if element.tag in _DATETIME else None
     if written is None:
-        written = element._machine_value(titled=_ABBR, alt=False)
-    return written if written is not None else element.text(Images.NOTHING)
+        written = element.attribute_value(titled=_ABBR, alt=False)
+    return written if written is not None else element.text(ImageText.NOTHING)
 
 
-def part_of(element: PropertyElement, *, is_title: bool) -> ValuePart:
-    """What an element of class value or value-title contributes."""
+def read_part(element: PropertyElement, *, is_title: bool) -> ValuePart:
+    """Return the value part of an element with the class value or value-title."""
     if is_title:
         title = element.attribute("title") or ""
         return ValuePart(text=title, moment=title)
-    found = element._machine_value(titled=_ABBR, alt=True)
-    text = found if found is not None else element.text(Images.ALT_OR_SRC)
+    found = element.attribute_value(titled=_ABBR, alt=True)
+    text = found if found is not None else element.text(ImageText.ALT_OR_SRC)
     moment = element.attribute("datetime") if element.tag in _DATETIME else None
     return ValuePart(text=text, moment=text if moment is None else moment)
 
 
-def markup_value(element: PropertyElement) -> tuple[str, int]:
-    """The markup inside an e-* element, and what it cost in characters handled.
+def read_markup(element: PropertyElement) -> tuple[str, int]:
+    """Return the content of an e-* element as HTML, and its cost in processed characters.
 
-    References are made absolute; those into the same page stay as they are.
+    References are made absolute except those to fragments of the page.
     """
     html = element.node.inner_html or ""
     cost = len(html)
     if _MAYBE_RELATIVE.search(html):
-        copy = element.node.clone()  # other readers see the same tree
+        copy = element.node.clone()  # the tree is shared with other extractors
         for found in copy.css(_WITH_URLS):
             cost += 100
             for name, reference in found.attributes.items():
@@ -221,36 +226,36 @@ def markup_value(element: PropertyElement) -> tuple[str, int]:
     return html.strip(), cost
 
 
-# ── Properties that a root element implies (microformats2-parsing, "parsing for implied properties").
+# Implied properties (microformats2-parsing, "parsing for implied properties")
 
 _NAME = (("img", "alt"), ("area", "alt"), ("abbr", "title"))
 _PHOTO = (("img", "src"), ("object", "data"))
 _URL = (("a", "href"), ("area", "href"))
 
 
-def imply(item: Item, element: PropertyElement, language: str) -> None:
-    """Adds name, photo and url where the author did not write them out. Classic microformats imply nothing."""
+def add_implied_properties(item: Item, element: PropertyElement, language: str) -> None:
+    """Add name, photo and url if they are not explicit. Classic microformats have no implied properties."""
     if item.is_classic or item.has_nested:
         return
     if "name" not in item.properties and item.prefixes.isdisjoint("pe"):
-        item.add("name", Value(prefix="p", text=_name(element), language=language))
+        item.add("name", Value(prefix="p", text=_implied_name(element), language=language))
     if "u" in item.prefixes:
         return
-    if "photo" not in item.properties and (found := _pointer(element, _PHOTO)):
+    if "photo" not in item.properties and (found := _find_reference(element, _PHOTO)):
         node, src = found
         alt = node.attributes["alt"] or "" if node.tag == "img" and "alt" in node.attributes else None
-        item.add("photo", _url(element.base, src, alt, language))
-    if "url" not in item.properties and (found := _pointer(element, _URL)):
-        item.add("url", _url(element.base, found[1], None, language))
+        item.add("photo", _url_value(element.base, src, alt, language))
+    if "url" not in item.properties and (found := _find_reference(element, _URL)):
+        item.add("url", _url_value(element.base, found[1], None, language))
 
 
-def _url(base: str, reference: str, alt: str | None, language: str) -> Value:
+def _url_value(base: str, reference: str, alt: str | None, language: str) -> Value:
     return Value(
         prefix="u", text=resolve(base, reference), written=reference, from_attribute=True, alt=alt, language=language
     )
 
 
-def _name(element: PropertyElement) -> str:
+def _implied_name(element: PropertyElement) -> str:
     for tag, attribute in _NAME:
         if element.tag == tag and attribute in element.attributes:
             return (element.attribute(attribute) or "").strip()
@@ -259,11 +264,14 @@ def _name(element: PropertyElement) -> str:
         for tag, attribute in _NAME:
             if node is not None and node.tag == tag and (found := node.attributes.get(attribute)):
                 return found.strip()
-    return element.text(Images.ALT)
+    return element.text(ImageText.ALT)
 
 
-def _pointer(element: PropertyElement, kinds: tuple[tuple[str, str], ...]) -> tuple[LexborNode, str] | None:
-    """The element that may stand for the item's photo or url: itself, an only one of its kind below, or a level on."""
+def _find_reference(element: PropertyElement, kinds: tuple[tuple[str, str], ...]) -> tuple[LexborNode, str] | None:
+    """Return the element of an implied photo or url and its reference, or None.
+
+    It is the root itself, its only child of that type, or the only such child of its only child.
+    """
     for tag, attribute in kinds:
         if element.tag == tag and attribute in element.attributes:
             return element.node, element.attribute(attribute) or ""

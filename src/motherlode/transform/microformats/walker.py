@@ -1,4 +1,8 @@
-"""What is open while the tree is walked: elements, and the items that they belong to or begin."""
+"""The walker that reads items from root elements.
+
+It visits each node of a root element once, without recursion, and keeps a stack of the open elements that matter and a
+stack of the items that contain them.
+"""
 
 from __future__ import annotations
 
@@ -8,76 +12,82 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from motherlode.transform.microformats.class_names import (
-    NOTHING,
+    NO_NAMES,
     PLAIN_TYPES,
-    Classic,
+    ClassicFormat,
     ClassNames,
-    class_names,
-    classic_of,
     classic_types,
+    combine_formats,
+    parse_class,
 )
-from motherlode.transform.microformats.dates import date_in, time_in
+from motherlode.transform.microformats.dates import find_date, read_time
 from motherlode.transform.microformats.items import Item, Value, plain_value
 from motherlode.transform.microformats.value_parsing import (
     Image,
-    Images,
+    ImageText,
     Piece,
     PropertyElement,
     ValuePart,
-    imply,
-    markup_value,
-    moment_value,
-    part_of,
+    add_implied_properties,
+    read_markup,
+    read_moment,
+    read_part,
+    read_reference,
+    read_tag,
+    read_text,
     resolve,
-    tag_of,
-    text_value,
-    url_value,
 )
 from motherlode.www.html_ancestors import own_language
 
 
 class PropertySlot(msgspec.Struct, kw_only=True):
-    """The place of a value that its open element will fill."""
+    """The position of a value in an item, which is filled when the value's element ends."""
 
     item: Item
     prefix: str
     name: str
     position: int
     rel_tag: bool = False
+    """The value is the tag of a rel=tag link."""
 
 
 class OpenElement(msgspec.Struct, kw_only=True):
-    """An element between its start and its end."""
+    """An element that the walker has entered and not yet left."""
 
     key: int
     element: PropertyElement
     start: int
-    """Where its text begins among the pieces."""
+    """The index of its first text piece."""
     language: str
     slots: list[PropertySlot] = msgspec.field(default_factory=list)
-    """Values of the item around it."""
+    """The properties of the enclosing item that this element is."""
     item: Item | None = None
+    """The item that this element starts, if any."""
     own: list[PropertySlot] = msgspec.field(default_factory=list)
-    """Values of the item that it opens itself: `class="item fn"` in a classic review."""
+    """The properties of the item that it starts itself: `class="item fn"` in a classic review."""
     part: ValuePart | None = None
-    """What it contributes to the value of the property around it."""
+    """Its part of the value of the enclosing property (value class pattern)."""
     is_title: bool = False
+    """The part is the title attribute (class value-title)."""
     includes: tuple[str, ...] = ()
-    around: OpenElement | None = None
-    """The innermost open element, from this one outwards, that is a property, a root or a part."""
+    """Ids of elements to include (include pattern)."""
+    enclosing: OpenElement | None = None
+    """This element or the nearest ancestor that is a property, a root or a value part."""
 
 
 class ItemContext(msgspec.Struct, kw_only=True):
-    """What holds inside the item that is being read."""
+    """An item whose element is open."""
 
     item: Item
-    classic: Classic | None
+    classic: ClassicFormat | None
+    """None for microformats2."""
     depth: int
     dates: list[tuple[PropertySlot, Value]] = msgspec.field(default_factory=list)
-    """The dt-* values in document order of their ends."""
+    """The dt-* values in the order of their end tags."""
 
 
-def take_slot(item: Item, prefix: str, name: str, *, rel_tag: bool) -> PropertySlot:
+def add_slot(item: Item, prefix: str, name: str, *, rel_tag: bool) -> PropertySlot:
+    """Reserve the next position among the values of a property."""
     values = item.properties.setdefault(name, [])
     values.append(None)
     item.prefixes.add(prefix)
@@ -85,21 +95,22 @@ def take_slot(item: Item, prefix: str, name: str, *, rel_tag: bool) -> PropertyS
 
 
 def read_url(element: PropertyElement, language: str, item: Item | None) -> Value:
-    """Return the value of a u-* property; an item on the same element is worth its own u-url, or else this address.
+    """Return the value of a u-* property.
 
-    Running text is no address if the item names its url by another prefix, so it stays as it is written.
+    The plain value of an item on the same element is the item's own u-url, otherwise this URL. If the item has a url
+    with another prefix, running text is not resolved.
     """
-    written, machine = url_value(element)
-    address = resolve(element.base, written)
+    written, from_attribute = read_reference(element)
+    url = resolve(element.base, written)
     alt = element.attribute("alt") if element.tag == "img" and "src" in element.attributes else None
     found = item.first("url", "u") if item is not None else None
-    is_text = item is not None and "url" in item.properties and not machine
-    fallback = written if is_text else address
+    is_text = item is not None and "url" in item.properties and not from_attribute
+    fallback = written if is_text else url
     return Value(
         prefix="u",
-        text=address,
+        text=url,
         written=written,
-        from_attribute=machine,
+        from_attribute=from_attribute,
         alt=alt,
         language=language,
         item=item,
@@ -107,63 +118,63 @@ def read_url(element: PropertyElement, language: str, item: Item | None) -> Valu
     )
 
 
-def include_of(element: PropertyElement) -> tuple[str, ...]:
+def read_include(element: PropertyElement) -> tuple[str, ...]:
+    """Return the id to which an element of class include refers, if any."""
     reference = element.attribute("href") or element.attribute("data") or ""
     return (reference[1:],) if reference.startswith("#") else ()
 
 
-def lend_dates(context: ItemContext) -> None:
-    """A time without a date takes that of the nearest date before it, or else of the next (value-class-pattern)."""
+def complete_times(context: ItemContext) -> None:
+    """Give each time without a date the nearest date before it, otherwise the next one (value-class-pattern)."""
     last = ""
     early: list[tuple[PropertySlot, Value]] = []
     for slot, value in context.dates:
-        day = date_in(value.text)
+        day = find_date(value.text)
         if day:
             last = day
-            for waiting in early:
-                _lend(*waiting, day)
+            for early_slot, early_value in early:
+                _add_date(early_slot, early_value, day)
             early = []
-        elif time_in(value.text):
+        elif read_time(value.text):
             if last:
-                _lend(slot, value, last)
+                _add_date(slot, value, last)
             else:
                 early.append((slot, value))
 
 
-def _lend(slot: PropertySlot, value: Value, day: str) -> None:
-    text = f"{day} {time_in(value.text)}"
+def _add_date(slot: PropertySlot, value: Value, day: str) -> None:
+    text = f"{day} {read_time(value.text)}"
     slot.item.properties[slot.name][slot.position] = msgspec.structs.replace(value, text=text, item_value=text)
 
 
-# ── One walk over each root element: every node is seen once, entered and left, with no recursion.
-
-
-def _tag_ids() -> dict[str, int]:
-    """The numbers by which lexbor knows tags, asked of it rather than written down: they change with its versions."""
+def _read_tag_ids() -> dict[str, int]:
+    """Return lexbor's numbers of tags. They are read from a parsed sample because they differ between versions."""
     sample = LexborHTMLParser("<p>text<!--comment--><img><script></script><style></style><template></template>")
     return {node.tag or "": node.tag_id for node in sample.css("body")[0].traverse(include_text=True)}
 
 
-_TAGS = _tag_ids()
+_TAGS = _read_tag_ids()
 _TEXT, _IMG = _TAGS["-text"], _TAGS["img"]
-_SILENT = frozenset(_TAGS[tag] for tag in ("-comment", "script", "style", "template"))
-"""Nodes that have neither text nor items for us."""
+_SKIPPED = frozenset(_TAGS[tag] for tag in ("-comment", "script", "style", "template"))
+"""Nodes without text and items."""
 
-MOST_NESTED = 64
-"""Items inside items; deeper roots are read as plain elements."""
-MOST_TEXT = 16_000_000
-"""Characters in all values together: nested properties repeat the text inside them, so it could grow as the square."""
-MOST_INCLUDED = 20_000
-"""Nodes that may be read a second time for the sake of the include pattern."""
+MAX_DEPTH = 64
+"""Levels of nested items. Deeper roots are read as plain elements."""
+MAX_TEXT_CHARS = 16_000_000
+"""Characters in all values of a page. Nested properties repeat text, so it could grow with the square of the page."""
+MAX_INCLUDED_NODES = 20_000
+"""Nodes of one page that the include pattern may read again."""
+MAX_INCLUDE_DEPTH = 4
+"""Levels of nested includes."""
 
 
 def _is_bare(item: Item) -> bool:
-    """Whether a classic place or address is written without any markup inside, as "51.5;-0.1" is."""
+    """Whether a classic geo or adr has text only, such as "51.5;-0.1"."""
     return item.is_classic and not item.properties and not item.has_nested and PLAIN_TYPES.issuperset(item.types)
 
 
-class Walk:
-    """Reads root elements into items. One walk serves one page."""
+class ItemWalker:
+    """Reads the items of the root elements of one page."""
 
     def __init__(
         self,
@@ -175,30 +186,32 @@ class Walk:
     ) -> None:
         self.items: list[Item] = []
         self.seen: set[int] = set()
-        """Keys of the roots that stand inside others and have been read with them."""
+        """Keys of the roots that have been read, including nested ones."""
         self.limits: set[str] = set()
-        """Limits that were met, in words."""
+        """Messages about the limits that were reached."""
         self._base = base
         self._ignored = ignored
         self._by_id = by_id
         self._is_xml = is_xml
-        """Whether the page is XHTML, where `xml:lang` names a language."""
+        """Whether the page is XHTML, in which `xml:lang` sets the language."""
         self._language = ""
         self._pieces: list[Piece] = []
         self._open: list[OpenElement] = []
         self._open_keys: set[int] = set()
         self._contexts: list[ItemContext] = []
-        self._text_left = MOST_TEXT
-        self._included_left = MOST_INCLUDED
+        self._chars_left = MAX_TEXT_CHARS
+        self._includes_left = MAX_INCLUDED_NODES
         self._including: list[str] = []
+        """Ids of the elements that are being included."""
 
     def read(self, root: LexborNode, language: str) -> None:
-        """Reads a root that stands in no other."""
+        """Read a root element that is not inside another one."""
         self._language = language
         self._pieces.clear()
-        self._run(root)
+        self._walk(root)
 
-    def _run(self, start: LexborNode) -> None:
+    def _walk(self, start: LexborNode) -> None:
+        """Visit an element and its descendants in document order."""
         keep, opened = self._pieces.append, self._open
         depth = 0
         node = start
@@ -206,10 +219,10 @@ class Walk:
             tag_id = node.tag_id
             if tag_id == _TEXT:
                 keep(node.text_content or "")
-            elif tag_id not in _SILENT and (not self._including or self._may_enter()):
+            elif tag_id not in _SKIPPED and (not self._including or self._may_enter()):
                 attributes = node.attributes
                 if attributes:
-                    self._element(node, attributes, is_image=tag_id == _IMG)
+                    self._enter(node, attributes, is_image=tag_id == _IMG)
                 child = node.child
                 if child is not None:
                     node = child
@@ -230,22 +243,22 @@ class Walk:
             node = following
 
     def _may_enter(self) -> bool:
-        """Whether another element may be read for the sake of an include."""
-        self._included_left -= 1
-        if self._included_left < 0:
+        """Whether the limit of included nodes allows another one."""
+        self._includes_left -= 1
+        if self._includes_left < 0:
             self.limits.add("included elements beyond the limit were left out")
             return False
         return True
 
-    def _element(self, node: LexborNode, attributes: dict[str, str | None], *, is_image: bool) -> None:
-        """Takes note of an element's start."""
+    def _enter(self, node: LexborNode, attributes: dict[str, str | None], *, is_image: bool) -> None:
+        """Process the start of an element."""
         if is_image:
             src = attributes["src"] or "" if "src" in attributes else None
             alt = attributes["alt"] or "" if "alt" in attributes else None
             self._pieces.append(Image(alt, None if src is None else resolve(self._base, src)))
         written = attributes.get("class")
-        names = class_names(written) if written else NOTHING
-        matters = names is not NOTHING and self._matters(names)
+        names = parse_class(written) if written else NO_NAMES
+        matters = names is not NO_NAMES and self._matters(names)
         language = own_language(attributes, is_xml=self._is_xml)
         if not matters and "rel" not in attributes and language is None:
             return
@@ -255,11 +268,11 @@ class Walk:
             start=len(self._pieces),
             language=self._inherited_language() if language is None else language,
         )
-        self._understand(opened, names)
+        self._classify(opened, names)
         if opened.slots or opened.item is not None or opened.part is not None:
-            opened.around = opened
+            opened.enclosing = opened
         elif opened.includes or language is not None:
-            opened.around = self._around()
+            opened.enclosing = self._enclosing()
         else:
             return
         self._open.append(opened)
@@ -269,8 +282,8 @@ class Walk:
         return self._open[-1].language if self._open else self._language
 
     def _matters(self, names: ClassNames) -> bool:
-        """A quick look, for the many elements that are nothing to us."""
-        if names.is_cut:
+        """Whether an element may be a root, a property or a value part. This check is fast, because most are not."""
+        if names.is_truncated:
             self.limits.add("class names beyond the limit were left out")
         if names.roots or names.classic_roots or names.is_value or names.is_value_title:
             return True
@@ -278,38 +291,40 @@ class Walk:
             return bool(names.classic) or names.is_include
         return bool(names.properties)
 
-    def _around(self) -> OpenElement | None:
-        return self._open[-1].around if self._open else None
+    def _enclosing(self) -> OpenElement | None:
+        return self._open[-1].enclosing if self._open else None
 
-    def _understand(self, opened: OpenElement, names: ClassNames) -> None:
-        """Finds out what an element is to the item around it, and whether it opens one itself."""
+    def _classify(self, opened: OpenElement, names: ClassNames) -> None:
+        """Find the properties that an element is in the enclosing item, and start the item of its own, if any."""
         context = self._contexts[-1] if self._contexts else None
         if context is not None and (names.is_value or names.is_value_title):
-            self._take_part(opened, is_title=names.is_value_title and not names.is_value)
-        properties = self._properties(context, opened, names) if context is not None else []
+            self._add_value_part(opened, is_title=names.is_value_title and not names.is_value)
+        properties = self._read_properties(context, opened, names) if context is not None else []
         if context is not None:
             for prefix, name, rel_tag in properties:
-                opened.slots.append(take_slot(context.item, prefix, name, rel_tag=rel_tag))
+                opened.slots.append(add_slot(context.item, prefix, name, rel_tag=rel_tag))
             if context.classic is not None and names.is_include:
-                opened.includes = include_of(opened.element)
+                opened.includes = read_include(opened.element)
         roots = tuple(root for root in names.roots if root not in self._ignored)
         if roots or names.classic_roots:
-            self._open_item(opened, roots, () if roots else names.classic_roots)
+            self._start_item(opened, roots, () if roots else names.classic_roots)
         elif context is not None and context.classic is not None and context.classic.implied_roots:
             implied = context.classic.implied_roots
-            self._open_implied(opened, names, tuple(implied[name] for name in names.classic if name in implied))
+            self._start_implied_item(opened, names, tuple(implied[name] for name in names.classic if name in implied))
 
-    def _open_implied(self, opened: OpenElement, names: ClassNames, roots: tuple[str, ...]) -> None:
-        """Opens the item that a property class implies; the other classes of the element are properties of it."""
+    def _start_implied_item(self, opened: OpenElement, names: ClassNames, roots: tuple[str, ...]) -> None:
+        """Start the item that a property class implies. The other classes of the element are its properties."""
         if not roots:
             return
-        self._open_item(opened, (), roots)
+        self._start_item(opened, (), roots)
         if opened.item is not None:
-            for prefix, name, rel_tag in self._properties(self._contexts[-1], opened, names):
-                opened.own.append(take_slot(opened.item, prefix, name, rel_tag=rel_tag))
+            for prefix, name, rel_tag in self._read_properties(self._contexts[-1], opened, names):
+                opened.own.append(add_slot(opened.item, prefix, name, rel_tag=rel_tag))
 
-    def _properties(self, context: ItemContext, opened: OpenElement, names: ClassNames) -> list[tuple[str, str, bool]]:
-        """Prefix, name, and whether the value is the tag of a rel=tag link."""
+    def _read_properties(
+        self, context: ItemContext, opened: OpenElement, names: ClassNames
+    ) -> list[tuple[str, str, bool]]:
+        """Return the properties of an element: prefix, name, and whether the value is the tag of a rel=tag link."""
         if context.classic is None:
             return [(prefix, name, False) for prefix, name in names.properties]
         known = context.classic.properties
@@ -322,21 +337,21 @@ class Walk:
                     found.setdefault(name, (prefix, value == "tag"))
         return [(prefix, name, rel_tag) for name, (prefix, rel_tag) in found.items()]
 
-    def _take_part(self, opened: OpenElement, *, is_title: bool) -> None:
-        """A value element belongs to the property right around it, not to one beyond another property or root."""
+    def _add_value_part(self, opened: OpenElement, *, is_title: bool) -> None:
+        """Add a value element to the property that directly encloses it, if one does."""
         if is_title and "title" not in opened.element.attributes:
             return
-        around = self._around()
-        if around is not None and around.slots and around.item is None:
+        enclosing = self._enclosing()
+        if enclosing is not None and enclosing.slots and enclosing.item is None:
             opened.part, opened.is_title = ValuePart(), is_title
-            around.element.parts.append(opened.part)
+            enclosing.element.parts.append(opened.part)
 
-    def _open_item(self, opened: OpenElement, roots: tuple[str, ...], classic_roots: tuple[str, ...]) -> None:
+    def _start_item(self, opened: OpenElement, roots: tuple[str, ...], classic_roots: tuple[str, ...]) -> None:
         depth = self._contexts[-1].depth + 1 if self._contexts else 0
         if not self._including:
             self.seen.add(opened.key)
-        if depth >= MOST_NESTED:
-            self.limits.add(f"items nested more than {MOST_NESTED} deep were left out")
+        if depth >= MAX_DEPTH:
+            self.limits.add(f"items nested more than {MAX_DEPTH} deep were left out")
             return
         attributes = opened.element.attributes
         item = Item(
@@ -350,102 +365,110 @@ class Walk:
         opened.item = item
         classic = None
         if not roots:
-            classic = classic_of(classic_roots)
+            classic = combine_formats(classic_roots)
             references = attributes.get("itemref") or (attributes.get("headers") or "")
             opened.includes = tuple(references.split())
         self._contexts.append(ItemContext(item=item, classic=classic, depth=depth))
 
-    # The end of an element -------------------------------------------------------------------------------------------
+    # The end of an element
 
     def _leave(self) -> None:
-        """Takes note of the end of the innermost open element."""
+        """Process the end of the innermost open element."""
         opened = self._open[-1]
         if opened.includes:
             self._include(opened)
         self._open.pop()
         self._open_keys.discard(opened.key)
         element = opened.element
-        element.pieces = self._text_of(opened)
+        element.pieces = self._take_pieces(opened)
         if opened.part is not None:
-            found = part_of(element, is_title=opened.is_title)
+            found = read_part(element, is_title=opened.is_title)
             opened.part.text, opened.part.moment = found.text, found.moment
         if opened.item is not None:
             for slot in opened.own:
                 self._fill(slot, opened, None)
-            lend_dates(self._contexts.pop())
-            imply(opened.item, element, opened.language)
+            complete_times(self._contexts.pop())
+            add_implied_properties(opened.item, element, opened.language)
         for slot in opened.slots:
             self._fill(slot, opened, opened.item)
         if opened.item is not None and not opened.slots:
-            opened.item.plain = self._plain(opened, opened.item)
+            opened.item.plain = self._read_plain_text(opened, opened.item)
             siblings = self._contexts[-1].item.children if self._contexts else self.items
             siblings.append(opened.item)
 
-    def _plain(self, opened: OpenElement, item: Item) -> Value | None:
+    def _read_plain_text(self, opened: OpenElement, item: Item) -> Value | None:
         if not _is_bare(item):
             return None
-        text, machine = text_value(opened.element)
-        return Value(prefix="p", text=text, from_attribute=machine, language=opened.language)
+        text, from_attribute = read_text(opened.element)
+        return Value(prefix="p", text=text, from_attribute=from_attribute, language=opened.language)
 
-    def _text_of(self, opened: OpenElement) -> Sequence[Piece]:
-        """The text of an element, if it is going to be asked for."""
-        wanted = len(opened.slots) + len(opened.own) + (opened.part is not None)
+    def _take_pieces(self, opened: OpenElement) -> Sequence[Piece]:
+        """Return the text pieces of an element if a value needs them and the limit of text allows it."""
+        uses = len(opened.slots) + len(opened.own) + (opened.part is not None)
         if opened.item is not None:
-            wanted += _is_bare(opened.item) or not (opened.item.has_nested or opened.item.is_classic)
-        if not wanted or self._text_left < 0:
+            uses += _is_bare(opened.item) or not (opened.item.has_nested or opened.item.is_classic)
+        if not uses or self._chars_left < 0:
             return ()
         pieces = self._pieces[opened.start :]
-        self._text_left -= (sum(map(len, pieces)) + len(pieces)) * wanted
-        if self._text_left < 0:
+        self._chars_left -= (sum(map(len, pieces)) + len(pieces)) * uses
+        if self._chars_left < 0:
             self.limits.add("text beyond the limit was left out")
             return ()
         return pieces
 
     def _include(self, opened: OpenElement) -> None:
-        """Reads referenced elements as if they stood here (microformats.org/wiki/include-pattern)."""
+        """Read the included elements as descendants of this one (microformats.org/wiki/include-pattern)."""
         for name in opened.includes:
-            node = self._by_id(name) if len(self._including) < 4 and name not in self._including else None
+            may_include = len(self._including) < MAX_INCLUDE_DEPTH and name not in self._including
+            node = self._by_id(name) if may_include else None
             if node is None or node.mem_id in self._open_keys:
                 continue
             end = len(self._pieces)
             self._including.append(name)
-            self._run(node)
+            self._walk(node)
             self._including.pop()
-            del self._pieces[end:]  # what is read here is not part of the text here
+            del self._pieces[end:]  # included text does not become text of this element
 
     def _fill(self, slot: PropertySlot, opened: OpenElement, item: Item | None) -> None:
-        value = self._value(slot, opened, item)
+        """Set the value of a slot. `item` is the item that the element starts, if any."""
+        value = self._read_value(slot, opened, item)
         slot.item.properties[slot.name][slot.position] = value
         if slot.prefix == "dt":
             self._contexts[-1].dates.append((slot, value))
 
-    def _value(self, slot: PropertySlot, opened: OpenElement, item: Item | None) -> Value:
+    def _read_value(self, slot: PropertySlot, opened: OpenElement, item: Item | None) -> Value:
         element, language = opened.element, opened.language
         if slot.prefix == "p":
             if slot.rel_tag:
-                text, machine = tag_of(resolve(self._base, element.attribute("href") or "")), True
+                text, from_attribute = read_tag(resolve(self._base, element.attribute("href") or "")), True
             else:
-                text, machine = text_value(element)
+                text, from_attribute = read_text(element)
             named = item.first("name", "p") if item is not None else None
             item_value = plain_value(named) if named is not None else text
             return Value(
-                prefix="p", text=text, from_attribute=machine, language=language, item=item, item_value=item_value
+                prefix="p",
+                text=text,
+                from_attribute=from_attribute,
+                language=language,
+                item=item,
+                item_value=item_value,
             )
         if slot.prefix == "u":
             return read_url(element, language, item)
         if slot.prefix == "e":
-            text = element.text(Images.ALT_OR_SRC)
-            html = self._markup(element)
+            text = element.text(ImageText.ALT_OR_SRC)
+            html = self._read_markup(element)
             return Value(prefix="e", text=text, html=html, language=language, item=item, item_value=text)
-        text = moment_value(element)
+        text = read_moment(element)
         return Value(prefix="dt", text=text, language=language, item=item, item_value=text)
 
-    def _markup(self, element: PropertyElement) -> str:
-        if self._text_left < 0:
+    def _read_markup(self, element: PropertyElement) -> str:
+        """Return the markup of an e-* element, or "" beyond the limit of text."""
+        if self._chars_left < 0:
             return ""
-        html, cost = markup_value(element)
-        self._text_left -= cost
-        if self._text_left < 0:
+        html, cost = read_markup(element)
+        self._chars_left -= cost
+        if self._chars_left < 0:
             self.limits.add("text beyond the limit was left out")
             return ""
         return html

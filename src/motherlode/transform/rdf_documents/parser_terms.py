@@ -1,4 +1,4 @@
-"""From the parser's terms to ours: spelling, checks, and blank nodes that stay the same from run to run."""
+"""Convert the parser's quads to statements: term syntax, validation, IRI repair and stable blank node names."""
 
 from __future__ import annotations
 
@@ -13,107 +13,109 @@ import xxhash
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.model.terms import IRI_START, RDF, literal
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdf_documents.rdfxml_attributes import NO_TEXT
+from motherlode.transform.rdf_documents.rdfxml_attributes import UNDECLARED_ENTITY
 from motherlode.transform.rdf_documents.source import Source
 from motherlode.www.iri import Iri, check, repair_message
 
 Batches = Iterator[list[Statement] | Problem]
-BATCH = 512
+BATCH_STATEMENTS = 512
 BATCH_CHARACTERS = 1 << 20
-"""A batch ends behind the object that makes its objects longer than this."""
+"""A batch ends after the object with which the total length of its objects exceeds this."""
 
-_MOST_REPAIRS = 10_000
-"""Repaired IRIs of one document that are remembered, so that each is told once."""
-_DEFAULT = ox.DefaultGraph()
-_LABELS = 50_000
-"""Blank nodes that are remembered one by one; a dump with more must not fill the memory."""
+_MAX_REPORTED_REPAIRS = 10_000
+"""Repaired IRIs remembered per document, so that each is reported once."""
+_DEFAULT_GRAPH = ox.DefaultGraph()
+_MAX_LABELS = 50_000
+"""Blank node labels remembered individually. The limit bounds the memory for large dumps."""
 
 _IRI = re.compile(f"<{IRI_START}" r'[^\x00-\x20<>"{}|^`\\�]*>')
 _LITERAL_SUFFIX = re.compile(r"|@[a-z]{1,8}(-[a-z0-9]{1,8})*(--(ltr|rtl))?|\^\^" + _IRI.pattern)
 _NO_LANGUAGE = (f'"^^<{RDF}langString>', f'"^^<{RDF}dirLangString>')
-"""What a lenient parser makes of a string whose language is not valid."""
-_GENERATED = re.compile(r"_:[a-f][0-9a-f]{31}")
+"""Endings of the literal that a lenient parser returns for a string with an invalid language tag."""
+_GENERATED_LABEL = re.compile(r"_:[a-f][0-9a-f]{31}")
 
 
-class Repair(NamedTuple):
-    """An IRI that had characters that none may have."""
+class IriRepair(NamedTuple):
+    """An IRI with invalid characters and its repaired form."""
 
-    written: str
-    """The IRI as the document has it, resolved."""
+    original: str
+    """The resolved IRI as the document has it."""
     iri: Iri
 
 
-class Repairs:
-    """Tells of each IRI that was repaired in a document once."""
+class RepairReporter:
+    """Reports each repaired IRI of a document once."""
 
     def __init__(self, syntax: Syntax) -> None:
         self._syntax = syntax
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
-    def problems(self, repairs: Sequence[Repair], *, line: int | None, column: int | None) -> list[Problem]:
+    def problems(self, repairs: Sequence[IriRepair], *, line: int | None, column: int | None) -> list[Problem]:
+        """Return problems for the repaired IRIs that were not yet reported."""
         found = []
         for _, iri in repairs:
-            if iri.term not in self._told:
-                if len(self._told) < _MOST_REPAIRS:
-                    self._told.add(iri.term)
+            if iri.term not in self._reported:
+                if len(self._reported) < _MAX_REPORTED_REPAIRS:
+                    self._reported.add(iri.term)
                 found.append(
                     Problem(syntax=self._syntax, message=repair_message(iri), line=line, column=column, repaired=True)
                 )
         return found
 
 
-class Names:
-    """Our blank node for each one of the parser's.
+class BlankNodeRenamer:
+    """Maps the parser's blank nodes to ours.
 
-    The first ones are numbered as they come. Past `_LABELS` a label is hashed, which needs no memory. What a document
-    left nameless has a random label from the parser: such a node lives in one statement, so only the last ones are
-    remembered.
+    The first `_MAX_LABELS` labels are numbered in document order. Further labels are hashed, which needs no memory.
+    Anonymous nodes have random labels from the parser. Such a node occurs in one statement only, so the most recent
+    ones are enough to remember.
     """
 
     def __init__(self, names: BlankNames, source: Source) -> None:
         self._names = names
         self._source = source
         self._stem = names.fresh()
-        self._known: dict[str, str] = {}
-        self._young: dict[str, str] = {}
-        self._old: dict[str, str] = {}
+        self._labels: dict[str, str] = {}
+        self._recent_anonymous: dict[str, str] = {}
+        self._older_anonymous: dict[str, str] = {}
 
     def rename(self, label: str) -> str:
-        name = self._known.get(label)
+        """Return our blank node for a label of the parser."""
+        name = self._labels.get(label)
         if name is not None:
             return name
-        if len(self._known) < _LABELS:
-            name = self._known[label] = self._names.fresh()
+        if len(self._labels) < _MAX_LABELS:
+            name = self._labels[label] = self._names.fresh()
             return name
-        if self._source.has_generated_labels or not _GENERATED.fullmatch(label):
+        if self._source.has_generated_labels or not _GENERATED_LABEL.fullmatch(label):
             return f"{self._stem}x{xxhash.xxh3_64_hexdigest(label.encode())}"
-        return self._rename_nameless(label)
+        return self._rename_anonymous(label)
 
-    def _rename_nameless(self, label: str) -> str:
-        name = self._young.get(label) or self._old.get(label) or self._names.fresh()
-        self._young[label] = name
-        if len(self._young) >= _LABELS:
-            self._old, self._young = self._young, {}
+    def _rename_anonymous(self, label: str) -> str:
+        name = self._recent_anonymous.get(label) or self._older_anonymous.get(label) or self._names.fresh()
+        self._recent_anonymous[label] = name
+        if len(self._recent_anonymous) >= _MAX_LABELS:
+            self._older_anonymous, self._recent_anonymous = self._recent_anonymous, {}
         return name
 
-    def same(self, label: str, name: str) -> None:
-        """From now on the parser's `label` means a node that was named before."""
-        self._known[label] = name
+    def bind(self, label: str, name: str) -> None:
+        """Map the parser's `label` to a blank node that already has a name."""
+        self._labels[label] = name
 
 
-def take(quads: Iterator[ox.Quad], names: Names, found: list[Statement]) -> bool:
-    """Appends the next statements of a strict parser to `found`; what came before an error stays. False at the end.
+def read_batch(quads: Iterator[ox.Quad], names: BlankNodeRenamer, found: list[Statement]) -> bool:
+    """Append the next statements of a strict parser to `found`. Return False at the end.
 
-    Statements travel in batches, and are cut out of the parser's own line: handing each one through five generators,
-    and asking for its terms one by one, would cost more than to parse it.
+    Statements before an error stay in `found`. Batches, and splitting the parser's own serialization, are faster than
+    passing single statements through five generators and reading their terms one by one: that costs more than parsing.
     """
     rename = names.rename
     size = len(found)
     left = BATCH_CHARACTERS
-    for quad in islice(quads, BATCH):
+    for quad in islice(quads, BATCH_STATEMENTS):
         subject, predicate, obj = str(quad).split(" ", 2)
         graph = ""
-        if quad.graph_name != _DEFAULT:
+        if quad.graph_name != _DEFAULT_GRAPH:
             graph = str(quad.graph_name)
             obj = obj[: -len(graph) - 1]
             if graph[0] == "_":
@@ -122,8 +124,8 @@ def take(quads: Iterator[ox.Quad], names: Names, found: list[Statement]) -> bool
             subject = rename(subject)
         if obj[0] == "_":
             obj = rename(obj)
-        elif "\\" in obj or obj[:3] == "<<(":  # an escape, which we write another way, or a triple term
-            obj = _spelled(quad.object, names, [])
+        elif "\\" in obj or obj[:3] == "<<(":  # an escape, which we write in another form, or a triple term
+            obj = _serialize_term(quad.object, names, [])
         found.append((subject, predicate, obj, graph))
         left -= len(obj)
         if left < 0:
@@ -131,20 +133,22 @@ def take(quads: Iterator[ox.Quad], names: Names, found: list[Statement]) -> bool
     return len(found) > size
 
 
-def statement_of(quad: ox.Quad, names: Names, repairs: list[Repair]) -> Statement:
-    """A quad of a lenient parser, term by term: in its line, a space need not be the end of a term.
+def convert_quad(quad: ox.Quad, names: BlankNodeRenamer, repairs: list[IriRepair]) -> Statement:
+    """Convert a quad of a lenient parser term by term, because its terms may contain spaces.
 
-    IRIs that had to be repaired are added to `repairs`. Those that no repair helps stay as they are: see `fault`.
+    Repaired IRIs are added to `repairs`. IRIs that cannot be repaired stay unchanged and `find_fault` reports them.
     """
-    graph = "" if quad.graph_name == _DEFAULT else _spelled(quad.graph_name, names, repairs)
-    subject, predicate, obj = (_spelled(it, names, repairs) for it in (quad.subject, quad.predicate, quad.object))
+    graph = "" if quad.graph_name == _DEFAULT_GRAPH else _serialize_term(quad.graph_name, names, repairs)
+    subject, predicate, obj = (
+        _serialize_term(it, names, repairs) for it in (quad.subject, quad.predicate, quad.object)
+    )
     return subject, predicate, obj, graph
 
 
-def fault(statement: Statement) -> str:
-    """What is wrong with a statement that a lenient parser gave, or "".
+def find_fault(statement: Statement) -> str:
+    """Return what is wrong with a statement of a lenient parser, or "".
 
-    >>> fault(("<urn:a b>", "<urn:c>", '"d"@en', ""))
+    >>> find_fault(("<urn:a b>", "<urn:c>", '"d"@en', ""))
     'not a valid IRI: <urn:a b>'
     """
     for term in statement:
@@ -152,14 +156,14 @@ def fault(statement: Statement) -> str:
             return f"not a valid IRI: {term[:200]}"
     obj = statement[2]
     if obj.endswith(_NO_LANGUAGE):
-        return "a language that is not valid"
+        return "not a valid language tag"
     if obj[0] == '"' and not _LITERAL_SUFFIX.fullmatch(obj, obj.rindex('"') + 1):
         return f"not a valid language tag or datatype: {obj[obj.rindex(chr(34)) + 1 :][:200]}"
     return ""
 
 
 def valid_base(iri: str | None) -> str | None:
-    """The IRI if a parser takes it for a base, else None."""
+    """Return the IRI if the parser accepts it as a base, else None."""
     try:
         ox.parse(b"", ox.RdfFormat.TURTLE, base_iri=iri)
     except ValueError:
@@ -167,43 +171,45 @@ def valid_base(iri: str | None) -> str | None:
     return iri
 
 
-def without_literals(batch: Sequence[Statement]) -> list[Statement]:
-    """Return statements with as much as `catch_up` needs of them: long literals would fill the memory."""
+def strip_literals(batch: Sequence[Statement]) -> list[Statement]:
+    """Return the parts of statements that `skip_known_statements` needs. Long literals would use too much memory."""
     return [(subject, "", obj if obj[0] == "_" else "", graph) for subject, _, obj, graph in batch]
 
 
-def catch_up(parser: ox.QuadParser, recent: Sequence[Statement], count: int, names: Names) -> None:
-    """Moves a second parser behind the `count` statements that a first one gave, and learns its names for nodes."""
+def skip_known_statements(
+    parser: ox.QuadParser, recent: Sequence[Statement], count: int, names: BlankNodeRenamer
+) -> None:
+    """Skip `count` statements that a first parser returned, and learn the labels of their blank nodes."""
     for _ in islice(parser, count - len(recent)):
         pass
     for quad, known in zip(islice(parser, len(recent)), recent, strict=False):
         for term, name in ((quad.subject, known[0]), (quad.object, known[2]), (quad.graph_name, known[3])):
             if isinstance(term, ox.BlankNode):
-                names.same(str(term), name)
+                names.bind(str(term), name)
 
 
-def _spelled(term: Any, names: Names, repairs: list[Repair]) -> str:
-    if isinstance(term, ox.Triple):  # as N-Triples 1.2 spells it
-        parts = (_spelled(part, names, repairs) for part in (term.subject, term.predicate, term.object))
+def _serialize_term(term: Any, names: BlankNodeRenamer, repairs: list[IriRepair]) -> str:
+    if isinstance(term, ox.Triple):  # syntax of N-Triples 1.2
+        parts = (_serialize_term(part, names, repairs) for part in (term.subject, term.predicate, term.object))
         return f"<<( {' '.join(parts)} )>>"
     if isinstance(term, ox.BlankNode):
         return names.rename(str(term))
     if isinstance(term, ox.NamedNode):
-        return f"<{_repaired(term.value, repairs)}>"
+        return f"<{_repair_iri(term.value, repairs)}>"
     if term.direction is not None:
         return f"{literal(term.value)}@{term.language}--{term.direction}"
-    datatype = "" if term.language else _repaired(term.datatype.value, repairs)
+    datatype = "" if term.language else _repair_iri(term.datatype.value, repairs)
     if datatype and not check(datatype).is_valid:
         return f"{literal(term.value)}^^<{datatype}>"
     spelled: str = literal(term.value, language=term.language or "", datatype=datatype)
     return spelled
 
 
-def _repaired(value: str, repairs: list[Repair]) -> str:
+def _repair_iri(value: str, repairs: list[IriRepair]) -> str:
     found = check(value)
-    if not found.is_repaired or NO_TEXT in value:
+    if not found.is_repaired or UNDECLARED_ENTITY in value:
         return value
     if found.is_valid:
-        repairs.append(Repair(value, found))
+        repairs.append(IriRepair(value, found))
         return found.value
     return value

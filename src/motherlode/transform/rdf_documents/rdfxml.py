@@ -1,10 +1,10 @@
-"""RDF/XML: entities made harmless, errors given a place, and everything kept that can be told from what is broken.
+"""Read RDF/XML: limit entities, locate errors, and recover as much as possible from invalid documents.
 
-The parser would expand entities without limit and knows no place for its errors. So it is handed a document type with
-entities that are already expanded and counted. Where it stops, the document is read once more, mended, and one tag at a
-time: where a parser then stops is where it stopped. An invalid IRI is repaired, other faults cost the rest of their
-node, a child of `rdf:RDF`, and reading goes on behind it, with a strict parser again. What the parser would pass
-over in silence, a document without an end and some parse types, is found before or after it.
+The parser expands entities without limit and reports no positions. It therefore gets a document type whose entities are
+already expanded and counted. If the parser stops, the part is read again with repairs and one tag at a time, so that
+the last tag read is the position of the error. Invalid IRIs are repaired. Other errors lose the rest of their node (a
+child of `rdf:RDF`), and a strict parser continues after it. Two faults that the parser ignores are detected separately:
+a truncated document and unknown parse types.
 """
 
 from __future__ import annotations
@@ -19,135 +19,138 @@ from motherlode.model import Problem, Statement, Syntax
 from motherlode.model.terms import RDF
 from motherlode.transform.rdf_documents.parser_terms import (
     Batches,
-    Names,
-    Repair,
-    Repairs,
-    catch_up,
-    fault,
-    statement_of,
-    take,
-    without_literals,
+    BlankNodeRenamer,
+    IriRepair,
+    RepairReporter,
+    convert_quad,
+    find_fault,
+    read_batch,
+    skip_known_statements,
+    strip_literals,
 )
-from motherlode.transform.rdf_documents.rdfxml_attributes import restored
-from motherlode.transform.rdf_documents.rdfxml_input import canonical_literal
-from motherlode.transform.rdf_documents.rdfxml_repair import MendingFeed
+from motherlode.transform.rdf_documents.rdfxml_attributes import restore_statement
+from motherlode.transform.rdf_documents.rdfxml_input import canonicalize_literal
+from motherlode.transform.rdf_documents.rdfxml_repair import RepairingFeed
 from motherlode.transform.rdf_documents.source import Feed, Source
-from motherlode.transform.timeouts import OutOfTime
+from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.xml import XmlHead, read_head
 
-_HEAD = 1 << 20
-"""Bytes in which the root element must start."""
-_RECENT = 20_000
-"""Statements that are remembered, for their nameless nodes."""
-_HOPELESS = 1000
-"""Errors after which a document that gave fewer statements than that is not what it seems to be."""
-_MENDED = 1 << 14
-"""Bytes that are mended at once, behind an error: where one fault is, there are often more."""
-_LEFT_OUT = "no safe place to go on; the rest was left out"
+_PROLOG_BYTES = 1 << 20
+"""The root element must start within these bytes."""
+_RECENT_STATEMENTS = 20_000
+"""Statements remembered to identify their anonymous nodes."""
+_MAX_ERRORS = 1000
+"""After this many errors, a document with fewer statements than errors is given up."""
+_REPAIR_BYTES = 1 << 14
+"""Bytes to repair after an error, because errors often occur close together."""
+_LEFT_OUT = "cannot continue after the error; the rest was left out"
 
 _XML_LITERAL = re.compile(rf'"(?:[^"\\]|\\.)*<(?:[^"\\]|\\.)*"\^\^<{re.escape(RDF)}XMLLiteral>')
 
-Found = Generator[list[Statement] | Problem, None, bool]
+BatchesAndIsMore = Generator[list[Statement] | Problem, None, bool]
 
 
-def read_rdfxml(source: Source, base: str | None, names: Names) -> Batches:
-    head = read_head(source.get(0, _HEAD))
+def read_rdfxml(source: Source, base: str | None, names: BlankNodeRenamer) -> Batches:
+    """Yield the statements and problems of an RDF/XML document."""
+    head = read_head(source.get(0, _PROLOG_BYTES))
     if head is not None and head.refused_entities:
         message = f"{head.refused_entities} entities were refused: too long, too deep, or not declared"
         yield Problem(syntax=Syntax.RDF_XML, message=message)
-    reader = _Reader(source, head, base, names)
+    reader = _RdfXmlReader(source, head, base, names)
     yield from reader.read()
     if head is not None:
-        yield from reader.last_problem()
-    elif reader.is_silent:
+        yield from reader.check_end()
+    elif reader.found_nothing:
         yield Problem(syntax=Syntax.RDF_XML, message="no element was found")
 
 
-class _Reader:
-    """Reads with a strict parser as far as that goes, then mended to the end of the node that stopped it, and so on."""
+class _RdfXmlReader:
+    """Alternates between a strict parser and, from each error to the end of its node, a lenient parser with repairs."""
 
-    def __init__(self, source: Source, head: XmlHead | None, base: str | None, names: Names) -> None:
+    def __init__(self, source: Source, head: XmlHead | None, base: str | None, names: BlankNodeRenamer) -> None:
         self._source = source
         self._entities = head.entities if head else {}
         self._base = base
         self._names = names
-        self._repairs = Repairs(Syntax.RDF_XML)
-        self._feed = MendingFeed(source, head, base or "")
+        self._repairs = RepairReporter(Syntax.RDF_XML)
+        self._feed = RepairingFeed(source, head, base or "")
         self._errors = 0
         self._statements = 0
-        self._has_told = False
-        """Something was said of the part that is being mended."""
+        self._has_reported = False
+        """Whether a problem was reported for the part being repaired."""
 
     @property
-    def is_silent(self) -> bool:
+    def found_nothing(self) -> bool:
+        """Whether there were neither statements nor errors."""
         return not self._statements and not self._errors
 
     def read(self) -> Batches:
+        """Yield batches of statements and problems."""
         is_left = True
         while is_left:
             is_left = yield from self._read_strictly()
 
-    def last_problem(self) -> Batches:
-        """The parser does not mind a document without an end."""
-        if self._feed.is_cut_off():
-            line, column = self._source.place(self._feed.position)
+    def check_end(self) -> Batches:
+        """Yield a problem if the document is truncated, because the parser does not report it."""
+        if self._feed.is_truncated():
+            line, column = self._source.position_of(self._feed.position)
             message = "the document ends before its root element does"
             yield Problem(syntax=Syntax.RDF_XML, message=message, line=line, column=column)
 
-    def _parser(self, feed: MendingFeed, *, lenient: bool) -> ox.QuadParser:
+    def _make_parser(self, feed: RepairingFeed, *, lenient: bool) -> ox.QuadParser:
         return ox.parse(feed.file(), ox.RdfFormat.RDF_XML, base_iri=self._base, lenient=lenient)
 
-    def _read_strictly(self) -> Found:
-        """Reads a part up to its first error and what must be mended after it; tells whether there is more."""
-        self._feed.go_on()
+    def _read_strictly(self) -> BatchesAndIsMore:
+        """Read up to the first error and repair the part after it. Return whether more input follows."""
+        self._feed.start_plain()
         start = self._feed.position
-        parser = self._parser(self._feed, lenient=False)
-        recent: deque[Statement] = deque(maxlen=_RECENT)
+        parser = self._make_parser(self._feed, lenient=False)
+        recent: deque[Statement] = deque(maxlen=_RECENT_STATEMENTS)
         batch: list[Statement] = []
         count = 0
         try:
-            while take(parser, self._names, batch):
-                ready, batch = self._canonical(batch), []
-                recent.extend(without_literals(ready))
+            while read_batch(parser, self._names, batch):
+                ready, batch = self._canonicalize(batch), []
+                recent.extend(strip_literals(ready))
                 count += len(ready)
                 self._statements += len(ready)
                 yield ready
-        except OutOfTime:
-            yield self._canonical(batch)
+        except ExtractorTimeout:
+            yield self._canonicalize(batch)
             raise
         except SyntaxError as error:
             self._errors += 1
             self._statements += len(batch)
-            recent.extend(without_literals(self._canonical(batch)))
+            recent.extend(strip_literals(self._canonicalize(batch)))
             yield batch
             if start >= self._source.start:
-                return (yield from self._read_mended(start, recent, count + len(batch)))
-            line, _ = self._source.place(self._feed.position)
-            message = f"{error.msg}, not far before line {line}; the rest was left out"
+                return (yield from self._read_repaired(start, recent, count + len(batch)))
+            line, _ = self._source.position_of(self._feed.position)
+            message = f"{error.msg}, shortly before line {line}; the rest was left out"
             self._source.problems.append(Problem(syntax=Syntax.RDF_XML, message=message, line=line))
             return False
         return self._feed.is_paused
 
-    def _read_mended(self, start: int, recent: deque[Statement], count: int) -> Found:
-        """Reads again what stopped the strict parser, which was fed from `start` on and gave `count` statements."""
+    def _read_repaired(self, start: int, recent: deque[Statement], count: int) -> BatchesAndIsMore:
+        """Read again the part that stopped the strict parser, which started at `start` and gave `count` statements."""
         feed = self._feed
-        until = feed.position + _MENDED
-        boundary = feed.boundary(start)
-        count -= self._count(feed.before(start, boundary))
-        feed.mend(boundary, until)
-        self._has_told = False
+        until = feed.position + _REPAIR_BYTES
+        boundary = feed.find_node_boundary(start)
+        count -= self._count_statements(feed.feed_between(start, boundary))
+        feed.start_repair(boundary, until)
+        self._has_reported = False
         yield from self._read_leniently([*recent][max(0, len(recent) - count) :], count, (boundary, until))
-        if not self._has_told and (refusal := self._refusal(boundary, until)):
+        if not self._has_reported and (refusal := self._find_strict_error(boundary, until)):
             yield refusal
         if not feed.is_paused:
             return False
-        if self._errors >= _HOPELESS and self._statements < self._errors:
-            self._source.problems.append(self._problem(_LEFT_OUT))
+        if self._errors >= _MAX_ERRORS and self._statements < self._errors:
+            self._source.problems.append(self._make_problem(_LEFT_OUT))
             return False
         return True
 
-    def _count(self, feed: Feed) -> int:
-        """How many statements there are before the end, where the root is still open."""
+    def _count_statements(self, feed: Feed) -> int:
+        """Count the statements of an unfinished document, whose root is still open at its end."""
         count = 0
         try:
             for _ in ox.parse(feed.file(), ox.RdfFormat.RDF_XML, base_iri=self._base):
@@ -157,72 +160,72 @@ class _Reader:
         return count
 
     def _read_leniently(self, known: Sequence[Statement], count: int, part: tuple[int, int]) -> Batches:
-        """What a part of the document has behind the statements that are known."""
-        parser = self._parser(self._feed, lenient=True)
-        catch_up(parser, known, count, self._names)
+        """Read a part with a lenient parser and yield the statements after the known ones."""
+        parser = self._make_parser(self._feed, lenient=True)
+        skip_known_statements(parser, known, count, self._names)
         while True:
             try:
                 for quad in parser:
-                    yield from self._told()
-                    yield from self._checked(quad, part)
-                yield from self._told()
+                    yield from self._report_repairs()
+                    yield from self._convert_lenient_quad(quad, part)
+                yield from self._report_repairs()
                 return
             except SyntaxError as error:
-                yield from self._told()
-                yield self._problem(error.msg)
+                yield from self._report_repairs()
+                yield self._make_problem(error.msg)
                 self._errors += 1
-            if not self._feed.resume():
-                if self._feed.left_out:
-                    self._source.problems.append(self._problem(_LEFT_OUT))
+            if not self._feed.skip_node():
+                if self._feed.has_unread_rest:
+                    self._source.problems.append(self._make_problem(_LEFT_OUT))
                 return
-            parser = self._parser(self._feed, lenient=True)
+            parser = self._make_parser(self._feed, lenient=True)
 
-    def _told(self) -> Batches:
-        told = self._feed.take_problems()
-        self._has_told |= bool(told)
-        yield from told
+    def _report_repairs(self) -> Batches:
+        problems = self._feed.take_problems()
+        self._has_reported |= bool(problems)
+        yield from problems
 
-    def _checked(self, quad: ox.Quad, part: tuple[int, int]) -> Batches:
-        repaired: list[Repair] = []
-        statement = restored(statement_of(quad, self._names, repaired))
+    def _convert_lenient_quad(self, quad: ox.Quad, part: tuple[int, int]) -> Batches:
+        repaired: list[IriRepair] = []
+        statement = restore_statement(convert_quad(quad, self._names, repaired))
         if statement is None:
             return
-        reason = fault(statement)
+        reason = find_fault(statement)
         if reason:
-            refusal = None if self._has_told else self._refusal(*part)
-            yield refusal or self._problem(reason)
+            refusal = None if self._has_reported else self._find_strict_error(*part)
+            yield refusal or self._make_problem(reason)
         else:
             self._statements += 1
             if repaired:
-                self._has_told = True
-                line, column = self._feed.place()
+                self._has_reported = True
+                line, column = self._feed.tag_position()
                 yield from self._repairs.problems(repaired, line=line, column=column)
-            yield self._canonical([statement])
+            yield self._canonicalize([statement])
 
-    def _problem(self, message: str, feed: MendingFeed | None = None) -> Problem:
-        self._has_told = True
-        line, column = (feed or self._feed).place()
+    def _make_problem(self, message: str, feed: RepairingFeed | None = None) -> Problem:
+        self._has_reported = True
+        line, column = (feed or self._feed).tag_position()
         return Problem(syntax=Syntax.RDF_XML, message=message, line=line, column=column)
 
-    def _refusal(self, boundary: int, until: int) -> Problem | None:
-        """What a strict parser, which minds more than a lenient one, has against a part of the document."""
-        feed = self._feed.twin()
-        feed.mend(boundary, until)
+    def _find_strict_error(self, boundary: int, until: int) -> Problem | None:
+        """Return the error that a strict parser reports for a part, or None. It rejects more than a lenient one."""
+        feed = self._feed.copy()
+        feed.start_repair(boundary, until)
         try:
-            for _ in self._parser(feed, lenient=False):
+            for _ in self._make_parser(feed, lenient=False):
                 pass
         except SyntaxError as error:
-            return self._problem(error.msg, feed)
+            return self._make_problem(error.msg, feed)
         return None
 
-    def _canonical(self, batch: list[Statement]) -> list[Statement]:
-        return _canonicalise(batch, self._entities)
+    def _canonicalize(self, batch: list[Statement]) -> list[Statement]:
+        return _canonicalize_literals(batch, self._entities)
 
 
-def _canonicalise(batch: list[Statement], entities: Mapping[str, str]) -> list[Statement]:
-    """XML literals in exclusive canonical form, as RDF/XML asks (section 7.2.17); the parser writes every namespace."""
+def _canonicalize_literals(batch: list[Statement], entities: Mapping[str, str]) -> list[Statement]:
+    """Convert XML literals to exclusive canonical form (RDF/XML, section 7.2.17). The parser adds every namespace."""
     for number, (subject, predicate, obj, graph) in enumerate(batch):
         if "XMLLiteral>" in obj:
-            obj = _XML_LITERAL.sub(lambda term: canonical_literal(term[0], entities), obj)
+            obj = _XML_LITERAL.sub(lambda term: canonicalize_literal(term[0], entities), obj)
             batch[number] = (subject, predicate, obj, graph)
     return batch

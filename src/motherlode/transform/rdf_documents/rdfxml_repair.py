@@ -1,12 +1,13 @@
-"""RDF/XML that a parser refused, mended on its way to a second one; and where to go on when that refuses it as well.
+"""Repair RDF/XML that a parser rejected, and skip the nodes that cannot be repaired.
 
-What is mended leaves no doubt about what was meant: a bare ampersand or less-than, an entity of HTML, an attribute that
-forgot its `rdf:`, an identifier that is no XML name. What has no meaning is left out, and costs itself only: an
-attribute without namespace, text between nodes, a datatype that is no IRI, and what is said with a prefix or an entity
-that nobody declared. After anything else, reading goes on with the next child of `rdf:RDF`, behind the root's start tag
-once more, so that its namespaces, base and language hold.
+Only faults with a single possible meaning are repaired: a bare `&` or `<`, an undeclared HTML entity, an attribute
+without its `rdf:` prefix, an identifier that is not an XML name. Parts without a meaning are dropped alone: an
+attribute without a namespace, text between nodes, a datatype that is not an IRI, and statements that use an undeclared
+prefix or entity. After any other error, reading continues with the next child of `rdf:RDF`. The start tag of the root
+is inserted before it, so that its namespaces, base and language apply.
 
-Nothing is wrong with comments and CDATA sections in text; but the parser takes no text in more than one piece.
+Comments and CDATA sections in text are valid, but they are removed or escaped, because the parser does not join text
+that comes in several pieces.
 """
 
 from __future__ import annotations
@@ -15,41 +16,46 @@ import re
 from html.entities import name2codepoint
 
 from motherlode.model import Problem, Syntax
-from motherlode.transform.rdf_documents.rdfxml_attributes import LITERAL, NO_TEXT, PARSE_TYPES, AttributeMender
-from motherlode.transform.rdf_documents.rdfxml_input import Cutter, GuardedFeed, document_type
+from motherlode.transform.rdf_documents.rdfxml_attributes import (
+    LITERAL,
+    PARSE_TYPES,
+    UNDECLARED_ENTITY,
+    AttributeRepairer,
+)
+from motherlode.transform.rdf_documents.rdfxml_input import DocumentSplitter, LimitedFeed, document_type
 from motherlode.transform.rdf_documents.source import Feed, Source
 from motherlode.transform.rdf_documents.xml_scanner import (
     OpenElements,
     StartTag,
-    cdata,
-    depth_after,
-    end_tag,
+    convert_cdata,
+    count_depth,
     ends_before_root,
-    is_open,
-    is_silent,
+    find_last_boundary,
+    find_next_node,
+    find_token_end,
+    has_unclosed_section,
+    is_comment_or_instruction,
     is_tag,
-    last_boundary,
-    next_node,
-    start_tag,
-    token_end,
+    parse_end_tag,
+    parse_start_tag,
 )
 from motherlode.www.xml import XmlHead
 
-_FIRST_LOOK = 1 << 12
-_LONGEST = 1 << 24
-"""Bytes of a tag with the text before it."""
-_MOST_SKIPPED = 200_000
-"""Tags between an error and the end of its node."""
-_LONGEST_ROOT = 1 << 16
-"""Bytes of a root's start tag that is worth to be read again."""
-_MOST_TOLD = 1000
-"""Kinds of mending that are told of only once."""
-_LOOKED_AHEAD = 1 << 18
-"""Bytes in which the end of a node is looked for."""
-_NEXT_NODE = 1 << 15
-"""Bytes in which the beginning of the next node is looked for."""
+_FIRST_READ_BYTES = 1 << 12
+_MAX_TOKEN_BYTES = 1 << 24
+"""Maximum length of a tag together with the text before it."""
+_MAX_SKIPPED_TAGS = 200_000
+"""Maximum number of tags between an error and the end of its node."""
+_MAX_ROOT_BYTES = 1 << 16
+"""A longer start tag of the root is not inserted again, so reading ends at the first error."""
+_MAX_REPORTED_ONCE = 1000
+"""Messages remembered so that each is reported once."""
+_LOOKAHEAD_BYTES = 1 << 18
+"""Bytes searched for the end of a node."""
+_NEXT_NODE_BYTES = 1 << 15
+"""Bytes searched for the start of the next node."""
 _PROPERTY_DEPTH = 3
-"""Open elements, where the last one is a property of a child of `rdf:RDF`."""
+"""Depth of a property of a child of `rdf:RDF`: the root, the node and the property are open."""
 
 _SURROGATES = range(0xD800, 0xE000)
 _LAST_CHARACTER = 0x10FFFF
@@ -64,195 +70,202 @@ _REFERENCE = re.compile(rb"&(%s);" % _NAME)
 _OTHER_PARSE_TYPE = re.compile(rb"""parseType\s*+=\s*+(["'])(?!(?:%s)\1)""" % b"|".join(sorted(PARSE_TYPES)))
 
 
-class MendingFeed(GuardedFeed):
-    """Hands out a document as it is, or mended and tag by tag, so that its position tells where the parser is."""
+class RepairingFeed(LimitedFeed):
+    """Feeds a document to a parser, either unchanged or repaired.
+
+    Repaired input is fed tag by tag, so that the position of the feed is the position of the parser.
+    """
 
     def __init__(self, source: Source, head: XmlHead | None, base: str = "") -> None:
         super().__init__(source, head)
         entities = head.entities if head else {}
-        self.left_out = False
-        """Something of the document is left that nobody will read."""
+        self.has_unread_rest = False
+        """Whether the rest of the document will not be read."""
         self.is_paused = False
-        """The document goes on behind the part that was to be handed out."""
+        """Whether the current part has ended and the document continues."""
         self._head = head
         self._base = base
-        self._plain_type = self._header
-        self._mending_type = document_type(head.name if head else "RDF", {**_HTML_ENTITIES, **entities})
+        self._plain_doctype = self._header
+        self._repairing_doctype = document_type(head.name if head else "RDF", {**_HTML_ENTITIES, **entities})
         self._declared = frozenset(name.encode() for name in entities)
         self._open = OpenElements(entities, base)
-        self._attributes = AttributeMender(self._open, self._tell)
+        self._attributes = AttributeRepairer(self._open, self._report)
         self._literal_depth: int | None = None
-        """How many elements are open around the content of an XML literal."""
+        """Number of open elements at the start of an XML literal; None outside literals."""
         self._root_offset = self.position
         self._root: StartTag | None = None
-        """The root's start tag, mended, where it is `rdf:RDF`."""
-        self._until: int | None = None
-        """From where on mending may end; None where nothing is mended."""
+        """The repaired start tag of the root, if the root is `rdf:RDF`."""
+        self._repair_until: int | None = None
+        """Offset after which repair may end; None if nothing is repaired."""
         self._end: int | None = None
-        """Where a part ends that is handed out as it is; None where that is not known yet."""
-        self._cutter: Cutter | None = None
+        """Offset where an unchanged part ends; None if not yet known."""
+        self._splitter: DocumentSplitter | None = None
         self._token = self._markup = self.position
-        """Offsets of what was handed out last, and of the tag in it."""
+        """Offsets of the last token read and of the tag in it."""
         self._node_depth = 0
-        """How deep a tag for a node was found last; 0 where the last tag is none."""
+        """Depth of the last tag if it starts a node, else 0."""
         self._pending = memoryview(b"")
         self._is_broken = False
-        """What was handed out last is no tag; the parser must not look for its end in what follows."""
-        self._told: set[str] = set()
+        """Whether the last token is not a complete tag. The parser must not look for the end of the tag in the text
+        after it."""
+        self._reported: set[str] = set()
         self._problems: list[Problem] = []
 
-    def boundary(self, start: int) -> int:
-        """The end of the last node that a parser got through, which was fed from `start` on; else `start`."""
-        self._learn_root()
+    def find_node_boundary(self, start: int) -> int:
+        """Return the end of the last node completed by a parser that started at `start`; `start` if there is none."""
+        self._read_root()
         if self._root is None:
             return start
         text = self._source.get(start, self._token - start)
-        return start + last_boundary(text, depth=0 if start == self._root_offset else 1)
+        return start + find_last_boundary(text, depth=0 if start == self._root_offset else 1)
 
-    def before(self, start: int, end: int) -> Feed:
-        """The document between two boundaries, as it is; without the end of its root."""
+    def feed_between(self, start: int, end: int) -> Feed:
+        """Return a feed of the unchanged document between two boundaries. It does not close the root."""
         root = b"" if self._root is None or start == self._root_offset else self._root.markup
-        return Feed(self._source, start=start, end=end, header=self._plain_type + root)
+        return Feed(self._source, start=start, end=end, header=self._plain_doctype + root)
 
-    def mend(self, start: int, until: int) -> None:
-        """Goes back to a boundary, and mends from there to the first boundary that is not before `until`."""
+    def start_repair(self, start: int, until: int) -> None:
+        """Go back to the boundary `start` and repair up to the first boundary at or after `until`."""
         self.position = self._token = start
-        self._until = until
+        self._repair_until = until
         self.is_paused = False
         self._literal_depth = None
         self._open.close_to(0)
-        self._header = self._mending_type
+        self._header = self._repairing_doctype
         if self._root is not None and start > self._root_offset:
             self._open.open(self._root)
             self._header += self._root.markup
 
-    def go_on(self) -> None:
-        """Hands out the rest as it is, or a part that can be read again, behind the root's start tag."""
-        self._until = self._end = None
+    def start_plain(self) -> None:
+        """Feed the document unchanged, in parts that can be read again.
+
+        The start tag of the root precedes each part.
+        """
+        self._repair_until = self._end = None
         self.is_paused = False
         is_at_root = self.position == self._root_offset
-        self._cutter = Cutter(self._source, self.position, depth=0 if is_at_root else 1)
-        self._header = self._plain_type + (self._root.markup if self._root and not is_at_root else b"")
+        self._splitter = DocumentSplitter(self._source, self.position, depth=0 if is_at_root else 1)
+        self._header = self._plain_doctype + (self._root.markup if self._root and not is_at_root else b"")
 
-    def twin(self) -> MendingFeed:
-        """Another one for the same document."""
-        twin = MendingFeed(self._source, self._head, self._base)
-        twin._root = self._root
-        return twin
+    def copy(self) -> RepairingFeed:
+        """Return another feed for the same document."""
+        copied = RepairingFeed(self._source, self._head, self._base)
+        copied._root = self._root
+        return copied
 
-    def is_cut_off(self) -> bool:
-        """Whether the document was read to its end, and its root has none."""
-        root = start_tag(self._source.get(self._root_offset, _FIRST_LOOK)) if self._root is None else self._root
+    def is_truncated(self) -> bool:
+        """Return whether the document was read to its end without an end tag of the root."""
+        root = self._root or parse_start_tag(self._source.get(self._root_offset, _FIRST_READ_BYTES))
         if self._source.get(self.position, 1) or self.is_stopped or root is None:
             return False
-        start = max(self._source.start, self._root_offset, self.position - _LOOKED_AHEAD)
+        start = max(self._source.start, self._root_offset, self.position - _LOOKAHEAD_BYTES)
         text = self._source.get(start, self.position - start)
-        if is_open(text):
+        if has_unclosed_section(text):
             return True
-        return root.closing[:-1] not in text and (start > self._root_offset or depth_after(text, depth=0)[0] > 0)
+        return root.end_tag[:-1] not in text and (start > self._root_offset or count_depth(text, depth=0)[0] > 0)
 
-    def place(self) -> tuple[int, int]:
-        """Line and column of the tag that was handed out last, or of the text before it."""
+    def tag_position(self) -> tuple[int, int]:
+        """Return line and column of the last tag read, or of the text before it."""
         text = self._source.get(self._token, self.position - self._token)
-        return self._source.place(self._token + len(text) - len(text.lstrip()))
+        return self._source.position_of(self._token + len(text) - len(text.lstrip()))
 
     def take_problems(self) -> list[Problem]:
-        """Those since the last time."""
+        """Return the problems recorded since the last call."""
         taken, self._problems = self._problems, []
         return taken
 
-    def resume(self) -> bool:
-        """Moves behind the node that a parser stopped in, ready for another one; False where that cannot be done."""
+    def skip_node(self) -> bool:
+        """Move to the end of the node in which a parser stopped. Return False if reading cannot continue."""
         self._pending = memoryview(b"")
         self._is_broken = False
         error = self.position
         if self.is_stopped or self.is_paused or not len(self._open):
             return False
-        if self._node_depth == _PROPERTY_DEPTH and not self._ends_later():  # no node may be there
+        if self._node_depth == _PROPERTY_DEPTH and not self._node_has_end():  # a node instead of a property
             self.position = self._markup
             self._open.close_to(1)
         skipped = 0
-        while self._root and len(self._open) > 1 and skipped < _MOST_SKIPPED and not self._is_at_end():
-            self._next_token()
+        while self._root and len(self._open) > 1 and skipped < _MAX_SKIPPED_TAGS and not self._is_at_end():
+            self._repair_next_token()
             skipped += 1
         if len(self._open) == 1:
-            self.position = self._next_node(self.position)
+            self.position = self._find_next_node(self.position)
         self._is_broken = False
-        self._problems.clear()  # nobody reads what was skipped
+        self._problems.clear()  # problems of skipped input
         self._literal_depth = None
         if self._root:
             self._expanded += len(self._root.markup)
         if not self._root or len(self._open) > 1 or self._is_too_long():
-            self.left_out = self.position > error or bool(self._source.get(error, _FIRST_LOOK).strip())
+            self.has_unread_rest = self.position > error or bool(self._source.get(error, _FIRST_READ_BYTES).strip())
             return False
-        self._header = self._mending_type + self._root.markup
+        self._header = self._repairing_doctype + self._root.markup
         return len(self._open) == 1
 
-    def _ends_later(self) -> bool:
-        """Whether the child of the root that is open has an end, and is not just followed by the next one."""
-        return ends_before_root(self._source.get(self._markup, _LOOKED_AHEAD), self._open.names()[:2])
+    def _node_has_end(self) -> bool:
+        """Return whether the open child of the root has an end tag before the end tag of the root."""
+        return ends_before_root(self._source.get(self._markup, _LOOKAHEAD_BYTES), self._open.names()[:2])
 
-    def _piece(self, size: int) -> bytes:
-        if self._until is None:
-            return self._plain_piece(size)
+    def _read_piece(self, size: int) -> bytes:
+        if self._repair_until is None:
+            return self._read_plain_piece(size)
         while not self._pending and not self._is_broken and not self.is_paused and not self._is_at_end():
-            if self._root and len(self._open) == 1 and self.position >= self._until:
+            if self._root and len(self._open) == 1 and self.position >= self._repair_until:
                 self.is_paused = True
-                self._pending = memoryview(self._root.closing)
+                self._pending = memoryview(self._root.end_tag)
             else:
-                self._pending = memoryview(self._next_token())
-        return self._pending_piece(size)
+                self._pending = memoryview(self._repair_next_token())
+        return self._read_pending(size)
 
-    def _plain_piece(self, size: int) -> bytes:
-        if self._end is None and self._cutter is not None:
-            self._end = self._cutter.end(self.position, size)
+    def _read_plain_piece(self, size: int) -> bytes:
+        if self._end is None and self._splitter is not None:
+            self._end = self._splitter.find_end(self.position, size)
             if self._end is not None:
-                self._learn_root()
-                if self._root is None:  # it is a node itself, and what is in it has no meaning outside
-                    self._cutter = self._end = None
+                self._read_root()
+                if self._root is None:  # the root is itself a node, so its content cannot be read on its own
+                    self._splitter = self._end = None
         if self._end is None:
-            return self._whole_piece(size)
+            return self._read_source(size)
         if self.position < self._end:
-            return self._whole_piece(min(size, self._end - self.position))
+            return self._read_source(min(size, self._end - self.position))
         if self._root and not self.is_paused:
             self.is_paused = True
-            self._pending = memoryview(self._root.closing)
-        return self._pending_piece(size)
+            self._pending = memoryview(self._root.end_tag)
+        return self._read_pending(size)
 
-    def _whole_piece(self, size: int) -> bytes:
+    def _read_source(self, size: int) -> bytes:
         self._token = self.position
-        given = super()._piece(size)
+        given = super()._read_piece(size)
         if b"parseType" in given and _OTHER_PARSE_TYPE.search(given):
-            self.position = self._token
-            raise SyntaxError("a parse type that must be spelled in another way")
+            self.position = self._token  # the reader catches the error and starts to repair here
+            raise SyntaxError("an unknown parse type")
         return given
 
-    def _pending_piece(self, size: int) -> bytes:
+    def _read_pending(self, size: int) -> bytes:
         given, self._pending = bytes(self._pending[:size]), self._pending[size:]
         return given
 
-    def _learn_root(self) -> None:
+    def _read_root(self) -> None:
         if self._root is not None:
             return
         position, token = self.position, self._token
         self.position = self._root_offset
-        self._next_token()
+        self._repair_next_token()
         self._problems.clear()
-        self._told.clear()
+        self._reported.clear()
         self.position, self._token = position, token
 
     def _is_at_end(self) -> bool:
         return self.is_stopped or not self._source.get(self.position, 1)
 
-    def _next_token(self) -> bytes:
-        """The next tag with the text before it, mended; b"" where nothing is left of them."""
-        size = _FIRST_LOOK
+    def _repair_next_token(self) -> bytes:
+        """Return the next tag with the text before it, repaired; b"" if both are dropped."""
+        size = _FIRST_READ_BYTES
         while True:
             text = self._source.get(self.position, size)
-            end = token_end(text, is_all=len(text) < size)
+            end = find_token_end(text, is_all=len(text) < size)
             if end is not None:
                 break
-            if size >= _LONGEST:
+            if size >= _MAX_TOKEN_BYTES:
                 return self._stop("a tag or a text is too long; the rest was left out")
             size *= 4
         start = text.find(b"<", 0, end)
@@ -260,38 +273,38 @@ class MendingFeed(GuardedFeed):
         self._token, self._markup = self.position, self.position + start
         self.position += end
         if len(self._open) == 1 and text[:start].strip():
-            self._tell("text between nodes was left out")
-            self.position = self._next_node(self._markup)
+            self._report("text between nodes was left out")
+            self.position = self._find_next_node(self._markup)
             return b""
-        return self._escaped(text[:start]) + self._mended_markup(text[start:end])
+        return self._repair_references(text[:start]) + self._repair_markup(text[start:end])
 
-    def _next_node(self, position: int) -> int:
-        """Where the next node begins behind a place that seems to lie between two of them, after an error."""
+    def _find_next_node(self, position: int) -> int:
+        """Return the start of the next node after `position`, which seems to lie between two nodes."""
         name = self._open.names()[0]
-        return position + next_node(self._source.get(position, _NEXT_NODE), name)
+        return position + find_next_node(self._source.get(position, _NEXT_NODE_BYTES), name)
 
-    def _mended_markup(self, markup: bytes) -> bytes:
+    def _repair_markup(self, markup: bytes) -> bytes:
         self._node_depth = 0
         if markup.startswith((b"<!", b"<?")):
             if self._literal_depth is None:
-                return b"" if is_silent(markup) else cdata(markup)
+                return b"" if is_comment_or_instruction(markup) else convert_cdata(markup)
             return markup
         self._is_broken = bool(markup) and not is_tag(markup)
-        name = end_tag(markup)
+        name = parse_end_tag(markup)
         if name is not None:
             self._close(name)
             return markup
-        tag = start_tag(self._escaped(markup))
+        tag = parse_start_tag(self._repair_references(markup))
         if tag is not None and self._is_broken and tag.is_whole:
             self._is_broken = False
-            self._tell("attributes without space between them", repaired=True)
-            tag = tag.respelled()
+            self._report("missing space between attributes", repaired=True)
+            tag = tag.separate_attributes()
         if tag is not None:
-            return self._start_tag(tag)
+            return self._repair_start_tag(tag)
         if self._is_broken:
             self._is_broken = False
-            self._tell("a bare < was read as &lt;", repaired=True)
-            return self._escaped(markup).replace(b"<", b"&lt;")
+            self._report("a bare < was read as &lt;", repaired=True)
+            return self._repair_references(markup).replace(b"<", b"&lt;")
         return markup
 
     def _close(self, name: bytes) -> None:
@@ -299,40 +312,40 @@ class MendingFeed(GuardedFeed):
         if self._literal_depth is not None and len(self._open) < self._literal_depth:
             self._literal_depth = None
 
-    def _escaped(self, text: bytes) -> bytes:
+    def _repair_references(self, text: bytes) -> bytes:
         if b"&" not in text:
             return text
-        mended = _AMPERSAND.sub(b"&amp;", text)
-        if mended != text:
-            self._tell("a bare & was read as &amp;", repaired=True)
-        references = dict.fromkeys(_REFERENCE.findall(mended))
+        repaired = _AMPERSAND.sub(b"&amp;", text)
+        if repaired != text:
+            self._report("a bare & was read as &amp;", repaired=True)
+        references = dict.fromkeys(_REFERENCE.findall(repaired))
         names = {name.decode(errors="replace"): name for name in references if name not in self._declared}
         if html := [f"&{name};" for name in names if name in _HTML_ENTITIES]:
-            self._tell(f"entities of HTML that were not declared: {', '.join(html[:20])}", repaired=True)
+            self._report(f"HTML entities that are not declared: {', '.join(html[:20])}", repaired=True)
         for shown, name in names.items():
-            if shown not in _HTML_ENTITIES and not _is_known(name):
-                why = "is no character" if name.startswith(b"#") else "is not declared"
-                self._tell(f"&{shown}; {why}; what is said with it was left out")
-                mended = mended.replace(b"&%s;" % name, NO_TEXT.encode())
-        return mended
+            if shown not in _HTML_ENTITIES and not _is_predefined(name):
+                why = "is not a character" if name.startswith(b"#") else "is not declared"
+                self._report(f"&{shown}; {why}; statements that use it were left out")
+                repaired = repaired.replace(b"&%s;" % name, UNDECLARED_ENTITY.encode())
+        return repaired
 
-    def _start_tag(self, tag: StartTag) -> bytes:
-        """Notes that an element begins, and what its start tag should have been."""
+    def _repair_start_tag(self, tag: StartTag) -> bytes:
+        """Open the element and return its repaired start tag."""
         is_root = not len(self._open)
         self._open.open(tag)
-        if tag.is_whole and self._literal_depth is None:  # else it is beyond us, or text
-            tag = tag.with_attributes(self._attributes.repaired(tag))
+        if tag.is_whole and self._literal_depth is None:  # other tags cannot be repaired or are part of a literal
+            tag = tag.replace_attributes(self._attributes.repair_attributes(tag))
         is_rdf = self._open.is_rdf(tag.name, b"RDF", is_element=True)
-        if is_root and is_rdf and not tag.is_empty and len(tag.markup) <= _LONGEST_ROOT:
+        if is_root and is_rdf and not tag.is_empty and len(tag.markup) <= _MAX_ROOT_BYTES:
             self._root = tag
         if self._literal_depth is None:
-            self._look_at(tag)
+            self._note_position(tag)
         if tag.is_empty:
             self._close(tag.name)
         return tag.markup
 
-    def _look_at(self, tag: StartTag) -> None:
-        """Remembers what an error in this tag, or what comes inside of it, depends on."""
+    def _note_position(self, tag: StartTag) -> None:
+        """Record whether the tag starts a node or an XML literal."""
         if self._open.is_rdf(tag.name, b"Description", is_element=True):
             self._node_depth = len(self._open)
         for name, value in tag.attributes:
@@ -341,22 +354,22 @@ class MendingFeed(GuardedFeed):
             elif self._open.is_rdf(name, b"parseType") and value == LITERAL:
                 self._literal_depth = len(self._open)
 
-    def _tell(self, message: str, *, repaired: bool = False, once: bool = False) -> None:
+    def _report(self, message: str, *, repaired: bool = False, once: bool = False) -> None:
         if once:
-            if message in self._told:
+            if message in self._reported:
                 return
-            if len(self._told) < _MOST_TOLD:
-                self._told.add(message)
-        line, column = self.place()
+            if len(self._reported) < _MAX_REPORTED_ONCE:
+                self._reported.add(message)
+        line, column = self.tag_position()
         self._problems.append(
             Problem(syntax=Syntax.RDF_XML, message=message, line=line, column=column, repaired=repaired)
         )
 
 
-def _is_known(name: bytes) -> bool:
-    """Whether a reference means something without any declaration.
+def _is_predefined(name: bytes) -> bool:
+    """Return whether a reference is valid without a declaration.
 
-    >>> [_is_known(name) for name in (b"amp", b"#233", b"#xE9", b"#xD800", b"#0", b"#x110000", b"eacute")]
+    >>> [_is_predefined(name) for name in (b"amp", b"#233", b"#xE9", b"#xD800", b"#0", b"#x110000", b"eacute")]
     [True, True, True, False, False, False, False]
     """
     if not name.startswith(b"#"):

@@ -1,4 +1,4 @@
-"""The bytes of a document on their way to a parser: made UTF-8, and the last of them kept for when it stumbles."""
+"""Decode a byte stream to UTF-8 for a parser, and keep a window of it to locate errors and read parts again."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import IO, BinaryIO, cast
 
 from motherlode.model import Problem, Syntax
 
-CHUNK = 1 << 16
-WINDOW = 1 << 25
-"""Bytes that are kept behind the reading point: twice the longest token that the parser takes."""
-DEEPEST = 200
-"""Levels of triple terms inside triple terms. The parser's stack ends somewhere past ten thousand."""
+CHUNK_BYTES = 1 << 16
+WINDOW_BYTES = 1 << 25
+"""Bytes kept before the current position: twice the longest token that the parser accepts."""
+MAX_TRIPLE_TERM_DEPTH = 200
+"""Maximum nesting of triple terms. The parser's stack overflows at a depth above ten thousand."""
 
 _LINE_BREAK = re.compile(rb"\r\n?|\n")
 _NESTING = re.compile(rb"<<\(|\)>>")
@@ -20,14 +20,15 @@ _GENERATED_LABEL = re.compile(rb"""(?:_:|nodeID\s*=\s*["'])[a-f][0-9a-f]{31}""")
 
 
 class Source:
-    """A window that slides over a document. Offsets count bytes of UTF-8, lines and columns count from one."""
+    """A sliding window over a document. Offsets count UTF-8 bytes; lines and columns start at one."""
 
     def __init__(self, stream: BinaryIO, *, syntax: Syntax, charset: str = "utf-8") -> None:
         self.problems: list[Problem] = []
         self.has_generated_labels = False
-        """Some blank node of the document is called what the parser might call a nameless one."""
+        """Whether a blank node label of the document has the form of labels that the parser generates for anonymous
+        nodes."""
         self.start = 0
-        """Offset of the first byte that is still kept."""
+        """Offset of the first byte in the window."""
         self._stream = stream
         self._syntax = syntax
         self._charset = charset
@@ -37,29 +38,23 @@ class Source:
         self._ended = False
         self._depth = 0
         self._origin = self._anchor = (0, 1, 1)
-        """Offset, line and column of the window's first byte, and of the last place that was asked for."""
-        self._first = True
+        """Offset, line and column of the first byte in the window, and of the last position computed."""
+        self._is_first_chunk = True
 
     def get(self, offset: int, size: int) -> bytes:
-        """Up to `size` bytes from `offset` on; fewer at the end, none past it or where the window has moved on."""
+        """Return up to `size` bytes from `offset`; fewer at the end of the document, none before the window."""
         while not self._ended and self.start + len(self._window) < offset + size:
             self._load()
         index = offset - self.start
         return bytes(self._window[index : index + size]) if index >= 0 else b""
 
-    def get_through(self, mark: bytes, offset: int, size: int) -> bytes:
-        """As `get`, but no further than the first `mark`."""
-        index = offset - self.start
-        found = self._window.find(mark, index, index + size)
-        return bytes(self._window[index : found + len(mark)]) if found != -1 else self.get(offset, size)
-
     def find(self, text: bytes) -> int:
-        """The offset of the first occurrence of a text in the window; -1 if there is none."""
+        """Return the offset of the first occurrence of a text in the window, or -1."""
         index = self._window.find(text)
         return index if index == -1 else self.start + index
 
-    def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset; those of the first byte still kept, for any before it."""
+    def position_of(self, offset: int) -> tuple[int, int]:
+        """Return line and column of an offset. For an offset before the window, those of the first byte in it."""
         offset = max(offset, self.start)
         known, line, column = self._anchor if self._anchor[0] <= offset else self._origin
         passed = bytes(self._window[known - self.start : offset - self.start])
@@ -67,14 +62,14 @@ class Source:
         count = len(breaks) if breaks is not None else passed.count(b"\n")
         if count:
             tail = passed[breaks[-1].end() :] if breaks else passed[passed.rindex(b"\n") + 1 :]
-            line, column = line + count, 1 + _characters(tail)
+            line, column = line + count, 1 + _count_characters(tail)
         else:
-            column += _characters(passed)
+            column += _count_characters(passed)
         self._anchor = (offset, line, column)
         return line, column
 
     def offset_of(self, line: int, column: int) -> int:
-        """The offset of a place in the window."""
+        """Return the offset of a position in the window."""
         offset, known_line, known_column = self._anchor if self._anchor[1:] <= (line, column) else self._origin
         index = offset - self.start
         for _ in range(line - known_line):
@@ -87,27 +82,27 @@ class Source:
         return self.start + index + len(taken.encode())
 
     def _load(self) -> None:
-        chunk = self._stream.read(CHUNK)
+        chunk = self._stream.read(CHUNK_BYTES)
         self._ended = not chunk
-        chunk = self._decoded(chunk)
-        if self._first and chunk:
-            self._first = False
+        chunk = self._decode(chunk)
+        if self._is_first_chunk and chunk:
+            self._is_first_chunk = False
             chunk = chunk.removeprefix(codecs.BOM_UTF8)
         if b"<<(" in chunk or self._depth:
-            chunk = self._shallow(chunk)
+            chunk = self._limit_nesting(chunk)
         if not self.has_generated_labels and (b"_:" in chunk or b"nodeID" in chunk):
             self.has_generated_labels = _GENERATED_LABEL.search(chunk) is not None
         self._window += chunk
-        if len(self._window) > WINDOW + WINDOW // 2:
-            self._forget(WINDOW // 2)
+        if len(self._window) > WINDOW_BYTES + WINDOW_BYTES // 2:
+            self._discard(WINDOW_BYTES // 2)
 
-    def _forget(self, size: int) -> None:
-        line, column = self.place(self.start + size)
+    def _discard(self, size: int) -> None:
+        line, column = self.position_of(self.start + size)
         del self._window[:size]
         self.start += size
         self._origin = self._anchor = (self.start, line, column)
 
-    def _decoded(self, chunk: bytes) -> bytes:
+    def _decode(self, chunk: bytes) -> bytes:
         if self._is_utf8 and chunk.isascii() and not self._decoder.getstate()[0]:
             return chunk
         text = self._decoder.decode(chunk, final=self._ended)
@@ -117,22 +112,22 @@ class Source:
 
     def _report_replacement(self, chunk: bytes, text: str) -> None:
         if self._is_utf8 and text.count("�") <= chunk.count("�".encode()):
-            return  # the document itself holds the character
+            return  # the document itself contains the character
         loaded = self.start + len(self._window)
-        line, column = self.place(loaded)
+        line, column = self.position_of(loaded)
         before = text[: text.index("�")]
         column = column + len(before) if "\n" not in before else len(before) - before.rindex("\n")
         message = f"bytes that are not {self._charset} were replaced"
         line += before.count("\n")
         self.problems.append(Problem(syntax=self._syntax, message=message, line=line, column=column, repaired=True))
 
-    def _shallow(self, chunk: bytes) -> bytes:
-        """Ends the document where triple terms nest deeper than any that is meant."""
+    def _limit_nesting(self, chunk: bytes) -> bytes:
+        """End the document where triple terms are nested too deep."""
         for mark in _NESTING.finditer(chunk):
             self._depth = self._depth + 1 if mark[0] == b"<<(" else max(0, self._depth - 1)
-            if self._depth > DEEPEST:
-                line, column = self.place(self.start + len(self._window))
-                message = f"triple terms nested more than {DEEPEST} levels deep; the rest was left out"
+            if self._depth > MAX_TRIPLE_TERM_DEPTH:
+                line, column = self.position_of(self.start + len(self._window))
+                message = f"triple terms nested more than {MAX_TRIPLE_TERM_DEPTH} levels deep; the rest was left out"
                 self.problems.append(Problem(syntax=self._syntax, message=message, line=line, column=column))
                 self._ended = True
                 return chunk[: mark.start()]
@@ -140,24 +135,25 @@ class Source:
 
 
 class Feed:
-    """A source as the file that a parser reads, from an offset on, with a header of our own before it."""
+    """Presents a source to a parser as a file: a header, the bytes from an offset on, and a footer."""
 
     def __init__(
         self, source: Source, *, start: int = 0, end: int | None = None, header: bytes = b"", footer: bytes = b""
     ) -> None:
         self.position = start
-        """Offset of the first byte that was not handed out yet."""
+        """Offset of the next byte to read."""
         self._source = source
         self._end = end
         self._header = header
         self._footer = footer
-        """What is handed out after the end."""
+        """Bytes returned after the end."""
 
     def file(self) -> IO[bytes]:
-        """Itself, for a parser that asks for a file and only ever reads it."""
+        """Return this object with the type that the parser expects. The parser only calls `read`."""
         return cast(IO[bytes], self)
 
     def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; b"" at the end."""
         if self._header:
             given, self._header = self._header[:size], self._header[size:]
             return given
@@ -171,5 +167,5 @@ class Feed:
         return given
 
 
-def _characters(text: bytes) -> int:
+def _count_characters(text: bytes) -> int:
     return len(text) if text.isascii() else len(text.decode(errors="replace"))

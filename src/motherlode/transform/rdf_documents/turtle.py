@@ -1,4 +1,8 @@
-"""Where statements end in Turtle and TriG, told without parsing them: for readers that must go on after a bad one."""
+"""Read Turtle, TriG and Notation3, and continue after invalid statements.
+
+After an error, the end of the statement is found without parsing (`find_boundary`), and a strict parser continues
+there. Notation3 is read as far as it is RDF: statements outside formulas and without variables.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +16,26 @@ import pyoxigraph as ox
 from msgspec.structs import replace
 
 from motherlode.model import Problem, Statement, Syntax
-from motherlode.transform.rdf_documents.ntriples import reason
-from motherlode.transform.rdf_documents.ntriples import reason as reason_of
+from motherlode.transform.rdf_documents.ntriples import parser_message
 from motherlode.transform.rdf_documents.parser_terms import (
-    BATCH,
+    BATCH_STATEMENTS,
     Batches,
-    Names,
-    Repair,
-    Repairs,
-    catch_up,
-    fault,
-    statement_of,
-    take,
+    BlankNodeRenamer,
+    IriRepair,
+    RepairReporter,
+    convert_quad,
+    find_fault,
+    read_batch,
+    skip_known_statements,
+    strip_literals,
     valid_base,
-    without_literals,
 )
-from motherlode.transform.rdf_documents.source import CHUNK, Feed, Source
-from motherlode.transform.timeouts import OutOfTime
+from motherlode.transform.rdf_documents.source import CHUNK_BYTES, Feed, Source
+from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.iri import check
 
-_LONGEST = 1 << 24
-"""Bytes between an error and the end of its statement."""
+_MAX_SCAN_BYTES = 1 << 24
+"""Maximum distance between an error and the end of its statement."""
 
 _TOKEN = re.compile(
     rb'"""(?:[^"\\]|\\.|"(?!""))*"""'
@@ -40,7 +43,7 @@ _TOKEN = re.compile(
     rb"|(?P<open>\"\"\"|''')"
     rb'|"(?:[^"\\\n\r]|\\.)*"'
     rb"|'(?:[^'\\\n\r]|\\.)*'"
-    rb"|<[^<>\n\r]*>"  # also with characters that no IRI may have, because these are repaired
+    rb"|<[^<>\n\r]*>"  # also with characters that are invalid in IRIs, because these are repaired
     rb"|(?P<comment>\#[^\n\r]*)"
     rb"|(?P<dot>\.(?=[\s<\"'\[(_@}#]|\Z))"
     rb"|(?P<brace>[{}])",
@@ -48,12 +51,12 @@ _TOKEN = re.compile(
 )
 
 
-def open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
-    """How many braces are open at the end of a text, and where its last token ends.
+def count_open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
+    """Return the number of open braces at the end of a text, and the end of its last token.
 
-    `before` is how many were open at its start. Those in strings, IRIs and comments do not count.
+    `before` is the number of open braces at the start. Braces in strings, IRIs and comments are ignored.
 
-    >>> open_braces(b"{ <a> '{' { } "), open_braces(b"} }", before=1)
+    >>> count_open_braces(b"{ <a> '{' { } "), count_open_braces(b"} }", before=1)
     ((1, 13), (0, 3))
     """
     depth, end = before, 0
@@ -70,31 +73,31 @@ class Boundary:
 
     offset: int
     graph: str
-    """Text from a graph's name to its brace, where the boundary lies inside of one; else ""."""
+    """Text from the graph name to the opening brace if the boundary lies inside a graph, else ""."""
 
 
-def boundary_after(source: Source, start: int, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
-    """The first safe place to go on after an error; `start` is the end of a statement before it.
+def find_boundary(source: Source, start: int, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
+    """Return the first statement end after an error; `start` is a statement end before the error.
 
-    None where there is no such place, or where a string is open: its text must not be taken for statements.
+    None if there is none, or if a string is open, because its text must not be parsed as statements.
     """
-    size = error - start + CHUNK
+    size = error - start + CHUNK_BYTES
     while True:
         text = source.get(start, size)
-        found = _scan(text, error - start, graph=graph, named_graphs=named_graphs)
+        found = _find_boundary_in(text, error - start, graph=graph, named_graphs=named_graphs)
         is_whole = len(text) < size
         if found is not None and (is_whole or found.offset < len(text)):
             return Boundary(offset=start + found.offset, graph=found.graph)
-        if is_whole or size > error - start + _LONGEST:
+        if is_whole or size > error - start + _MAX_SCAN_BYTES:
             return None
-        size += max(CHUNK, size // 2)
+        size += max(CHUNK_BYTES, size // 2)
 
 
-def _scan(text: bytes, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
+def _find_boundary_in(text: bytes, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
     last = Boundary(offset=0, graph=graph)
     label: list[bytes] = []
     label_start = 0
-    is_known = True  # whether the graph that we are in has a name that we read
+    is_known = True  # whether the name of the current graph was read
     for token in _TOKEN.finditer(text):
         kind = token.lastgroup
         if kind == "open":
@@ -119,21 +122,21 @@ def _scan(text: bytes, error: int, *, graph: str, named_graphs: bool) -> Boundar
 
 
 def _ends_at(text: bytes, boundary: int, error: int) -> bool:
-    """Whether a parser met the error on its way over a line break just behind the boundary: in an open string, say."""
+    """Return whether the error lies at a line break directly after the boundary, as in an unterminated string."""
     return 0 < boundary <= error and text[error : error + 1] in b"\r\n" and not text[boundary:error].strip()
 
 
-# ── Turtle and TriG: what is good stays, and reading goes on after the statement that is bad.
+# Turtle and TriG
 
-_HOPELESS = 1000
-"""Problems after which a document that gave fewer statements than that is not what it seems to be."""
-_RECENT = 1000
-"""Statements that may share a nameless node with the one that was bad."""
+_MAX_PROBLEMS = 1000
+"""After this many problems, a document with fewer statements than problems is given up."""
+_RECENT_STATEMENTS = 1000
+"""Statements that may share an anonymous node with the invalid one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Segment:
-    """A part of the document that one strict parser reads, and what holds at its start."""
+    """A part of the document that one strict parser reads, with the state at its start."""
 
     start: int = 0
     line: int = 1
@@ -141,34 +144,38 @@ class _Segment:
     base: str | None = None
     prefixes: str = ""
     graph: str = ""
-    """Text from a graph's name to its brace, where the segment begins inside of one."""
+    """Text from the graph name to the opening brace if the segment starts inside a graph."""
 
     @property
     def header(self) -> str:
+        """Text inserted before the segment: prefixes, and the graph in which it starts."""
         return self.prefixes + self.graph
 
-    def place(self, error: SyntaxError) -> tuple[int, int]:
-        """Line and column in the document of an error whose place was counted from the header on."""
+    def locate(self, error: SyntaxError) -> tuple[int, int]:
+        """Return line and column in the document for an error position that counts from the header."""
         line, column = error.lineno or 1, error.offset or 1
         if line > 1:
             return self.line + line - 1, column
         return self.line, self.column + max(0, column - 1 - len(self.header))
 
 
-Found = Generator[list[Statement] | Problem, None, _Segment | None]
+BatchesAndNextSegment = Generator[list[Statement] | Problem, None, _Segment | None]
 
 
 class TurtleReader:
-    def __init__(self, source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: Names) -> None:
+    """Reads a Turtle or TriG document segment by segment. A new segment starts after each error."""
+
+    def __init__(self, source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: BlankNodeRenamer) -> None:
         self._source = source
         self._syntax = syntax
         self._format = rdf_format
         self._names = names
-        self._repairs = Repairs(syntax)
+        self._repairs = RepairReporter(syntax)
         self._problems = 0
         self._statements = 0
 
     def read(self, base: str | None) -> Batches:
+        """Yield batches of statements and problems."""
         segment: _Segment | None = _Segment(base=base)
         while segment is not None:
             segment = yield from self._read_segment(segment)
@@ -178,144 +185,150 @@ class TurtleReader:
         return ox.parse(feed.file(), self._format, base_iri=segment.base)
 
     def _parse_leniently(self, segment: _Segment, end: Boundary) -> ox.QuadParser:
-        """A parser that minds no invalid IRI. If the part ends inside a graph, the graph is closed."""
+        """Return a parser that accepts invalid IRIs. If the part ends inside a graph, the footer closes the graph."""
         footer = b" }" if end.graph else b""
         header = segment.header.encode()
         feed = Feed(self._source, start=segment.start, end=end.offset, header=header, footer=footer)
         return ox.parse(feed.file(), self._format, base_iri=segment.base, lenient=True)
 
-    def _read_segment(self, segment: _Segment) -> Found:
-        """Reads up to the first error, and says where to go on after it."""
+    def _read_segment(self, segment: _Segment) -> BatchesAndNextSegment:
+        """Read up to the first error. Return the segment to continue with, or None at the end."""
         parser = self._parse(segment)
-        recent: deque[Statement] = deque(maxlen=_RECENT)
+        recent: deque[Statement] = deque(maxlen=_RECENT_STATEMENTS)
         count = 0
         batch: list[Statement] = []
         try:
-            while take(parser, self._names, batch):
+            while read_batch(parser, self._names, batch):
                 ready, batch = batch, []
-                recent.extend(without_literals(ready))
+                recent.extend(strip_literals(ready))
                 count += len(ready)
                 yield ready
-        except OutOfTime:
+        except ExtractorTimeout:
             yield batch
             raise
-        except MemoryError as error:  # the parser's own limit on the length of a token
+        except MemoryError as error:  # the parser limits the length of a token
             yield batch
             yield Problem(syntax=self._syntax, message=str(error))
         except SyntaxError as error:
-            recent.extend(without_literals(batch))
+            recent.extend(strip_literals(batch))
             yield batch
-            return (yield from self._go_on(segment, parser, error, recent, count + len(batch)))
+            return (yield from self._recover(segment, parser, error, recent, count + len(batch)))
         return None
 
-    def _go_on(
+    def _recover(
         self, segment: _Segment, parser: ox.QuadParser, error: SyntaxError, recent: Sequence[Statement], count: int
-    ) -> Found:
+    ) -> BatchesAndNextSegment:
+        """Report an error, read the valid part of its statement, and return the segment after it, or None."""
         self._problems += 1
         self._statements += count
-        line, column = segment.place(error)
-        problem = Problem(syntax=self._syntax, message=reason_of(error), line=line, column=column)
-        if self._problems >= _HOPELESS and self._statements < self._problems:
+        line, column = segment.locate(error)
+        problem = Problem(syntax=self._syntax, message=parser_message(error), line=line, column=column)
+        is_in_window = segment.start >= self._source.start
+        if why := self._reason_to_stop(error, is_in_window=is_in_window):
             yield problem
-            self._leave_out("too many problems", line)
-            return None
-        is_near = segment.start >= self._source.start
-        may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # of a graph, or of a string
-        if may_be_inside and not is_near:
-            yield problem
-            self._leave_out("no safe place to go on", line)
+            self._report_unread_rest(why, line)
             return None
         offset = self._source.offset_of(line, column)
-        end = boundary_after(
+        end = find_boundary(
             self._source,
-            segment.start if is_near else offset,
+            segment.start if is_in_window else offset,
             offset,
             graph=segment.graph,
             named_graphs=self._syntax is Syntax.TRIG,
         )
-        if end is None or not is_near:
+        if end is None or not is_in_window:
             yield problem
         if end is None:
             return None
-        if is_near:
+        if is_in_window:
             parser = self._parse_leniently(segment, end)
-            yield from self._salvage(parser, recent, count, problem)
+            yield from self._read_bad_statement(parser, recent, count, problem)
         base = None if parser.base_iri is None else valid_base(check(parser.base_iri).value)
-        return self._segment(end, base or segment.base, parser.prefixes)
+        return self._make_segment(end, base or segment.base, parser.prefixes)
 
-    def _leave_out(self, reason: str, line: int) -> None:
-        """Tells it at the end, since of many problems in between not all are told."""
+    def _reason_to_stop(self, error: SyntaxError, *, is_in_window: bool) -> str:
+        """Return why reading cannot continue after an error; "" if it can."""
+        if self._problems >= _MAX_PROBLEMS and self._statements < self._problems:
+            return "too many problems"
+        may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # inside a graph or a string
+        return "cannot continue after the error" if may_be_inside and not is_in_window else ""
+
+    def _report_unread_rest(self, reason: str, line: int) -> None:
+        """Record that the rest is not read. The source reports it last, outside the limit on the number of problems."""
         message = f"{reason}; the rest was left out"
         self._source.problems.append(Problem(syntax=self._syntax, message=message, line=line))
 
-    def _segment(self, start: Boundary, base: str | None, prefixes: dict[str, str]) -> _Segment:
-        line, column = self._source.place(start.offset)
+    def _make_segment(self, start: Boundary, base: str | None, prefixes: dict[str, str]) -> _Segment:
+        line, column = self._source.position_of(start.offset)
         checked = ((name, check(iri)) for name, iri in prefixes.items())
         declared = "".join(f"PREFIX {name}: {iri.term} " for name, iri in checked if iri.is_valid)
         return _Segment(start=start.offset, line=line, column=column, base=base, prefixes=declared, graph=start.graph)
 
-    def _salvage(self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, problem: Problem) -> Batches:
-        """What the statement says that stopped the strict parser with a problem, but for its invalid terms."""
+    def _read_bad_statement(
+        self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, problem: Problem
+    ) -> Batches:
+        """Yield the valid triples of the statement that stopped the strict parser, and its problems."""
         bad = 0
-        is_mended, is_told = True, False
+        is_repaired, is_reported = True, False
         try:
-            catch_up(lenient, recent, count, self._names)
+            skip_known_statements(lenient, recent, count, self._names)
             for quad in lenient:
-                repaired: list[Repair] = []
-                statement = statement_of(quad, self._names, repaired)
-                reason = fault(statement)
+                repaired: list[IriRepair] = []
+                statement = convert_quad(quad, self._names, repaired)
+                reason = find_fault(statement)
                 if not reason:
-                    is_told |= bool(repaired)
+                    is_reported |= bool(repaired)
                     yield from self._repairs.problems(repaired, line=problem.line, column=problem.column)
                     self._statements += 1
                     yield [statement]
                     continue
-                is_mended = False
-                if (bad := bad + 1) > 1:  # the first is the one that the strict parser told of
+                is_repaired = False
+                if (bad := bad + 1) > 1:  # the strict parser has reported the first one
                     yield Problem(syntax=self._syntax, message=reason, line=problem.line)
-        except SyntaxError:  # it stopped at the same place
-            is_mended = False
-        self._problems -= is_mended
-        if not is_mended or not is_told:
-            yield replace(problem, repaired=is_mended)
+        except SyntaxError:  # the lenient parser stopped at the same position
+            is_repaired = False
+        self._problems -= is_repaired
+        if not is_repaired or not is_reported:
+            yield replace(problem, repaired=is_repaired)
 
 
-# ── Notation3, as far as it is RDF: formulas and variables are left out, what stands outside of them is kept.
+# Notation3
 
-_N3_HOPELESS = 100
-"""Errors after which the rest is not worth the time."""
-_LOG = "<http://www.w3.org/2000/10/swap/log#"
+_MAX_N3_ERRORS = 100
+"""Reading stops after this many errors."""
+_LOG_NAMESPACE = "<http://www.w3.org/2000/10/swap/log#"
 
 
-def read_n3(source: Source, base: str | None, names: Names) -> Batches:
-    """A parser that meets an error inside a formula forgets the formula, so nothing after it can be believed."""
+def read_n3(source: Source, base: str | None, names: BlankNodeRenamer) -> Batches:
+    """Read the RDF statements of an N3 document.
+
+    Reading stops at an error inside a formula, because the parser then loses track of the formula and would report its
+    content as statements of the document.
+    """
     parser = ox.parse(Feed(source).file(), ox.RdfFormat.N3, base_iri=base, lenient=True)
-    outside, formulas = _Outside(source), _Formulas(source)
-    errors = 0
+    outside, formulas = _FormulaFilter(source), _FormulaTracker(source)
     while True:
         batch: list[Statement] = []
-        repaired: list[Repair] = []
+        repaired: list[IriRepair] = []
         try:
-            more = _take(parser, names, batch, repaired)
-            yield from outside.of(batch, repaired)
+            more = _read_lenient_batch(parser, names, batch, repaired)
+            yield from outside.check(batch, repaired)
             if not more:
                 break
-        except OutOfTime:
-            yield from outside.of(batch, repaired)
+        except ExtractorTimeout:
+            yield from outside.check(batch, repaired)
             raise
-        except MemoryError as error:  # the parser's own limit on the length of a token
-            yield from outside.of(batch, repaired)
+        except MemoryError as error:  # the parser limits the length of a token
+            yield from outside.check(batch, repaired)
             yield Problem(syntax=Syntax.N3, message=str(error))
             break
         except SyntaxError as error:
-            yield from outside.of(batch, repaired)
-            if error.lineno is None:  # a statement that is N3, but not RDF
+            yield from outside.check(batch, repaired)
+            if error.lineno is None:  # valid N3, but not RDF
                 outside.left_out += 1
                 continue
-            errors += 1
-            yield Problem(syntax=Syntax.N3, message=reason(error), line=error.lineno, column=error.offset)
-            why = "too many problems" if errors >= _N3_HOPELESS else formulas.trouble(error.lineno, error.offset or 1)
-            if why:
+            yield Problem(syntax=Syntax.N3, message=parser_message(error), line=error.lineno, column=error.offset)
+            if why := formulas.reason_to_stop(error.lineno, error.offset or 1):
                 message = f"{why}; the rest was left out"
                 source.problems.append(Problem(syntax=Syntax.N3, message=message, line=error.lineno))
                 break
@@ -324,60 +337,69 @@ def read_n3(source: Source, base: str | None, names: Names) -> Batches:
         yield Problem(syntax=Syntax.N3, message=message)
 
 
-def _take(parser: ox.QuadParser, names: Names, found: list[Statement], repaired: list[Repair]) -> bool:
-    """Appends the next statements of a lenient parser to `found`; what came before an error stays. False at the end."""
+def _read_lenient_batch(
+    parser: ox.QuadParser, names: BlankNodeRenamer, found: list[Statement], repaired: list[IriRepair]
+) -> bool:
+    """Append the next statements of a lenient parser to `found`. Return False at the end."""
     size = len(found)
-    for quad in islice(parser, BATCH):
-        found.append(statement_of(quad, names, repaired))
+    for quad in islice(parser, BATCH_STATEMENTS):
+        found.append(convert_quad(quad, names, repaired))
     return len(found) > size
 
 
-class _Formulas:
-    """Tells whether a place is inside of a formula; places are asked for in the order of the document."""
+class _FormulaTracker:
+    """Decides whether reading can continue after an error. Errors must be given in document order."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._position = 0
         self._open = 0
+        self._errors = 0
 
-    def trouble(self, line: int, column: int) -> str:
-        """Why one cannot go on after an error at this place; "" where one can."""
+    def reason_to_stop(self, line: int, column: int) -> str:
+        """Count an error at this position. Return why reading cannot continue after it; "" if it can."""
+        self._errors += 1
+        if self._errors >= _MAX_N3_ERRORS:
+            return "too many problems"
         if self._position < self._source.start:
-            return "no safe place to go on"
+            return "cannot continue after the error"
         offset = self._source.offset_of(line, column)
         text = self._source.get(self._position, offset - self._position)
-        self._open, passed = open_braces(text, self._open)
+        self._open, passed = count_open_braces(text, self._open)
         self._position += passed
-        return "an error inside of a formula" if self._open else ""
+        return "an error inside a formula" if self._open else ""
 
 
-class _Outside:
-    """Tells statements that stand on their own from those in formulas, or about them."""
+class _FormulaFilter:
+    """Drops the statements that are inside a formula or refer to one."""
 
     def __init__(self, source: Source) -> None:
         self.left_out = 0
         self._source = source
         self._formulas: set[str] = set()
-        self._repairs = Repairs(Syntax.N3)
+        self._repairs = RepairReporter(Syntax.N3)
 
-    def of(self, batch: list[Statement], repaired: list[Repair]) -> Batches:
-        """The statements that are kept, after the problems of all. The parser does not tell where these are."""
+    def check(self, batch: list[Statement], repaired: list[IriRepair]) -> Batches:
+        """Yield the problems of a batch, then the statements to keep.
+
+        The parser gives no positions for these problems.
+        """
         for repair in repaired:
-            offset = self._source.find(f"<{repair.written}>".encode(errors="replace"))
-            line, column = (None, None) if offset == -1 else self._source.place(offset)
+            offset = self._source.find(f"<{repair.original}>".encode(errors="replace"))
+            line, column = (None, None) if offset == -1 else self._source.position_of(offset)
             yield from self._repairs.problems([repair], line=line, column=column)
-        faults = {statement: reason for statement in batch if (reason := fault(statement))}
+        faults = {statement: reason for statement in batch if (reason := find_fault(statement))}
         for message in dict.fromkeys(faults.values()):
             yield Problem(syntax=Syntax.N3, message=message)
-        yield self._kept([statement for statement in batch if statement not in faults])
+        yield self._keep_rdf([statement for statement in batch if statement not in faults])
 
-    def _kept(self, batch: list[Statement]) -> list[Statement]:
+    def _keep_rdf(self, batch: list[Statement]) -> list[Statement]:
         kept = []
         for statement in batch:
             subject, predicate, obj, graph = statement
             if graph:
                 self._formulas.add(graph)
-            if graph or subject in self._formulas or obj in self._formulas or predicate.startswith(_LOG):
+            if graph or subject in self._formulas or obj in self._formulas or predicate.startswith(_LOG_NAMESPACE):
                 self.left_out += 1
             else:
                 kept.append(statement)

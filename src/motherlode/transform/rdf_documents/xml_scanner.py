@@ -1,4 +1,4 @@
-"""The tags of XML that need not be well-formed, told without a parser: for readers that must go on after a bad one."""
+"""Scan the tags of XML that may not be well-formed, and track the open elements and namespaces."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _WHOLE = re.compile(
     re.DOTALL,
 )
 _NODE = re.compile(rb"<(?:[^\s<>/:]+:)?Description[\s/>]|<[^/!?][^<>]*[\s:]about\s*=")
-"""A start tag that can only be that of a node."""
+"""A start tag that must be that of a node."""
 _STEPS = {None: 1, 2: -1}
-"""How a tag changes the depth, by its last group: start tags have none, comments 1, end tags 2, empty elements 3."""
+"""Change of depth by the last matching group: None for a start tag, 1 comment, 2 end tag, 3 empty element."""
 _XML = "http://www.w3.org/XML/1998/namespace"
-_NEAR = 64
-"""Open elements among which an end tag is looked for."""
+_MAX_SEARCHED_ELEMENTS = 64
+"""Innermost open elements that are compared with an end tag."""
 
 
-def last_boundary(text: bytes, *, depth: int) -> int:
-    """The end of the last child of the root in well-formed text that starts so deep in the document; 0 if none ends.
+def find_last_boundary(text: bytes, *, depth: int) -> int:
+    """Return the end of the last child of the root in well-formed text, or 0. `depth` elements are open at its start.
 
-    >>> last_boundary(b"<r><a/><b><c/></b> <d>", depth=0), last_boundary(b"<a/><b", depth=1)
+    >>> find_last_boundary(b"<r><a/><b><c/></b> <d>", depth=0), find_last_boundary(b"<a/><b", depth=1)
     (18, 4)
     """
     last = position = 0
@@ -47,15 +47,15 @@ def last_boundary(text: bytes, *, depth: int) -> int:
     return last
 
 
-def depth_after(text: bytes, *, depth: int) -> tuple[int, int]:
-    """How deep the document is behind the last whole tag of well-formed text, and where that is.
+def count_depth(text: bytes, *, depth: int) -> tuple[int, int]:
+    """Return the depth after the last complete tag of well-formed text, and the end of that tag.
 
-    >>> depth_after(b"<a><b c='d'/><e>f</e><g", depth=1), depth_after(b"<a><!-- <b> --><c", depth=1)
+    >>> count_depth(b"<a><b c='d'/><e>f</e><g", depth=1), count_depth(b"<a><!-- <b> --><c", depth=1)
     ((2, 21), (2, 15))
     """
     end = text.rfind(b">") + 1
     is_plain = text.count(b"<", 0, end) == text.count(b">") and b"<!" not in text and b"<?" not in text
-    if is_plain:  # every < begins a tag and every > ends one
+    if is_plain:  # every < starts a tag and every > ends one
         return depth + text.count(b"<", 0, end) - 2 * text.count(b"</", 0, end) - text.count(b"/>"), end
     position = 0
     while token := _WHOLE.match(text, position):
@@ -65,7 +65,7 @@ def depth_after(text: bytes, *, depth: int) -> tuple[int, int]:
 
 
 def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
-    """Whether of the elements of those names, which are open where the text begins, the last one ends in it in order.
+    """Return whether the innermost of the open elements `names` ends in the text before an outer one does.
 
     >>> ends_before_root(b"<b><c/></b></a></r>", [b"r", b"a"]), ends_before_root(b"<b><c/></b></r>", [b"r", b"a"])
     (True, False)
@@ -79,19 +79,19 @@ def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
             found = _START.match(markup)
             opened.append(found[1] if found else b"")
         elif _STEPS.get(token.lastindex) == -1:
-            if opened.pop() != end_tag(markup):
+            if opened.pop() != parse_end_tag(markup):
                 return False
             if len(opened) < len(names):
                 return True
     return False
 
 
-def next_node(text: bytes, root: bytes) -> int:
-    """Where the next child of the root begins, in a text that should begin between two of them.
+def find_next_node(text: bytes, root: bytes) -> int:
+    """Return the start of the next child of the root in a text that should start between two children.
 
-    Where an element ends that did not begin there, the text did begin inside of it.
+    An end tag without a start tag in the text shows that the text starts inside that element.
 
-    >>> next_node(b"<p>1</p></a> <p>2</p></b> <c rdf:about='d'>", b"r"), next_node(b"<p>1</p></r>", b"r")
+    >>> find_next_node(b"<p>1</p></a> <p>2</p></b> <c rdf:about='d'>", b"r"), find_next_node(b"<p>1</p></r>", b"r")
     (25, 0)
     """
     found = depth = position = 0
@@ -102,19 +102,21 @@ def next_node(text: bytes, root: bytes) -> int:
             break
         depth += _STEPS.get(token.lastindex, 0)
         if depth < 0:
-            if end_tag(markup) == root:
+            if parse_end_tag(markup) == root:
                 break
             found, depth = position, 0
     return found
 
 
-def token_end(text: bytes, *, is_all: bool) -> int | None:
-    """Where the first tag, comment or the like in `text` ends, with what text comes before it; None to see more.
+def find_token_end(text: bytes, *, is_all: bool) -> int | None:
+    """Return the end of the first tag, comment or the like; None if more text is needed (never if `is_all`).
 
-    >>> token_end(b'one <a b=">"> two', is_all=False), token_end(b"<!-- > --> x", is_all=False)
+    >>> find_token_end(b'one <a b=">"> two', is_all=False), find_token_end(b"<!-- > --> x", is_all=False)
     (13, 10)
-    >>> token_end(b"<a", is_all=False), token_end(b"<a", is_all=True), token_end(b"<a b='c <d e='f'>", is_all=False)
-    (None, 2, 8)
+    >>> find_token_end(b"<a", is_all=False), find_token_end(b"<a", is_all=True)
+    (None, 2)
+    >>> find_token_end(b"<a b='c <d e='f'>", is_all=False)
+    8
     """
     start = text.find(b"<")
     if not is_all and (start == -1 or len(text) - start < _LONGEST_OPENING):
@@ -134,7 +136,7 @@ def token_end(text: bytes, *, is_all: bool) -> int | None:
 
 
 def is_tag(markup: bytes) -> bool:
-    """Whether markup that begins as a tag is one as a whole.
+    """Return whether markup that starts like a tag is a complete tag.
 
     >>> is_tag(b'<a b=">">'), is_tag(b"<a b='c "), is_tag(b"<a b='c>")
     (True, False, False)
@@ -142,10 +144,10 @@ def is_tag(markup: bytes) -> bool:
     return _end_of(_TAG, markup, 0) == len(markup) - 1
 
 
-def is_open(text: bytes) -> bool:
-    """Whether a comment, a CDATA section or an instruction has no end.
+def has_unclosed_section(text: bytes) -> bool:
+    """Return whether a comment, CDATA section or processing instruction is not closed.
 
-    >>> is_open(b"<a><?b ?><!-- <?c --></a>"), is_open(b"<a><?b </a>")
+    >>> has_unclosed_section(b"<a><?b ?><!-- <?c --></a>"), has_unclosed_section(b"<a><?b </a>")
     (False, True)
     """
     closings = dict(_ENCLOSED)
@@ -158,15 +160,15 @@ def is_open(text: bytes) -> bool:
     return False
 
 
-def is_silent(markup: bytes) -> bool:
-    """Whether it is a comment or an instruction."""
+def is_comment_or_instruction(markup: bytes) -> bool:
+    """Return whether markup is a comment or a processing instruction."""
     return markup.startswith((b"<!--", b"<?"))
 
 
-def cdata(markup: bytes) -> bytes:
-    """A CDATA section as text like any other; other markup as it is.
+def convert_cdata(markup: bytes) -> bytes:
+    """Return a CDATA section as escaped text; other markup unchanged.
 
-    >>> cdata(b"<![CDATA[1 < 2 & 3]]>")
+    >>> convert_cdata(b"<![CDATA[1 < 2 & 3]]>")
     b'1 &lt; 2 &amp; 3'
     """
     if not (markup.startswith(b"<![CDATA[") and markup.endswith(b"]]>")):
@@ -181,49 +183,51 @@ def _end_of(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartTag:
-    """A start tag, its names and values as they are written."""
+    """A start tag with its names and values as written."""
 
     markup: bytes
     name: bytes
     attributes: tuple[tuple[bytes, bytes], ...]
     rest: bytes
-    """What comes after the last attribute that could be read."""
+    """The part after the last attribute that could be parsed."""
 
     @property
     def is_whole(self) -> bool:
-        """Nothing in it was left unread."""
+        """Whether the whole tag could be parsed."""
         return self.rest.strip() in (b">", b"/>")
 
     @property
     def is_empty(self) -> bool:
-        """It is an end tag as well."""
+        """Whether the tag is an empty-element tag."""
         return self.rest.endswith(b"/>")
 
     @property
-    def closing(self) -> bytes:
+    def end_tag(self) -> bytes:
+        """The end tag of the element."""
         return b"</" + self.name + b">"
 
     def value(self, name: bytes) -> bytes | None:
+        """Return the value of an attribute, or None."""
         return next((value for known, value in self.attributes if known == name), None)
 
-    def respelled(self) -> StartTag:
-        """The same with a space before each attribute."""
-        return self._spelled(self.attributes)
+    def separate_attributes(self) -> StartTag:
+        """Return the tag with a space before each attribute."""
+        return self._rebuild(self.attributes)
 
-    def with_attributes(self, attributes: list[tuple[bytes, bytes]]) -> StartTag:
-        """The tag with those instead of its own; itself if they are the same."""
-        return self if attributes == list(self.attributes) else self._spelled(tuple(attributes))
+    def replace_attributes(self, attributes: list[tuple[bytes, bytes]]) -> StartTag:
+        """Return the tag with other attributes; the same object if they are equal."""
+        return self if attributes == list(self.attributes) else self._rebuild(tuple(attributes))
 
-    def _spelled(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
+    def _rebuild(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
         spelled = (b' %s="%s"' % (name, value.replace(b'"', b"&quot;")) for name, value in attributes)
         markup = b"<" + self.name + b"".join(spelled) + self.rest
         return StartTag(markup=markup, name=self.name, attributes=attributes, rest=self.rest)
 
 
-def start_tag(markup: bytes) -> StartTag | None:
-    """The tag that the markup is, or None where it is none.
+def parse_start_tag(markup: bytes) -> StartTag | None:
+    """Parse a start tag. Return None if the markup is not one.
 
-    >>> start_tag(b"<a b='c' />")
+    >>> parse_start_tag(b"<a b='c' />")
     StartTag(markup=b"<a b='c' />", name=b'a', attributes=((b'b', b'c'),), rest=b' />')
     """
     found = _START.match(markup)
@@ -237,16 +241,16 @@ def start_tag(markup: bytes) -> StartTag | None:
     return StartTag(markup=markup, name=found[1], attributes=tuple(attributes), rest=markup[position:])
 
 
-def end_tag(markup: bytes) -> bytes | None:
-    """The name in an end tag, or None where the markup is none."""
+def parse_end_tag(markup: bytes) -> bytes | None:
+    """Return the name in an end tag; None if the markup is not an end tag."""
     found = _END.match(markup)
     return found[1] if found else None
 
 
 class OpenElements:
-    """The elements that are open, and the namespaces that hold inside of them.
+    """The open elements and the namespaces in scope.
 
-    Each prefix has a stack of its own, so that neither depth nor many declarations cost more than their number.
+    Each prefix has its own stack, so the cost does not depend on the depth.
     """
 
     def __init__(self, entities: Mapping[str, str], base: str = "") -> None:
@@ -261,36 +265,40 @@ class OpenElements:
 
     @property
     def base(self) -> str:
-        """What references inside the innermost element are relative to (XML Base, section 3)."""
+        """Base IRI inside the innermost element (XML Base, section 3)."""
         return self._bases[-1]
 
     def names(self) -> list[bytes]:
-        """Of the root first."""
+        """Return the names of the open elements, root first."""
         return list(self._names)
 
     def open(self, tag: StartTag) -> None:
+        """Open an element with its namespace declarations and base."""
         declared = []
         base = tag.value(b"xml:base")
-        self._bases.append(self.base if base is None else resolve_and_check(self.base, self._expanded(base)).value)
+        self._bases.append(
+            self.base if base is None else resolve_and_check(self.base, self._expand_entities(base)).value
+        )
         for name, value in tag.attributes:
             if name == b"xmlns" or name.startswith(b"xmlns:"):
                 prefix = name[6:]
-                self._namespaces.setdefault(prefix, []).append(self._expanded(value))
+                self._namespaces.setdefault(prefix, []).append(self._expand_entities(value))
                 declared.append(prefix)
         self._names.append(tag.name)
         self._declared.append(tuple(declared))
 
     def declare(self, prefix: bytes, namespace: str) -> None:
-        """As if the innermost element had the declaration."""
+        """Add a namespace declaration to the innermost element."""
         self._namespaces.setdefault(prefix, []).append(namespace)
         self._declared[-1] += (prefix,)
 
     def close(self, name: bytes) -> None:
-        """Closes the element of that name and all inside of it; the innermost one, if there is none of that name."""
-        nearest = self._names[: -_NEAR - 1 : -1]
+        """Close the innermost element of that name with its descendants, or else the innermost element."""
+        nearest = self._names[: -_MAX_SEARCHED_ELEMENTS - 1 : -1]
         self.close_to(len(self._names) - (nearest.index(name) + 1 if name in nearest else 1))
 
     def close_to(self, depth: int) -> None:
+        """Close the innermost elements until `depth` are open."""
         while len(self._names) > max(depth, 0):
             self._names.pop()
             self._bases.pop()
@@ -298,22 +306,22 @@ class OpenElements:
                 self._namespaces[prefix].pop()
 
     def namespace(self, prefix: bytes) -> str:
-        """What a prefix stands for, or "" if for nothing."""
+        """Return the namespace of a prefix, or ""."""
         held = self._namespaces.get(prefix)
         return held[-1] if held else ""
 
     def rdf_prefix(self) -> bytes:
-        """A prefix, not empty, for the names of RDF, or b"" if there is none."""
+        """Return a non-empty prefix for the RDF namespace, or b""."""
         return next(
             (prefix for prefix, held in self._namespaces.items() if prefix and held[-1:] == [RDF_NAMESPACE]), b""
         )
 
     def is_rdf(self, name: bytes, local: bytes, *, is_element: bool = False) -> bool:
-        """Whether a name as it is written means that name of RDF."""
+        """Return whether a qualified name is the name `local` in the RDF namespace."""
         prefix, colon, rest = name.rpartition(b":")
         return rest == local and bool(colon or is_element) and self.namespace(prefix) == RDF_NAMESPACE
 
-    def _expanded(self, value: bytes) -> str:
+    def _expand_entities(self, value: bytes) -> str:
         if b"&" in value:
             for reference, text in self._entities.items():
                 value = value.replace(reference, text)

@@ -1,4 +1,7 @@
-"""Terms, CURIEs and IRIs in attribute values (RDFa Core 1.1, section 7.4)."""
+"""Terms, CURIEs and IRIs in attribute values (RDFa Core 1.1, section 7.4), and the declarations that they depend on.
+
+An element declares base, vocabulary, prefixes and language for itself and its descendants (section 7.5, steps 2 to 4).
+"""
 
 from __future__ import annotations
 
@@ -8,62 +11,65 @@ from copy import copy
 
 from motherlode.model import Statement
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.evaluation_context import PREFIXES, XHV, EvaluationContext, HostLanguage, is_name
+from motherlode.transform.rdfa.evaluation_context import PREFIXES, XHV, EvaluationContext, HostLanguage
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
 from motherlode.transform.rdfa.sparse_tree import SCOPING, RdfaElement
 from motherlode.www.iri import check, is_absolute, resolve_and_check, without_fragment
+from motherlode.www.xml_names import is_ncname
 
 INITIAL_TOKENS: dict[str, str] = {}
-"""What tokens mean in the initial context, from page to page: `og:title` is `og:title` everywhere."""
-_MOST_TOKENS = 4_096
+"""Cache for all pages: the IRI of each token in the initial context, such as `og:title`."""
+_MAX_TOKENS = 4_096
+"""Entries of a cache of tokens."""
 _TERM = re.compile(r"[^\W\d][\w.\-/·]*")
 
 
-class Resolver:
-    """Turns what attributes say into terms. None stands for a value that must be ignored."""
+class CurieResolver:
+    """Resolves attribute values to RDF terms. The result is None if the value must be ignored."""
 
-    def __init__(self, *, url: str, terms: Mapping[str, str], names: BlankNames, report: ProcessorGraph) -> None:
+    def __init__(self, *, url: str, terms: Mapping[str, str], names: BlankNames, graph: ProcessorGraph) -> None:
         self._url = url
         self._terms = terms
         self._names = names
-        self._report = report
+        self._graph = graph
 
-    def predicates(self, value: str, context: EvaluationContext) -> list[str]:
-        """The IRIs of a list of TERMorCURIEorAbsIRI. A predicate cannot be a blank node."""
+    def resolve_predicates(self, value: str, context: EvaluationContext) -> list[str]:
+        """Return the IRIs of a list of TERMorCURIEorAbsIRI without blank nodes, which cannot be predicates."""
         only = context.tokens.get(value)
         if only is not None:
             return [only]
         tokens = value.split()
-        found = (self.token(token, context) for token in tokens)
+        found = (self.resolve_token(token, context) for token in tokens)
         return list(dict.fromkeys(term for term in found if term is not None and term[0] == "<"))
 
-    def types(self, value: str, context: EvaluationContext) -> list[str]:
-        found = (self.token(token, context) for token in value.split())
+    def resolve_types(self, value: str, context: EvaluationContext) -> list[str]:
+        """Return the terms of a list of TERMorCURIEorAbsIRI."""
+        found = (self.resolve_token(token, context) for token in value.split())
         return list(dict.fromkeys(term for term in found if term is not None))
 
-    def token(self, token: str, context: EvaluationContext) -> str | None:
-        """One TERMorCURIEorAbsIRI."""
+    def resolve_token(self, token: str, context: EvaluationContext) -> str | None:
+        """Return the term of one TERMorCURIEorAbsIRI."""
         known = context.tokens.get(token)
         if known is not None:
             return known
         found = self._term(token, context) if ":" not in token else self._curie_or_iri(token, context)
-        if found is None or found[0] != "<" or self._report.is_faulty(found):  # of which the next page must hear, too
+        if found is None or found[0] != "<" or self._graph.has_problem(found):
             return found
-        if len(context.tokens) < _MOST_TOKENS:
+        if len(context.tokens) < _MAX_TOKENS:
             context.tokens[token] = found
         return found
 
     def _term(self, token: str, context: EvaluationContext) -> str | None:
         if _TERM.fullmatch(token):
             if context.vocabulary:
-                return self._report.term(check(context.vocabulary + token))
-            iri = self._terms.get(token) or self._in_any_case(token.lower())
+                return self._graph.record_term(check(context.vocabulary + token))
+            iri = self._terms.get(token) or self._find_ignoring_case(token.lower())
             if iri is not None:
                 return f"<{iri}>"
-        self._report.add(ProcessorMessage.UNRESOLVED_TERM, f"no such term: {token}")
+        self._graph.add_message(ProcessorMessage.UNRESOLVED_TERM, f"no such term: {token}")
         return None
 
-    def _in_any_case(self, lowered: str) -> str | None:
+    def _find_ignoring_case(self, lowered: str) -> str | None:
         return next((iri for term, iri in self._terms.items() if term.lower() == lowered), None)
 
     def _curie_or_iri(self, token: str, context: EvaluationContext) -> str | None:
@@ -71,71 +77,73 @@ class Resolver:
         if term is not None:
             return term
         if is_absolute(token):
-            return self._report.term(check(token))
-        self._report.add(ProcessorMessage.UNRESOLVED_CURIE, f"no such prefix: {token}")
+            return self._graph.record_term(check(token))
+        self._graph.add_message(ProcessorMessage.UNRESOLVED_CURIE, f"no such prefix: {token}")
         return None
 
     def _curie(self, token: str, context: EvaluationContext) -> str | None:
-        """The term of a CURIE; None where the token is none, or its prefix is unknown."""
+        """Return the term of a CURIE; None if the token is not a CURIE or its prefix is unknown."""
         prefix, colon, reference = token.partition(":")
         if not colon or reference.startswith("//"):
             return None
         if prefix == "_":
-            return self._names.named(reference)
+            return self._names.for_label(reference)
         iri = context.prefixes.get(prefix.lower()) if prefix else XHV
-        # a relative namespace is resolved against the document: no base element reaches it (test 0319 of the suite)
-        return None if iri is None else self._report.term(resolve_and_check(self._url, iri + reference))
+        # a relative namespace is resolved against the document's URL, not against the base (test 0319 of the suite)
+        return None if iri is None else self._graph.record_term(resolve_and_check(self._url, iri + reference))
 
-    def resource(self, value: str, context: EvaluationContext) -> str | None:
-        """One SafeCURIEorCURIEorIRI."""
+    def resolve_resource(self, value: str, context: EvaluationContext) -> str | None:
+        """Return the term of one SafeCURIEorCURIEorIRI."""
         value = value.strip()
         if value.startswith("[") and value.endswith("]"):
             term = self._curie(value[1:-1].strip(), context)
             if term is None and len(value) > 2:
-                self._report.add(ProcessorMessage.UNRESOLVED_CURIE, f"no such prefix: {value}")
+                self._graph.add_message(ProcessorMessage.UNRESOLVED_CURIE, f"no such prefix: {value}")
             return term
-        return self._curie(value, context) or self.reference(value, context)
+        return self._curie(value, context) or self.resolve_reference(value, context)
 
-    def reference(self, value: str, context: EvaluationContext) -> str | None:
-        """One IRI, as `href` and `src` hold it."""
+    def resolve_reference(self, value: str, context: EvaluationContext) -> str | None:
+        """Return the term of an IRI reference, as in `href` and `src`."""
         iri = resolve_and_check(context.base, value)
-        return self._report.term(iri) if is_absolute(iri.value) else None
+        return self._graph.record_term(iri) if is_absolute(iri.value) else None
 
 
-# ── How an element changes the context for itself and what is inside (RDFa Core 1.1, section 7.5, steps 2 to 4).
+# Declarations of an element
 
-_REBASING = frozenset({"vocab", "xml:base"})
-_USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
-_ONLY_A_HOST = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
-_MOST_PREFIXES = 1_000
-"""In force at one place; each element that adds one copies them all."""
+_TOKEN_CONTEXT = frozenset({"vocab", "xml:base"})
+"""Attributes that change the meaning of tokens."""
+_USES_VOCABULARY = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
+_WITHOUT_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
+_MAX_PREFIXES = 1_000
+"""Prefixes in scope of one element. Each element that declares one copies them all."""
 
 
-def scoped(
-    element: RdfaElement, context: EvaluationContext, *, host: HostLanguage, report: ProcessorGraph
+def apply_declarations(
+    element: RdfaElement, context: EvaluationContext, *, host: HostLanguage, graph: ProcessorGraph
 ) -> tuple[EvaluationContext, tuple[Statement, ...]]:
-    """The context after the element's own declarations, and the statement that a vocabulary makes."""
+    """Return the context after the element's own declarations, and the statement about its vocabulary, if any."""
     attributes = element.attributes
     if not element.namespaces and SCOPING.isdisjoint(attributes):
         return context, ()
     context = copy(context)
-    if not _REBASING.isdisjoint(attributes):
+    if not _TOKEN_CONTEXT.isdisjoint(attributes):
         context.tokens = {}
     stated: tuple[Statement, ...] = ()
     if host.has_xml_base and "xml:base" in attributes:
         base = resolve_and_check(context.base, attributes["xml:base"])
         context.base = without_fragment(base.value)
-        report.term(base)
+        graph.record_term(base)
     if "vocab" in attributes:
         given = attributes["vocab"].strip()
         context.vocabulary = ""
         if given:
             vocabulary = resolve_and_check(context.base, given)
-            report.term(vocabulary)
-            context.vocabulary = _with_path(vocabulary.value, report)
-            stated = ((f"<{context.base}>", _USES, report.term(check(context.vocabulary)), ""),)
+            graph.record_term(vocabulary)
+            context.vocabulary = _add_slash(vocabulary.value, graph)
+            term = graph.record_term(check(context.vocabulary))
+            stated = ((f"<{context.base}>", _USES_VOCABULARY, term, ""),)
     if element.namespaces or "prefix" in attributes:
-        _add_prefixes(element, context, report)
+        _add_prefixes(element, context, graph)
     if "xml:lang" in attributes:
         context.language = attributes["xml:lang"].strip()
     elif host.is_html and "lang" in attributes:
@@ -143,39 +151,39 @@ def scoped(
     return context, stated
 
 
-def _add_prefixes(element: RdfaElement, context: EvaluationContext, report: ProcessorGraph) -> None:
+def _add_prefixes(element: RdfaElement, context: EvaluationContext, graph: ProcessorGraph) -> None:
     prefixes, declared = dict(context.prefixes), dict(context.declared)
     for prefix, iri in element.namespaces.items():
-        if len(declared) < _MOST_PREFIXES:
+        if len(declared) < _MAX_PREFIXES:
             declared[prefix] = iri
-            if prefix != "_" and is_name(prefix):
-                prefixes[prefix.lower()] = _with_path(iri, report)
-    for prefix, iri in _mappings(element.attributes):
+            if prefix != "_" and is_ncname(prefix):
+                prefixes[prefix.lower()] = _add_slash(iri, graph)
+    for prefix, iri in _iter_mappings(element.attributes):
         if PREFIXES.get(prefix, iri) != iri:
-            report.add(ProcessorMessage.PREFIX_REDEFINITION, f"{prefix} is now {iri}")
-        if len(prefixes) < _MOST_PREFIXES:
-            prefixes[prefix] = declared[prefix] = _with_path(iri, report)
+            graph.add_message(ProcessorMessage.PREFIX_REDEFINITION, f"{prefix} is now {iri}")
+        if len(prefixes) < _MAX_PREFIXES:
+            prefixes[prefix] = declared[prefix] = _add_slash(iri, graph)
     context.declared = declared
-    if prefixes != context.prefixes:  # many pages declare what is known anyway, and tokens mean what they meant
+    if prefixes != context.prefixes:  # many pages declare prefixes of the initial context; the cache stays valid then
         context.prefixes, context.tokens = prefixes, {}
 
 
-def _with_path(iri: str, report: ProcessorGraph) -> str:
-    """A namespace that is a host and nothing else lacks its slash: terms would run into the host's name.
+def _add_slash(iri: str, graph: ProcessorGraph) -> str:
+    """Return a namespace with a slash added if it has no path. Terms would become part of the host name otherwise.
 
-    >>> _with_path("https://schema.org", Report()), _with_path("http://example.org/x", Report())
+    >>> _add_slash("https://schema.org", ProcessorGraph()), _add_slash("http://example.org/x", ProcessorGraph())
     ('https://schema.org/', 'http://example.org/x')
     """
-    if not _ONLY_A_HOST.fullmatch(iri):
+    if not _WITHOUT_PATH.fullmatch(iri):
         return iri
-    report.mend(f"the namespace {iri} was given a slash at its end", iri)
+    graph.add_repair(f"a slash was added to the namespace {iri}", iri)
     return iri + "/"
 
 
-def _mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The pairs of a prefix attribute; what has not the form of a pair is passed over.
+def _iter_mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the prefixes and IRIs of a prefix attribute. Other words are skipped.
 
-    >>> list(_mappings({"prefix": "a: http://a/ nonsense _: http://b/ 1: http://1/ C: http://c/"}))
+    >>> list(_iter_mappings({"prefix": "a: http://a/ nonsense _: http://b/ 1: http://1/ C: http://c/"}))
     [('a', 'http://a/'), ('c', 'http://c/')]
     """
     words = iter(attributes.get("prefix", "").split())
@@ -184,5 +192,5 @@ def _mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             continue
         iri = next(words, None)
         prefix = word[:-1].lower()
-        if iri is not None and prefix != "_" and is_name(prefix):
+        if iri is not None and prefix != "_" and is_ncname(prefix):
             yield prefix, iri

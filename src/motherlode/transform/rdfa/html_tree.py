@@ -1,8 +1,8 @@
 """The sparse tree of an HTML document.
 
-Only a few attributes can start a statement: one selector finds the elements that have them. All others can matter in
-two ways alone. As ancestors of such elements, so the way up is walked once from each; or as descendants of a relation
-that waits for its object, and only there are all candidates looked at.
+One selector finds the elements with an attribute that can start a statement. Other elements matter in two cases: as
+ancestors of these, so the ancestors of each are visited once, and as descendants of a relation without an object, so
+only there all elements with IRI attributes are added.
 """
 
 from __future__ import annotations
@@ -15,36 +15,37 @@ from selectolax.lexbor import LexborNode
 
 from motherlode.transform.rdfa.evaluation_context import HTML
 from motherlode.transform.rdfa.sparse_tree import RELEVANT, RdfaElement, RdfaTree
-from motherlode.transform.rdfa.xml_fragments import fragment
+from motherlode.transform.rdfa.xml_fragments import serialize_fragment
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import without_fragment
 
-# A plain list is faster than `:is()`, and finds an element once for each member that it fits.
-_STARTING = {
+# A plain list of selectors is faster than `:is()`. It returns an element once per selector that matches.
+_SELECTORS = {
     Mark.PROPERTIES: "[property]",
     Mark.TYPES: "[typeof]",
     Mark.VOCABULARIES: "[vocab]",
     Mark.RELATIONS: '[rel]:is([rel*=":"], [rel*="license" i], [rel*="describedby" i], [rel~="role" i])',
     Mark.REVERSE_RELATIONS: "[rev]",
 }
-"""What a page is searched for that bears the mark; every attribute more costs a tenth of the parse.
+"""The selector for pages with a mark. Each additional attribute costs a tenth of the time to parse the page.
 
-Most relations are words of HTML such as `stylesheet`, which say nothing where no vocabulary is set."""
-MARKS = frozenset((*_STARTING, Mark.XHTML_RDFA))
-"""A page without any of these has no RDFa. In XHTML+RDFa every word of HTML is a relation: `<link rel="next">`."""
+Most values of `rel` are keywords of HTML such as `stylesheet`, which make no statement without a vocabulary.
+"""
+MARKS = frozenset((*_SELECTORS, Mark.XHTML_RDFA))
+"""A page without any of these marks has no RDFa. In XHTML+RDFa, keywords such as `next` in `rel` are relations."""
 _ANY_RELATION = "[property], [typeof], [rev], [vocab], [rel]"
-_WITH_ADDRESSES = f"{_ANY_RELATION}, [role], [about], [resource], [href], [src]"
+_ANY_RESOURCE = f"{_ANY_RELATION}, [role], [about], [resource], [href], [src]"
 _NO_NAMESPACES: Mapping[str, str] = {}
 
 
-def html_tree(document: Document, *, roles: bool) -> RdfaTree | None:
-    """The sparse tree; None for a document without a root."""
+def build_html_tree(document: Document, *, roles: bool) -> RdfaTree | None:
+    """Return the sparse tree, or None for a document without a root."""
     root = document.html.root
     if root is None:
         return None
-    builder = _Builder(root)
-    for node in _starting(document, roles=roles):
+    builder = _TreeBuilder(root)
+    for node in _find_starts(document, roles=roles):
         builder.add(node)
     return RdfaTree(
         host=HTML,
@@ -55,8 +56,8 @@ def html_tree(document: Document, *, roles: bool) -> RdfaTree | None:
     )
 
 
-def _starting(document: Document, *, roles: bool) -> list[LexborNode]:
-    """The elements that may start a statement. Where a vocabulary is set, every word of a relation says something."""
+def _find_starts(document: Document, *, roles: bool) -> list[LexborNode]:
+    """Return the elements that may start a statement. With a vocabulary, every value of `rel` may."""
     selector = _selector(document.marks)
     if "[vocab]" in selector and document.html.css_first("[vocab]") is not None:
         selector = _ANY_RELATION
@@ -67,11 +68,14 @@ def _starting(document: Document, *, roles: bool) -> list[LexborNode]:
 
 @lru_cache(maxsize=256)
 def _selector(marks: frozenset[Mark]) -> str:
-    return ", ".join(selector for mark, selector in _STARTING.items() if mark in marks)
+    return ", ".join(selector for mark, selector in _SELECTORS.items() if mark in marks)
 
 
-def _is_hanging(attributes: Mapping[str, str | None]) -> bool:
-    """A relation without an object: what is inside may give it one. A safe CURIE may turn out to name none."""
+def _is_incomplete(attributes: Mapping[str, str | None]) -> bool:
+    """Whether an element has a relation without an object, which a descendant may supply.
+
+    A relation with a safe CURIE counts, because the CURIE may be unresolvable.
+    """
     if "rel" not in attributes and "rev" not in attributes:
         return False
     if "href" in attributes or "src" in attributes:
@@ -79,70 +83,70 @@ def _is_hanging(attributes: Mapping[str, str | None]) -> bool:
     return "resource" not in attributes or (attributes["resource"] or "").lstrip().startswith("[")
 
 
-class _Builder:
-    """Puts elements into the list, each after its ancestors. What was passed on the way up is not looked at again."""
+class _TreeBuilder:
+    """Builds the list of elements, each after its ancestors. Each ancestor is visited once."""
 
     def __init__(self, root: LexborNode) -> None:
         self.elements: list[RdfaElement] = []
-        self._places: dict[int, int] = {}
-        """For every element that was met: the place in the list of it, or of the nearest that is in the list."""
+        self._positions: dict[int, int] = {}
+        """For each visited element, its position in the list, or that of its nearest ancestor in the list."""
         self._append(root, root.mem_id, root.attributes, -1)
-        if _is_hanging(root.attributes):
-            self._add_all_inside(root)
+        if _is_incomplete(root.attributes):
+            self._add_descendants(root)
 
     def add(self, node: LexborNode) -> None:
-        """An element that may start a statement, and if it starts a relation that waits, all that may end it."""
+        """Add an element that may start a statement, and the descendants that may complete its relation."""
         key = node.mem_id
-        if key in self._places:
+        if key in self._positions:
             return
         attributes = node.attributes
-        self._append(node, key, attributes, self._above(node))
-        if _is_hanging(attributes):
-            self._add_all_inside(node)
+        self._append(node, key, attributes, self._add_ancestors(node))
+        if _is_incomplete(attributes):
+            self._add_descendants(node)
 
-    def _add_all_inside(self, hanging: LexborNode) -> None:
-        for node in hanging.css(_WITH_ADDRESSES):
+    def _add_descendants(self, incomplete: LexborNode) -> None:
+        for node in incomplete.css(_ANY_RESOURCE):
             key = node.mem_id
-            if key not in self._places:
-                self._append(node, key, node.attributes, self._above(node))
+            if key not in self._positions:
+                self._append(node, key, node.attributes, self._add_ancestors(node))
 
-    def _above(self, node: LexborNode) -> int:
-        """The place of the nearest relevant ancestor; those not yet in the list are put into it, from the top down."""
+    def _add_ancestors(self, node: LexborNode) -> int:
+        """Add the relevant ancestors that are not in the list yet; return the position of the nearest one."""
         parent = node.parent
-        place = self._places.get(parent.mem_id) if parent is not None else 0
-        if place is not None:  # most stand beside one that was met
-            return place
-        waiting: list[tuple[LexborNode, int]] = []
-        while parent is not None and place is None:
-            waiting.append((parent, parent.mem_id))
+        position = self._positions.get(parent.mem_id) if parent is not None else 0
+        if position is not None:  # usually a sibling was added before
+            return position
+        unvisited: list[tuple[LexborNode, int]] = []
+        while parent is not None and position is None:
+            unvisited.append((parent, parent.mem_id))
             parent = parent.parent
-            place = self._places.get(parent.mem_id) if parent is not None else 0
-        place = place or 0
-        for ancestor, key in reversed(waiting):
+            position = self._positions.get(parent.mem_id) if parent is not None else 0
+        position = position or 0
+        for ancestor, key in reversed(unvisited):
             attributes = ancestor.attributes
             for name in attributes:
                 if name in RELEVANT or (name[0] == "x" and name.startswith("xmlns:")):
-                    place = self._append(ancestor, key, attributes, place)
+                    position = self._append(ancestor, key, attributes, position)
                     break
             else:
-                self._places[key] = place
-        return place
+                self._positions[key] = position
+        return position
 
     def _append(self, node: LexborNode, key: int, attributes: dict[str, Any], parent: int) -> int:
-        place = len(self.elements)
-        self._places[key] = place
+        position = len(self.elements)
+        self._positions[key] = position
         namespaces = _NO_NAMESPACES
         for name in attributes:
             if name[0] == "x" and name.startswith("xmlns"):
-                namespaces = _declared(attributes)
+                namespaces = _read_namespaces(attributes)
                 break
-        if None in attributes.values():  # attributes without a value have an empty one
+        if None in attributes.values():  # an attribute without a value has the value ""
             attributes = {name: value or "" for name, value in attributes.items()}
         self.elements.append(RdfaElement(node.tag or "", attributes, namespaces, node, parent))
-        return place
+        return position
 
 
-def _declared(attributes: Mapping[str, str | None]) -> Mapping[str, str]:
+def _read_namespaces(attributes: Mapping[str, str | None]) -> Mapping[str, str]:
     return {
         name.partition(":")[2].lower(): value or ""
         for name, value in attributes.items()
@@ -151,16 +155,16 @@ def _declared(attributes: Mapping[str, str | None]) -> Mapping[str, str]:
 
 
 class _HtmlReader:
-    """Reads elements of an HTML tree."""
+    """Reads the content of elements of an HTML tree."""
 
-    def text(self, node: LexborNode) -> str:
+    def read_text(self, node: LexborNode) -> str:
         return node.text()
 
-    def html(self, node: LexborNode) -> str:
+    def read_html(self, node: LexborNode) -> str:
         return node.inner_html or ""
 
-    def markup(self, node: LexborNode, namespaces: Mapping[str, str]) -> str:
-        return fragment(node, namespaces)
+    def read_markup(self, node: LexborNode, namespaces: Mapping[str, str]) -> str:
+        return serialize_fragment(node, namespaces)
 
 
 _READER = _HtmlReader()

@@ -1,4 +1,4 @@
-"""The processor graph: what the processor has to say about a document (RDFa Core 1.1, section 7.6)."""
+"""The processor graph: errors and warnings about a document (RDFa Core 1.1, section 7.6)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from motherlode.www.iri import Iri, repair_message
 
 _RDFA = "http://www.w3.org/ns/rdfa#"
 _DESCRIPTION = "<http://purl.org/dc/terms/description>"
-_MOST_ENTRIES = 1_000
+_MAX_ENTRIES = 1_000
+"""Entries of each kind that are recorded for one document."""
 
 
 class ProcessorMessage(Enum):
-    """The classes of entries; each is an error or a warning."""
+    """The classes of messages; each is an error or a warning."""
 
     DOCUMENT_ERROR = "DocumentError"
     UNRESOLVED_CURIE = "UnresolvedCURIE"
@@ -29,43 +30,49 @@ class ProcessorMessage(Enum):
 
 
 class ProcessorGraph:
-    """Collects entries."""
+    """Collects messages, repairs and invalid IRIs of one document."""
 
     def __init__(self) -> None:
-        self.entries: dict[tuple[ProcessorMessage, str], None] = {}
-        self.repaired: dict[str, str] = {}
-        """What was read otherwise than it was written, and how that was written."""
-        self.refused: dict[str, None] = {}
-        """Terms that are no valid IRIs: no statement may have them."""
-        self._repaired: set[str] = set()
+        self.messages: dict[tuple[ProcessorMessage, str], None] = {}
+        """Class and description of each message."""
+        self.repairs: dict[str, str] = {}
+        """The description of each repair, and the original text."""
+        self.invalid_terms: dict[str, None] = {}
+        """Terms that are not valid IRIs. Statements with them must be removed."""
+        self._repaired_terms: set[str] = set()
 
-    def term(self, iri: Iri) -> str:
-        """The term of an IRI. The rules go on with one that is not valid, so that what it says is said of no other."""
+    def record_term(self, iri: Iri) -> str:
+        """Return the term of an IRI and record whether it is invalid or repaired.
+
+        The processing rules also need an invalid IRI, because otherwise they would attach its properties to another
+        subject.
+        """
         if not iri.is_valid:
-            self.refused[iri.term] = None
-        elif iri.is_repaired and len(self._repaired) < _MOST_ENTRIES:
-            self._repaired.add(iri.term)
-            self.mend(repair_message(iri), iri.value)
+            self.invalid_terms[iri.term] = None
+        elif iri.is_repaired and len(self._repaired_terms) < _MAX_ENTRIES:
+            self._repaired_terms.add(iri.term)
+            self.add_repair(repair_message(iri), iri.value)
         return iri.term
 
-    def is_faulty(self, term: str) -> bool:
-        """Whether there is something to tell of a term, so that its meaning must not be taken from a memory."""
-        return term in self.refused or term in self._repaired
+    def has_problem(self, term: str) -> bool:
+        """Whether a term was invalid or repaired. It must not be cached, because each page reports its problems."""
+        return term in self.invalid_terms or term in self._repaired_terms
 
-    def add(self, trouble: ProcessorMessage, description: str) -> None:
-        if len(self.entries) < _MOST_ENTRIES:
-            self.entries[trouble, description] = None
+    def add_message(self, message: ProcessorMessage, description: str) -> None:
+        if len(self.messages) < _MAX_ENTRIES:
+            self.messages[message, description] = None
 
-    def mend(self, description: str, written: str) -> None:
-        if len(self.repaired) < _MOST_ENTRIES:
-            self.repaired[description] = written
+    def add_repair(self, description: str, original: str) -> None:
+        if len(self.repairs) < _MAX_ENTRIES:
+            self.repairs[description] = original
 
     def statements(self, page_url: str, names: BlankNames) -> Iterator[Statement]:
+        """Yield the messages as statements about blank nodes."""
         page = iri(page_url)
-        for trouble, description in self.entries:
+        for message, description in self.messages:
             node = names.fresh()
-            yield node, RDF_TYPE, f"<{_RDFA}{trouble.value}>", ""
-            yield node, RDF_TYPE, f"<{_RDFA}{'Error' if trouble.is_error else 'Warning'}>", ""
+            yield node, RDF_TYPE, f"<{_RDFA}{message.value}>", ""
+            yield node, RDF_TYPE, f"<{_RDFA}{'Error' if message.is_error else 'Warning'}>", ""
             yield node, _DESCRIPTION, literal(description, language="en"), ""
             if page is not None:
                 yield node, f"<{_RDFA}context>", page, ""

@@ -1,4 +1,7 @@
-"""The value of a property (RDFa Core 1.1, section 7.5, step 11; HTML+RDFa 1.1, section 3.1, rules 9 to 11)."""
+"""The processing rules (RDFa Core 1.1, section 7.5) and the values of properties.
+
+Values follow step 11 of that section and HTML+RDFa 1.1, section 3.1, rules 9 to 11.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,15 @@ import msgspec
 from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE, literal
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.curies import INITIAL_TOKENS, Resolver, scoped
+from motherlode.transform.rdfa.curies import INITIAL_TOKENS, CurieResolver, apply_declarations
 from motherlode.transform.rdfa.evaluation_context import (
     PREFIXES,
     TERMS,
     XHV,
     EvaluationContext,
     HostLanguage,
-    Incomplete,
-    Lists,
+    IncompleteTriple,
+    ListMapping,
 )
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph
 from motherlode.transform.rdfa.sparse_tree import ACTIVE, SCOPING, RdfaElement, RdfaTree, TreeReader
@@ -27,108 +30,118 @@ from motherlode.www.iri import check
 
 _XML_LITERAL = f"<{RDF}XMLLiteral>"
 _HTML_LITERAL = f"<{RDF}HTML>"
-_IN_A_LANGUAGE = frozenset({f"<{RDF}langString>", f"<{RDF}dirLangString>"})
-"""Datatypes that a literal has by its language alone (RDF 1.1 Concepts, section 3.3); pages name them nevertheless."""
+_LANGUAGE_DATATYPES = frozenset({f"<{RDF}langString>", f"<{RDF}dirLangString>"})
+"""Datatypes that a language tag implies (RDF 1.1 Concepts, section 3.3). Some pages name them explicitly."""
 
 
 class RdfaValues:
-    """Reads values of one document, within a budget."""
+    """Reads the property values of one document within a text budget."""
 
-    def __init__(self, *, host: HostLanguage, reader: TreeReader, resolver: Resolver, budget: TextBudget) -> None:
+    def __init__(self, *, host: HostLanguage, reader: TreeReader, resolver: CurieResolver, budget: TextBudget) -> None:
         self._host = host
         self._reader = reader
         self._resolver = resolver
         self.budget = budget
 
-    def term(self, element: RdfaElement, context: EvaluationContext, *, typed: str | None, related: bool) -> str | None:
-        """The object of a property; None where nothing can be said."""
+    def read_value(
+        self, element: RdfaElement, context: EvaluationContext, *, typed: str | None, related: bool
+    ) -> str | None:
+        """Return the object of a property, or None if it has none.
+
+        `typed` is the element's typed resource; `related` says whether the element has `rel` or `rev`.
+        """
         attributes = element.attributes
         content = attributes.get("content")
         if content is not None and "datatype" not in attributes:
             return literal(content, language=context.language)
-        moment = self._moment(element) if content is None and self._host.is_html5 else None
+        time = self._read_time(element) if content is None and self._host.is_html5 else None
         if "datatype" in attributes:
-            return self._typed(element, context, content if content is not None else moment)
-        if moment is not None:
-            datatype = time_datatype(moment)
-            return literal(moment, datatype=datatype) if datatype else literal(moment, language=context.language)
+            return self._typed_literal(element, context, content if content is not None else time)
+        if time is not None:
+            datatype = time_datatype(time)
+            return literal(time, datatype=datatype) if datatype else literal(time, language=context.language)
         if not related:
-            resource = self.object(element, context)
+            resource = self.read_object(element, context)
             if resource is not None:
                 return resource
             if typed is not None and "about" not in attributes:
                 return typed
-        text = self._text(element)
+        text = self._read_text(element)
         return None if text is None else literal(text, language=context.language)
 
-    def plain(self, element: RdfaElement, context: EvaluationContext) -> str | None:
-        """The same for an element that names no resource and has no type."""
+    def read_plain_value(self, element: RdfaElement, context: EvaluationContext) -> str | None:
+        """Return the object of a property on an element without resource attributes and type."""
         attributes = element.attributes
         content = attributes.get("content")
         if "datatype" in attributes or "datetime" in attributes or element.tag == "time":
-            return self.term(element, context, typed=None, related=False)
-        text = self._text(element) if content is None else content
+            return self.read_value(element, context, typed=None, related=False)
+        text = self._read_text(element) if content is None else content
         return None if text is None else literal(text, language=context.language)
 
-    def object(self, element: RdfaElement, context: EvaluationContext) -> str | None:
-        """The resource that resource, href or src name, in this order."""
+    def read_object(self, element: RdfaElement, context: EvaluationContext) -> str | None:
+        """Return the resource that `resource`, `href` or `src` names, in this order of precedence."""
         attributes = element.attributes
         if "resource" in attributes:
-            named = self._resolver.resource(attributes["resource"], context)
+            named = self._resolver.resolve_resource(attributes["resource"], context)
             if named is not None:
                 return named
         for name in ("href", "src"):
             if name in attributes:
-                return self._resolver.reference(attributes[name], context)
+                return self._resolver.resolve_reference(attributes[name], context)
         return None
 
-    def _moment(self, element: RdfaElement) -> str | None:
+    def _read_time(self, element: RdfaElement) -> str | None:
+        """Return the `datetime` attribute or the text of a `time` element, or None."""
         given = element.attributes.get("datetime")
         if given is None and element.tag == "time":
-            return self._text(element)
+            return self._read_text(element)
         return given
 
-    def _typed(self, element: RdfaElement, context: EvaluationContext, given: str | None) -> str | None:
+    def _typed_literal(self, element: RdfaElement, context: EvaluationContext, given: str | None) -> str | None:
+        """Return a literal with the datatype of the element. `given` is a value that replaces the element's text."""
         word = element.attributes["datatype"].strip()
-        datatype = self._resolver.token(word, context) if word else None
+        datatype = self._resolver.resolve_token(word, context) if word else None
         if datatype == _XML_LITERAL:
-            return self._markup(element, context, datatype)
+            return self._markup_literal(element, context, datatype)
         if datatype == _HTML_LITERAL and given is None:
-            return self._markup(element, context, datatype)
-        text = self._text(element) if given is None else given
+            return self._markup_literal(element, context, datatype)
+        text = self._read_text(element) if given is None else given
         if text is None:
             return None
-        if datatype is None or datatype[0] != "<" or datatype in _IN_A_LANGUAGE:
+        if datatype is None or datatype[0] != "<" or datatype in _LANGUAGE_DATATYPES:
             return literal(text, language=context.language)
         return literal(text, datatype=datatype[1:-1])
 
-    def _markup(self, element: RdfaElement, context: EvaluationContext, datatype: str) -> str | None:
+    def _markup_literal(self, element: RdfaElement, context: EvaluationContext, datatype: str) -> str | None:
         if self.budget.is_spent:
             return None
         if datatype == _XML_LITERAL:
-            markup = self._reader.markup(element.node, context.declared)
+            markup = self._reader.read_markup(element.node, context.declared)
         else:
-            markup = self._reader.html(element.node)
+            markup = self._reader.read_html(element.node)
         self.budget.spend(markup)
         return f"{literal(markup)}^^{datatype}"
 
-    def _text(self, element: RdfaElement) -> str | None:
+    def _read_text(self, element: RdfaElement) -> str | None:
+        """Return the text of an element, or None if the text budget is spent."""
         if self.budget.is_spent:
             return None
-        text = self._reader.text(element.node)
+        text = self._reader.read_text(element.node)
         self.budget.spend(text)
         return text
 
 
-# ── The processing rules (RDFa Core 1.1, section 7.5), one element after the other, parents before children.
+# Processing rules
 
-MOST_STATEMENTS = 500_000
-_WEIGHTY = (ACTIVE | SCOPING) - {"property"}
+MAX_STATEMENTS = 500_000
+"""Statements of one document."""
+_NOT_PLAIN = (ACTIVE | SCOPING) - {"property"}
+"""Attributes that need the full rules."""
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 
 
-class _Local(msgspec.Struct):
-    """What the rules work out for one element before they state anything."""
+class _LocalValues(msgspec.Struct):
+    """The local values of the rules for one element (section 7.5, step 1)."""
 
     subject: str | None = None
     """The new subject."""
@@ -137,89 +150,92 @@ class _Local(msgspec.Struct):
     typed: str | None = None
     """The typed resource."""
     skip: bool = False
+    """The element makes no statement and passes its context on unchanged."""
 
 
-class Processor:
-    """Processes one tree."""
+class RdfaProcessor:
+    """Applies the processing rules to one sparse tree."""
 
     def __init__(
-        self, tree: RdfaTree, names: BlankNames, report: ProcessorGraph, *, budget: TextBudget, roles: bool
+        self, tree: RdfaTree, names: BlankNames, graph: ProcessorGraph, *, budget: TextBudget, roles: bool
     ) -> None:
         self._tree = tree
         self._host = tree.host
         self._names = names
-        self._report = report
+        self._graph = graph
         self._roles = roles
-        self._resolver = Resolver(url=tree.url, terms=tree.host.terms, names=names, report=report)
+        self._resolver = CurieResolver(url=tree.url, terms=tree.host.terms, names=names, graph=graph)
         self.values = RdfaValues(host=tree.host, reader=tree.reader, resolver=self._resolver, budget=budget)
         self.statements: list[Statement] = []
         self._has_lists = any("inlist" in element.attributes for element in tree.elements)
-        self._lists: list[Lists] = []
+        self._list_mappings: list[ListMapping] = []
         self._parents = frozenset([element.parent for element in tree.elements])
-        """The places of elements that have others inside."""
+        """The positions of elements that have descendants in the tree."""
 
     @property
-    def full(self) -> bool:
-        return len(self.statements) >= MOST_STATEMENTS
+    def is_full(self) -> bool:
+        """Whether the limit of statements was reached."""
+        return len(self.statements) >= MAX_STATEMENTS
 
     def run(self) -> None:
+        """Apply the rules to all elements; the results are in `statements`."""
         base = f"<{self._tree.base}>"
-        first = EvaluationContext(
+        initial = EvaluationContext(
             base=self._tree.base,
             subject=base,
             object=base,
-            lists=self._new_lists(base),
+            lists=self._new_list_mapping(base),
             prefixes=PREFIXES,
             tokens=INITIAL_TOKENS if self._host.terms is TERMS else {},
         )
         contexts: list[EvaluationContext] = []
-        for place, element in enumerate(self._tree.elements):
-            context = contexts[element.parent] if contexts else first
-            if _WEIGHTY.isdisjoint(element.attributes) and self._is_plain(element, context):
-                self._plain_property(element, context)
+        for position, element in enumerate(self._tree.elements):
+            context = contexts[element.parent] if contexts else initial
+            if _NOT_PLAIN.isdisjoint(element.attributes) and self._is_plain(element, context):
+                self._add_plain_property(element, context)
             else:
-                context = self._element(place, element, context)
+                context = self._process_element(position, element, context)
             contexts.append(context)
-            if len(self.statements) >= MOST_STATEMENTS:
+            if len(self.statements) >= MAX_STATEMENTS:
                 break
-        for lists in self._lists:
-            for predicate, items in lists.items.items():
-                self._collection(lists.owner, predicate, items)
+        for mapping in self._list_mappings:
+            for predicate, items in mapping.items.items():
+                self._add_collection(mapping.owner, predicate, items)
 
-    def _element(self, place: int, element: RdfaElement, context: EvaluationContext) -> EvaluationContext:
-        """States what the element at a place says; gives the context of what is inside, if anything is."""
+    def _process_element(self, position: int, element: RdfaElement, context: EvaluationContext) -> EvaluationContext:
+        """Add the statements of an element; return the evaluation context of its descendants."""
         inherited = context
-        context, stated = scoped(element, context, host=self._host, report=self._report)
+        context, stated = apply_declarations(element, context, host=self._host, graph=self._graph)
         self.statements.extend(stated)
         attributes = element.attributes
         if self._roles and "role" in attributes:
-            self._role(element, context)
+            self._add_roles(element, context)
         if ACTIVE.isdisjoint(attributes) and (element.parent != -1 or context.base is inherited.base):
             return context
-        rel, rev = self._relations(element, context)
-        local = _Local()
+        rel, rev = self._read_relations(element, context)
+        local = _LocalValues()
         if rel is None and rev is None:
-            self._without_relation(element, context, local)
+            self._establish_subject(element, context, local)
         else:
-            self._with_relation(element, context, local)
+            self._establish_subject_and_object(element, context, local)
         if local.typed is not None:
-            for type_ in self._resolver.types(attributes["typeof"], context):
+            for type_ in self._resolver.resolve_types(attributes["typeof"], context):
                 self.statements.append((local.typed, RDF_TYPE, type_, ""))
         lists = context.lists
         if local.subject is not None and local.subject != context.object:
-            lists = self._new_lists(local.subject)
-        incomplete = self._relate(element, local, lists, rel, rev)
+            lists = self._new_list_mapping(local.subject)
+        incomplete = self._add_relations(element, local, lists, rel, rev)
         if "property" in attributes:
             related = rel is not None or rev is not None
-            self._properties(element, context, local, lists, related=related)
+            self._add_properties(element, context, local, lists, related=related)
         if not local.skip and local.subject is not None:
-            self._complete(inherited, local.subject)
-        if local.skip or place not in self._parents:
+            self._complete_triples(inherited, local.subject)
+        if local.skip or position not in self._parents:
             return context
-        return self._inside(context, local, lists, incomplete)
+        return self._descendant_context(context, local, lists, incomplete)
 
     def _is_plain(self, element: RdfaElement, context: EvaluationContext) -> bool:
-        """Most elements are so: a property of the resource at hand, and nothing that the rules must weigh."""
+        """Whether an element is only a property of the parent object. Most are, and take the fast path."""
         return not (
             context.incomplete
             or element.namespaces
@@ -228,10 +244,10 @@ class Processor:
             or element.tag in ("head", "body")
         )
 
-    def _plain_property(self, element: RdfaElement, context: EvaluationContext) -> None:
+    def _add_plain_property(self, element: RdfaElement, context: EvaluationContext) -> None:
         written = element.attributes.get("property")
-        predicates = self._resolver.predicates(written, context) if written else ()
-        value = self.values.plain(element, context) if predicates else None
+        predicates = self._resolver.resolve_predicates(written, context) if written else ()
+        value = self.values.read_plain_value(element, context) if predicates else None
         if value is None:
             return
         if len(predicates) > 1:
@@ -239,44 +255,49 @@ class Processor:
         for predicate in predicates:
             self.statements.append((context.object, predicate, value, ""))
 
-    # Steps 5 and 6: subjects and objects -----------------------------------------------------------------------------
+    # Steps 5 and 6: subjects and objects
 
-    def _relations(self, element: RdfaElement, context: EvaluationContext) -> tuple[list[str] | None, list[str] | None]:
-        """The predicates of rel and rev; None where the attribute is missing, or muted by HTML+RDFa's rule 7."""
+    def _read_relations(
+        self, element: RdfaElement, context: EvaluationContext
+    ) -> tuple[list[str] | None, list[str] | None]:
+        """Return the predicates of rel and rev, each None if the attribute is missing or ignored.
+
+        If the element has a property too, only values with a colon count (HTML+RDFa 1.1, section 3.1, rule 7).
+        """
         attributes = element.attributes
         if "rel" not in attributes and "rev" not in attributes:
             return None, None
-        muted = self._host.is_html5 and "property" in attributes
+        only_curies = self._host.is_html5 and "property" in attributes
         found: list[list[str] | None] = []
         for name in ("rel", "rev"):
             value = attributes.get(name)
-            if value is not None and muted:
+            if value is not None and only_curies:
                 value = " ".join(word for word in value.split() if ":" in word) or None
-            found.append(None if value is None else self._resolver.predicates(value, context))
+            found.append(None if value is None else self._resolver.resolve_predicates(value, context))
         return found[0], found[1]
 
     def _about(self, element: RdfaElement, context: EvaluationContext) -> str | None:
         value = element.attributes.get("about")
-        return None if value is None else self._resolver.resource(value, context)
+        return None if value is None else self._resolver.resolve_resource(value, context)
 
     def _fallback(self, element: RdfaElement, context: EvaluationContext) -> str | None:
-        """The subject of elements that name none: the root, and head and body (HTML+RDFa, rule 8)."""
+        """Return the subject of the root, and of head and body (HTML+RDFa, rule 8), if they name none."""
         if element.parent == -1:
             return f"<{context.base}>"
         return context.object if self._host.is_html and element.tag in ("head", "body") else None
 
-    def _without_relation(self, element: RdfaElement, context: EvaluationContext, local: _Local) -> None:
-        """Step 5."""
+    def _establish_subject(self, element: RdfaElement, context: EvaluationContext, local: _LocalValues) -> None:
+        """Set the local values of an element without relations (step 5)."""
         attributes = element.attributes
         about = self._about(element, context)
         if "property" in attributes and "content" not in attributes and "datatype" not in attributes:
             local.subject = about or self._fallback(element, context) or context.object
             if "typeof" in attributes:
                 local.typed = about or (local.subject if element.parent == -1 else None)
-                local.typed = local.typed or self.values.object(element, context) or self._names.fresh()
+                local.typed = local.typed or self.values.read_object(element, context) or self._names.fresh()
                 local.object = local.typed
             return
-        local.subject = about or self.values.object(element, context) or self._fallback(element, context)
+        local.subject = about or self.values.read_object(element, context) or self._fallback(element, context)
         if local.subject is None:
             if "typeof" in attributes:
                 local.subject = self._names.fresh()
@@ -286,25 +307,32 @@ class Processor:
         if "typeof" in attributes:
             local.typed = local.subject
 
-    def _with_relation(self, element: RdfaElement, context: EvaluationContext, local: _Local) -> None:
-        """Step 6."""
+    def _establish_subject_and_object(
+        self, element: RdfaElement, context: EvaluationContext, local: _LocalValues
+    ) -> None:
+        """Set the local values of an element with relations (step 6)."""
         about = self._about(element, context)
         if about is None and element.parent == -1:
             about = f"<{context.base}>"
         local.subject = about or context.object
-        local.object = self.values.object(element, context)
+        local.object = self.values.read_object(element, context)
         if "typeof" in element.attributes:
             if about is not None:
                 local.typed = about
             else:
                 local.object = local.typed = local.object or self._names.fresh()
 
-    # Steps 9 to 14: statements ---------------------------------------------------------------------------------------
+    # Steps 9 to 14: statements
 
-    def _relate(
-        self, element: RdfaElement, local: _Local, lists: Lists, rel: list[str] | None, rev: list[str] | None
-    ) -> tuple[Incomplete, ...]:
-        """Steps 9 and 10: relations with an object are stated, those without one wait for it."""
+    def _add_relations(
+        self,
+        element: RdfaElement,
+        local: _LocalValues,
+        lists: ListMapping,
+        rel: list[str] | None,
+        rev: list[str] | None,
+    ) -> tuple[IncompleteTriple, ...]:
+        """Add the statements of relations with an object (step 9); return incomplete triples otherwise (step 10)."""
         if rel is None and rev is None:
             return ()
         in_list = "inlist" in element.attributes
@@ -312,7 +340,7 @@ class Processor:
         if target is not None:
             for predicate in rel or ():
                 if in_list:
-                    lists.of(predicate).append(target)
+                    lists.get(predicate).append(target)
                 else:
                     self.statements.append((subject, predicate, target, ""))
             for predicate in rev or ():
@@ -322,29 +350,35 @@ class Processor:
             return ()
         local.object = self._names.fresh()
         if in_list:
-            waiting = [Incomplete(collection=lists.of(predicate)) for predicate in rel or ()]
+            forward = [IncompleteTriple(collection=lists.get(predicate)) for predicate in rel or ()]
         else:
-            waiting = [Incomplete(forward=predicate) for predicate in rel or ()]
-        return (*waiting, *(Incomplete(backward=predicate) for predicate in rev or ()))
+            forward = [IncompleteTriple(forward=predicate) for predicate in rel or ()]
+        return (*forward, *(IncompleteTriple(backward=predicate) for predicate in rev or ()))
 
-    def _properties(
-        self, element: RdfaElement, context: EvaluationContext, local: _Local, lists: Lists, *, related: bool
+    def _add_properties(
+        self,
+        element: RdfaElement,
+        context: EvaluationContext,
+        local: _LocalValues,
+        lists: ListMapping,
+        *,
+        related: bool,
     ) -> None:
-        """Step 11."""
-        predicates = self._resolver.predicates(element.attributes["property"], context)
+        """Add the statements of the property attribute (step 11)."""
+        predicates = self._resolver.resolve_predicates(element.attributes["property"], context)
         if not predicates:
             return
-        value = self.values.term(element, context, typed=local.typed, related=related)
+        value = self.values.read_value(element, context, typed=local.typed, related=related)
         if value is None:
             return
         for predicate in predicates[: self.values.budget.affordable(value, len(predicates))]:
             if "inlist" in element.attributes:
-                lists.of(predicate).append(value)
+                lists.get(predicate).append(value)
             else:
                 self.statements.append((local.subject or "", predicate, value, ""))
 
-    def _complete(self, inherited: EvaluationContext, subject: str) -> None:
-        """Step 12."""
+    def _complete_triples(self, inherited: EvaluationContext, subject: str) -> None:
+        """Complete the inherited incomplete triples with a subject (step 12)."""
         for relation in inherited.incomplete:
             if relation.collection is not None:
                 relation.collection.append(subject)
@@ -353,17 +387,21 @@ class Processor:
             else:
                 self.statements.append((subject, relation.backward, inherited.subject, ""))
 
-    def _inside(
-        self, context: EvaluationContext, local: _Local, lists: Lists, incomplete: tuple[Incomplete, ...]
+    def _descendant_context(
+        self,
+        context: EvaluationContext,
+        local: _LocalValues,
+        lists: ListMapping,
+        incomplete: tuple[IncompleteTriple, ...],
     ) -> EvaluationContext:
-        """Step 13."""
+        """Return the evaluation context of the descendants (step 13)."""
         subject = local.subject or context.subject
         target = local.object or subject
         return EvaluationContext(
             base=context.base,
             subject=subject,
             object=target,
-            lists=lists if target == subject else self._new_lists(target),
+            lists=lists if target == subject else self._new_list_mapping(target),
             prefixes=context.prefixes,
             language=context.language,
             vocabulary=context.vocabulary,
@@ -372,13 +410,14 @@ class Processor:
             declared=context.declared,
         )
 
-    def _new_lists(self, owner: str) -> Lists:
-        if not self._lists or self._has_lists:
-            self._lists.append(Lists(owner))
-        return self._lists[-1]
+    def _new_list_mapping(self, owner: str) -> ListMapping:
+        """Return a new list mapping. A document without `inlist` uses one for all owners."""
+        if not self._list_mappings or self._has_lists:
+            self._list_mappings.append(ListMapping(owner))
+        return self._list_mappings[-1]
 
-    def _collection(self, owner: str, predicate: str, items: Iterable[str]) -> None:
-        """Step 14."""
+    def _add_collection(self, owner: str, predicate: str, items: Iterable[str]) -> None:
+        """Add the statements of an RDF collection (step 14)."""
         before, link = owner, predicate
         for item in items:
             node = self._names.fresh()
@@ -387,12 +426,19 @@ class Processor:
             before, link = node, _REST
         self.statements.append((before, link, _NIL, ""))
 
-    def _role(self, element: RdfaElement, context: EvaluationContext) -> None:
-        """Role Attribute 1.0, section 4: terms are of the XHTML vocabulary, whatever vocabulary is in force."""
+    def _add_roles(self, element: RdfaElement, context: EvaluationContext) -> None:
+        """Add the statements of the role attribute (Role Attribute 1.0, section 4).
+
+        Terms belong to the XHTML vocabulary even if the page sets another vocabulary.
+        """
         identifier = element.attributes.get("id", "").strip()
-        subject = self._resolver.reference(f"#{identifier}", context) if identifier else None
+        subject = self._resolver.resolve_reference(f"#{identifier}", context) if identifier else None
         subject = subject or self._names.fresh()
         for word in element.attributes["role"].split():
-            role = self._resolver.token(word, context) if ":" in word else self._report.term(check(XHV + word))
+            role = (
+                self._resolver.resolve_token(word, context)
+                if ":" in word
+                else self._graph.record_term(check(XHV + word))
+            )
             if role is not None:
                 self.statements.append((subject, f"<{XHV}role>", role, ""))

@@ -1,4 +1,7 @@
-"""The sparse tree that the processing rules walk: elements with RDFa attributes, and those around them that matter."""
+"""The sparse tree that the processing rules visit, and how it is built from XML (XHTML, SVG and others).
+
+It has the elements with RDFa attributes and their ancestors that change the evaluation context.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +16,30 @@ from motherlode.model import ContentKind
 from motherlode.transform.rdfa.evaluation_context import XHTML1, XHTML5, XML, HostLanguage
 from motherlode.www.document import Document
 from motherlode.www.iri import resolve_and_check, without_fragment
+from motherlode.www.media_types import XHTML_NAMESPACE
 from motherlode.www.xml import local_name
 
 ACTIVE = frozenset({"property", "rel", "rev", "typeof", "about", "resource", "href", "src", "inlist"})
-"""Attributes by which an element takes part in statements."""
+"""Attributes that make an element part of statements."""
 SCOPING = frozenset({"vocab", "prefix", "lang", "xml:lang", "xml:base"})
-"""Attributes that change the evaluation context for everything inside."""
+"""Attributes that change the evaluation context of an element and its descendants."""
 RELEVANT = ACTIVE | SCOPING | {"role"}
 
 
 class TreeReader(Protocol):
-    """Reads what is inside an element of the document that a tree was made of."""
+    """Reads the content of an element of the original document."""
 
-    def text(self, node: Any) -> str: ...
-
-    def markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
-        """As a fragment of XML, with the namespaces declared on its outermost elements."""
+    def read_text(self, node: Any) -> str:
+        """Return the text content."""
         ...
 
-    def html(self, node: Any) -> str: ...
+    def read_markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
+        """Return the content as an XML fragment with the namespaces declared on its outermost elements."""
+        ...
+
+    def read_html(self, node: Any) -> str:
+        """Return the content as HTML."""
+        ...
 
 
 class RdfaElement(msgspec.Struct):
@@ -40,84 +48,84 @@ class RdfaElement(msgspec.Struct):
     tag: str
     attributes: Mapping[str, str]
     namespaces: Mapping[str, str]
-    """Those that the element itself declares, by prefix; "" is the default one."""
+    """The namespaces that the element itself declares, by prefix; "" is the default namespace."""
     node: Any
-    """The element itself, for the tree's reader."""
+    """The element of the original document, for the tree's reader."""
     parent: int
-    """The place of the nearest element above, in the list of all; -1 for the root."""
+    """The position of the nearest ancestor in the list of elements; -1 for the root."""
 
 
 class RdfaTree(msgspec.Struct, frozen=True, kw_only=True):
-    """A document as the processing rules see it. Parents stand before their children, siblings in document order."""
+    """A document as the processing rules read it."""
 
     host: HostLanguage
     reader: TreeReader
     url: str
-    """The document's own address: relative namespaces of prefixes are resolved against it, whatever the base is."""
+    """The document's URL. Relative namespaces of prefixes are resolved against it and not against the base."""
     base: str
     elements: list[RdfaElement]
-    """The first is the root."""
+    """The root first, parents before their children, siblings in document order."""
 
 
-# ── The sparse tree of an XML document: XHTML, SVG, or any other.
+# XML documents
 
 _XML_ATTRIBUTES = {
     "{http://www.w3.org/XML/1998/namespace}lang": "xml:lang",
     "{http://www.w3.org/XML/1998/namespace}base": "xml:base",
 }
-_XHTML = "{http://www.w3.org/1999/xhtml}"
+_XHTML = f"{{{XHTML_NAMESPACE}}}"
 
 
-def xml_tree(document: Document, root: Any, *, public_id: str) -> RdfaTree:
-    """The sparse tree of a document with this root and document type."""
-    host = _host(document.kind, root, public_id)
+def build_xml_tree(document: Document, root: Any, *, public_id: str) -> RdfaTree:
+    """Return the sparse tree of a document with this root and public identifier."""
+    host = _choose_host(document.kind, root, public_id)
     base = document.iri
     if host.is_html:
         given = root.find(f"{_XHTML}head/{_XHTML}base[@href]")
         base = resolve_and_check(base, given.get("href")).value if given is not None else base
     url = without_fragment(document.iri)
-    return RdfaTree(host=host, reader=_READER, url=url, base=without_fragment(base), elements=_elements(root))
+    return RdfaTree(host=host, reader=_READER, url=url, base=without_fragment(base), elements=_find_elements(root))
 
 
-def _host(kind: ContentKind, root: Any, public_id: str) -> HostLanguage:
-    """HTML+RDFa 1.1, section 3.1, rule 5."""
+def _choose_host(kind: ContentKind, root: Any, public_id: str) -> HostLanguage:
+    """Return the host language (HTML+RDFa 1.1, section 3.1, rule 5)."""
     if kind is not ContentKind.XHTML:
         return XML
-    is_first = "XHTML+RDFa 1." in public_id or (root.get("version") or "").startswith("XHTML+RDFa 1.")
-    return XHTML1 if is_first else XHTML5
+    is_xhtml1 = "XHTML+RDFa 1." in public_id or (root.get("version") or "").startswith("XHTML+RDFa 1.")
+    return XHTML1 if is_xhtml1 else XHTML5
 
 
-def _elements(root: Any) -> list[RdfaElement]:
+def _find_elements(root: Any) -> list[RdfaElement]:
     found: list[RdfaElement] = []
-    places = [-1]
+    ancestors = [-1]
     declared: dict[str, str] = {}
     for event, item in etree.iterwalk(root, events=("start-ns", "start", "end")):
         if event == "start-ns":
             declared[item[0] or ""] = item[1] or ""
         elif event == "end":
-            places.pop()
-        elif declared or not found or not RELEVANT.isdisjoint(attributes := _attributes(item)):
+            ancestors.pop()
+        elif declared or not found or not RELEVANT.isdisjoint(attributes := _read_attributes(item)):
             if declared or not found:
-                attributes = _attributes(item)
-            found.append(RdfaElement(local_name(item), attributes, declared, item, places[-1]))
+                attributes = _read_attributes(item)
+            found.append(RdfaElement(local_name(item), attributes, declared, item, ancestors[-1]))
             declared = {}
-            places.append(len(found) - 1)
+            ancestors.append(len(found) - 1)
         else:
-            places.append(places[-1])
+            ancestors.append(ancestors[-1])
     return found
 
 
-def _attributes(item: Any) -> Mapping[str, str]:
-    if not isinstance(item.tag, str):  # an entity that was not resolved
+def _read_attributes(item: Any) -> Mapping[str, str]:
+    if not isinstance(item.tag, str):  # an unresolved entity
         return {}
     return {_XML_ATTRIBUTES.get(name, name): value for name, value in item.attrib.items()}
 
 
 class _XmlReader:
-    """Reads elements of an XML tree."""
+    """Reads the content of elements of an XML tree."""
 
-    def text(self, node: Any) -> str:
-        """In document order, without comments, instructions and entities that were not resolved."""
+    def read_text(self, node: Any) -> str:
+        """Return the text content without comments, processing instructions and unresolved entities."""
         parts = []
         for event, item in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
             if event == "start":
@@ -126,15 +134,15 @@ class _XmlReader:
                 parts.append(item.tail)
         return "".join(filter(None, parts))
 
-    def html(self, node: Any) -> str:
-        return self.markup(node, {})
+    def read_html(self, node: Any) -> str:
+        return self.read_markup(node, {})
 
-    def markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
-        """RDFa Core 1.1, section 7.5, step 11: an XML literal keeps the namespaces that are in scope."""
+    def read_markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
+        """Return an XML literal, which keeps the namespaces in scope (RDFa Core 1.1, section 7.5, step 11)."""
         parts = [escape(node.text or "", quote=False)]
         for child in node:
-            if child.tag is not etree.Entity:  # one that was not resolved
-                parts.extend(_serialized(child, namespaces))
+            if child.tag is not etree.Entity:  # an unresolved entity
+                parts.extend(_serialize(child, namespaces))
             parts.append(escape(child.tail or "", quote=False))
         return "".join(parts)
 
@@ -142,7 +150,7 @@ class _XmlReader:
 _READER = _XmlReader()
 
 
-def _serialized(top: Any, namespaces: Mapping[str, str]) -> list[str]:
+def _serialize(top: Any, namespaces: Mapping[str, str]) -> list[str]:
     parts: list[str] = []
     declared = dict(namespaces)
     for event, item in etree.iterwalk(top, events=("start-ns", "start", "end", "comment", "pi")):
@@ -153,12 +161,12 @@ def _serialized(top: Any, namespaces: Mapping[str, str]) -> list[str]:
             parts.append(f"<!--{item.text or ''}-->")
         elif event == "pi":
             parts.append(f"<?{item.target} {item.text or ''}?>")
-        elif not isinstance(item.tag, str):  # an entity that was not resolved
+        elif not isinstance(item.tag, str):  # an unresolved entity
             if event == "start":
                 continue
         elif event == "start":
-            closed = ">" if len(item) or item.text else "/>"
-            parts.append(f"<{_name(item)}{_spelt(item)}{_declarations(declared)}{closed}")
+            end = ">" if len(item) or item.text else "/>"
+            parts.append(f"<{_name(item)}{_serialize_attributes(item)}{_serialize_declarations(declared)}{end}")
             parts.append(escape(item.text or "", quote=False))
             declared = {}
             continue
@@ -173,8 +181,8 @@ def _name(item: Any) -> str:
     return f"{item.prefix}:{local_name(item)}" if item.prefix else local_name(item)
 
 
-def _spelt(item: Any) -> str:
-    """The attributes of an element, in their order."""
+def _serialize_attributes(item: Any) -> str:
+    """Return the attributes of an element in document order."""
     prefixes = {iri: prefix for prefix, iri in item.nsmap.items() if prefix} if item.attrib else {}
     parts = []
     for name, value in item.attrib.items():
@@ -184,5 +192,5 @@ def _spelt(item: Any) -> str:
     return "".join(parts)
 
 
-def _declarations(declared: Mapping[str, str]) -> str:
+def _serialize_declarations(declared: Mapping[str, str]) -> str:
     return "".join(f' xmlns{":" if prefix else ""}{prefix}="{escape(iri)}"' for prefix, iri in sorted(declared.items()))

@@ -1,8 +1,8 @@
-"""XML and HTML to RDF by stylesheet: feeds with our own, anything else with the user's or as GRDDL asks.
+"""XML and HTML to RDF by XSLT: feeds with built-in stylesheets, other documents with the user's or by GRDDL.
 
-A document passes through three steps: it is read as XML (HTML is repaired first), the stylesheets that fit it are
-applied, and the RDF that they write is read. Our own stylesheets take time in proportion to the document and run here;
-those of others, and large feeds, run in the sandbox. No stylesheet opens a file or an address.
+A document is parsed as XML (HTML is repaired first), the matching stylesheets are applied, and the RDF that they write
+is parsed. Built-in stylesheets need time linear in the document and run in this process. Stylesheets of the user, and
+large feeds, run in the sandbox process. No stylesheet can open a file or a URL.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""RDF that somebody else wrote (a stylesheet, a transformer, a service), read into statements."""
+"""Statements from the RDF that a stylesheet, a Python transformer or a transformation service returns."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from motherlode.model.terms import literal
 from motherlode.transform.bnodes import BlankNames
 from motherlode.www.iri import check, repair_message
 
-_MOST_PROBLEMS = 20
+_MAX_PROBLEMS = 20
+"""Problems of each kind that are reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """Statements, and what was wrong."""
+class RdfResult:
+    """The statements of an RDF document, and problems."""
 
     statements: tuple[Statement, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -26,8 +27,10 @@ class Result:
 
 def read_rdf(
     body: bytes, rdf_format: ox.RdfFormat, *, base: str, names: BlankNames, syntax: Syntax, most: int
-) -> Result:
-    """The statements of an RDF document up to its first error; blank nodes get names of the page's own.
+) -> RdfResult:
+    """Return the statements of an RDF document up to its first syntax error, at most `most` of them.
+
+    Blank nodes are renamed to names of the page.
 
     >>> names = BlankNames("http://e.org/", Syntax.GRDDL)
     >>> found = read_rdf(b"<#a> <#b> 'c', <", ox.RdfFormat.TURTLE, base="http://e.org/", names=names,
@@ -45,8 +48,10 @@ def read_rdf(
             if len(statement) == 4:
                 repaired |= repairs
                 statements[statement] = None
-            elif len(problems) < _MOST_PROBLEMS:
-                problems.append(Problem(syntax=syntax, message=f"left out for an invalid IRI: {str(quad)[:300]}"))
+            elif len(problems) < _MAX_PROBLEMS:
+                problems.append(
+                    Problem(syntax=syntax, message=f"a statement with an invalid IRI was left out: {str(quad)[:300]}")
+                )
             if len(statements) >= most:
                 problems.append(Problem(syntax=syntax, message=f"statements after the first {most} were left out"))
                 break
@@ -54,12 +59,12 @@ def read_rdf(
         line = error.lineno if isinstance(error, SyntaxError) else None
         column = error.offset if isinstance(error, SyntaxError) else None
         problems.append(Problem(syntax=syntax, message=f"the RDF made from it: {error}", line=line, column=column))
-    told = (Problem(syntax=syntax, message=message, repaired=True) for message in [*repaired][:_MOST_PROBLEMS])
-    return Result(statements=tuple(statements), problems=(*problems, *told))
+    reported = (Problem(syntax=syntax, message=message, repaired=True) for message in [*repaired][:_MAX_PROBLEMS])
+    return RdfResult(statements=tuple(statements), problems=(*problems, *reported))
 
 
 def _terms(quad: Any, names: BlankNames, repairs: dict[str, None]) -> Iterator[str]:
-    """The four terms of a quad; fewer where one of them cannot be written."""
+    """Yield the four terms of a quad, without those that are invalid."""
     for node in (quad.subject, quad.predicate, quad.object):
         term = _term(node, names, repairs)
         if term is not None:
@@ -74,20 +79,21 @@ def _terms(quad: Any, names: BlankNames, repairs: dict[str, None]) -> Iterator[s
 
 
 def _term(node: object, names: BlankNames, repairs: dict[str, None]) -> str | None:
+    """Return the term of a node, or None if it is invalid."""
     if isinstance(node, ox.NamedNode):
-        return _iri(node.value, repairs)
+        return _iri_term(node.value, repairs)
     if isinstance(node, ox.BlankNode):
-        return names.named(node.value)
+        return names.for_label(node.value)
     if isinstance(node, ox.Literal):
         if node.language:
             return literal(node.value, language=node.language)
-        datatype = _iri(node.datatype.value, repairs)
+        datatype = _iri_term(node.datatype.value, repairs)
         return None if datatype is None else literal(node.value, datatype=datatype[1:-1])
     return None
 
 
-def _iri(value: str, repairs: dict[str, None]) -> str | None:
-    """The term of an IRI, repaired if it must be; None if no repair helps."""
+def _iri_term(value: str, repairs: dict[str, None]) -> str | None:
+    """Return the term of an IRI, repaired if necessary, or None if it cannot be repaired."""
     found = check(value)
     if found.is_valid and found.is_repaired:
         repairs[repair_message(found)] = None

@@ -1,8 +1,8 @@
-"""Where users' stylesheets run: a helper process that is killed when its time is up.
+"""The sandbox: a child process that applies stylesheets and is killed at a timeout.
 
-XSLT can loop for ever, and it runs in C, where no signal handler of Python gets a turn. So what we did not write
-ourselves is applied in a process of its own (`engine`). It starts with the first such stylesheet, serves one document
-after the other, and ends with us.
+XSLT can loop endlessly, and it runs in C code, which Python's signal handlers cannot interrupt. Stylesheets that are
+not built in are therefore applied in a child process (`xslt_engine`). It starts with the first such stylesheet,
+processes one document after the other, and ends with its parent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from motherlode.runtime.frames import pack_frame, read_frame
-from motherlode.transform.timeouts import Deadline, OutOfTime
+from motherlode.transform.timeouts import Deadline, ExtractorTimeout
 from motherlode.transform.xslt import xslt_engine as engine
 
 _ROOT = Path(engine.__file__).parents[3]
@@ -29,66 +29,70 @@ from {engine.__name__} import serve
 serve()
 os._exit(0)
 """
-"""The program of the helper. It gets the folder that holds our package as an argument, because an isolated interpreter
+"""The program of the child process. Its argument is the folder that holds our package, because an isolated interpreter
 (`-I`) does not read PYTHONPATH."""
-_LONGEST_REASON = 10_000
+_MAX_REASON_BYTES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """What came of a stylesheet: bytes, or a reason why there are none."""
+class StylesheetOutput:
+    """The output of a stylesheet for one document, or the reason why it failed."""
 
     body: bytes = b""
     is_text: bool = False
-    """The stylesheet wrote text (Turtle), not XML."""
+    """The output is text (Turtle) and not XML."""
     failure: str = ""
-    faults: tuple[engine.Located, ...] = ()
-    """What was wrong with the document, and was mended."""
+    """Why there is no output; "" if there is."""
+    faults: tuple[engine.Fault, ...] = ()
+    """Errors in the document that were repaired."""
 
 
 class Sandbox:
-    """One helper process, started when it is needed and started again after it had to be killed."""
+    """One child process. It is started at the first job, and started again after it was killed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def apply(self, sheet: bytes, body: bytes, base: str, *, seconds: float, most_bytes: int) -> Made:
-        """Applies a stylesheet to a document, both as bytes."""
+    def apply(self, sheet: bytes, body: bytes, base: str, *, seconds: float, most_bytes: int) -> StylesheetOutput:
+        """Apply a stylesheet to a document, both given as bytes, within a time and an output of `most_bytes`."""
         with self._lock:
-            process = self._running()
+            process = self._ensure_process()
             name = base.encode(errors="replace")
             limits = engine.LIMITS.pack(seconds, most_bytes)
             done = False
             try:
-                made = self._ask(process, (limits, sheet, body, name), seconds, most_bytes)
+                output = self._run_job(process, (limits, sheet, body, name), seconds, most_bytes)
                 done = True
-                return made
+                return output
             except TimeoutError:
-                return Made(failure=f"the stylesheet did not end within {seconds:g} seconds")
+                return StylesheetOutput(failure=f"the stylesheet did not end within {seconds:g} seconds")
             except (OSError, EOFError, ValueError):  # ValueError: the response is not one of ours
-                return Made(failure="the stylesheet ran out of memory or processor time")
+                return StylesheetOutput(failure="the stylesheet ran out of memory or processor time")
             finally:
-                if not done:  # also where our own time limit rang in the middle of it
-                    self._end()
+                if not done:  # also if the time limit of the page raises ExtractorTimeout here
+                    self._kill()
 
-    def _ask(self, process: subprocess.Popen[bytes], job: tuple[bytes, ...], seconds: float, most_bytes: int) -> Made:
+    def _run_job(
+        self, process: subprocess.Popen[bytes], job: tuple[bytes, ...], seconds: float, most_bytes: int
+    ) -> StylesheetOutput:
         assert process.stdin is not None and process.stdout is not None
         deadline = Deadline(seconds)
         process.stdin.write(b"".join(map(pack_frame, job)))
         process.stdin.flush()
         pipe = _TimedPipe(process.stdout.fileno(), deadline)
-        result = read_frame(pipe, most_bytes + _LONGEST_REASON) or b""
-        kind, made = result[:1], result[1:]
+        result = read_frame(pipe, most_bytes + _MAX_REASON_BYTES) or b""
+        kind, output = result[:1], result[1:]
         faults = tuple((message, line, column) for message, line, column in json.loads(read_frame(pipe) or b"[]"))
         if kind == engine.FAILED:
-            return Made(failure=made.decode(errors="replace"), faults=faults)
-        return Made(body=made, is_text=kind == engine.TEXT, faults=faults)
+            return StylesheetOutput(failure=output.decode(errors="replace"), faults=faults)
+        return StylesheetOutput(body=output, is_text=kind == engine.TEXT, faults=faults)
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _ensure_process(self) -> subprocess.Popen[bytes]:
+        """Return the child process, which is started if it is not running."""
         if self._process is not None and self._owner != os.getpid():
-            self._process = None  # it belongs to the process that we were forked from
+            self._process = None  # it belongs to the parent of this forked process
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _START, str(_ROOT)],
@@ -100,7 +104,7 @@ class Sandbox:
             self._owner = os.getpid()
         return self._process
 
-    def _end(self) -> None:
+    def _kill(self) -> None:
         process, self._process = self._process, None
         if process is None or self._owner != os.getpid():
             return
@@ -111,12 +115,12 @@ class Sandbox:
                 try:
                     stream.close()
                 except OSError:
-                    continue  # what was still to be written has nowhere to go
+                    continue  # unwritten data cannot be flushed to a dead process
 
     def close(self) -> None:
-        """Ends the helper, if there is one."""
+        """Kill the child process, if there is one."""
         with self._lock:
-            self._end()
+            self._kill()
 
 
 class _TimedPipe:
@@ -131,7 +135,7 @@ class _TimedPipe:
         while size:
             ready, _, _ = select.select([self._descriptor], [], [], 0.05)
             if not ready:
-                _check(self._deadline)
+                _check_deadline(self._deadline)
                 continue
             part = os.read(self._descriptor, min(size, 1 << 20))
             if not part:
@@ -141,13 +145,13 @@ class _TimedPipe:
         return b"".join(parts)
 
 
-def _check(deadline: Deadline) -> None:
+def _check_deadline(deadline: Deadline) -> None:
     try:
         deadline.check()
-    except OutOfTime:
+    except ExtractorTimeout:
         raise TimeoutError from None
 
 
 SANDBOX = Sandbox()
-"""The one that this process uses."""
+"""The sandbox of this process."""
 atexit.register(SANDBOX.close)

@@ -1,6 +1,7 @@
-"""Which transformations a document asks for (GRDDL, W3C Recommendation of 2007, sections 2 to 5).
+"""Stylesheets: which ones match a document, how they are applied, and how HTML becomes XHTML for them.
 
-They are never fetched: the user's allow-list says which stylesheet stands for which address.
+A document can name transformations by GRDDL (W3C Recommendation of 2007, sections 2 to 5). They are never fetched: the
+user's allow-list maps their URLs to stylesheets.
 """
 
 from __future__ import annotations
@@ -21,79 +22,88 @@ from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.xslt import xslt_engine as engine
 from motherlode.transform.xslt.rdf_results import read_rdf
-from motherlode.transform.xslt.sandbox import SANDBOX, Made
+from motherlode.transform.xslt.sandbox import SANDBOX, StylesheetOutput
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import resolve
 from motherlode.www.media_types import MEDIA, XHTML_NAMESPACE
 from motherlode.www.xml import escape_ampersands
 
+# Transformations by GRDDL
+
 DATA_VIEW = "http://www.w3.org/2003/g/data-view"
 _ATTRIBUTE = f"{{{DATA_VIEW}#}}transformation"
-_MOST = 10
+_MAX_TRANSFORMATIONS = 10
 """Transformations of one document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """The transformations that a document names: those on the allow-list, and the rest."""
+class GrddlTransformations:
+    """The transformations that a document names, divided by the allow-list."""
 
     allowed: tuple[tuple[str, bytes], ...] = ()
-    """Address and stylesheet."""
+    """URL and stylesheet."""
     refused: tuple[str, ...] = ()
+    """URLs that are not on the allow-list."""
 
 
-def wanted_by_xml(root: Any, namespace: str, base: str, allowed: Mapping[str, bytes]) -> Wanted:
-    """From the root element's data-view:transformation attribute (section 2) and its namespace (section 3)."""
+def find_in_xml(root: Any, namespace: str, base: str, allowed: Mapping[str, bytes]) -> GrddlTransformations:
+    """Find transformations by the root's data-view:transformation attribute (section 2) and namespace (section 3)."""
     named = [resolve(root.base or base, one) for one in (root.get(_ATTRIBUTE) or "").split()]
-    return _sort(named, [namespace] if namespace else [], allowed)
+    return _divide(named, [namespace] if namespace else [], allowed)
 
 
-def wanted_by_html(document: Document, base: str, allowed: Mapping[str, bytes]) -> Wanted:
-    """From rel=transformation links, which count under the GRDDL profile (section 4), and from other profiles (5)."""
+def find_in_html(document: Document, base: str, allowed: Mapping[str, bytes]) -> GrddlTransformations:
+    """Find transformations by rel=transformation links and by profiles.
+
+    The links count only under the GRDDL profile (section 4). Other profiles may be on the allow-list (section 5).
+    """
     head = document.html.css_first("head[profile]")
     profiles = (head.attributes.get("profile") or "").split() if head is not None else []
     named = []
     if DATA_VIEW in profiles:
         for node in document.html.css('link[rel~="transformation"][href],a[rel~="transformation"][href]'):
             named.append(resolve(base, (node.attributes["href"] or "").strip()))
-    return _sort(named, [resolve(base, profile) for profile in profiles if profile != DATA_VIEW], allowed)
+    return _divide(named, [resolve(base, profile) for profile in profiles if profile != DATA_VIEW], allowed)
 
 
-def _sort(named: list[str], known: list[str], allowed: Mapping[str, bytes]) -> Wanted:
-    """A namespace or profile that is not on the list asked for nothing; a transformation that is not was refused."""
-    found = list(dict.fromkeys([*named, *(one for one in known if one in allowed)]))[:_MOST]
-    return Wanted(
+def _divide(named: list[str], implied: list[str], allowed: Mapping[str, bytes]) -> GrddlTransformations:
+    """Divide transformations by the allow-list.
+
+    A named transformation that is not on the list is refused. An implied one (by namespace or profile) is ignored.
+    """
+    found = list(dict.fromkeys([*named, *(one for one in implied if one in allowed)]))[:_MAX_TRANSFORMATIONS]
+    return GrddlTransformations(
         allowed=tuple((one, allowed[one]) for one in found if one in allowed),
         refused=tuple(one for one in found if one not in allowed),
     )
 
 
-# ── HTML as well-formed XHTML, for stylesheets: MultiCrawler's repair step (section 3.3), done by the HTML5 parser.
+# HTML as XHTML: MultiCrawler's repair step (section 3.3), done by the HTML5 parser
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*")
+_ASCII_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_DEEPEST = 200
-"""The XML parser takes no more than 256 levels. Elements further down are written as if they stood at this one."""
+_MAX_DEPTH = 200
+"""Levels of elements. The tags of deeper elements are left out, because the XML parser accepts only 256 levels."""
 
 
 def to_xhtml(document: Document) -> bytes:
-    """A page as XHTML: names that XML does not know are left out, and so are comments, scripts and styles.
+    """Return a page as well-formed XHTML without comments, scripts, styles and names that XML does not allow.
 
-    >>> from motherlode.model import ContentKind, Detected, Evidence
-    >>> detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    >>> from motherlode.model import ContentKind, Detected, DetectionEvidence
+    >>> detected = Detected(kind=ContentKind.HTML, evidence=DetectionEvidence.CONTENT)
     >>> to_xhtml(Document(url="http://e.org/", body=b"<p @x=1 id=a>b&amp;<br>", detected=detected))[43:]
     b'<head></head><body><p id="a">b&amp;<br></br></p></body></html>'
     """
     parts: list[str] = []
     root = document.html.root
     if root is not None:
-        _write(root, document.url, parts)
+        _serialize(root, document.url, parts)
     return "".join(parts).encode(errors="replace")
 
 
-def _write(root: LexborNode, url: str, parts: list[str]) -> None:
-    """Walks the tree without recursion, for it may be very deep."""
+def _serialize(root: LexborNode, url: str, parts: list[str]) -> None:
+    """Append the markup of a tree to `parts`. There is no recursion because the tree may be very deep."""
     open_tags: list[str] = []
     node: LexborNode | None = root
     first = root.mem_id
@@ -101,12 +111,12 @@ def _write(root: LexborNode, url: str, parts: list[str]) -> None:
         tag = node.tag or ""
         inside = None
         if tag == "-text":
-            parts.append(_text(node.text_content or ""))
+            parts.append(_escape_text(node.text_content or ""))
         elif node.is_element_node:
             attributes = node.attributes
-            if tag == "base" and attributes.get("href"):  # no stylesheet can resolve it against the page's own address
+            if tag == "base" and attributes.get("href"):  # XSLT 1.0 has no function to resolve a reference
                 attributes["href"] = resolve(url, (attributes["href"] or "").strip())
-            open_tags.append(_start(tag, attributes, len(open_tags), parts))
+            open_tags.append(_add_start_tag(tag, attributes, len(open_tags), parts))
             inside = node.child if tag not in ("script", "style") else None
             if inside is None:
                 parts.append(open_tags.pop())
@@ -121,50 +131,51 @@ def _write(root: LexborNode, url: str, parts: list[str]) -> None:
         node = node.next if node is not None else None
 
 
-def _start(tag: str, attributes: dict[str, str | None], depth: int, parts: list[str]) -> str:
-    """Writes a start tag; gives the end tag that it wants, or "" where the element is left out."""
-    if depth >= _DEEPEST or not _NAME.fullmatch(tag):
+def _add_start_tag(tag: str, attributes: dict[str, str | None], depth: int, parts: list[str]) -> str:
+    """Append a start tag to `parts`; return its end tag, or "" if the tags of the element are left out."""
+    if depth >= _MAX_DEPTH or not _ASCII_NAME.fullmatch(tag):
         return ""
     written = [
-        f' {name}="{_text(value or "")}"'
+        f' {name}="{_escape_text(value or "")}"'
         for name, value in attributes.items()
-        if _NAME.fullmatch(name) and name != "xmlns"
+        if _ASCII_NAME.fullmatch(name) and name != "xmlns"
     ]
     namespace = f' xmlns="{XHTML_NAMESPACE}"' if depth == 0 else ""
     parts.append(f"<{tag}{namespace}{''.join(written)}>")
     return f"</{tag}>"
 
 
-def _text(text: str) -> str:
+def _escape_text(text: str) -> str:
     return escape(_NOT_XML.sub("", text))
 
 
-# ── The stylesheets that fit a document, found, applied, and what they write read.
+# Application of stylesheets
 
 FEEDS = {ContentKind.RSS: "rss", ContentKind.ATOM: "atom"}
-_LARGE = 2_000_000
-"""Bytes from which on even our own stylesheets run in the sandbox."""
-_SHARE = 0.8
-"""Of the time of a syntax, what stylesheets may take; the rest is for reading what they wrote."""
+"""The built-in stylesheet of each kind of feed."""
+_MIN_SANDBOX_BYTES = 2_000_000
+"""Documents of this size use the sandbox even for built-in stylesheets."""
+_STYLESHEET_SHARE = 0.8
+"""Share of the time limit for stylesheets. The remaining time is for parsing their output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    """A stylesheet that is about to be applied."""
+class ChosenSheet:
+    """A stylesheet to apply to a document."""
 
     name: str
     xslt: bytes
-    is_ours: bool = False
+    is_builtin: bool = False
 
 
 @lru_cache(maxsize=8)
 def builtin(name: str) -> bytes:
-    """One of our own stylesheets: `rss`, `atom`, or `xhtml`, which is only used where a user asks for it."""
+    """Return a built-in stylesheet: `rss`, `atom`, or `xhtml`, which is applied only if the job file names it."""
     return files(__package__).joinpath("sheets", f"{name}.xsl").read_bytes()
 
 
 def fault_in(xslt: bytes) -> str:
-    """What is wrong with a stylesheet, or ""; for whoever reads it from the user's configuration."""
+    """Return the error of a stylesheet, or "". The reader of the configuration reports it."""
     try:
         engine.compile_sheet(xslt)
     except ValueError as error:
@@ -173,7 +184,7 @@ def fault_in(xslt: bytes) -> str:
 
 
 def wants(document: Document, options: TransformOptions) -> bool:
-    """Whether some stylesheet may fit the document; costs at most a byte search."""
+    """Whether a stylesheet may match the document. The check costs at most a search for bytes."""
     if document.kind in FEEDS:
         return True
     if not options.stylesheets and not options.transformations and Mark.DATA_VIEW not in document.marks:
@@ -182,20 +193,22 @@ def wants(document: Document, options: TransformOptions) -> bool:
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """What the stylesheets that fit a document make of it."""
+    """Extract statements by applying the stylesheets that match a document."""
     syntax = Syntax.FEED if document.kind in FEEDS else Syntax.GRDDL
     if not wants(document, options):
         return Extraction(syntax=syntax)
-    job = _Job(document, names, options, syntax)
+    transformation = _Transformation(document, names, options, syntax)
     if MEDIA[document.kind].is_html:
-        job.transform_html()
+        transformation.run_html()
     else:
-        job.transform_xml()
-    return Extraction(syntax=syntax, statements=tuple(job.statements), problems=tuple(job.problems))
+        transformation.run_xml()
+    return Extraction(
+        syntax=syntax, statements=tuple(transformation.statements), problems=tuple(transformation.problems)
+    )
 
 
-class _Job:
-    """One document on its way through its stylesheets."""
+class _Transformation:
+    """Applies the matching stylesheets to one document."""
 
     def __init__(self, document: Document, names: BlankNames, options: TransformOptions, syntax: Syntax) -> None:
         self.statements: dict[Statement, None] = {}
@@ -205,59 +218,62 @@ class _Job:
         self._options = options
         self._syntax = syntax
 
-    def transform_xml(self) -> None:
+    def run_xml(self) -> None:
+        """Transform a document that is XML. Bare ampersands are escaped, because the parser would drop text."""
         body = _xml_bytes(self._document)
-        mended = escape_ampersands(body)
-        if len(body) < _LARGE:
+        repaired = escape_ampersands(body)
+        if len(body) < _MIN_SANDBOX_BYTES:
             root, faults = engine.read_xml(body, self._document.url)
-            if mended != body:  # the parser would have left out what follows
-                root, _ = engine.read_xml(mended, self._document.url)
+            if repaired != body:
+                root, _ = engine.read_xml(repaired, self._document.url)
             tree = root
             self._record(faults, repaired=root is not None)
         else:
-            root, tree = engine.read_start(mended, self._document.url), None
-            self._record([("a bare & was read as &amp;", None, None)] if mended != body else (), repaired=True)
-        body = mended
+            root, tree = engine.read_root(repaired, self._document.url), None
+            self._record([("a bare & was read as &amp;", None, None)] if repaired != body else (), repaired=True)
         if root is None:
             if tree is None and not self.problems:
-                self._problem("there is no XML")
+                self._add_problem("the document is not XML")
             return
-        namespace, name = engine.qualified(root)
-        wanted = wanted_by_xml(root, namespace, self._document.url, self._options.transformations)
-        own = FEEDS.get(self._document.kind)
-        self._apply(self._sheets(namespace, name, wanted, own), body, tree)
+        namespace, name = engine.split_name(root)
+        named = find_in_xml(root, namespace, self._document.url, self._options.transformations)
+        feed_sheet = FEEDS.get(self._document.kind)
+        self._apply(self._choose_sheets(namespace, name, named, feed_sheet), repaired, tree)
 
-    def transform_html(self) -> None:
-        wanted = wanted_by_html(self._document, self._document.url, self._options.transformations)
-        sheets = self._sheets(XHTML_NAMESPACE, "html", wanted, None)
+    def run_html(self) -> None:
+        """Transform a document that is HTML."""
+        named = find_in_html(self._document, self._document.url, self._options.transformations)
+        sheets = self._choose_sheets(XHTML_NAMESPACE, "html", named, None)
         if sheets:
             self._apply(sheets, to_xhtml(self._document), None)
 
-    def _sheets(self, namespace: str, root: str, wanted: Wanted, own: str | None) -> list[Sheet]:
-        """The user's first that fits, or else our own; and those that the document names."""
-        for address in wanted.refused:
-            message = f"the transformation {address[:300]} is not on the allow-list"
+    def _choose_sheets(
+        self, namespace: str, root: str, named: GrddlTransformations, builtin_name: str | None
+    ) -> list[ChosenSheet]:
+        """Return the stylesheets that the document names, and the user's first matching one or the built-in one."""
+        for url in named.refused:
+            message = f"the transformation {url[:300]} is not on the allow-list"
             self.problems.append(Problem(syntax=self._syntax, message=message))
-        found = [Sheet(name=address, xslt=xslt) for address, xslt in wanted.allowed]
+        found = [ChosenSheet(name=url, xslt=xslt) for url, xslt in named.allowed]
         chosen = next((sheet for sheet in self._options.stylesheets if sheet.fits(namespace, root)), None)
         if chosen is not None:
-            found.append(Sheet(name=chosen.name, xslt=chosen.xslt))
-        elif own is not None:
-            found.append(Sheet(name=own, xslt=builtin(own), is_ours=True))
+            found.append(ChosenSheet(name=chosen.name, xslt=chosen.xslt))
+        elif builtin_name is not None:
+            found.append(ChosenSheet(name=builtin_name, xslt=builtin(builtin_name), is_builtin=True))
         return found
 
-    def _apply(self, sheets: Sequence[Sheet], body: bytes, tree: Any) -> None:
-        """Applies stylesheets to a document, which has been read already where `tree` is not None."""
+    def _apply(self, sheets: Sequence[ChosenSheet], body: bytes, tree: Any) -> None:
+        """Apply stylesheets to a document. `tree` is its root element if it was parsed in this process."""
         for sheet in sheets:
-            made = self._run(sheet, body, tree, self._options.seconds * _SHARE / len(sheets))
+            output = self._apply_sheet(sheet, body, tree, self._options.seconds * _STYLESHEET_SHARE / len(sheets))
             if tree is None:
-                self._record(made.faults, repaired=not made.failure)
-            if made.failure:
-                self._problem(f"{sheet.name}: {made.failure}")
+                self._record(output.faults, repaired=not output.failure)
+            if output.failure:
+                self._add_problem(f"{sheet.name}: {output.failure}")
                 continue
             found = read_rdf(
-                made.body,
-                ox.RdfFormat.TURTLE if made.is_text else ox.RdfFormat.RDF_XML,
+                output.body,
+                ox.RdfFormat.TURTLE if output.is_text else ox.RdfFormat.RDF_XML,
                 base=self._document.url,
                 names=self._names,
                 syntax=self._syntax,
@@ -266,38 +282,39 @@ class _Job:
             self.statements.update(dict.fromkeys(found.statements))
             self.problems += found.problems
 
-    def _run(self, sheet: Sheet, body: bytes, tree: Any, seconds: float) -> Made:
-        if sheet.is_ours and tree is not None:
+    def _apply_sheet(self, sheet: ChosenSheet, body: bytes, tree: Any, seconds: float) -> StylesheetOutput:
+        """Apply a built-in stylesheet to the tree, if there is one; otherwise use the sandbox."""
+        if sheet.is_builtin and tree is not None:
             try:
-                kind, made = engine.apply_sheet(_compiled(sheet.name), tree, self._document.url)
+                kind, written = engine.apply_sheet(_compile_builtin(sheet.name), tree, self._document.url)
             except ValueError as error:
-                return Made(failure=str(error))
-            return Made(body=made, is_text=kind == engine.TEXT)
+                return StylesheetOutput(failure=str(error))
+            return StylesheetOutput(body=written, is_text=kind == engine.TEXT)
         return SANDBOX.apply(
             sheet.xslt,
             body,
             self._document.url,
             seconds=seconds,
-            most_bytes=self._options.made_bytes,
+            most_bytes=self._options.max_output_bytes,
         )
 
-    def _record(self, faults: Iterable[engine.Located], *, repaired: bool) -> None:
+    def _record(self, faults: Iterable[engine.Fault], *, repaired: bool) -> None:
         self.problems += [
             Problem(syntax=self._syntax, message=message, line=line, column=column, repaired=repaired)
             for message, line, column in faults
         ]
 
-    def _problem(self, message: str) -> None:
+    def _add_problem(self, message: str) -> None:
         self.problems.append(Problem(syntax=self._syntax, message=message))
 
 
 def _xml_bytes(document: Document) -> bytes:
-    """The body in an encoding that the XML parser will find out by itself."""
+    """Return the body in an encoding that the XML parser detects."""
     if document.charset.lower() in ("utf-8", "ascii", "us-ascii") or b"encoding" in document.body[:200]:
         return document.body
     return document.text.encode(errors="replace")
 
 
 @lru_cache(maxsize=8)
-def _compiled(name: str) -> Any:
+def _compile_builtin(name: str) -> Any:
     return engine.compile_sheet(builtin(name))

@@ -1,9 +1,9 @@
-"""XML and XSLT with every way out closed; and, run as a program, the helper process that applies users' stylesheets.
+"""XML parsing and XSLT without access to files and the network; run as a program, the sandbox process.
 
-Of this project it imports only `runtime`, so that the helper starts fast and holds little. No entity is expanded, no
-DTD is loaded, no file or address is opened: neither by the parser, nor by document(), xsl:include or xsl:import, nor by
-the elements that write files. In the helper, the kernel is told the same: no new file descriptors, bounded memory,
-bounded processor time.
+Of this project it imports only `runtime`, so that the sandbox process starts fast and needs little memory. No entity is
+expanded, no DTD is loaded, no file or URL is opened: not by the parser, not by document(), xsl:include or xsl:import,
+and not by elements that write files. In the sandbox process, resource limits enforce the same: no new file descriptors,
+bounded memory and processor time.
 """
 
 from __future__ import annotations
@@ -30,47 +30,48 @@ LIMITS = struct.Struct("!dQ")
 RDF_XML, TEXT, FAILED = b"X", b"T", b"F"
 """First byte of the first frame of a response; the result or the reason follows. The second frame is JSON: the faults
 in the document."""
-_MEMORY = 2 << 30
+_MAX_MEMORY_BYTES = 2 << 30
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
-_MOST_PROBLEMS = 20
+_MAX_FAULTS = 20
+"""Errors of one document that are reported."""
 
-Located = tuple[str, int | None, int | None]
-"""A message, a line and a column."""
+Fault = tuple[str, int | None, int | None]
+"""An error in a document: message, line and column."""
 
 
-class _Closed(etree.Resolver):  # type: ignore[misc] # lxml has no types
-    """Refuses whatever a document or a stylesheet asks for."""
+class _DenyingResolver(etree.Resolver):  # type: ignore[misc] # lxml has no types
+    """Refuses to load any resource that a document or a stylesheet refers to."""
 
     def resolve(self, system_url: str | None, _public_id: str | None, _context: object) -> NoReturn:
         raise PermissionError(f"a stylesheet may not load {system_url}")
 
 
-def _parser(*, lenient: bool) -> Any:
+def _create_parser(*, lenient: bool) -> Any:
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=lenient, remove_pis=True
     )
-    parser.resolvers.add(_Closed())
+    parser.resolvers.add(_DenyingResolver())
     return parser
 
 
-def read_xml(body: bytes, base: str) -> tuple[Any, list[Located]]:
-    """The root element of a document (None where there is none to be had), and what was wrong with it."""
-    parser = _parser(lenient=True)
+def read_xml(body: bytes, base: str) -> tuple[Any, list[Fault]]:
+    """Return the root element of a document, or None, and the errors in the document."""
+    parser = _create_parser(lenient=True)
     try:
         root = etree.fromstring(body.lstrip(b" \t\r\n"), parser, base_url=base)
     except (etree.XMLSyntaxError, ValueError) as error:
         return None, [(str(error), None, None)]
     located = {(entry.line, entry.column): entry.message.strip() for entry in reversed(parser.error_log)}
-    problems: list[Located] = [(message, line, column) for (line, column), message in sorted(located.items())]
+    faults: list[Fault] = [(message, line, column) for (line, column), message in sorted(located.items())]
     if root is not None:
-        problems = [*(problem for problem in problems if "Entity '" not in problem[0]), *_replace_entities(root)]
+        faults = [*(fault for fault in faults if "Entity '" not in fault[0]), *_replace_entities(root)]
         _make_bases_absolute(root)
-        _drop_rss_namespace(root)
-    return root, problems[:_MOST_PROBLEMS]
+        _remove_rss_namespace(root)
+    return root, faults[:_MAX_FAULTS]
 
 
-def read_start(body: bytes, base: str) -> Any:
-    """The root element of a large document, as far as its first 64 KB tell; None where they do not."""
+def read_root(body: bytes, base: str) -> Any:
+    """Return the root element of a large document without its content, or None if it is not in the first 64 KB."""
     parser = etree.XMLPullParser(
         events=("start",), resolve_entities=False, no_network=True, load_dtd=False, recover=True, base_url=base
     )
@@ -81,13 +82,13 @@ def read_start(body: bytes, base: str) -> Any:
     return next((element for _, element in parser.read_events()), None)
 
 
-def _replace_entities(root: Any) -> list[Located]:
-    """Puts characters for the named entities of HTML, which feeds use freely, and nothing for any other."""
-    problems: list[Located] = []
+def _replace_entities(root: Any) -> list[Fault]:
+    """Replace named entities of HTML, which many feeds use, by their characters; remove others and return an error."""
+    faults: list[Fault] = []
     for entity in list(root.iter(etree.Entity)):
         text = html5.get(f"{entity.name};")
         if text is None:
-            problems.append((f"the entity {entity.name[:50]} was left out", entity.sourceline, None))
+            faults.append((f"the entity {entity.name[:50]} was left out", entity.sourceline, None))
         parent, before = entity.getparent(), entity.getprevious()
         text = (text or "") + (entity.tail or "")
         if before is not None:
@@ -96,43 +97,43 @@ def _replace_entities(root: Any) -> list[Located]:
             parent.text = (parent.text or "") + text
         entity.tail = None
         parent.remove(entity)
-    return problems
+    return faults
 
 
 def _make_bases_absolute(root: Any) -> None:
-    """A stylesheet can then copy the nearest xml:base and need not know those around it."""
+    """Make each xml:base absolute, so that a stylesheet only needs the nearest one."""
     for element in root.xpath("//*[@xml:base]"):
         element.set(_XML_BASE, element.base or "")
 
 
-def _drop_rss_namespace(root: Any) -> None:
-    """RSS has no namespace; some feeds put all of theirs into one nevertheless."""
-    namespace, name = qualified(root)
+def _remove_rss_namespace(root: Any) -> None:
+    """Remove the namespace that some RSS feeds declare. RSS 2.0 has none."""
+    namespace, name = split_name(root)
     if namespace and name == "rss":
         for element in root.iter(f"{{{namespace}}}*"):
             element.tag = element.tag.rpartition("}")[2]
 
 
-def qualified(element: Any) -> tuple[str, str]:
-    """Namespace and local name of an element."""
+def split_name(element: Any) -> tuple[str, str]:
+    """Return namespace and local name of an element."""
     name = etree.QName(element)
     return name.namespace or "", name.localname
 
 
 def compile_sheet(sheet: bytes) -> Any:
-    """The transformation that a stylesheet describes; ValueError says what is wrong with it."""
+    """Return the compiled stylesheet; raise ValueError if it is invalid."""
     try:
         return etree.XSLT(
-            etree.fromstring(sheet, _parser(lenient=False)),
+            etree.fromstring(sheet, _create_parser(lenient=False)),
             access_control=etree.XSLTAccessControl.DENY_ALL,
-            extensions={(FUNCTIONS, "date"): _date},
+            extensions={(FUNCTIONS, "date"): _to_schema_date},
         )
     except (etree.XMLSyntaxError, etree.XSLTParseError, PermissionError) as error:
         raise ValueError(f"not a stylesheet: {error}") from error
 
 
 def apply_sheet(transform: Any, root: Any, base: str) -> tuple[bytes, bytes]:
-    """What a stylesheet makes of a document: RDF_XML or TEXT, and its bytes; ValueError where it fails."""
+    """Return the kind (RDF_XML or TEXT) and bytes of a stylesheet's output; raise ValueError if it fails."""
     try:
         result = transform(root, base=etree.XSLT.strparam(base))
         kind = RDF_XML if result.getroot() is not None else TEXT
@@ -142,17 +143,17 @@ def apply_sheet(transform: Any, root: Any, base: str) -> tuple[bytes, bytes]:
         raise ValueError(f"the stylesheet failed: {(logged or [str(error)])[0][:300]}") from error
 
 
-# Functions for stylesheets --------------------------------------------------------------------------------------------
+# Functions for stylesheets
 
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?")
 
 
-def _date(_context: object, written: str) -> str:
-    """A date of RFC 822 or ISO 8601 as xsd:dateTime, a day alone as xsd:date, or "".
+def _to_schema_date(_context: object, written: str) -> str:
+    """Return a date of RFC 822 or ISO 8601 as xsd:dateTime, or as xsd:date if it has no time; "" if it is invalid.
 
-    >>> _date(None, "Tue, 10 Jun 2003 04:00:00 GMT"), _date(None, "2003-06-10T04:00+02:00")
+    >>> _to_schema_date(None, "Tue, 10 Jun 2003 04:00:00 GMT"), _to_schema_date(None, "2003-06-10T04:00+02:00")
     ('2003-06-10T04:00:00Z', '2003-06-10T04:00:00+02:00')
-    >>> _date(None, "2003-06-10"), _date(None, "2003-06-31"), _date(None, "soon")
+    >>> _to_schema_date(None, "2003-06-10"), _to_schema_date(None, "2003-06-31"), _to_schema_date(None, "soon")
     ('2003-06-10', '', '')
     """
     written = written.strip()[:64]
@@ -173,49 +174,50 @@ def _date(_context: object, written: str) -> str:
     return f"{text[:-6]}Z" if found.utcoffset() == timedelta(0) else text
 
 
-# The helper process ---------------------------------------------------------------------------------------------------
+# The sandbox process
 
-_compiled = lru_cache(maxsize=32)(compile_sheet)
+_compile_cached = lru_cache(maxsize=32)(compile_sheet)
 
 
-def _work(sheet: bytes, body: bytes, base: str, most: int) -> tuple[bytes, bytes, list[Located]]:
-    faults: list[Located] = []
+def _run_job(sheet: bytes, body: bytes, base: str, most: int) -> tuple[bytes, bytes, list[Fault]]:
+    """Return the kind of reply, the output or the reason of the failure, and the errors in the document."""
+    faults: list[Fault] = []
     try:
-        transform = _compiled(sheet)
+        transform = _compile_cached(sheet)
         root, faults = read_xml(body, base)
         if root is None:
-            raise ValueError("there is no XML")
-        kind, made = apply_sheet(transform, root, base)
+            raise ValueError("the document is not XML")
+        kind, output = apply_sheet(transform, root, base)
     except (ValueError, MemoryError) as error:
         return FAILED, (str(error) or "out of memory").encode(), faults
-    if len(made) > most:
-        return FAILED, f"the stylesheet made {len(made)} bytes, more than the limit".encode(), faults
-    return kind, made, faults
+    if len(output) > most:
+        return FAILED, f"the stylesheet made {len(output)} bytes, more than the limit".encode(), faults
+    return kind, output, faults
 
 
 def _confine() -> None:
-    """From here on the process opens nothing, whatever it is made to run."""
+    """Set resource limits that prevent this process from opening files and sockets and from using much memory."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
 
 
-def _allow(seconds: float) -> None:
-    """Processor time for one more job: the kernel ends us if whoever started us is no longer there to do it."""
+def _limit_cpu_time(seconds: float) -> None:
+    """Limit the processor time for the next job. The kernel then ends this process even if its parent is dead."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(used.ru_utime + used.ru_stime + seconds) + 2
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def serve() -> None:
-    """Reads jobs from standard input until it ends; answers each on standard output."""
-    jobs, answers = sys.stdin.buffer, sys.stdout.buffer
+    """Read jobs from standard input until it ends; write a reply to each to standard output."""
+    jobs, replies = sys.stdin.buffer, sys.stdout.buffer
     _confine()
     while (limits := read_frame(jobs)) is not None:
         seconds, most = LIMITS.unpack(limits)
-        _allow(seconds)
+        _limit_cpu_time(seconds)
         sheet, body, base = (read_frame(jobs) or b"" for _ in range(3))
-        kind, made, faults = _work(sheet, body, base.decode(), most)
-        write_frame(answers, kind, made)
-        write_frame(answers, json.dumps(faults).encode())
+        kind, output, faults = _run_job(sheet, body, base.decode(), most)
+        write_frame(replies, kind, output)
+        write_frame(replies, json.dumps(faults).encode())

@@ -1,6 +1,6 @@
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- Atom (RFC 4287) and Atom 0.3 in the vocabulary of RSS 1.0 with Dublin Core and FOAF; see docs/transforms.md.
-     Time is to grow with the document and no faster: no union of two long lists, no look at all siblings of each. -->
+     Time must be linear in the size of the document: no union of two long lists, no search through all siblings. -->
 <xsl:stylesheet version="1.0"
     xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
     xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -61,7 +61,7 @@
     </rss:item>
   </xsl:template>
 
-  <!-- An entry is named by its id, or else by the page it leads to, or else not at all. -->
+  <!-- The subject of an entry is its id, otherwise its link, otherwise a blank node. -->
   <xsl:template name="name">
     <xsl:param name="attribute"/>
     <xsl:variable name="id" select="normalize-space(*[self::a:id or self::old:id])"/>
@@ -104,7 +104,7 @@
     </xsl:choose>
   </xsl:template>
 
-  <!-- A text construct: markup stays markup where it is XHTML; escaped markup stays the text that it is. -->
+  <!-- A text construct: XHTML becomes an XML literal; escaped markup stays text. -->
   <xsl:template name="construct">
     <xsl:call-template name="language"/>
     <xsl:choose>
@@ -237,7 +237,7 @@
     </xsl:choose>
   </xsl:template>
 
-  <!-- Elements of other namespaces are properties as they stand. -->
+  <!-- Elements of other namespaces become properties with their own names. -->
   <xsl:template match="*[namespace-uri() != '' and not(*)]" priority="-1">
     <xsl:variable name="address" select="normalize-space((@rdf:resource | @href | @url)[1])"/>
     <xsl:variable name="known" select="self::a:* or self::old:* or self::rdf:*"/>

@@ -1,6 +1,6 @@
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- RSS 0.91 to 2.0 in the vocabulary of RSS 1.0 with Dublin Core; described in docs/transforms.md.
-     Time is to grow with the document and no faster: no union of two long lists, no look at all siblings of each. -->
+     Time must be linear in the size of the document: no union of two long lists, no search through all siblings. -->
 <xsl:stylesheet version="1.0"
     xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
     xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -61,7 +61,7 @@
     </rss:item>
   </xsl:template>
 
-  <!-- An item is named by its link, or else by its guid where that is an address, or else not at all. -->
+  <!-- The subject of an item is its link, otherwise its guid if that is a URL, otherwise a blank node. -->
   <xsl:template name="name">
     <xsl:param name="attribute"/>
     <xsl:variable name="link" select="normalize-space(link)"/>
@@ -105,7 +105,7 @@
     </xsl:choose>
   </xsl:template>
 
-  <!-- What says nothing, and what is about the delivery of the feed, gives nothing. -->
+  <!-- Other elements, such as those about the delivery of the feed, make no statements. -->
   <xsl:template match="*" priority="-2"/>
 
   <xsl:template match="title[normalize-space()]">
@@ -185,7 +185,7 @@
     </xsl:choose>
   </xsl:template>
 
-  <!-- Elements of other namespaces are properties as they stand: RDF was made for this. -->
+  <!-- Elements of other namespaces become properties with their own names. -->
   <xsl:template match="*[namespace-uri() != '' and namespace-uri() != 'http://www.w3.org/1999/02/22-rdf-syntax-ns#' and not(*)]">
     <xsl:variable name="address" select="normalize-space((@rdf:resource | @href | @url)[1])"/>
     <xsl:if test="$address != '' or normalize-space() != ''">

@@ -1,6 +1,6 @@
 <?xml version="1.0" encoding="UTF-8"?>
-<!-- What MultiCrawler (section 3.3) takes from any page: title, e-mail addresses, images, links and their labels.
-     Vocabularies: RDFS, Dublin Core, FOAF. Only on request: see docs/transforms.md. -->
+<!-- Title, e-mail addresses, images, links and their labels, as in MultiCrawler (section 3.3).
+     Vocabularies: RDFS, Dublin Core, FOAF. Applied only if the job file names it: see docs/transforms.md. -->
 <xsl:stylesheet version="1.0"
     xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
     xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -78,7 +78,7 @@
     </xsl:if>
   </xsl:template>
 
-  <!-- References are resolved against the base that the page names. -->
+  <!-- References are resolved against the page's base element. -->
   <xsl:template name="against">
     <xsl:if test="$against">
       <xsl:attribute name="xml:base"><xsl:value-of select="$against"/></xsl:attribute>

@@ -1,0 +1,122 @@
+"""The items of a page, and the canonical JSON of microformats2 (microformats2-parsing, "parse a document")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from selectolax.lexbor import LexborNode
+
+from motherlode.model import ContentKind
+from motherlode.transform.microformats.class_names import CLASSIC_ROOTS, parse_class
+from motherlode.transform.microformats.items import Item, Value
+from motherlode.transform.microformats.value_parsing import resolve
+from motherlode.transform.microformats.walker import ItemWalker
+from motherlode.www.document import Document
+from motherlode.www.html_ancestors import languages
+
+_ROOTS = ",".join([*(f".{root}" for root in CLASSIC_ROOTS), '[class*="h-"]'])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageItems:
+    """The microformats of a page."""
+
+    items: tuple[Item, ...]
+    limits: tuple[str, ...]
+    """Messages about the limits that were reached."""
+
+
+def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> PageItems:
+    """Return the items of a page in document order. Root class names in `ignored` do not start items."""
+    roots = [node for node in document.html.css(_ROOTS) if _is_root(node, ignored)]
+    if not roots:
+        return PageItems(items=(), limits=())
+    language_of = languages(document, default="")
+    is_xml = document.kind is ContentKind.XHTML
+    walker = ItemWalker(base=document.iri_base, ignored=ignored, by_id=_ElementIds(document).find, is_xml=is_xml)
+    for node in roots:
+        if node.mem_id not in walker.seen:
+            walker.read(node, language_of(node))
+    return PageItems(items=tuple(walker.items), limits=tuple(sorted(walker.limits)))
+
+
+def _is_root(node: LexborNode, ignored: frozenset[str]) -> bool:
+    names = parse_class(node.attributes.get("class") or "")
+    return bool(names.classic_roots) or not ignored.issuperset(names.roots)
+
+
+class _ElementIds:
+    """Finds elements by id for the include pattern. The first element with an id counts."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._nodes: dict[str, LexborNode] | None = None
+
+    def find(self, name: str) -> LexborNode | None:
+        if self._nodes is None:
+            self._nodes = {}
+            for node in self._document.html.css("[id]"):
+                self._nodes.setdefault(node.attributes["id"] or "", node)
+        return self._nodes.get(name)
+
+
+# Canonical JSON
+
+_LINKS = "a[rel][href],area[rel][href],link[rel][href]"
+_LINK_ATTRIBUTES = ("hreflang", "media", "title", "type")
+
+
+def parse(document: Document) -> dict[str, Any]:
+    """Return items, rels and rel-urls of a page, including the layout classes that `extract` ignores."""
+    rels, rel_urls = _read_rels(document)
+    return {"items": [_item_json(item) for item in read_items(document).items], "rels": rels, "rel-urls": rel_urls}
+
+
+def _item_json(item: Item) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "type": list(item.types),
+        "properties": {name: [_value_json(value, item) for value in item.values(name)] for name in item.properties},
+    }
+    if item.id and not item.is_classic:
+        found["id"] = item.id
+    if item.children:
+        found["children"] = [_item_json(child) for child in item.children]
+    return found
+
+
+def _value_json(value: Value, owner: Item) -> Any:
+    if value.item is not None:
+        inner = value.item_value
+        plain = _value_json(inner, value.item) if isinstance(inner, Value) else inner
+        nested = {**_item_json(value.item), "value": plain}
+        return nested if value.html is None else {**nested, "html": value.html}
+    if value.html is not None:
+        return {"value": value.text, "html": value.html}
+    # parsers of classic microformats do not return alternative texts
+    return value.text if value.alt is None or owner.is_classic else {"value": value.text, "alt": value.alt}
+
+
+def _read_rels(document: Document) -> tuple[dict[str, list[str]], dict[str, dict[str, Any]]]:
+    base = document.iri_base
+    rels: dict[str, dict[str, None]] = {}
+    urls: dict[str, dict[str, Any]] = {}
+    for node in document.html.css(_LINKS):
+        attributes = node.attributes
+        url = resolve(base, attributes["href"] or "")
+        values = (attributes["rel"] or "").split()
+        if not values:
+            continue
+        about = urls.setdefault(url, {"rels": set()})
+        about["rels"].update(values)
+        for value in values:
+            rels.setdefault(value, {})[url] = None
+        text = node.text(deep=True)
+        if text.strip():
+            about.setdefault("text", text)
+        for name in _LINK_ATTRIBUTES:
+            if attributes.get(name) is not None:
+                about.setdefault(name, attributes[name])
+    for about in urls.values():
+        about["rels"] = sorted(about["rels"])
+    return {value: list(found) for value, found in rels.items()}, urls
