@@ -209,7 +209,7 @@ GROUPS: st.SearchStrategy[list[Group]] = st.lists(
 
 
 def by_the_standard(groups: list[Group], path: str) -> bool:
-    """A reference implementation of RFC 9309, 2.2: all groups for us joined, else those for `*`. The longest path decides."""
+    """A reference implementation of RFC 9309, 2.2: the groups for us, else those for `*`. The longest path decides."""
     ours = [rules for agents, rules in groups if "motherlode" in [agent.lower() for agent in agents]]
     every = [rules for agents, rules in groups if "*" in agents]
     rules = [rule for found in ours or every for rule in found if rule[1] and path.startswith(rule[1])]
