@@ -154,10 +154,9 @@ def test_robots_hostile_patterns_match_quickly() -> None:
     ("name", "cases", "floor"), [("google-robotstxt.json", 72, 62), ("crawler-commons.json", 234, 222)]
 )
 def test_robots_public_test_suites_pass(name: str, cases: int, floor: int) -> None:
-    """Cases that follow RFC 9309 and match whole product tokens, with ours in the place of each case's agent.
+    """Cases that follow RFC 9309 and match whole product tokens, with our token instead of each case's agent.
 
-    Our token put in by text also changes what some cases are about; asked as it stands, the parser has two more of
-    crawler-commons' cases right.
+    The replacement also changes the subject of some cases. Without it, two more cases of crawler-commons pass.
     """
     chosen = json.loads(shared("conformance", "robots", name).read_bytes())
     chosen = [case for case in chosen if not case.get("google_only") and case.get("exact_agent", True)]
@@ -210,7 +209,7 @@ GROUPS: st.SearchStrategy[list[Group]] = st.lists(
 
 
 def by_the_standard(groups: list[Group], path: str) -> bool:
-    """RFC 9309, 2.2: the groups that name us as one, or else those for everyone; the longest path decides."""
+    """A reference implementation of RFC 9309, 2.2: the groups for us, else those for `*`. The longest path decides."""
     ours = [rules for agents, rules in groups if "motherlode" in [agent.lower() for agent in agents]]
     every = [rules for agents, rules in groups if "*" in agents]
     rules = [rule for found in ours or every for rule in found if rule[1] and path.startswith(rule[1])]

@@ -24,7 +24,7 @@ from zlib import crc32
 import msgspec
 
 from motherlode.model import Link, LinkSource, Outcome
-from motherlode.www.media_types import MEDIA
+from motherlode.www.media_types import MEDIA, file_extension
 
 HOME_PATTERN = "^"
 """The path pattern of a host's home page."""
@@ -53,13 +53,12 @@ _MAX_VALUES_PER_PARAMETER = 7
 """If a parameter has more values, its values are not distinguished."""
 _MAX_SCRIPTS_PER_HOST = 16
 """Further scripts are distinguished by their parameters only."""
-_MAX_EXTENSION_CHARACTERS = 7
 _MAX_TAG_PATH_CHARACTERS = 40
 _MAX_DEPTH = 4
 
 _WORD = re.compile(r"[a-z][a-z_-]{0,14}", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
-_EXTENSION = re.compile(r"[a-z][a-z0-9]*", re.IGNORECASE)
+_EXTENSION = re.compile(r"[a-z][a-z0-9]{0,5}")
 
 _RDF_TYPES = frozenset(media for kind in MEDIA for media in MEDIA[kind].media_types if MEDIA[kind].is_rdf)
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
@@ -326,7 +325,7 @@ class ArmKeyBuilder:
         host, path = (url[start:slash], url[slash + 1 :]) if slash > 0 else (url[start:], "")
         path, mark, query = path.partition("?")
         directories, _, last = path.rpartition("/")
-        extension = extension_of(last) + mark
+        extension = path_suffix(last) + mark
         from_host = parent.host if parent is not None and parent.host != host else ""
         arms = self._arms.get(host)
         if arms is None:
@@ -417,18 +416,16 @@ def _without_marks(text: str, *, instead: str = "") -> str:
     return text.replace(_SEPARATOR, instead).replace(_CROSS_HOST_MARK, "")
 
 
-def extension_of(last: str) -> str:
-    """Return the extension of the last part of a path in lower case; `/` if the path ends with a slash.
+def path_suffix(name: str) -> str:
+    """Return the extension of the last part of a path with its dot; `/` if the path ends with a slash.
 
-    >>> extension_of("T21.RDF"), extension_of("about"), extension_of(""), extension_of("v1.0")
+    >>> path_suffix("T21.RDF"), path_suffix("about"), path_suffix(""), path_suffix("v1.0")
     ('.rdf', '', '/', '')
     """
-    if not last:
+    if not name:
         return "/"
-    dot = last.rfind(".")
-    if dot < 0 or not 1 < len(last) - dot <= _MAX_EXTENSION_CHARACTERS or not _EXTENSION.fullmatch(last, dot + 1):
-        return ""
-    return last[dot:].lower()
+    extension = file_extension(name) if "." in name else ""
+    return f".{extension}" if _EXTENSION.fullmatch(extension) else ""
 
 
 def generalize(directory: str) -> str:
