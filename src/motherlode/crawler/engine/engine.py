@@ -4,7 +4,7 @@
 
 Three things overlap: requests wait on the network in one event loop, readers work in processes of their own, a thread
 writes the quads. Between them stand bounded queues, and at most `concurrency` URLs are anywhere between the frontier
-and their end (requests that wait long for a server aside: see `token_indices`), so memory is bounded whatever the web does.
+and their end (requests that wait long for a server aside: see `places`), so memory is bounded whatever the web does.
 
 The order of writes makes a crash harmless. A page's quads are handed to the writer before the page is settled; a
 checkpoint waits until they are in the store, then commits frontier, totals and visits in one transaction
