@@ -3,7 +3,7 @@
 A suite is a module `suite_<name>.py` in this folder with three names:
 
 - `cases() -> Iterable[Case]`: every case, read from the shared suites (`shared("microdata-rdf")` gives the folder).
-  A case's `decode_row` says under which line of the table it is counted; one module may fill several rows.
+  A case's `row` says under which line of the table it is counted; one module may fill several rows.
 - `run(case) -> bool | str | float`: True passes; False fails; a string fails and says why; a number from 0 to 1 is a
   score, for suites that measure agreement. An exception fails its case and is shown by name.
 - `FLOORS: dict[str, float]`: the least share of passes (or mean score) for each row that is guarded. Rows without a

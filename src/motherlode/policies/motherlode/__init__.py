@@ -10,7 +10,7 @@
 begins
   with one of its links. It includes the links on the page, and the value of information about arms with few tries.
   There is no other exploration and no randomness: the same crawl picks the same pages.
-- `config` has the parameters, `make_explanation` the explanations for people.
+- `config` has the parameters, `explanation` the explanations for people.
 
 All that is learned are sums, so the states of crawls and shards can be added.
 """
