@@ -17,7 +17,7 @@ SEARCH = 'SELECT ?o { SERVICE ml:search { ?s ml:matches "tomato" } ?s <http://ex
 
 
 @pytest.fixture(scope="module")
-def answerer(tmp_path_factory: pytest.TempPathFactory) -> QueryExecutor:
+def executor(tmp_path_factory: pytest.TempPathFactory) -> QueryExecutor:
     folder = tmp_path_factory.mktemp("answering")
     store = SearchableStore(QuadStore(folder / "store"), WordIndex(folder / "words"))
     store.write(
