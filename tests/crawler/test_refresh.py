@@ -97,7 +97,7 @@ async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp
         assert outcome is not None
         due = datetime.fromtimestamp(outcome.at + LATEST / 3, UTC)
         assert outcome.treatment.startswith(said)
-        assert outcome.treatment.endswith(f"a refresh looks again from {due:%Y-%m-%d} on")
+        assert outcome.treatment.endswith(f"a refresh visits it again from {due:%Y-%m-%d} on")
     assert "the page is gone: not-found" in explain_url(CrawlFolder(out), f"{site.root}/dies").because
 
     store = QuadStore(out / "store", read_only=True)
