@@ -104,7 +104,7 @@ def test_wrong_usage_gives_advice(crawled: Path, tmp_path: Path) -> None:
         (["crawl", "http://a/", "-o", new, "--due"], "use it with --refresh"),
         (["crawl", "http://a/", "-o", new, "--stop-below", "0.1"], "use it with --stop-after N"),
         (["crawl", "http://a/", "-o", new, "--target", str(crawled / "seeds.txt")], 'write --target "$(cat '),
-        (["query", str(crawled / "out"), str(crawled / "seeds.txt")], "is a file: to ask what stands in it, write"),
+        (["query", str(crawled / "out"), str(crawled / "seeds.txt")], "is a file: to run the query in it, write"),
         (["crawl", "http://a/", "-o", new, "--target", "type:foo:Bar"], "the prefix 'foo' is not known"),
         (["crawl", "http://a/", "-o", new, "--target", "ASK { ?s foo:x ?o }"], "hint: did you mean foaf:?"),
         (["crawl", "--seeds", "", "-o", new], "cannot be read"),

@@ -105,7 +105,7 @@ def test_table_with_timing_has_relevant_pages_per_hour(folder: Path) -> None:
         (["simulate", "synthetic:500", "--seeds", "{folder}/no-seeds.txt"], "has no URL"),
         (["record", "no-such.warc.gz", "-o", "{folder}/t"], "no-such.warc.gz cannot be read"),
         (["record", "{folder}/empty.warc.gz", "-o", "{folder}/t"], "no HTTP response could be read in"),
-        (["record", "{folder}/w.warc.gz", "-o", "{folder}/w.warc.gz"], "cannot be made"),
+        (["record", "{folder}/w.warc.gz", "-o", "{folder}/w.warc.gz"], "cannot be written"),
     ],
 )
 def test_wrong_input_gives_a_message(folder: Path, words: list[str], sentence: str) -> None:

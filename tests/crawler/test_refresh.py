@@ -92,12 +92,12 @@ async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp
     )
     assert build_harvest_curve("", found.totals).end == (9, second["relevant"]), "as the harvest rate has it"
     assert second["harvest_rate"] == round(second["relevant"] / 9, 4)
-    for path, said in (("/dies", "its quads were taken out"), ("/moves", "its target is a URL of its own; its quads")):
+    for path, said in (("/dies", "its quads were removed"), ("/moves", "its target is a URL of its own; its quads")):
         outcome = explain_url(CrawlFolder(out), f"{site.root}{path}").outcome
         assert outcome is not None
         due = datetime.fromtimestamp(outcome.at + LATEST / 3, UTC)
         assert outcome.treatment.startswith(said)
-        assert outcome.treatment.endswith(f"a refresh looks again from {due:%Y-%m-%d} on")
+        assert outcome.treatment.endswith(f"a refresh visits it again from {due:%Y-%m-%d} on")
     assert "the page is gone: not-found" in explain_url(CrawlFolder(out), f"{site.root}/dies").because
 
     store = QuadStore(out / "store", read_only=True)
@@ -207,7 +207,7 @@ async def test_what_a_304_asks_by_its_header_is_done(tmp_path: Path) -> None:
         assert (found["relevant"], found["syntaxes"]["rdfa"]["pages"]) == (len(before) - 2, len(before) - 2)
         assert found["quads"] == first["quads"] * (len(before) - 2) // len(before)
         because = explain_url(CrawlFolder(out), f"{site.root}/tag").because
-        assert because.endswith("which asks not to be kept any longer: its quads were taken out")
+        assert because.endswith("which asks not to be kept any longer: its quads were removed")
         assert "\nD " in await motherlode("changes", str(out)), "what was taken out is on record"
         site.pages["/tag"].anew = {}
         site.pages["/dies"].headers["X-Robots-Tag"] = site.pages["/dies"].anew["X-Robots-Tag"]
