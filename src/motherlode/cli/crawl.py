@@ -34,6 +34,7 @@ from motherlode.crawler import (
 )
 from motherlode.crawler.config.job import check_secrets
 from motherlode.crawler.engine.factory import BeginRefresh, assemble
+from motherlode.crawler.engine.log import DEFAULT_LEVEL, LEVELS
 from motherlode.crawler.model_files import check_model
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.report.figures import report_of
@@ -66,6 +67,13 @@ def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:
     return dataclasses.replace(job, **given)
 
 
+def check_log_level(level: str) -> str:
+    """Return the level in lower case, or stop if there is no such level."""
+    if level.lower() not in LEVELS:
+        stop(f"--log-level {level}: should be one of {', '.join(LEVELS)}")
+    return level.lower()
+
+
 def beginning(*, due_only: bool, quiet: bool) -> BeginRefresh:
     """What lets the known pages wait again, once the crawl has been put together."""
 
@@ -82,6 +90,17 @@ def beginning(*, due_only: bool, quiet: bool) -> BeginRefresh:
 
 Seeds = Annotated[list[str] | None, typer.Argument(metavar="SEED...", help="URLs to start from.")]
 Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder for the crawl.")]
+
+
+LogLevel = Annotated[
+    str,
+    typer.Option(
+        "--log-level",
+        metavar="|".join(LEVELS),
+        callback=check_log_level,
+        help="What goes into crawl.log of the folder.",
+    ),
+]
 
 
 def crawl(
@@ -176,6 +195,7 @@ def crawl(
         int | None,
         typer.Option(metavar="PORT", min=0, max=65535, help="Show it at http://127.0.0.1:PORT while it runs."),
     ] = None,
+    log_level: LogLevel = DEFAULT_LEVEL,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -229,7 +249,9 @@ def crawl(
             flags["seeds"] = given
         values |= {name: value for name, value in flags.items() if value is not None}
         if refresh:
-            refreshed = _refresh(CrawlFolder(output), values, due=due, serve=serve, quiet=quiet or as_json)
+            refreshed = _refresh(
+                CrawlFolder(output), values, due=due, serve=serve, quiet=quiet or as_json, log_level=log_level
+            )
             _tell(CrawlFolder(output), as_json=as_json, ended=refreshed if as_json or not quiet else None)
             return
         job = Job(**values)
@@ -246,7 +268,7 @@ def crawl(
     if warning and not quiet:
         say(warning)
     with _shown(folder, serve):
-        stopped = run(job, folder, quiet=quiet or as_json)
+        stopped = run(job, folder, quiet=quiet or as_json, log_level=log_level)
     _tell(folder, as_json=as_json, ended=None if stopped or quiet else CrawlEnd(job, folder))
 
 
@@ -260,13 +282,15 @@ def _check_shown(job: Job, port: int | None) -> None:
         raise JobError('--serve shows what is indexed, and with index = "later" that is nothing: leave one of them out')
 
 
-def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> RefreshEnd:
+def _refresh(
+    folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool, log_level: str
+) -> RefreshEnd:
     job, before = refresh_job(folder, flags), read_stats(folder).totals
     _check_shown(job, serve)
     folder.lock()
     folder.hide_secrets()
     with _shown(folder, serve):
-        stopped = run(job, folder, quiet=quiet, refresh=beginning(due_only=due, quiet=quiet))
+        stopped = run(job, folder, quiet=quiet, log_level=log_level, refresh=beginning(due_only=due, quiet=quiet))
     return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=revisits_left(folder))
 
 
@@ -279,6 +303,7 @@ def resume(
     ray: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Another Ray cluster for the shards; '' for one of our own.")
     ] = None,
+    log_level: LogLevel = DEFAULT_LEVEL,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -300,17 +325,24 @@ def resume(
         place.hide_secrets()
     except JobError as error:
         stop(str(error))
-    stopped = run(wanted, place, quiet=quiet or as_json)
+    stopped = run(wanted, place, quiet=quiet or as_json, log_level=log_level)
     _tell(place, as_json=as_json, ended=None if stopped or quiet else CrawlEnd(wanted, place))
 
 
-def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
+def run(
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    quiet: bool,
+    refresh: BeginRefresh | None = None,
+    log_level: str = DEFAULT_LEVEL,
+) -> bool:
     """Run a crawl to its end, show its progress, and leave a report; True where the user stopped it."""
     try:
         if job.shards > 1:
             stopped = run_sharded(job, folder, quiet=quiet)
         else:
-            stopped = uvloop.run(_run(job, folder, quiet=quiet, refresh=refresh))
+            stopped = uvloop.run(_run(job, folder, quiet=quiet, refresh=refresh, log_level=log_level))
     except JobError as error:
         stop(str(error))
     except DamagedError as error:
@@ -329,12 +361,12 @@ def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | N
     return stopped
 
 
-async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None) -> bool:
+async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None, log_level: str) -> bool:
     """True where the user stopped the crawl."""
     if job.own_hosts and not quiet:
         names = ", ".join(job.own_hosts)
         say(f"robots.txt is not applied to your own hosts: {names}")
-    assembled = assemble(job, folder, refresh=refresh)
+    assembled = assemble(job, folder, refresh=refresh, log_level=log_level)
     crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
     try:
