@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from motherlode.cli.crawl_end import CrawlEnd, RefreshEnd
-from motherlode.cli.crawl_run import print_outcome, run_crawl
+from motherlode.cli.crawl_run import LogLevel, print_outcome, run_crawl
 from motherlode.cli.serve import ServerProcess, check_port
 from motherlode.cli.shards import check_shards
 from motherlode.cli.terminal import say, stop
@@ -30,6 +30,7 @@ from motherlode.crawler import (
 from motherlode.crawler.config.job_file import read_seeds
 from motherlode.crawler.config.passwords import check_secrets
 from motherlode.crawler.engine.factory import BeginRefresh
+from motherlode.crawler.engine.log import DEFAULT_LEVEL
 from motherlode.crawler.model_files import check_model
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.stats.reader import count_waiting_revisits
@@ -139,6 +140,7 @@ def crawl(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    log_level: LogLevel = DEFAULT_LEVEL,
 ) -> None:
     """Crawl from SEEDS into a new folder.
 
@@ -186,7 +188,7 @@ def crawl(
         flags["seeds"] = _collect_seeds(seeds or (), seeds_file, target or "") or None
         values |= {name: value for name, value in flags.items() if value is not None}
         if refresh:
-            ending = _refresh(folder, values, due=due, serve=serve, quiet=quiet or as_json)
+            ending = _refresh(folder, values, due=due, serve=serve, quiet=quiet or as_json, log_level=log_level)
             print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
             return
         job = Job(**values)
@@ -199,7 +201,7 @@ def crawl(
     if warning and not quiet:
         say(warning)
     with _serving(folder, serve):
-        stopped = run_crawl(job, folder, quiet=quiet or as_json)
+        stopped = run_crawl(job, folder, quiet=quiet or as_json, log_level=log_level)
     print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
 
 
@@ -235,13 +237,17 @@ def _check_serving(job: Job, port: int | None) -> None:
         raise JobError('--serve shows indexed quads only, and index = "later" indexes none: leave out one of them')
 
 
-def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> RefreshEnd:
+def _refresh(
+    folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool, log_level: str
+) -> RefreshEnd:
     job, before = refresh_job(folder, flags), read_stats(folder).totals
     _check_serving(job, serve)
     folder.lock()
     folder.move_secrets()
     with _serving(folder, serve):
-        stopped = run_crawl(job, folder, quiet=quiet, refresh=refresh_starter(due_only=due, quiet=quiet))
+        stopped = run_crawl(
+            job, folder, quiet=quiet, log_level=log_level, refresh=refresh_starter(due_only=due, quiet=quiet)
+        )
     left = count_waiting_revisits(folder)
     return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
 

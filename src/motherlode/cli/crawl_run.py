@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from shlex import quote
+from typing import Annotated
 
+import typer
 import uvloop
 
 from motherlode.cli.crawl_end import Ending, RefreshEnd, describe_failure
@@ -14,13 +16,39 @@ from motherlode.cli.stats import print_summary
 from motherlode.cli.terminal import FAILED, print_json, say, stop
 from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawler.engine.factory import BeginRefresh, assemble
+from motherlode.crawler.engine.log import DEFAULT_LEVEL, LEVELS
 from motherlode.crawler.report.figures import build_report
 from motherlode.crawler.report.page import write_report
 from motherlode.index.snapshot import DamagedError, is_damage
 from motherlode.www.urls import OUT_OF_SCOPE
 
 
-def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
+def check_log_level(level: str) -> str:
+    """Return the level in lower case, or stop if there is no such level."""
+    if level.lower() not in LEVELS:
+        stop(f"--log-level {level}: should be one of {', '.join(LEVELS)}")
+    return level.lower()
+
+
+LogLevel = Annotated[
+    str,
+    typer.Option(
+        "--log-level",
+        metavar="|".join(LEVELS),
+        callback=check_log_level,
+        help="Lowest level of the lines in crawl.log of the folder.",
+    ),
+]
+
+
+def run_crawl(
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    quiet: bool,
+    refresh: BeginRefresh | None = None,
+    log_level: str = DEFAULT_LEVEL,
+) -> bool:
     """Run a crawl, show its progress and write its report. Return whether the user stopped it.
 
     The folder is locked by the caller and unlocked here.
@@ -29,7 +57,7 @@ def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefre
         if job.shards > 1:
             stopped = run_sharded(job, folder, quiet=quiet)
         else:
-            stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh))
+            stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh, log_level=log_level))
     except JobError as error:
         stop(str(error))
     except DamagedError as error:
@@ -48,12 +76,19 @@ def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefre
     return stopped
 
 
-async def visit_all(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
+async def visit_all(
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    quiet: bool,
+    refresh: BeginRefresh | None = None,
+    log_level: str = DEFAULT_LEVEL,
+) -> bool:
     """Run a crawl without shards and show its progress. Return whether the user stopped it."""
     if job.own_hosts and not quiet:
         names = ", ".join(job.own_hosts)
         say(f"robots.txt is not applied to your own hosts: {names}")
-    assembled = assemble(job, folder, refresh=refresh)
+    assembled = assemble(job, folder, refresh=refresh, log_level=log_level)
     crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
     try:

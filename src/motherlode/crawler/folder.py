@@ -40,6 +40,7 @@ class CrawlFolder:
         self.warc = path / "warc"
         self.filters = path / "filters.json"
         self.journal = path / "journal"
+        self.log = path / "crawl.log"
         self._lock: BinaryIO | None = None
 
     @property

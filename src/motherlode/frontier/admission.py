@@ -27,6 +27,7 @@ KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
 
 _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
+_FORMAT = "format"
 _ACCOUNT = "frontier"
 """The note that holds the account."""
 
@@ -83,6 +84,7 @@ class Admission:
             "now": self.now,
             "withheld": self._clocks.domains.summary(),
         }
+        self._ledger.put_note(_FORMAT, b"")  # its version is what counts
         self._ledger.put_note(_ACCOUNT, msgspec.msgpack.encode(state))
 
     def add_links(self, links: Sequence[Link], *, parent: Outcome | None) -> int:

@@ -12,10 +12,10 @@ _ENDS = "ends="
 class CrawlerDirectives(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The wishes of a page that a crawl must heed; several add up.
 
-    >>> both = Asked(nofollow=True) | Asked(ends_at=100.0)
+    >>> both = CrawlerDirectives(nofollow=True) | CrawlerDirectives(ends_at=100.0)
     >>> both.may_be_kept(99.0), both.may_be_kept(100.0), both.text
     (True, False, 'nofollow ends=100')
-    >>> Asked.read(both.text) == both
+    >>> CrawlerDirectives.read(both.text) == both
     True
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import lmdb
@@ -15,6 +16,8 @@ from motherlode.frontier import LmdbStorage, UrlState
 from motherlode.index import LocalStore, PageRecord, QuadStore, StoreClient
 from motherlode.index.snapshot import DamagedError, is_full_disk
 from motherlode.model import FailureKind, Visit
+from motherlode.model.saved_state import SAVED_STATE, SavedStateError
+from tests.crawler.small_web import crawled, small_web
 from tests.frontier.fakes import entry
 from tests.index.fakes import record, says
 
@@ -144,3 +147,16 @@ def test_the_search_ends_where_enough_newer_pages_are_all_there(tmp_path: Path) 
     assert requeue_lost(crawl.storage, crawl.store) == 0
     crawl.storage.close()
     crawl.store.close()
+
+
+def test_folder_of_a_newer_version_is_refused_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz", items=1, plain=1))
+    newer = replace(SAVED_STATE["format"], version=2)
+    with monkeypatch.context() as later:
+        later.setitem(SAVED_STATE, "format", newer)  # type: ignore[arg-type]
+        storage = LmdbStorage(folder.frontier)
+        storage.put_note("format", b"")
+        storage.commit()
+        storage.close()
+    with pytest.raises(SavedStateError, match=r"newer version of Motherlode \(format 2, this one reads up to 1\)"):
+        open_ledger(folder)

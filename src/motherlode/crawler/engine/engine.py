@@ -79,8 +79,6 @@ class Engine:
         if self._limits.is_spent() and parts.revisits.finish():
             self._limits.remove_budget()
 
-    # ── control ──────────────────────────────────────────────────────────────────────────────────────
-
     def stop(self) -> None:
         """Begin nothing new; `visits` ends when the leases in flight have ended."""
         self._limits.stop()
@@ -215,7 +213,8 @@ class Engine:
             self._frontier.response_received(lease, self._clock.now())
         self._internal_in_a_row += 1
         if self._internal_in_a_row >= _MAX_INTERNAL_IN_A_ROW and self._broken is None:
-            self._broken = RuntimeError(f"internal error: {_MAX_INTERNAL_IN_A_ROW} URLs in a row failed: {detail}")
+            text = f"internal error: {_MAX_INTERNAL_IN_A_ROW} URLs in a row failed; see crawl.log: {detail}"
+            self._broken = RuntimeError(text)
         failure = Failure(url=lease.url, kind=FailureKind.INTERNAL, detail=detail)
         result.response, result.parsed, result.is_probe_passed = failure, None, False
         return failure

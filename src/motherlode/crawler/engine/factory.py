@@ -20,6 +20,7 @@ from motherlode.crawler.engine.checkpoint import JournalCommit, ManifestCommit
 from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoArchive, NoProber, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
+from motherlode.crawler.engine.log import DEFAULT_LEVEL, LogFile
 from motherlode.crawler.engine.outage import MonitoredFetcher, NoOutageMonitor, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.recovery import open_ledger, open_store, requeue_lost
 from motherlode.crawler.engine.request_runner import Resolve, unresolvable
@@ -133,7 +134,12 @@ def check(job: Job) -> None:
 
 
 def assemble(
-    job: Job, folder: CrawlFolder, *, join: Join | None = None, refresh: BeginRefresh | None = None
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    join: Join | None = None,
+    refresh: BeginRefresh | None = None,
+    log_level: str = DEFAULT_LEVEL,
 ) -> Assembled:
     """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop.
 
@@ -175,7 +181,7 @@ def assemble(
         fetcher=fetcher,
         subrequests=_subrequests(job, frontier, supplier, resolve, forget, clock),
         forget_response=forget,
-        participants=_participants(journal, store, neighbours),
+        participants=(*_participants(journal, store, neighbours), LogFile(folder.log, log_level)),
         troubles=(*_troubles(lost, journal, recorded), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope),
         archive=archive,

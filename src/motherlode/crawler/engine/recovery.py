@@ -20,6 +20,7 @@ from motherlode.crawler.url_rules import TrapWatch
 from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, UrlState, damage
 from motherlode.index.snapshot import DamagedError, is_refused, store_advice
 from motherlode.model import FailureKind, Policy, Visit
+from motherlode.model.saved_state import SavedStateError
 from motherlode.policies import Reward
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def open_ledger(folder: CrawlFolder) -> LmdbStorage:
         raise DamagedError(frontier_advice(folder, found))
     try:
         return LmdbStorage(folder.frontier)
+    except SavedStateError:
+        raise
     except (OSError, ValueError, msgspec.MsgspecError, *STORAGE_ERRORS) as error:
         if is_refused(error):
             raise OSError(str(error)) from error

@@ -44,6 +44,7 @@ from motherlode.frontier.storage.sorted_runs import (
     row_stub,
 )
 from motherlode.frontier.storage.tables import LmdbTables
+from motherlode.model.saved_state import SavedStateError
 from motherlode.www.urls import host_of
 
 FLUSH_ROWS = 50_000
@@ -66,6 +67,7 @@ class LmdbStorage(LmdbTables):
 
     def __init__(self, path: Path, *, read_only: bool = False, flush_rows: int = FLUSH_ROWS) -> None:
         super().__init__(path, tables=_TABLES, read_only=read_only)
+        self._check_format()
         self._flush_rows = flush_rows
         self._rows, self._flight, self._names = (self._tables[name] for name in ("rows", "flight", "names"))
         self._known = SeenUrls(self._tables["known"])
@@ -92,6 +94,14 @@ class LmdbStorage(LmdbTables):
             self._load()
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _check_format(self) -> None:
+        """Raise SavedStateError if a newer version of Motherlode wrote the folder."""
+        try:
+            self.note("format")
+        except SavedStateError:
+            super().close()
+            raise
 
     def _last_row(self) -> int:
         cursor = self._txn.cursor(db=self._rows)

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 
 from motherlode.frontier.lease import Entry, HostRecord, UrlState
+from motherlode.model.saved_state import unwrap_key, wrap_key
 from motherlode.www.urls import host_of
 
 
@@ -99,10 +100,10 @@ class MemoryStorage:
         return iter(self._visits)
 
     def put_note(self, key: str, value: bytes) -> None:
-        self._notes[key] = value
+        self._notes[key] = wrap_key(key, value)
 
     def note(self, key: str) -> bytes | None:
-        return self._notes.get(key)
+        return unwrap_key(key, self._notes.get(key))
 
     def put_page(self, url: str, record: bytes) -> None:
         self._pages[url] = record

@@ -21,6 +21,7 @@ import xxhash
 
 from motherlode.frontier.lease import HostRecord
 from motherlode.frontier.storage.sorted_runs import NUMBER_KEY, decode_host, encode
+from motherlode.model.saved_state import unwrap_key, wrap_key
 
 MOST_HELD = 512 << 20
 """Bytes of files, those of libraries among them, that a process may hold before the map is let go of."""
@@ -126,11 +127,11 @@ class LmdbTables:
     # ── notes, pages, letters ────────────────────────────────────────────────────────────────────────
 
     def put_note(self, key: str, value: bytes) -> None:
-        self._txn.put(key.encode(), value, db=self._notes)
+        self._txn.put(key.encode(), wrap_key(key, value), db=self._notes)
 
     def note(self, key: str) -> bytes | None:
         value = self._txn.get(key.encode(), db=self._notes)
-        return None if value is None else bytes(value)
+        return None if value is None else unwrap_key(key, bytes(value))
 
     def put_page(self, url: str, record: bytes) -> None:
         self._txn.put(xxhash.xxh3_128_digest(url.encode()), record, db=self._pages)
