@@ -74,7 +74,7 @@ async def test_a_letter_is_kept_until_it_is_acknowledged() -> None:
     ledger, found = MemoryStorage(), links(50)
     exchange = made(ledger)
     exchange.keep_own(found, None)
-    exchange.seal()
+    exchange.prepare_commit(lambda key, value: None)
     assert len(list(ledger.letters())) == SHARDS - 1, "all that is on its way is in the ledger"
     others = Others(refusals=2)
     await send_all(exchange, others)
@@ -86,13 +86,13 @@ async def test_after_a_crash_what_was_not_acknowledged_is_sent_again() -> None:
     ledger, found, others = MemoryStorage(), links(50), Others()
     before = made(ledger)
     before.keep_own(found, None)
-    before.seal()
+    before.prepare_commit(lambda key, value: None)
     after = made(ledger)
     assert not after.at_rest
     await send_all(after, others)
     assert {url for _, url in others.arrived} == foreign(found)
     after.keep_own([Link(url="http://late.example/", source=LinkSource.ANCHOR)], None)
-    after.seal()
+    after.prepare_commit(lambda key, value: None)
     assert len({number for number, _ in ledger.letters()}) <= 1, "numbers are not used twice"
 
 
@@ -101,7 +101,7 @@ def test_the_same_link_is_not_sent_again_and_again() -> None:
     exchange = made(ledger)
     for _ in range(10):
         exchange.keep_own(links(20), None)
-    exchange.seal()
+    exchange.prepare_commit(lambda key, value: None)
     assert sorted(in_letters(ledger)) == sorted(foreign(links(20)))
     assert exchange.suppressed == 9 * len(foreign(links(20)))
 
@@ -117,7 +117,7 @@ async def test_an_open_letter_grows_from_commit_to_commit_and_is_sent_once() -> 
     exchange = made(ledger)
     for count in (50, 100, 150):
         exchange.keep_own(links(count), None)
-        exchange.seal()
+        exchange.prepare_commit(lambda key, value: None)
         assert set(in_letters(ledger)) == foreign(links(count)), "each commit has all that was found"
         assert len(list(ledger.letters())) == SHARDS - 1
     await send_all(exchange, others)
@@ -144,7 +144,7 @@ def test_seeds_of_others_and_links_out_of_scope_are_not_sent() -> None:
     assert list(exchange.keep_own(links(50), None)) == links(50), "the frontier refuses them, and counts them"
     seeds = links(50, source=LinkSource.SEED)
     assert [link.url for link in exchange.keep_own(seeds, None)] == own(seeds)
-    exchange.seal()
+    exchange.prepare_commit(lambda key, value: None)
     assert exchange.at_rest
 
 
@@ -177,7 +177,7 @@ async def test_a_ledger_that_is_closed_is_left_alone(tmp_path: Path) -> None:
     ledger, others = LmdbStorage(tmp_path / "frontier"), Others()
     exchange = Outbox(ledger, own=OWN, shards=SHARDS, reason=lambda url: "")
     exchange.keep_own(links(50), None)
-    exchange.seal()
+    exchange.prepare_commit(lambda key, value: None)
     task = asyncio.create_task(exchange.run(others.take))
     exchange.close()
     ledger.close()

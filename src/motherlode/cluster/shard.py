@@ -26,6 +26,7 @@ from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.engine.components import Peers
 from motherlode.crawler.engine.factory import Assembled, assemble
 from motherlode.frontier import FrontierStorage, LmdbStorage
+from motherlode.model import Mergeable
 
 REPORTS_PER_SECOND = 500
 """That the coordinator gets from all shards together."""
@@ -245,13 +246,11 @@ class Shard:
         )
 
     def _delta(self, assembled: Assembled) -> bytes:
-        delta = getattr(assembled.policy, "delta", None)  # not every policy is `Mergeable`
-        now = time.monotonic()
-        if delta is None or now - self._delta_at < self._merge_seconds:
+        now, policy = time.monotonic(), assembled.policy
+        if not isinstance(policy, Mergeable) or now - self._delta_at < self._merge_seconds:
             return b""
         self._delta_at = now
-        made: bytes = delta()
-        return made
+        return policy.delta()
 
     def _obey(self, orders: Orders, assembled: Assembled) -> None:
         exchange, keeper = self._exchange, self._keeper

@@ -24,6 +24,8 @@ from typing import Any
 import msgspec
 import re2
 
+from motherlode.frontier import REVISIT, Entry
+from motherlode.model import LinkSource
 from motherlode.www.traps import ContentSeen, HostTraps, MirrorHosts, MirrorStats, trap_reason
 
 MOST_FILTERS = 200
@@ -280,3 +282,19 @@ class TrapWatch:
         self._patterns.load(*found.patterns)
         self._contents.load(found.contents)
         self._mirrors.load(*found.mirrors)
+
+
+def waiting_rule(filters: Filters, traps: TrapWatch) -> Callable[[Entry], str]:
+    """Return the rule for URLs that are about to be fetched: why one is refused now, or "".
+
+    The user may have changed the filters since the URL was found, and more of its host has been seen.
+    """
+
+    def refusal(entry: Entry) -> str:
+        is_seed = entry.source == LinkSource.SEED.value
+        unwanted = filters.waiting_reason(entry.url, is_seed=is_seed)
+        if unwanted or is_seed or entry.arm.startswith(REVISIT):  # these are known to be no traps
+            return unwanted
+        return traps.waiting_reason(entry.url)
+
+    return refusal

@@ -1,29 +1,37 @@
-"""The frontier: every known URL once, and leave to fetch it when its turn and its host's time have come.
+"""The frontier: every known URL once, and permission to fetch it when its host is ready.
 
 The life of a URL here:
 
-1. A page (or a seed) mentions it: `offer`. If it is known already, nothing happens. If it is out of scope, the refusal
-   is counted. Otherwise the policy rates it, and it waits in the queue of its *arm*.
-2. Its host wakes when its clock and that of its IP address allow; then the policy may pick the host's arms. `next` pops
-   the best URL of the arm that the policy picks. If the host's address is not known yet, the ticket is to find it; if
-   its robots.txt is not known, or was read more than a day ago, the ticket is for that. Meanwhile the page is *held*,
-   and goes first afterwards; if the rules forbid the URL or its host's budget is spent, it is refused, with the reason
-   on record. Rules that lie on another host are asked for there, by the clocks of that host.
-3. While a request is under way the URL is *in flight*. `answered` starts the clocks of host and address again.
-4. It ends as done or failed, or waits again after a while if the table in `retry` says so.
+1. A page or a seed mentions it: `add_links`. If it is known already, nothing happens. If it is out of scope, the
+   refusal is counted. Otherwise the policy rates it, and it waits in the queue of its *arm*.
+2. Its host is *ready* when the delays of the host and of its IP address are over; then the policy may pick the host's
+   arms. `lease` takes the best URL of the arm that the policy picks, and returns a lease: permission to send one
+   request now. If the host's IP address is not known yet, the lease is for a DNS lookup; if its robots.txt is not
+   known, or was read more than a day ago, the lease is for that. Meanwhile the page is *held*, and goes first
+   afterwards. If robots.txt forbids the URL, or its host's budget is spent, it is refused, and the reason is stored.
+   A robots.txt that is on another host is requested there, by the delays of that host.
+3. While a request is sent, the URL is *in flight*. `response_received` starts the delays of host and IP address.
+4. `end` ends the lease, exactly once. The table `backoff.ENDINGS` says what follows for host and URL. After a failure
+   the URL is tried again later, or has failed, as `backoff.TREATMENTS` says.
 
-Of one registrable domain only so many hosts are contacted before one gave a relevant page, and as many more for each
-that did; URLs of the others wait (domains.py).
+Of one registrable domain only some hosts are contacted before one gave a relevant page, and as many more for each
+that did; URLs of the others wait (`domain_limit`).
 
-Guarantees: a URL is in exactly one state; no two requests to one host start closer than its delay after the end of the
-one before (with a delay of zero, at most `per_host` at once), nor two to one IP address closer than its delay; the
-delay of a host is the largest of the configured one, its Crawl-delay, its Retry-After and what its answers suggest; a
-host that asks for a long delay is slow, never dropped; a host that does not answer rests longer and longer, and is
-given up in the end; one whose robots.txt cannot be read is asked for hours, and never crawled without it; a pick costs
-the policy's pick and a logarithm; after a crash the state is that of the last `commit`, what was in flight waits again,
-and every host rests for its delay once, since the requests since that commit are forgotten; where the machine's clock
-is set back, in a run or between two, what was to wait waits as long as it was to. Nothing here reads a clock or opens a
-socket: `now` is an argument, so a simulation is only another caller.
+Guarantees:
+
+- A URL is in exactly one state.
+- No two requests to one host start closer than its delay after the end of the one before (with a delay of zero, at
+  most `per_host` at once), nor two to one IP address closer than the delay of addresses.
+- The delay of a host is the largest of the configured one, its Crawl-delay, its Retry-After and what its response
+  times suggest. A host that asks for a long delay is slow, never dropped.
+- A host that does not answer is snoozed for longer and longer, and is given up in the end. If a robots.txt cannot be
+  read, it is requested for hours, and the host is never crawled without it.
+- A pick costs the policy's pick and a logarithm.
+- After a crash the state is that of the last `commit`. URLs that were in flight wait again, and every host waits for
+  its delay once, because the requests since that commit are not known.
+- If the machine's clock was set back between two runs, delays last as long as they were to.
+
+Nothing here reads a clock or opens a socket: `now` is an argument, so a simulation is only another caller.
 """
 
 from motherlode.frontier.backoff import SLOW_DOWN, End

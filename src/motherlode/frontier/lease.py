@@ -8,7 +8,7 @@ from math import inf
 
 import msgspec
 
-from motherlode.model import Link, LinkSource, Outcome, Rating, Request
+from motherlode.model import Link, LinkSource, Outcome, Rating, Request, RequestKind
 
 REVISIT = "revisit "
 """Begins the arm of a known page that is to be looked at again; what follows is its host."""
@@ -170,6 +170,11 @@ class Lease(Request, frozen=True, kw_only=True):
     """The IP address to which the request goes; empty if IP addresses have no delay of their own."""
     is_subrequest: bool = False
     """`Frontier.lease_for` gave the lease, also for a prerequisite: no page of a queue waits for it."""
+
+    @property
+    def is_revisit(self) -> bool:
+        """The lease is for a known page; not for a prerequisite of one."""
+        return self.kind is RequestKind.PAGE and self.entry.arm.startswith(REVISIT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from motherlode.crawler.recrawl.revisits import RefreshFirst, RevisitResult, Revisits, is_revisit
+from motherlode.crawler.recrawl.revisits import RefreshFirst, RevisitResult, Revisits
 from motherlode.crawler.recrawl.schedule import DAY, LATEST, PageMemory, content_hash
 from motherlode.frontier import End, Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
 from motherlode.model import Failure, FailureKind, Fetched, Link, LinkSource, Outcome, Page, Visit
@@ -114,7 +114,7 @@ def test_a_crawl_that_was_cut_short_ends_when_the_known_pages_have_been_looked_a
     crawl.revisits.begin(DAY, due_only=False)
     assert not crawl.revisits.is_over()
     lease = crawl.next(DAY)
-    assert is_revisit(lease)
+    assert lease.is_revisit
     crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     assert crawl.revisits.is_over()
     assert crawl.frontier.lease(DAY) is None, "the new page waits for a crawl"

@@ -96,6 +96,8 @@ class Components:
     """Journal, files of quads, and other shards, as far as there are any."""
     prober: Prober | NoProber = field(default_factory=NoProber)
     revisits: Revisits | NoRevisits = field(default_factory=NoRevisits)
+    stop_conditions: tuple[Callable[[], bool], ...] = ()
+    """Rules of optional parts: the crawl stops if one of them returns True."""
     archive: WarcArchive | NoArchive = field(default_factory=NoArchive)
     outage_monitor: OutageMonitor | NoOutageMonitor = field(default_factory=NoOutageMonitor)
     sitemaps: bool = True

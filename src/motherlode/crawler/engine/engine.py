@@ -16,7 +16,6 @@ from motherlode.crawler.engine.recovery import restore_counters
 from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, ignore_rules, sitemap_adder
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.engine.settlement import Settlement
-from motherlode.crawler.recrawl.revisits import is_revisit
 from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
 from motherlode.frontier import STORAGE_ERRORS
 from motherlode.model import Failure, FailureKind, RequestKind, Visit
@@ -61,7 +60,7 @@ class Engine:
             self.totals,
             self._slots,
             seconds=lambda: self._checkpointer.seconds,
-            conditions=(parts.revisits.is_over, self._outage.is_exhausted),
+            conditions=(self._outage.is_exhausted, *parts.stop_conditions),
         )
         self._scheduler = Scheduler(parts.frontier, parts.policy, respell=parts.respell, simplify=parts.simplify)
         on_rules = sitemap_adder(self._scheduler, usual=parts.usual_sitemaps) if parts.sitemaps else ignore_rules
@@ -141,7 +140,7 @@ class Engine:
             lease = self._frontier.lease(self._clock.now())
             if lease is None:
                 return
-            is_new_page = lease.kind is RequestKind.PAGE and not is_revisit(lease)
+            is_new_page = lease.kind is RequestKind.PAGE and not lease.is_revisit
             result = self._slots.take(lease, value=self._parts.value_of(lease.entry.arm) if is_new_page else None)
             if lease.kind is RequestKind.PAGE:
                 self.totals.unfinished.pop(lease.url, None)

@@ -33,7 +33,7 @@ from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import NoRevisits, RefreshFirst, Revisits
-from motherlode.crawler.url_rules import Filters, TrapWatch
+from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
 from motherlode.fetch import (
     AddressGuard,
     ArchivedFetcher,
@@ -50,12 +50,12 @@ from motherlode.fetch import (
     check_recorded,
 )
 from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
-from motherlode.frontier import REVISIT, Entry, Frontier, HostBudget, LmdbStorage, Politeness
+from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.backoff import USUAL_UNIT
 from motherlode.index import BatchWriter, CrawlStore, RunRecord
 from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.sinks import open_sinks
-from motherlode.model import Fetcher, LinkSource, Policy, ValuesArms
+from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
@@ -189,6 +189,7 @@ def assemble(
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
+        stop_conditions=(revisits.is_over,) if isinstance(revisits, Revisits) else (),
         writer=BatchWriter(sinks.wrap(store), at_end=lambda: store.finish(time.time())),
         respell=recorded.spelling if recorded is not None else same_url,
         simplify=_simplifier(recorded) if job.simplify else same_url,
@@ -350,22 +351,9 @@ def _frontier(
         budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after),
         random=Random(job.seed),
         is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
-        admit=_admission(filters, traps),
+        admit=waiting_rule(filters, traps),
         max_untried_hosts=job.max_untried_hosts,
     )
-
-
-def _admission(filters: Filters, traps: TrapWatch) -> Callable[[Entry], str]:
-    """Why a URL whose turn has come is not fetched after all: filters change, and more has been seen."""
-
-    def refusal(entry: Entry) -> str:
-        is_seed = entry.source == LinkSource.SEED.value
-        unwanted = filters.waiting_reason(entry.url, is_seed=is_seed)
-        if unwanted or is_seed or entry.arm.startswith(REVISIT):  # these are known to be no traps
-            return unwanted
-        return traps.waiting_reason(entry.url)
-
-    return refusal
 
 
 def _politeness(job: Job, *, leased: bool = False) -> Politeness:

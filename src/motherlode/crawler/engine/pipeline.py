@@ -12,7 +12,6 @@ from motherlode.crawler.engine.limits import Slots
 from motherlode.crawler.engine.request_runner import RequestRunner
 from motherlode.crawler.parsing.messages import READ_HEADERS, PageBody, ParsedPage, syntaxes
 from motherlode.crawler.parsing.parser_pool import UnreadableError
-from motherlode.crawler.recrawl.revisits import is_revisit
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Lease
 from motherlode.index import PageRecord
@@ -52,7 +51,7 @@ class LeasePipeline:
             else:
                 result.response = found
         elif (
-            lease.kind is RequestKind.PAGE and not is_revisit(lease) and self._parts.prober.wants(lease.kind, lease.url)
+            lease.kind is RequestKind.PAGE and not lease.is_revisit and self._parts.prober.wants(lease.kind, lease.url)
         ):
             await self._probe(result)
         else:
@@ -60,7 +59,7 @@ class LeasePipeline:
 
     async def _fetch(self, result: LeaseResult) -> None:
         lease, revisits = result.lease, self._parts.revisits
-        is_known = is_revisit(lease)
+        is_known = lease.is_revisit
         request = revisits.request(lease, self._clock.now()) if is_known else lease
         response = await self._send(result, request)
         await self._parts.archive.add(request, response)

@@ -14,7 +14,7 @@ from motherlode.crawler.engine.request_runner import ended_at
 from motherlode.crawler.engine.robots_and_dns import RobotsAndDns
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.parsing.messages import ParsedPage
-from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, RevisitResult, is_revisit
+from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, RevisitResult
 from motherlode.crawler.recrawl.schedule import header_asks, validator
 from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Lease
@@ -121,12 +121,12 @@ class Settlement:
 
     async def _settle_page_lease(self, result: LeaseResult, response: Fetched, now: float) -> Visit:
         lease, revisits = result.lease, self._parts.revisits
-        found = revisits.outcome(lease, response) if is_revisit(lease) else None
+        found = revisits.outcome(lease, response) if lease.is_revisit else None
         if found is not None:
             return await self._settle_revisit(result, response, found, now)
         if isinstance(response, Page):
             return self._settle_page(result, response, now)
-        if is_revisit(lease):
+        if lease.is_revisit:
             revisits.failed(lease, response)
         return await self._settle_failure(result, response, now)
 
@@ -216,7 +216,7 @@ class Settlement:
             number=self._counters.fetched + 1,
             value=result.value,
             now=self._clock.now(),
-            is_failed_revisit=before is None and is_revisit(result.lease),
+            is_failed_revisit=before is None and result.lease.is_revisit,
         )
 
     def _record(self, visit: Visit) -> Visit:

@@ -40,7 +40,6 @@ from motherlode.model import (
     Policy,
     Rating,
     Request,
-    RequestKind,
     Visit,
 )
 
@@ -131,7 +130,7 @@ class Revisits:
 
         Not where a header asks something of crawlers: a 304 need not tell that it no longer does.
         """
-        memory = self.memory(lease.url) if is_revisit(lease) else None
+        memory = self.memory(lease.url) if lease.is_revisit else None
         if memory is None or memory.gone:
             return Request(url=lease.url, kind=lease.kind)
         asked = memory.header_asked
@@ -142,7 +141,7 @@ class Revisits:
 
     def judged(self, lease: Lease, fetched: Fetched) -> Fetched:
         """The answer, or that nothing has changed where the content is the same as before, and is meant as before."""
-        memory = self.memory(lease.url) if is_revisit(lease) else None
+        memory = self.memory(lease.url) if lease.is_revisit else None
         if memory is None:
             return fetched
         if not isinstance(fetched, Page):
@@ -168,7 +167,7 @@ class Revisits:
 
     def outcome(self, lease: Lease, fetched: Fetched) -> RevisitResult | None:
         """What a revisit has found; None for a first visit, and for trouble after which the page stays as it was."""
-        if not is_revisit(lease):
+        if not lease.is_revisit:
             return None
         if isinstance(fetched, Page):
             return RevisitResult.CHANGED
@@ -179,7 +178,7 @@ class Revisits:
 
     def failed(self, lease: Lease, failure: Failure) -> None:
         """Where a server may not have understood the condition (400, 412 …), it is asked without one the next time."""
-        if failure.kind is FailureKind.CLIENT_ERROR and is_revisit(lease):
+        if failure.kind is FailureKind.CLIENT_ERROR and lease.is_revisit:
             memory = self.memory(lease.url)
             if memory is not None:
                 self._put(msgspec.structs.replace(memory, etag="", last_modified=""))
@@ -280,11 +279,6 @@ _OUTCOMES = {
     FailureKind.REDIRECT: RevisitResult.GONE,
     FailureKind.USELESS: RevisitResult.GONE,
 }
-
-
-def is_revisit(lease: Lease) -> bool:
-    """True for a page that is looked at again; not for the robots.txt or the address that it needs first."""
-    return lease.kind is RequestKind.PAGE and lease.entry.arm.startswith(REVISIT)
 
 
 class RefreshFirst:
