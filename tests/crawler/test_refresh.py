@@ -17,7 +17,13 @@ from aiohttp import web
 from motherlode.crawler import CrawlFolder, read_stats
 from motherlode.crawler.explain.explanation import explain_url
 from motherlode.crawler.recrawl.revisits import RefreshFirst
-from motherlode.crawler.recrawl.schedule import DAY, LATEST, SOONEST, PageMemory, first_change
+from motherlode.crawler.recrawl.schedule import (
+    DAY_SECONDS,
+    MAX_INTERVAL_SECONDS,
+    MIN_INTERVAL_SECONDS,
+    PageMemory,
+    expect_first_change,
+)
 from motherlode.crawler.report.figures import build_harvest_curve
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.policies import policy_from
@@ -95,7 +101,7 @@ async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp
     for path, said in (("/dies", "its quads were taken out"), ("/moves", "its target is a URL of its own; its quads")):
         outcome = explain_url(CrawlFolder(out), f"{site.root}{path}").outcome
         assert outcome is not None
-        due = datetime.fromtimestamp(outcome.at + LATEST / 3, UTC)
+        due = datetime.fromtimestamp(outcome.at + MAX_INTERVAL_SECONDS / 3, UTC)
         assert outcome.treatment.startswith(said)
         assert outcome.treatment.endswith(f"a refresh looks again from {due:%Y-%m-%d} on")
     assert "the page is gone: not-found" in explain_url(CrawlFolder(out), f"{site.root}/dies").because
@@ -314,10 +320,10 @@ async def test_a_refresh_that_is_killed_goes_on(tmp_path: Path) -> None:
 def test_the_rate_is_learned_from_visits_a_day_apart(days_between_changes: float) -> None:
     """Against the truth: a page that changes by a Poisson process and is seen once a day for two years."""
     random = Random(7)
-    rate = 1 / (days_between_changes * DAY)
+    rate = 1 / (days_between_changes * DAY_SECONDS)
     page = PageMemory(url="http://a.example/")
     for day in range(1, 730):
-        page = page.looked_at(day * DAY, changed=random.random() < -math.expm1(-rate * DAY))
+        page = page.looked_at(day * DAY_SECONDS, changed=random.random() < -math.expm1(-rate * DAY_SECONDS))
     assert page.rate == pytest.approx(rate, rel=0.35)
 
 
@@ -325,18 +331,18 @@ def test_the_expected_time_of_a_first_change_is_that_of_a_simulation() -> None:
     random = Random(3)
     for rate, interval in ((0.1, 1.0), (1.0, 1.0), (5.0, 2.0)):
         times = [time for time in (random.expovariate(rate) for _ in range(200_000)) if time <= interval]
-        assert first_change(rate, interval) == pytest.approx(sum(times) / len(times), rel=0.02)
+        assert expect_first_change(rate, interval) == pytest.approx(sum(times) / len(times), rel=0.02)
 
 
 def test_the_next_visit_comes_sooner_for_what_changes_and_stays_in_bounds() -> None:
     still = busy = PageMemory(url="http://a.example/")
     for day in range(1, 300):
-        still = still.looked_at(day * DAY, changed=False)
-        busy = busy.looked_at(day * DAY, changed=True)
-    assert SOONEST <= busy.due_at - busy.visited_at < DAY
-    assert 30 * DAY < still.due_at - still.visited_at <= LATEST
-    assert busy.change_expected(busy.visited_at + DAY) > still.change_expected(still.visited_at + DAY)
-    waits = [still.change_expected(still.visited_at + days * DAY) for days in range(30)]
+        still = still.looked_at(day * DAY_SECONDS, changed=False)
+        busy = busy.looked_at(day * DAY_SECONDS, changed=True)
+    assert MIN_INTERVAL_SECONDS <= busy.due_at - busy.visited_at < DAY_SECONDS
+    assert 30 * DAY_SECONDS < still.due_at - still.visited_at <= MAX_INTERVAL_SECONDS
+    assert busy.change_expected(busy.visited_at + DAY_SECONDS) > still.change_expected(still.visited_at + DAY_SECONDS)
+    waits = [still.change_expected(still.visited_at + days * DAY_SECONDS) for days in range(30)]
     assert all(earlier < later for earlier, later in pairwise(waits))
 
 

@@ -37,7 +37,7 @@ def understood(
 def linked(body: bytes, content_type: str) -> tuple[list[str], list[Problem]]:
     """The addresses that a body leads to, and what is wrong with it."""
     gather = partial(collect_links, options=LinkOptions())
-    found = parse_document(body, url=URL, content_type=content_type, options=TransformOptions(), gather=gather)
+    found = parse_document(body, url=URL, content_type=content_type, options=TransformOptions(), collect_links=gather)
     return [link.url for link in found.links], list(found.facts.all_problems())
 
 
@@ -160,7 +160,7 @@ def test_a_packed_sitemap_that_is_cut_gives_a_problem_and_the_links_before_the_b
 
 
 def test_the_links_of_an_archive_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(understanding, "MOST_LINKS", 25)
+    monkeypatch.setattr(understanding, "MAX_ARCHIVE_LINKS", 25)
     pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(9)}
     found, problems = linked(zipped(**pages), "application/zip")
     assert len(found) == 25
@@ -169,7 +169,7 @@ def test_the_links_of_an_archive_are_bounded(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_archive_with_as_many_links_as_it_may_give_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(understanding, "MOST_LINKS", 20)
+    monkeypatch.setattr(understanding, "MAX_ARCHIVE_LINKS", 20)
     pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(2)}
     found, problems = linked(zipped(**pages, empty__txt=b"no links"), "application/zip")
     assert (len(found), problems) == (20, [])

@@ -89,7 +89,7 @@ def test_reader_killed_while_idle_is_replaced(run: Any, caplog: pytest.LogCaptur
             return (await pool.read(_body(1))).relevant, pool.replaced
 
     assert run(_in_time(kill_and_read())) == (True, 1)
-    assert "exit status -9" in caplog.text and "another takes its place" in caplog.text
+    assert "exit status -9" in caplog.text and "it is replaced" in caplog.text
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
@@ -103,7 +103,7 @@ def test_pages_in_killed_reader_are_read_by_another(run: Any, caplog: pytest.Log
             return [(await one).relevant for one in reading]
 
     assert run(_in_time(kill_and_read())) == [True] * 4
-    assert "while reading http://ex.org/0" in caplog.text
+    assert "while parsing http://ex.org/0" in caplog.text
 
 
 async def test_page_that_breaks_two_readers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ async def test_page_that_breaks_two_readers_is_given_up(tmp_path: Path, monkeypa
     async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
         breaking = asyncio.create_task(pool.read(_body(1, b"<p>kill -9")))
         usual = asyncio.create_task(pool.read(_body(2)))
-        with pytest.raises(UnreadableError, match="broke its reader, and a second one"):
+        with pytest.raises(UnreadableError, match="crashed two parser processes"):
             await breaking
         assert (await usual).relevant
         assert pool.replaced == 2
@@ -123,12 +123,12 @@ def _fragile_python(path: Path) -> Path:
         f"#!{sys.executable}\n"
         "import os, signal\n"
         "from motherlode.crawler.parsing import worker\n"
-        "class Fragile(worker.Reader):\n"
+        "class Fragile(worker.PageParser):\n"
         "    def read(self, page):\n"
         "        if b'kill -9' in page.body:\n"
         "            os.kill(os.getpid(), signal.SIGKILL)\n"
         "        return super().read(page)\n"
-        "worker.Reader = Fragile\n"
+        "worker.PageParser = Fragile\n"
         "worker.main()\n"
     )
     path.chmod(0o755)
@@ -153,14 +153,14 @@ async def test_supervising_task_that_ends_is_replaced_and_logged(caplog: pytest.
         (task,) = pool._tasks  # nothing outside the pool can end its tasks
         task.cancel()
         assert (await reading).relevant
-    assert "the supervision of a reader process ended" in caplog.text
+    assert "the supervising task of a parser process ended" in caplog.text
 
 
 async def test_answer_that_cannot_be_decoded_costs_the_process_and_not_the_pool() -> None:
     async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
         await pool.read(_body())
         decode, pool._decode = pool._decode, lambda _: msgspec.msgpack.decode(b"\xc1")
-        with pytest.raises(UnreadableError, match="a second one"):
+        with pytest.raises(UnreadableError, match="crashed two parser processes"):
             await pool.read(_body(1))
         pool._decode = decode
         assert (await pool.read(_body(2))).relevant
@@ -206,7 +206,7 @@ async def test_readers_that_cannot_start_stop_the_crawl_with_a_reason(monkeypatc
     monkeypatch.setattr("sys.executable", "/bin/false")
     pool = ParserPool(ParseOptions(target="any"), workers=2, seconds=5)
     try:
-        with pytest.raises(OSError, match="reader process could not be started"):
+        with pytest.raises(OSError, match="parser process could not be started"):
             await pool.read(_body())
     finally:
         await pool.close()
