@@ -44,7 +44,7 @@ def test_filters_are_added_listed_and_removed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["add", "("], "no regular expression"),
+        (["add", "("], "cannot be used as a regular expression"),
         (["add"], "give a regular expression"),
         (["remove"], "number of a filter"),
         (["remove", "x"], "not the number"),

@@ -40,7 +40,7 @@ async def _statements(folder: Path) -> str:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("probe", ["never", "always"])
-async def test_a_crawl_of_what_was_kept_finds_the_same(tmp_path: Path, probe: str) -> None:
+async def test_crawl_of_its_own_warc_files_finds_the_same_statements(tmp_path: Path, probe: str) -> None:
     live, again, whole = tmp_path / "live", tmp_path / "again", tmp_path / "all.warc.gz"
     async with serving(_site()) as site:
         job = job_file(tmp_path / "job.toml", site, probe=probe)

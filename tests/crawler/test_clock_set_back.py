@@ -32,7 +32,7 @@ def job(web: LoggedWeb) -> Job:
 
 
 @pytest.mark.timeout(300)
-def test_resumed_crawl_goes_on_at_once_with_a_warning(tmp_path: Path) -> None:
+def test_crawl_resumed_after_clock_was_set_back_continues_with_a_warning(tmp_path: Path) -> None:
     folder, config = tmp_path / "out", tmp_path / "job.toml"
     with LoggedWeb(hosts=3, pages=PAGES, latency=0.05) as web:
         config.write_text(job_to_toml(job(web)))

@@ -76,7 +76,7 @@ def kinds(visits: list[Visit]) -> Counter[str]:
     return Counter(visit.failure.value if visit.failure else "page" for visit in visits)
 
 
-async def test_who_does_not_prove_who_it_is_is_asked_for_nothing(tmp_path: Path, root: Identity) -> None:
+async def test_host_with_invalid_certificate_gets_no_request(tmp_path: Path, root: Identity) -> None:
     links = [f"/{number}" for number in range(30)]
     async with Site(index=page(*links)).running(issued(names=["bad.example"]), tmp_path) as server:
         hosts = {"bad.example": f"{ADDRESS}:{server.port}"}
@@ -95,13 +95,13 @@ async def test_who_does_not_prove_who_it_is_is_asked_for_nothing(tmp_path: Path,
     assert ("Certificates not verified", "*.example") in build_report(folder.read_job(), read_stats(folder)).settings
 
 
-def test_hosts_without_certificates_must_be_names() -> None:
+def test_insecure_hosts_setting_refuses_invalid_host_names() -> None:
     with pytest.raises(JobError, match="any_certificate: 'a b' is not a host name"):
         Job(seeds=("https://a.example/",), any_certificate=("a b",))
     Job(seeds=("https://a.example/",), any_certificate=("*", "*.co.uk"))
 
 
-async def test_redirects_between_http_and_https(tmp_path: Path, root: Identity) -> None:
+async def test_redirects_between_http_and_https_are_followed(tmp_path: Path, root: Identity) -> None:
     """Each is an address of its own, nothing is remembered, and credentials on the way are dropped."""
     seen = "Strict-Transport-Security: max-age=999999"
     plain: list[str] = []
@@ -127,7 +127,7 @@ async def test_redirects_between_http_and_https(tmp_path: Path, root: Identity) 
     assert "authorization" not in heads
 
 
-async def test_the_guard_under_tls(tmp_path: Path, root: Identity, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_address_guard_applies_to_https(tmp_path: Path, root: Identity, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a redirect, by an address in another spelling, and by a name that changes its address between two looks."""
     times, system = count(), socket.getaddrinfo
 

@@ -94,7 +94,7 @@ def check_repetitions(log: list[Line]) -> None:
 
 
 @pytest.mark.timeout(900)  # 75 seconds on two idle cores; every kill costs a reader's start
-def test_a_crawl_killed_fifty_times_ends_like_one_left_alone(tmp_path: Path) -> None:
+def test_crawl_killed_fifty_times_has_the_result_of_an_uninterrupted_one(tmp_path: Path) -> None:
     alone, killed = tmp_path / "alone", tmp_path / "killed"
     with LoggedWeb(hosts=HOSTS, pages=PAGES) as web, Offspring() as offspring:
         config = tmp_path / "job.toml"

@@ -43,7 +43,7 @@ def check_gaps(found: dict[str, Any]) -> None:
         assert all(after - before >= DELAY - 0.001 for before, after in pairwise(times)), name
 
 
-def test_a_crawl_waits_for_its_network_and_loses_nothing(tmp_path: Path) -> None:
+def test_crawl_waits_during_an_outage_and_loses_no_page(tmp_path: Path) -> None:
     found = crawled(tmp_path / "crawl", [(3.0, "down"), (12.0, "up"), (17.0, "stop")])
     stats = found["stats"]
     assert (stats["outages"], stats["failures"], stats["refused"]) == (1, {}, {})
@@ -59,7 +59,7 @@ def test_a_crawl_waits_for_its_network_and_loses_nothing(tmp_path: Path) -> None
     check_gaps(found)
 
 
-def test_a_kill_and_a_resume_without_a_network_lose_nothing_either(tmp_path: Path) -> None:
+def test_kill_and_resume_during_an_outage_lose_no_page(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     assert crawled(folder, [(2.0, "down"), (7.0, "kill")]) == {}
     found = crawled(folder, [(0.0, "down"), (8.0, "up"), (13.0, "stop")], resume=True)
@@ -72,7 +72,7 @@ def test_a_kill_and_a_resume_without_a_network_lose_nothing_either(tmp_path: Pat
 
 
 @pytest.mark.parametrize("how", ["time", "stop"])
-def test_neither_a_budget_of_time_nor_the_user_waits_for_a_network(tmp_path: Path, how: str) -> None:
+def test_time_limit_and_interrupt_end_a_crawl_during_an_outage(tmp_path: Path, how: str) -> None:
     events = [(2.0, "down")] if how == "time" else [(2.0, "down"), (6.0, "stop")]
     found = crawled(tmp_path / "crawl", events, seconds=6.0 if how == "time" else None)
     assert found["seconds"] < 8.0
@@ -82,7 +82,7 @@ def test_neither_a_budget_of_time_nor_the_user_waits_for_a_network(tmp_path: Pat
     assert stats["estimated_left"]["waiting_urls"] > 0, "what was under way waits again"
 
 
-def test_dead_hosts_are_dead_where_others_live(tmp_path: Path) -> None:
+def test_dead_hosts_fail_while_other_hosts_respond(tmp_path: Path) -> None:
     found = crawled(tmp_path / "crawl", [], dead=5, options={"pages_per_host": 20})
     stats = found["stats"]
     assert (stats["outages"], stats["failures"]) == (0, {"connect": 15})
@@ -92,13 +92,13 @@ def test_dead_hosts_are_dead_where_others_live(tmp_path: Path) -> None:
     check_gaps(found)
 
 
-def test_where_all_hosts_are_dead_the_crawl_ends_and_says_so(tmp_path: Path) -> None:
+def test_crawl_of_only_dead_hosts_ends_with_a_message(tmp_path: Path) -> None:
     found = crawled(tmp_path / "crawl", [], hosts=0, dead=4)
     assert found["stats"]["failures"] == {"connect": 12}
     assert 12.0 < found["seconds"] < 40.0
 
 
-def test_one_host_that_goes_away_is_one_host_that_goes_away(tmp_path: Path) -> None:
+def test_failure_of_the_only_host_is_not_an_outage(tmp_path: Path) -> None:
     found = crawled(tmp_path / "crawl", [(1.5, "down")], hosts=1, retry_wait=0.05)
     stats = found["stats"]
     assert stats["outages"] == 0

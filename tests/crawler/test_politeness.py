@@ -119,7 +119,7 @@ def rate_reached(servers: Servers) -> float:
     return made / allowed
 
 
-async def test_a_crawl_keeps_every_delay_and_wastes_no_time(tmp_path: Path) -> None:
+async def test_crawl_keeps_all_delays_without_idle_time(tmp_path: Path) -> None:
     servers = Servers()
     async with serving(servers, ADDRESSES):
         job = Job(

@@ -17,7 +17,13 @@ from aiohttp import web
 from motherlode.crawler import CrawlFolder, read_stats
 from motherlode.crawler.explain.explanation import explain_url
 from motherlode.crawler.recrawl.revisits import RefreshFirst
-from motherlode.crawler.recrawl.schedule import DAY, LATEST, SOONEST, PageMemory, first_change
+from motherlode.crawler.recrawl.schedule import (
+    DAY_SECONDS,
+    MAX_INTERVAL_SECONDS,
+    MIN_INTERVAL_SECONDS,
+    PageMemory,
+    expect_first_change,
+)
 from motherlode.crawler.report.figures import build_harvest_curve
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.policies import policy_from
@@ -53,7 +59,7 @@ def _names(folder: Path) -> set[str]:
     return {row["n"].value for row in store.query("SELECT ?n { ?s schema:name ?n }")}  # type: ignore[union-attr, index]
 
 
-async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp_path: Path) -> None:
+async def test_refresh_revisits_known_pages_and_parses_only_changed_ones(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
@@ -95,7 +101,7 @@ async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp
     for path, said in (("/dies", "its quads were removed"), ("/moves", "its target is a URL of its own; its quads")):
         outcome = explain_url(CrawlFolder(out), f"{site.root}{path}").outcome
         assert outcome is not None
-        due = datetime.fromtimestamp(outcome.at + LATEST / 3, UTC)
+        due = datetime.fromtimestamp(outcome.at + MAX_INTERVAL_SECONDS / 3, UTC)
         assert outcome.treatment.startswith(said)
         assert outcome.treatment.endswith(f"a refresh visits it again from {due:%Y-%m-%d} on")
     assert "the page is gone: not-found" in explain_url(CrawlFolder(out), f"{site.root}/dies").because
@@ -109,7 +115,7 @@ async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp
     assert [row["s"].value for row in store.query(status)] == ["404"], "that it is gone is on record"  # type: ignore[union-attr, index]
 
 
-async def test_a_second_refresh_knows_the_new_validators_and_leaves_the_gone_alone(tmp_path: Path) -> None:
+async def test_second_refresh_uses_new_validators_and_skips_gone_pages(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
@@ -127,7 +133,7 @@ async def test_a_second_refresh_knows_the_new_validators_and_leaves_the_gone_alo
         assert site.asked() == [], "nothing is due a second later"
 
 
-async def test_a_budget_is_for_the_refresh_alone_and_what_is_left_goes_next(tmp_path: Path) -> None:
+async def test_refresh_budget_counts_only_revisits_and_the_next_run_continues(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         job = job_file(tmp_path / "job.toml", site, pages=5)
@@ -142,7 +148,7 @@ async def test_a_budget_is_for_the_refresh_alone_and_what_is_left_goes_next(tmp_
         assert set(site.asked()) == known, "without a budget a crawl that was cut short looks at what it knows"
 
 
-async def test_what_is_left_of_a_refresh_is_no_matter_of_the_budget_of_the_crawl(tmp_path: Path) -> None:
+async def test_remaining_revisits_are_independent_of_the_crawl_budget(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         job = job_file(tmp_path / "job.toml", site, pages=5)
@@ -156,7 +162,7 @@ async def test_what_is_left_of_a_refresh_is_no_matter_of_the_budget_of_the_crawl
         assert len(site.asked()) == len(known)
 
 
-async def test_what_is_of_no_use_now_or_asks_not_to_be_kept_loses_its_quads(tmp_path: Path) -> None:
+async def test_page_that_became_useless_or_noindex_loses_its_quads(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
@@ -171,7 +177,7 @@ async def test_what_is_of_no_use_now_or_asks_not_to_be_kept_loses_its_quads(tmp_
         assert stats(out)["changed"] == 1, "it still asks for that, and there is nothing left to take out"
 
 
-async def test_what_may_be_kept_again_or_has_another_type_is_read_though_it_is_the_same(
+async def test_unchanged_page_with_new_directives_or_type_is_parsed_again(
     tmp_path: Path,
 ) -> None:
     out = tmp_path / "out"
@@ -191,7 +197,7 @@ async def test_what_may_be_kept_again_or_has_another_type_is_read_though_it_is_t
         assert site.last("/tag").status == 304
 
 
-async def test_what_a_304_asks_by_its_header_is_done(tmp_path: Path) -> None:
+async def test_robots_header_of_a_304_response_is_obeyed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
@@ -217,7 +223,7 @@ async def test_what_a_304_asks_by_its_header_is_done(tmp_path: Path) -> None:
         assert stats(out)["relevant"] == len(before) - 1
 
 
-async def test_pages_end_on_the_day_that_they_name(tmp_path: Path) -> None:
+async def test_page_is_removed_after_its_unavailable_after_date(tmp_path: Path) -> None:
     out = tmp_path / "out"
     soon = datetime.now(UTC) + timedelta(seconds=8)
     meta = '<meta name="robots" content="unavailable_after: {}">'
@@ -237,7 +243,7 @@ async def test_pages_end_on_the_day_that_they_name(tmp_path: Path) -> None:
         assert stats(out)["changed"] == 2
 
 
-async def test_a_page_that_only_has_trouble_stays(tmp_path: Path) -> None:
+async def test_page_with_a_temporary_failure_keeps_its_quads(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         job = job_file(tmp_path / "job.toml", site, retry_wait=0.01)
@@ -256,7 +262,7 @@ async def test_a_page_that_only_has_trouble_stays(tmp_path: Path) -> None:
         assert site.last("/tag").status == 304
 
 
-async def test_a_server_that_stumbles_over_conditions_is_asked_without_them_the_next_time(tmp_path: Path) -> None:
+async def test_conditional_request_with_client_error_is_unconditional_next_time(tmp_path: Path) -> None:
     class Strict(ChangingWeb):
         def _respond(self, request: web.BaseRequest) -> web.Response:
             return web.Response(status=412) if "If-None-Match" in request.headers else super()._respond(request)
@@ -271,7 +277,7 @@ async def test_a_server_that_stumbles_over_conditions_is_asked_without_them_the_
         assert _names(out) == {"new"}
 
 
-async def test_what_is_settled_cannot_be_said_anew(tmp_path: Path) -> None:
+async def test_refresh_with_changed_fixed_settings_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
@@ -281,7 +287,7 @@ async def test_what_is_settled_cannot_be_said_anew(tmp_path: Path) -> None:
     assert "has no crawl" in " ".join(said.split())
 
 
-async def test_a_refresh_that_is_killed_goes_on(tmp_path: Path) -> None:
+async def test_killed_refresh_is_continued_by_resume(tmp_path: Path) -> None:
     out = tmp_path / "out"
     pages = {f"/{number}": _page(f"old {number}", ETag=f'"{number}"') for number in range(20)}
     async with serving(ChangingWeb({"/": _page("root", *pages), **pages})) as site:
@@ -311,36 +317,36 @@ async def test_a_refresh_that_is_killed_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("days_between_changes", [0.5, 2.0, 20.0, 60.0])
-def test_the_rate_is_learned_from_visits_a_day_apart(days_between_changes: float) -> None:
+def test_change_rate_is_estimated_from_daily_visits(days_between_changes: float) -> None:
     """Against the truth: a page that changes by a Poisson process and is seen once a day for two years."""
     random = Random(7)
-    rate = 1 / (days_between_changes * DAY)
+    rate = 1 / (days_between_changes * DAY_SECONDS)
     page = PageMemory(url="http://a.example/")
     for day in range(1, 730):
-        page = page.looked_at(day * DAY, changed=random.random() < -math.expm1(-rate * DAY))
+        page = page.looked_at(day * DAY_SECONDS, changed=random.random() < -math.expm1(-rate * DAY_SECONDS))
     assert page.rate == pytest.approx(rate, rel=0.35)
 
 
-def test_the_expected_time_of_a_first_change_is_that_of_a_simulation() -> None:
+def test_expected_time_of_first_change_agrees_with_a_simulation() -> None:
     random = Random(3)
     for rate, interval in ((0.1, 1.0), (1.0, 1.0), (5.0, 2.0)):
         times = [time for time in (random.expovariate(rate) for _ in range(200_000)) if time <= interval]
-        assert first_change(rate, interval) == pytest.approx(sum(times) / len(times), rel=0.02)
+        assert expect_first_change(rate, interval) == pytest.approx(sum(times) / len(times), rel=0.02)
 
 
-def test_the_next_visit_comes_sooner_for_what_changes_and_stays_in_bounds() -> None:
+def test_changing_page_is_due_sooner_within_bounds() -> None:
     still = busy = PageMemory(url="http://a.example/")
     for day in range(1, 300):
-        still = still.looked_at(day * DAY, changed=False)
-        busy = busy.looked_at(day * DAY, changed=True)
-    assert SOONEST <= busy.due_at - busy.visited_at < DAY
-    assert 30 * DAY < still.due_at - still.visited_at <= LATEST
-    assert busy.change_expected(busy.visited_at + DAY) > still.change_expected(still.visited_at + DAY)
-    waits = [still.change_expected(still.visited_at + days * DAY) for days in range(30)]
+        still = still.looked_at(day * DAY_SECONDS, changed=False)
+        busy = busy.looked_at(day * DAY_SECONDS, changed=True)
+    assert MIN_INTERVAL_SECONDS <= busy.due_at - busy.visited_at < DAY_SECONDS
+    assert 30 * DAY_SECONDS < still.due_at - still.visited_at <= MAX_INTERVAL_SECONDS
+    assert busy.change_expected(busy.visited_at + DAY_SECONDS) > still.change_expected(still.visited_at + DAY_SECONDS)
+    waits = [still.change_expected(still.visited_at + days * DAY_SECONDS) for days in range(30)]
     assert all(earlier < later for earlier, later in pairwise(waits))
 
 
-def test_revisits_go_first_and_the_likeliest_before_others() -> None:
+def test_refresh_first_picks_revisits_by_descending_probability() -> None:
     policy = RefreshFirst(policy_from("bfs", 0))
     policy.arm_ready("a.example", 0.0, 1)
     policy.arm_ready("revisit a.example", 0.2, 3)

@@ -1,143 +1,161 @@
-"""One page by its address, from a real server."""
+"""One page without a crawl: a body, or a file of any size."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from motherlode.crawler.config.errors import JobError
-from motherlode.crawler.single_page import InputSource, PageFetcher
-from motherlode.frontier import MAX_REDIRECTS
-from tests.crawler.changing_web import ChangingWeb, Document, serving
+from motherlode.crawler.single_page import InputSource, read_source
+from motherlode.model import ContentKind, Statement, Syntax, TransformResult
 
-LOOPBACK = ("127.0.0.0/8",)
 TURTLE = "<> <http://schema.org/name> 'Ann' ."
+PAGE = (
+    '<p itemscope itemtype="http://schema.org/Person"><b itemprop=name>Ann</b></p>'
+    '<p vocab="http://schema.org/" typeof="Place"></p>'
+)
 
 
-async def fetch(
-    site: ChangingWeb, path: str, *, base: str | None = None, media_type: str = "", delay: float = 0.0
-) -> InputSource:
-    async with visiting(delay=delay) as visitor:
-        return await visitor.page(f"{site.root}{path}", base=base, media_type=media_type)
+def whole(
+    source: InputSource, syntaxes: frozenset[Syntax] | None = None
+) -> tuple[list[TransformResult], list[Statement]]:
+    found = [part.facts for part in read_source(source, syntaxes)]
+    return found, [statement for facts in found for one in facts.extractions for statement in one.statements]
 
 
-@asynccontextmanager
-async def visiting(allow: tuple[str, ...] = LOOPBACK, delay: float = 0.0) -> AsyncIterator[PageFetcher]:
-    visitor = PageFetcher(allow=allow, delay=delay)
-    try:
-        yield visitor
-    finally:
-        await visitor.close()
+def test_read_source_with_syntaxes_returns_only_their_statements() -> None:
+    source = InputSource(url="http://a.example/", content_type="text/html", body=PAGE.encode())
+    ((facts,), _) = whole(source)
+    assert {Syntax.MICRODATA, Syntax.RDFA} <= set(facts.counts)
+    ((facts,), _) = whole(source, frozenset({Syntax.RDFA}))
+    assert set(facts.counts) == {Syntax.RDFA}
 
 
-def moved(to: str) -> Document:
-    return Document(status=302, headers={"Location": to})
+@pytest.mark.parametrize("name", ["data.ttl", "data"])
+def test_kind_of_a_file_is_detected_by_name_or_content(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(f"@prefix schema: <http://schema.org/> .\n{TURTLE}")
+    _, statements = whole(InputSource(url="http://a.example/", path=path))
+    assert statements == [("<http://a.example/>", "<http://schema.org/name>", '"Ann"', "")]
 
 
-async def test_a_page_is_found_through_redirects_and_known_by_its_last_address() -> None:
-    pages = {"/a": moved("/b"), "/b": moved("c"), "/c": Document(TURTLE, content_type="text/turtle")}
-    async with serving(ChangingWeb(pages)) as site:
-        source = await fetch(site, "/a")
-        assert source.url == f"{site.root}/c"
-    assert source.body == TURTLE.encode()
-    assert source.content_type.startswith("text/turtle")
-    assert source.path is None
+@pytest.mark.parametrize("base", ["http://a.example/", "http://a.example/data.ttl"])
+def test_file_extension_takes_precedence_over_the_given_url(tmp_path: Path, base: str) -> None:
+    path = tmp_path / "part.html"
+    path.write_text(PAGE)
+    (part,) = read_source(InputSource(url=base, path=path), None)
+    assert part.kind is ContentKind.HTML
+    assert {Syntax.MICRODATA, Syntax.RDFA} <= set(part.facts.counts)
 
 
-async def test_who_asks_may_know_better_what_it_is_and_where_it_belongs() -> None:
-    async with serving(ChangingWeb({"/a": Document(TURTLE, content_type="text/plain")})) as site:
-        source = await fetch(site, "/a", base="http://base.example/", media_type="text/turtle")
-    assert (source.url, source.content_type) == ("http://base.example/", "text/turtle")
+def test_file_without_known_extension_uses_the_given_url(tmp_path: Path) -> None:
+    path = tmp_path / "download.1"
+    path.write_text(PAGE)
+    (part,) = read_source(InputSource(url="http://a.example/part.html", path=path), None)
+    assert part.kind is ContentKind.HTML
 
 
-@pytest.mark.parametrize("hops", [MAX_REDIRECTS, MAX_REDIRECTS + 1])
-async def test_redirects_end_where_those_of_a_crawl_do(hops: int) -> None:
-    pages = {f"/{number}": moved(f"/{number + 1}") for number in range(hops)}
-    async with serving(ChangingWeb({**pages, f"/{hops}": Document(TURTLE)})) as site:
-        if hops > MAX_REDIRECTS:
-            with pytest.raises(JobError, match="more than 8 redirects"):
-                await fetch(site, "/0")
-        else:
-            assert (await fetch(site, "/0")).body == TURTLE.encode()
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.ttl", ContentKind.TURTLE),
+        ("a.nt", ContentKind.N_TRIPLES),
+        ("a.rdf", ContentKind.EMPTY),
+        ("a", ContentKind.EMPTY),
+    ],
+)
+def test_empty_body_is_a_document_if_its_syntax_allows_it(tmp_path: Path, name: str, kind: ContentKind) -> None:
+    path = tmp_path / name
+    path.touch()
+    (part,) = read_source(InputSource(url="http://a.example/", path=path), None)
+    assert part.kind is kind
 
 
-async def test_a_circle_of_redirects_is_gone_through_once() -> None:
-    async with serving(ChangingWeb({"/a": moved("/b"), "/b": moved("/a")})) as site:
-        with pytest.raises(JobError, match="/a leads in a circle"):
-            await fetch(site, "/a")
-    assert site.asked() == ["/a", "/b"]
+def triples(count: int) -> str:
+    return "".join(
+        f'<http://a.example/{number}> <http://p.example/> "{"x" * 40}{number}" .\n' for number in range(count)
+    )
 
 
-async def test_robots_txt_is_asked_first_and_obeyed() -> None:
-    rules = Document("User-agent: *\nDisallow: /private\n", content_type="text/plain")
-    pages = {
-        "/robots.txt": rules,
-        "/private/x": Document(TURTLE),
-        "/open": Document(TURTLE),
-        "/to": moved("/private/x"),
-    }
-    async with serving(ChangingWeb(pages)) as site:
-        assert (await fetch(site, "/open")).body == TURTLE.encode()
-        assert [asked.path for asked in site.log] == ["/robots.txt", "/open"]
-        for path in ("/private/x", "/to"):
-            with pytest.raises(JobError, match=rf"/private/x may not be fetched: {site.root}/robots.txt disallows it"):
-                await fetch(site, path)
-    assert site.asked() == ["/open", "/to"]
+def test_large_document_is_returned_in_parts_with_all_statements(tmp_path: Path) -> None:
+    path, text = tmp_path / "data.nt", triples(25_000)
+    assert len(text) > 1 << 20
+    path.write_text(text + '<http://a.example/> <http://p.example/> "open\n' + text[:100].partition("\n")[0])
+    pieces, statements = whole(InputSource(url="http://a.example/", path=path))
+    assert len(pieces) == 2
+    assert all(sum(facts.counts.values()) <= 20_000 for facts in pieces)
+    assert len(set(statements)) == 25_000
+    assert sum(len(facts.all_problems()) for facts in pieces) == 1
+    body = InputSource(url="http://a.example/", content_type="application/n-triples", body=path.read_bytes())
+    assert set(whole(body)[1]) == set(statements)
 
 
-async def test_requests_to_a_host_keep_their_distance() -> None:
-    async with serving(ChangingWeb({"/a": moved("/b"), "/b": Document(TURTLE)})) as site:
-        began = time.monotonic()
-        await fetch(site, "/a", delay=0.3)
-        assert time.monotonic() - began >= 0.6
-    assert [asked.path for asked in site.log] == ["/robots.txt", "/a", "/b"]
+def test_large_document_of_an_unselected_syntax_gives_no_statements(tmp_path: Path) -> None:
+    path = tmp_path / "data.nt"
+    path.write_text(triples(15_000))
+    assert whole(InputSource(url="http://a.example/", path=path), frozenset({Syntax.RDFA}))[1] == []
 
 
-async def test_what_cannot_be_fetched_is_told_with_its_kind() -> None:
-    async with serving(ChangingWeb({"/private": moved("http://10.0.0.1/")})) as site:
-        with pytest.raises(JobError, match="not-found"):
-            await fetch(site, "/none")
-        with pytest.raises(JobError, match="address-guard"):
-            await fetch(site, "/private")
-        async with visiting(allow=()) as visitor:
-            with pytest.raises(JobError, match="address-guard"):
-                await visitor.page(f"{site.root}/none")
+@pytest.mark.parametrize("count", [10, 25_000])
+def test_read_source_reports_rdf_that_is_labelled_as_another_syntax(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "data.nt"
+    path.write_text("@prefix e: <http://e.example/> .\n" + triples(count))
+    pieces, statements = whole(InputSource(url="http://a.example/data.nt", path=path))
+    assert len(statements) == count
+    (problem,) = [problem for facts in pieces for problem in facts.all_problems()]
+    assert (problem.message, problem.repaired) == ("labelled as ntriples, read as turtle", True)
 
 
-@pytest.mark.parametrize("url", ["ftp://a.example/", "no url", "", "javascript:1"])
-async def test_only_the_web_is_asked(url: str) -> None:
-    async with visiting() as visitor:
-        with pytest.raises(JobError, match="not an http or https URL"):
-            await visitor.page(url)
+def test_missing_file_is_an_input_error(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.ttl", tmp_path):
+        with pytest.raises(JobError, match="cannot be read"):
+            whole(InputSource(url="http://a.example/", path=path))
 
 
-async def test_the_contexts_that_a_link_header_names_come_with_the_page() -> None:
-    headers = {"Link": '</c.jsonld>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'}
-    page = Document('{"name": "Ann"}', content_type="application/json", headers=headers)
-    async with serving(ChangingWeb({"/a": page})) as site:
-        assert (await fetch(site, "/a")).contexts == (f"{site.root}/c.jsonld",)
+JSON_LD = b'{"@context": "http://c.example/1", "@id": "http://a.example/", "name": "Ann"}'
+CONTEXTS = {
+    "http://c.example/1": b'{"@context": ["http://c.example/2", {"@vocab": "http://v.example/"}]}',
+    "http://c.example/2": b'{"@context": {"name": "http://v.example/called"}}',
+}
 
 
-async def test_contexts_are_fetched_by_the_rules_and_what_cannot_be_had_is_missing() -> None:
-    pages = {
-        "/robots.txt": Document("User-agent: *\nDisallow: /private\n", content_type="text/plain"),
-        "/moved": moved("/c"),
-        "/c": Document("{}", content_type="application/ld+json"),
-        "/private": Document("{}", content_type="application/ld+json"),
-        "/page": Document(
-            "<p>", headers={"Link": '</c>; rel="alternate"; type="application/ld+json", </x>; rel="alternate"'}
-        ),
-        "/plain": Document("{}", content_type="application/json", headers={"Link": '</c>; rel="alternate"'}),
-        "/long": Document("x" * 1_100_000, content_type="application/ld+json"),
-    }
-    async with serving(ChangingWeb(pages)) as site, visiting(delay=0.1) as visitor:
-        began = time.monotonic()
-        found = await visitor.contexts(f"{site.root}{path}" for path in [*pages, "/none"] if path != "/robots.txt")
-        assert time.monotonic() - began >= 0.1 * len(site.asked())
-    assert [url.removeprefix(site.root) for url in found] == ["/moved", "/c", "/page", "/plain"]
-    assert set(found.values()) == {b"{}"}
-    assert site.last("/c").headers["Accept"] == "application/ld+json"
-    assert "/private" not in site.asked()
+def test_missing_contexts_and_their_own_contexts_are_requested_once() -> None:
+    asked: list[str] = []
+
+    def get(urls: Sequence[str]) -> dict[str, bytes]:
+        asked.extend(urls)
+        return {url: CONTEXTS[url] for url in urls if url in CONTEXTS}
+
+    source = InputSource(url="http://a.example/x", content_type="application/ld+json", body=JSON_LD)
+    (part,) = read_source(source, None, get)
+    assert asked == ["http://c.example/1", "http://c.example/2"]
+    assert [s[1:3] for one in part.facts.extractions for s in one.statements] == [
+        ("<http://v.example/called>", '"Ann"')
+    ]
+    (part,) = read_source(source, None)
+    assert [one.wanted for one in part.facts.extractions] == [("http://c.example/1",)]
+
+
+def test_unavailable_context_is_not_requested_again() -> None:
+    asked: list[str] = []
+
+    def get(urls: Sequence[str]) -> dict[str, bytes]:
+        asked.extend(urls)
+        return {}
+
+    source = InputSource(url="http://a.example/x", content_type="application/ld+json", body=JSON_LD)
+    (part,) = read_source(source, None, get)
+    assert asked == ["http://c.example/1"]
+    assert part.facts.all_problems()
+
+
+def test_json_with_context_in_link_header_is_read_as_json_ld() -> None:
+    context = tuple(CONTEXTS)[1]
+    source = InputSource(
+        url="http://a.example/x", content_type="application/json", body=b'{"name": 1}', contexts=(context,)
+    )
+    (part,) = read_source(source, None, lambda urls: {url: CONTEXTS[url] for url in urls})
+    assert part.kind is ContentKind.JSON_LD
+    assert part.facts.counts == {Syntax.JSON_LD: 1}

@@ -39,7 +39,7 @@ def _own(folder: CrawlFolder) -> list[ox.Quad]:
     return [quad for quad in quads if quad.graph_name.value != PROVENANCE]
 
 
-def test_an_endpoint_that_is_away_for_half_the_crawl_has_all_in_the_end(tmp_path: Path) -> None:
+def test_endpoint_unavailable_for_half_the_crawl_receives_all_quads(tmp_path: Path) -> None:
     server = OxigraphServer(tmp_path / "oxigraph")
     file = tmp_path / "job.toml"
     file.write_text(

@@ -11,18 +11,18 @@ from aiohttp import web
 from motherlode.crawler import CrawlFolder, Job, JobError, check, read_stats
 from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.url_rules import (
-    MOST_FILTERS,
+    MAX_FILTERS,
     NOT_ALLOWED,
     NOT_FOLLOWED,
     Filters,
     add_filter,
-    compiled,
+    compile_pattern,
     read_filters,
     remove_filter,
 )
 
 
-def test_a_denial_goes_before_all_else(tmp_path: Path) -> None:
+def test_denying_filter_takes_precedence(tmp_path: Path) -> None:
     path = tmp_path / "filters.json"
     add_filter(path, r"[.]example/", deny=False)
     add_filter(path, r"/cart", deny=True)
@@ -35,7 +35,7 @@ def test_a_denial_goes_before_all_else(tmp_path: Path) -> None:
     assert filters.waiting_reason("http://a.example/cart", is_seed=True) != ""
 
 
-def test_the_jobs_expressions_hold_as_well(tmp_path: Path) -> None:
+def test_expressions_of_the_job_are_applied(tmp_path: Path) -> None:
     filters = Filters(tmp_path / "none.json", {"follow": ["^http://a[.]", "/data/"], "deny": ["[?]"]})
     assert filters.reason("http://a.example/") == ""
     assert filters.reason("http://b.example/data/1") == ""
@@ -46,7 +46,7 @@ def test_the_jobs_expressions_hold_as_well(tmp_path: Path) -> None:
     assert inside("http://a.example/?x") == "links: denied by [?]"
 
 
-def test_a_change_is_taken_up_and_numbers_are_not_used_again(tmp_path: Path) -> None:
+def test_changed_file_is_read_again_and_numbers_are_not_reused(tmp_path: Path) -> None:
     path = tmp_path / "filters.json"
     filters = Filters(path)
     assert not filters.reread()
@@ -62,41 +62,41 @@ def test_a_change_is_taken_up_and_numbers_are_not_used_again(tmp_path: Path) -> 
         remove_filter(path, 1)
 
 
-def test_a_broken_file_leaves_what_was_said_before(tmp_path: Path) -> None:
+def test_invalid_file_leaves_the_previous_filters_in_force(tmp_path: Path) -> None:
     path = tmp_path / "filters.json"
     add_filter(path, "x", deny=True)
     filters = Filters(path)
     path.write_text("{", encoding="utf-8")
     assert not filters.reread()
-    assert "not a file of filters" in filters.problem
+    assert "not a filter file" in filters.problem
     assert filters.reason("http://ex.org/") != ""
 
 
 @pytest.mark.parametrize("pattern", ["(", "", "x" * 1001, "(?=x)", r"(a)\1", "a{1000}{1000}"])
-def test_an_expression_that_cannot_be_used_is_refused_at_once(tmp_path: Path, pattern: str) -> None:
-    with pytest.raises(ValueError, match=r"filter has|no regular expression"):
+def test_add_filter_refuses_an_unusable_expression(tmp_path: Path, pattern: str) -> None:
+    with pytest.raises(ValueError, match=r"filter has|cannot be used as a regular expression"):
         add_filter(tmp_path / "filters.json", pattern, deny=True)
     assert read_filters(tmp_path / "filters.json") == []
 
 
-def test_there_is_a_most(tmp_path: Path) -> None:
+def test_add_filter_refuses_more_than_the_maximum(tmp_path: Path) -> None:
     path = tmp_path / "filters.json"
-    for number in range(MOST_FILTERS):
+    for number in range(MAX_FILTERS):
         add_filter(path, f"x{number}", deny=True)
     with pytest.raises(ValueError, match="already"):
         add_filter(path, "one more", deny=True)
 
 
-def test_no_expression_takes_more_than_linear_time() -> None:
+def test_nested_repetition_is_matched_in_linear_time() -> None:
     """Against a backtracking engine this would not end: 2 to the power of 2,000 steps."""
     began = time.process_time()
-    assert compiled(r"^(([a-z])+.)+[A-Z]([a-z])+$").search("a" * 2000) is None
-    assert compiled(r"(a|a)*(a|a)*(a|a)*b").search("a" * 2000) is None
+    assert compile_pattern(r"^(([a-z])+.)+[A-Z]([a-z])+$").search("a" * 2000) is None
+    assert compile_pattern(r"(a|a)*(a|a)*(a|a)*b").search("a" * 2000) is None
     assert time.process_time() - began < 60
 
 
 @pytest.mark.parametrize("links", [{"deny": ["("]}, {"follow": "x"}, {"query": "SELECT"}, {"nosuch": 1}])
-def test_a_wrong_table_is_told_before_anything_is_made(links: dict[str, object]) -> None:
+def test_invalid_links_table_is_refused_before_the_crawl_folder_is_created(links: dict[str, object]) -> None:
     with pytest.raises(JobError, match="links"):
         check(Job(seeds=("http://a.example/",), links=links))
 
@@ -125,7 +125,7 @@ async def _serve(site: Site) -> tuple[web.ServerRunner, str]:
     return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
 
 
-async def test_a_filter_added_while_the_crawl_runs_stops_what_waits(tmp_path: Path) -> None:
+async def test_filter_added_during_a_crawl_refuses_waiting_urls(tmp_path: Path) -> None:
     site = Site()
     runner, root = await _serve(site)
     job = Job(
@@ -157,7 +157,7 @@ async def test_a_filter_added_while_the_crawl_runs_stops_what_waits(tmp_path: Pa
     assert stats.totals.fetched == len(site.asked) - site.asked.count("/robots.txt")
 
 
-async def test_the_links_table_reaches_the_readers(tmp_path: Path) -> None:
+async def test_links_table_is_applied_by_the_parser_processes(tmp_path: Path) -> None:
     site = Site()
     runner, root = await _serve(site)
     job = Job(

@@ -69,6 +69,7 @@ def warn_other_target(model: Model, *, target: str, name: str) -> str:
 
 
 def _read_from_crawl(folder: CrawlFolder) -> Model:
+    """Read the model of a crawl, with the sums of the counters of its shards."""
     folder.require()
     parts = [part for part in (folder.shard_folders() or [folder]) if part.frontier.exists()]
     models = [model for model in map(_read_from_storage, parts) if model is not None]
@@ -83,6 +84,7 @@ def _read_from_crawl(folder: CrawlFolder) -> Model:
 
 
 def _read_from_storage(folder: CrawlFolder) -> Model | None:
+    """Read the model of a crawl or shard. Return None if no policy state is saved."""
     job = folder.read_job()
     storage = LmdbStorage(folder.frontier, read_only=True)
     try:

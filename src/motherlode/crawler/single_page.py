@@ -1,4 +1,8 @@
-"""One page without a crawl: what `motherlode extract` reads. `fetching` gets it where it has an address."""
+"""Statements of one page without a crawl, for `motherlode extract`.
+
+`read_source` parses a file, stdin or a body. `PageFetcher` fetches a page by its URL, with the robots.txt rules and
+the politeness of a crawl.
+"""
 
 from __future__ import annotations
 
@@ -47,46 +51,44 @@ from motherlode.transform.rdf_documents import find_label_mismatch, read
 from motherlode.www.media_types import MEDIA, by_extension, by_media_type
 from motherlode.www.urls import canonical
 
-_SECONDS_A_SYNTAX = 60.0
-"""More patient than a crawl: somebody is waiting for this one page."""
-
-
-_HEAD = 1 << 20
-"""RDF documents longer than this are read as a stream."""
-_PIECE = 20_000
-"""Statements that are held at a time."""
-_PIECE_CHARACTERS = 1 << 22
-"""Characters of their objects, likewise."""
-_MAY_BE_EMPTY = frozenset(
+_SYNTAX_TIMEOUT_SECONDS = 60.0
+"""Timeout of one syntax. It is longer than in a crawl, because the user waits for this page."""
+_HEAD_BYTES = 1 << 20
+"""RDF documents that are longer are parsed as a stream."""
+_MAX_PART_STATEMENTS = 20_000
+"""Maximum number of statements in one part of a streamed document."""
+_MAX_PART_CHARACTERS = 1 << 22
+"""Maximum number of characters in the objects of one part."""
+_KINDS_THAT_MAY_BE_EMPTY = frozenset(
     {ContentKind.TURTLE, ContentKind.TRIG, ContentKind.N_TRIPLES, ContentKind.N_QUADS, ContentKind.N3}
 )
-"""Nothing at all is a document in these, with no statements in it."""
+"""Kinds of content in which an empty body is a valid document without statements."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputSource:
-    """A body, or the file that holds it, with what is known from outside."""
+    """A body, or the file that contains it, with its URL and media type."""
 
     url: str
     content_type: str = ""
     body: bytes = b""
     path: Path | None = None
     descriptor: int | None = None
-    """An open file in the place of `path`: that of stdin."""
+    """Descriptor of an open file instead of `path`, used for stdin."""
     contexts: tuple[str, ...] = ()
-    """JSON-LD contexts that the headers of the answer name."""
+    """URLs of the JSON-LD contexts in the response headers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPart:
-    """Facts of a source, and the kind of content that it was found to be."""
+    """Statements of a source or of a part of it, with the detected kind of its content."""
 
     kind: ContentKind
     facts: TransformResult
 
 
 GetContexts = Callable[[Sequence[str]], Mapping[str, bytes]]
-"""From the URLs of JSON-LD contexts to those contexts that can be had."""
+"""Function from URLs of JSON-LD contexts to the contexts that could be fetched."""
 
 
 def read_source(
@@ -97,56 +99,55 @@ def read_source(
     *,
     strict_jsonld: bool = False,
 ) -> Iterator[DocumentPart]:
-    """Yield the facts of a source; of a large RDF document piece by piece, so that it need not fit into memory.
+    """Yield the statements of a source. A large RDF document is parsed in parts, so that it need not fit into memory.
 
-    Raises InputError if the source cannot be read or passes a limit. What was read of a large document comes before.
+    Raise InputError if the source cannot be read or exceeds a limit, after the statements before the error.
     """
     options = TransformOptions(
-        syntaxes=syntaxes, strict_jsonld=strict_jsonld, seconds=_SECONDS_A_SYNTAX, statements=10_000_000
+        syntaxes=syntaxes, strict_jsonld=strict_jsonld, seconds=_SYNTAX_TIMEOUT_SECONDS, statements=10_000_000
     )
     named = source.url if source.path is None else _name_for_detection(source.path, source.url)
     try:
-        with _opened(source, limits) as stream:
-            head = stream.read_fully(_HEAD)
+        with _open_source(source, limits) as stream:
+            head = stream.read_fully(_HEAD_BYTES)
             detected = detect(head, url=named, content_type=source.content_type)
             syntax = MEDIA[detected.kind].syntax
-            if syntax in DOCUMENT_SYNTAXES and len(head) == _HEAD and (syntaxes is None or syntax in syntaxes):
+            if syntax in DOCUMENT_SYNTAXES and len(head) == _HEAD_BYTES and (syntaxes is None or syntax in syntaxes):
                 if (problem := find_label_mismatch(detected.kind, source.content_type, named)) is not None:
                     yield DocumentPart(kind=detected.kind, facts=TransformResult(problems=(problem,)))
-                for facts in _in_pieces(_Rejoined(head, stream), syntax, source.url, detected.charset):
+                for facts in _parse_in_parts(_RejoinedStream(head, stream), syntax, source.url, detected.charset):
                     yield DocumentPart(kind=detected.kind, facts=facts)
-            elif (
-                detected.kind is ContentKind.BINARY and not installed_transformers()
-            ):  # the rest would be read for nothing
-                yield _whole(source, head, named, options, get_contexts)
+            elif detected.kind is ContentKind.BINARY and not installed_transformers():  # the rest is not needed
+                yield _parse_whole(source, head, named, options, get_contexts)
             else:
-                yield _whole(source, stream.read_rest(head), named, options, get_contexts)
+                yield _parse_whole(source, stream.read_rest(head), named, options, get_contexts)
     except OSError as error:
-        raise InputError(f"{_name(source)} cannot be read: {error.strerror}") from error
+        raise InputError(f"{_describe_source(source)} cannot be read: {error.strerror}") from error
 
 
 @contextmanager
-def _opened(source: InputSource, limits: InputLimits) -> Iterator[BoundedInput | _Body]:
+def _open_source(source: InputSource, limits: InputLimits) -> Iterator[BoundedInput | _MemoryInput]:
+    """Open a source for reading, with limits."""
     if source.path is not None:
         with open_input(source.path, limits) as stream:
             yield stream
     elif source.descriptor is not None:
-        yield BoundedInput(source.descriptor, name=_name(source), limits=limits)
+        yield BoundedInput(source.descriptor, name=_describe_source(source), limits=limits)
     else:
         if len(source.body) > limits.max_bytes:
-            raise too_long(_name(source), limits.max_bytes)
-        yield _Body(source.body)
+            raise too_long(_describe_source(source), limits.max_bytes)
+        yield _MemoryInput(source.body)
 
 
-def _name(source: InputSource) -> str:
-    """Return what errors call a source."""
+def _describe_source(source: InputSource) -> str:
+    """Return the name of a source for error messages."""
     if source.descriptor is not None:
         return "stdin"
     return source.url if source.path is None else str(source.path)
 
 
-class _Body:
-    """A body in memory with the methods of `BoundedInput`."""
+class _MemoryInput:
+    """A body in memory with the read methods of `BoundedInput`."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -162,10 +163,10 @@ class _Body:
         return self._body
 
 
-class _Rejoined:
-    """A stream whose first bytes were read before."""
+class _RejoinedStream:
+    """A stream that starts with bytes that were read from it before."""
 
-    def __init__(self, head: bytes, stream: BoundedInput | _Body) -> None:
+    def __init__(self, head: bytes, stream: BoundedInput | _MemoryInput) -> None:
         self._head = io.BytesIO(head)
         self._stream = stream
 
@@ -173,10 +174,11 @@ class _Rejoined:
         return self._head.read(size) or self._stream.read(size)
 
 
-def _whole(
+def _parse_whole(
     source: InputSource, body: bytes, named: str, options: TransformOptions, get_contexts: GetContexts | None
 ) -> DocumentPart:
-    understand_with = partial(
+    """Parse a complete body. Repeat it with the JSON-LD contexts that were missing."""
+    parse = partial(
         parse_document,
         body,
         url=source.url,
@@ -185,36 +187,37 @@ def _whole(
         contexts=source.contexts,
         named=named,
     )
-    understood = understand_with()
-    asked: dict[str, bytes | None] = {}
-    while get_contexts and (wanted := _wanted(understood.facts, asked)):  # a context may want others in its turn
-        asked |= {**dict.fromkeys(wanted), **get_contexts(wanted)}
-        contexts = {url: context for url, context in asked.items() if context is not None}
-        understood = understand_with(supplies=SubrequestResults(contexts=contexts))
-    kind = understood.document.kind
+    parsed = parse()
+    requested: dict[str, bytes | None] = {}
+    while get_contexts and (wanted := _find_missing_contexts(parsed.facts, requested)):  # a context may need others
+        requested |= {**dict.fromkeys(wanted), **get_contexts(wanted)}
+        contexts = {url: context for url, context in requested.items() if context is not None}
+        parsed = parse(supplies=SubrequestResults(contexts=contexts))
+    kind = parsed.document.kind
     if kind is ContentKind.EMPTY:
-        said_to_be = by_media_type(source.content_type) or by_extension(named)
-        kind = said_to_be if said_to_be in _MAY_BE_EMPTY else kind
-    return DocumentPart(kind=kind, facts=understood.facts)
+        declared = by_media_type(source.content_type) or by_extension(named)
+        kind = declared if declared in _KINDS_THAT_MAY_BE_EMPTY else kind
+    return DocumentPart(kind=kind, facts=parsed.facts)
 
 
-def _wanted(facts: TransformResult, asked: Mapping[str, object]) -> list[str]:
-    """The contexts that are missing and were not asked for, as many as one page may have."""
+def _find_missing_contexts(facts: TransformResult, requested: Mapping[str, object]) -> list[str]:
+    """Return the URLs of missing contexts that were not requested before, up to the limit per page."""
     wanted = {url for extraction in facts.extractions for url in extraction.wanted}
-    return sorted(wanted - asked.keys())[: MOST_CONTEXTS - len(asked)]
+    return sorted(wanted - requested.keys())[: MOST_CONTEXTS - len(requested)]
 
 
 def _name_for_detection(path: Path, url: str) -> str:
-    """The name whose extension may tell what the content is: that of the file, whatever page it is said to be."""
+    """Return the URL of the file if its extension is known, else `url`."""
     own = path.absolute().as_uri()
     return url if by_extension(own) is None else own
 
 
-def _in_pieces(stream: _Rejoined, syntax: Syntax, url: str, charset: str) -> Iterator[TransformResult]:
+def _parse_in_parts(stream: _RejoinedStream, syntax: Syntax, url: str, charset: str) -> Iterator[TransformResult]:
+    """Yield the statements of an RDF document in parts of bounded size."""
     statements: list[Statement] = []
     problems: list[Problem] = []
     characters = 0
-    file = cast(BinaryIO, stream)  # of which only `read` is used
+    file = cast(BinaryIO, stream)  # only `read` is called
     try:
         for found in read(file, syntax=syntax, base=url, names=BlankNames(url, syntax), charset=charset):
             if isinstance(found, Problem):
@@ -222,30 +225,28 @@ def _in_pieces(stream: _Rejoined, syntax: Syntax, url: str, charset: str) -> Ite
             else:
                 statements.append(found)
                 characters += len(found[2])
-            if len(statements) + len(problems) >= _PIECE or characters >= _PIECE_CHARACTERS:
-                yield _facts(syntax, statements, problems)
+            if len(statements) + len(problems) >= _MAX_PART_STATEMENTS or characters >= _MAX_PART_CHARACTERS:
+                yield _make_result(syntax, statements, problems)
                 statements, problems, characters = [], [], 0
     except (InputError, OSError):
-        yield _facts(syntax, statements, problems)
+        yield _make_result(syntax, statements, problems)
         raise
-    yield _facts(syntax, statements, problems)
+    yield _make_result(syntax, statements, problems)
 
 
-def _facts(syntax: Syntax, statements: list[Statement], problems: list[Problem]) -> TransformResult:
+def _make_result(syntax: Syntax, statements: list[Statement], problems: list[Problem]) -> TransformResult:
     return TransformResult(
         extractions=(Extraction(syntax=syntax, statements=tuple(statements), problems=tuple(problems)),)
     )
 
 
-# ── Single pages by their addresses, without a crawl, and as gently as in one.
-
 _MAX_CONTEXT_BYTES = 10 << 20
 
 
 class PageFetcher:
-    """Fetches pages, and what they need to be read. Each request passes the clocks and rules of a crawl.
+    """Fetches pages and their JSON-LD contexts with the delays and robots.txt rules of a crawl.
 
-    A frontier that knows no URL keeps the clocks and the rules of whoever is asked.
+    A frontier without URLs keeps the delays and rules of the hosts.
     """
 
     def __init__(
@@ -272,36 +273,37 @@ class PageFetcher:
         self._fetcher = PoliteFetcher(frontier, http, resolve=http.resolve, tell_wait=tell_wait)
 
     async def page(self, url: str, *, base: str | None = None, media_type: str = "") -> InputSource:
-        """A page by its address, redirects followed; what its sender says of it goes behind what is given."""
+        """Fetch a page and follow redirects. `base` and `media_type` replace the URL and the type of the response."""
         address = canonical(url)
         if address is None:
             raise JobError(f"{url!r} is not an http or https URL")
-        asked: set[str] = set()
-        while address not in asked and len(asked) <= MAX_REDIRECTS:
-            asked.add(address)
+        visited: set[str] = set()
+        while address not in visited and len(visited) <= MAX_REDIRECTS:
+            visited.add(address)
             fetched = await self._fetcher.fetch(Request(url=address))
             if isinstance(fetched, Page):
                 if fetched.truncated and len(fetched.body) >= self._max_bytes:
                     raise too_long(address, self._max_bytes)
-                return _source(fetched, base=base, media_type=media_type)
+                return _make_source(fetched, base=base, media_type=media_type)
             if fetched.kind is FailureKind.ROBOTS:
                 raise JobError(f"{address} may not be fetched: {fetched.detail}")
             if fetched.kind is not FailureKind.REDIRECT:
                 raise JobError(f"{address} could not be fetched: {fetched.kind.value}, {fetched.detail}")
             address = fetched.location
-        where = "in a circle" if address in asked else f"through more than {MAX_REDIRECTS} redirects"
-        raise JobError(f"{url} leads {where}")
+        how = "in a circle" if address in visited else f"more than {MAX_REDIRECTS} times"
+        raise JobError(f"{url} redirects {how}")
 
     async def contexts(self, urls: Iterable[str]) -> dict[str, bytes]:
-        """Those JSON-LD contexts that can be had; a page may be longer than any of them."""
+        """Return the JSON-LD contexts that could be fetched and are not longer than the limit of a context."""
         found = {url: await self._fetcher.context(url) for url in urls}
         return {url: body for url, body in found.items() if body is not None and len(body) <= _MAX_CONTEXT_BYTES}
 
     async def close(self) -> None:
+        """Close all connections."""
         await self._fetcher.close()
 
 
-def _source(page: Page, *, base: str | None, media_type: str) -> InputSource:
+def _make_source(page: Page, *, base: str | None, media_type: str) -> InputSource:
     return InputSource(
         url=base or page.url,
         content_type=media_type or page.content_type,

@@ -1,13 +1,13 @@
-"""Regular expressions that say which addresses a crawl takes up, some of them added while it runs (MultiCrawler 3.5).
+"""Rules that decide which URLs a crawl admits: URL filters (MultiCrawler, section 3.5) and trap detection.
 
-The job file's `[links]` table has `follow` and `deny`; `motherlode filter DIR add` puts further ones into the small
-file `filters.json` of the crawl's folder. A running crawl looks at that file at every checkpoint and applies it to the
-links that come in and to the URLs that wait already, when their turn comes. A refusal names its filter, so that `stats`
-counts by filter.
+The job file's `[links]` table has the keys `follow` and `deny`. `motherlode filter DIR add` adds further filters to the
+file `filters.json` in the crawl folder. A running crawl reads this file at every checkpoint. It applies the filters to
+new links, and to waiting URLs before they are fetched. The reason of a refusal names the filter, so that `stats` counts
+refusals by filter.
 
-Expressions are compiled by RE2, whose time is linear in the length of the address whatever the expression: one that
-would keep a backtracking engine busy for hours cannot stop a crawl. The price is its syntax: no look-around and no
-back-references, which `add` says at once.
+Filters are compiled by RE2, whose matching time is linear in the length of the URL for every expression, so a filter
+cannot block the crawl as it could in a backtracking engine. RE2 has no look-around and no back-references;
+`motherlode filter DIR add` reports this.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from motherlode.frontier import REVISIT, Entry
 from motherlode.model import LinkSource
 from motherlode.www.traps import ContentSeen, HostTraps, MirrorHosts, MirrorStats, trap_reason
 
-MOST_FILTERS = 200
-MAX_PATTERN = 1000
-"""Characters of one expression."""
-_MAX_MEMORY = 8 << 20
-"""Bytes for one compiled expression."""
-_SHOWN = 80
-"""Characters of an expression that a reason shows."""
+MAX_FILTERS = 200
+MAX_PATTERN_CHARACTERS = 1000
+"""Maximum length of one expression."""
+_MAX_COMPILED_BYTES = 8 << 20
+"""Memory limit of one compiled expression."""
+_MAX_SHOWN_CHARACTERS = 80
+"""Maximum length of an expression in the reason of a refusal."""
 NOT_ALLOWED = "filter: matches none that are allowed"
 NOT_FOLLOWED = "links: matches none of the links to follow"
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """One expression of the file; its number never means another one."""
+    """One filter of the file. Numbers are not reused."""
 
     number: int
     deny: bool
-    """False: an address must match one of those that allow."""
+    """Whether matching URLs are refused. If False, URLs must match this or another filter that allows them."""
     pattern: str
 
 
@@ -53,31 +53,31 @@ class _File(msgspec.Struct, kw_only=True):
     filters: list[Filter] = []
 
 
-def compiled(pattern: str) -> Any:
-    """The expression; ValueError says what is wrong with it.
+def compile_pattern(pattern: str) -> Any:
+    """Compile a regular expression. Raise ValueError if it cannot be used.
 
-    >>> bool(compiled("(a+)+$").search("a" * 10_000 + "b"))
+    >>> bool(compile_pattern("(a+)+$").search("a" * 10_000 + "b"))
     False
     """
-    if not pattern or len(pattern) > MAX_PATTERN:
-        raise ValueError(f"a filter has 1 to {MAX_PATTERN} characters, not {len(pattern)}")
+    if not pattern or len(pattern) > MAX_PATTERN_CHARACTERS:
+        raise ValueError(f"a filter has 1 to {MAX_PATTERN_CHARACTERS} characters, not {len(pattern)}")
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = _MAX_MEMORY
+    options.max_mem = _MAX_COMPILED_BYTES
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         hint = "; look-around and back-references are not supported" if "invalid perl" in text or "\\" in text else ""
-        raise ValueError(f"{pattern!r} is no regular expression that can be used: {text}{hint}") from error
+        raise ValueError(f"{pattern!r} cannot be used as a regular expression: {text}{hint}") from error
 
 
-# ── the file ─────────────────────────────────────────────────────────────────────────────────────────
+# The filter file
 
 
 def read_filters(path: Path) -> list[Filter]:
-    """What the file holds; nothing where there is none. ValueError where it is broken."""
+    """Read the filters of a file. Return an empty list if it does not exist, and raise ValueError if it is invalid."""
     return _load(path).filters
 
 
@@ -89,27 +89,27 @@ def _load(path: Path) -> _File:
     try:
         found = msgspec.json.decode(content, type=_File)
     except msgspec.DecodeError as error:
-        raise ValueError(f"{path} is not a file of filters: {error}") from error
+        raise ValueError(f"{path} is not a filter file: {error}") from error
     for one in found.filters:
-        compiled(one.pattern)
+        compile_pattern(one.pattern)
     return found
 
 
 def add_filter(path: Path, pattern: str, *, deny: bool) -> Filter:
-    """Put a filter into the file, for the next look of a running crawl."""
-    compiled(pattern)
-    with _alone(path):
+    """Add a filter to the file. A running crawl applies it after its next checkpoint."""
+    compile_pattern(pattern)
+    with _locked(path):
         file = _load(path)
-        if len(file.filters) >= MOST_FILTERS:
-            raise ValueError(f"there are {MOST_FILTERS} filters already: remove some, or join some with |")
+        if len(file.filters) >= MAX_FILTERS:
+            raise ValueError(f"there are {MAX_FILTERS} filters already: remove some, or join some with |")
         made = Filter(number=file.next, deny=deny, pattern=pattern)
         _store(path, _File(next=file.next + 1, filters=[*file.filters, made]))
     return made
 
 
 def remove_filter(path: Path, number: int) -> Filter:
-    """Take a filter out of the file. What it has refused stays refused."""
-    with _alone(path):
+    """Remove a filter from the file. URLs that it has refused stay refused."""
+    with _locked(path):
         file = _load(path)
         gone = next((one for one in file.filters if one.number == number), None)
         if gone is None:
@@ -119,40 +119,40 @@ def remove_filter(path: Path, number: int) -> Filter:
 
 
 def _store(path: Path, file: _File) -> None:
-    """Replace the file as a whole, so that a crawl never reads half of one."""
+    """Replace the file atomically, so that a crawl never reads an incomplete file."""
     fresh = path.with_name(path.name + ".new")
     fresh.write_bytes(json.dumps(msgspec.to_builtins(file), ensure_ascii=False, indent=1).encode() + b"\n")
     fresh.replace(path)
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Two commands at a time do not lose each other's filter."""
+def _locked(path: Path) -> Iterator[None]:
+    """Lock the file, so that concurrent commands do not overwrite each other's changes."""
     with path.with_name(path.name + ".lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-# ── the crawl's side ─────────────────────────────────────────────────────────────────────────────────
+# Filters in a crawl
 
 
 class Filters:
-    """Says why an address stays out, by the job's expressions and by those of the file as last read."""
+    """Refuses URLs by the expressions of the job and by the filter file."""
 
     def __init__(self, path: Path, links: Mapping[str, Any] | None = None) -> None:
         self._path = path
-        self._follow, self._deny = table_patterns(links or {})
+        self._follow, self._deny = compile_links_table(links or {})
         self._stamp: tuple[int, int, int] | None = None
         self._denied: list[tuple[Any, str]] = []
         self._allowed: list[Any] = []
         self.problem = ""
-        """Why the file could not be read when it last changed; what it said before holds then."""
+        """Reason why the changed file could not be read, or "". The previous filters stay in force."""
         self.reread()
 
     def reread(self) -> bool:
-        """Look at the file again if it is another one than before; whether it was."""
+        """Read the file again if it has changed. Return whether new filters are in force."""
         try:
-            found = os.stat(self._path)  # noqa: PTH116 - once a second, and without an exception's price on a Path
+            found = os.stat(self._path)  # noqa: PTH116 - faster than Path.stat, and called once per second
             stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
         except FileNotFoundError:
             stamp = (0, 0, 0)
@@ -166,19 +166,19 @@ class Filters:
             return False
         self.problem = ""
         self._denied = [
-            (compiled(one.pattern), f"filter {one.number}: denied by {one.pattern[:_SHOWN]}")
+            (compile_pattern(one.pattern), f"filter {one.number}: denied by {one.pattern[:_MAX_SHOWN_CHARACTERS]}")
             for one in filters
             if one.deny
         ]
-        self._allowed = [compiled(one.pattern) for one in filters if not one.deny]
+        self._allowed = [compile_pattern(one.pattern) for one in filters if not one.deny]
         return True
 
     def within(self, scope: Callable[[str], str]) -> Callable[[str], str]:
-        """A scope that asks the filters as well."""
+        """Return a scope that also applies the filters."""
         return lambda url: scope(url) or self.reason(url)
 
     def reason(self, url: str) -> str:
-        """Why a link stays out, or "". What is denied is denied, whatever else allows it."""
+        """Return the reason to refuse a link, or "". Filters that deny take precedence over those that allow."""
         denied = self._denial(url)
         if denied:
             return denied
@@ -189,7 +189,7 @@ class Filters:
         return ""
 
     def waiting_reason(self, url: str, *, is_seed: bool) -> str:
-        """Why a URL that waits is not fetched after all. A seed was named by the user: only a denial stops it."""
+        """Return the reason not to fetch a waiting URL, or "". Seeds are only refused by filters that deny."""
         return self._denial(url) if is_seed else self.reason(url)
 
     def _denial(self, url: str) -> str:
@@ -199,27 +199,29 @@ class Filters:
         return ""
 
 
-def table_patterns(links: Mapping[str, Any]) -> tuple[list[Any], list[tuple[Any, str]]]:
-    """The `follow` and `deny` of a `[links]` table, compiled; ValueError for what is wrong with them."""
-    follow, deny = _texts(links, "follow"), _texts(links, "deny")
-    return [compiled(text) for text in follow], [(compiled(text), f"links: denied by {text[:_SHOWN]}") for text in deny]
+def compile_links_table(links: Mapping[str, Any]) -> tuple[list[Any], list[tuple[Any, str]]]:
+    """Compile `follow` and `deny` of a `[links]` table. Raise ValueError if one of them is invalid."""
+    follow, deny = _read_patterns(links, "follow"), _read_patterns(links, "deny")
+    return [compile_pattern(text) for text in follow], [
+        (compile_pattern(text), f"links: denied by {text[:_MAX_SHOWN_CHARACTERS]}") for text in deny
+    ]
 
 
-def _texts(links: Mapping[str, Any], key: str) -> Sequence[str]:
+def _read_patterns(links: Mapping[str, Any], key: str) -> Sequence[str]:
     values = links.get(key, [])
     if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
         raise ValueError(f"{key} should be a list of regular expressions, not {values!r}")
     return values
 
 
-# ── Traps: what the crawl has seen so far, asked before a link is taken up and again before it is fetched.
+# Trap detection: it uses the pages that were visited so far, and is applied to new links and to waiting URLs
 
-_MOST_MOVED = 10_000
-"""Redirects that are remembered; most are followed within seconds."""
+_MAX_REDIRECTS_KEPT = 10_000
+"""Maximum number of redirects that are kept. Most are followed within seconds."""
 
 
 class _State(msgspec.Struct, array_like=True):
-    """What was seen, as it is kept."""
+    """Saved state of `TrapWatch`."""
 
     patterns: tuple[dict[str, list[int]], dict[int, int]]
     contents: list[tuple[bytes, str]]
@@ -227,7 +229,7 @@ class _State(msgspec.Struct, array_like=True):
 
 
 class TrapWatch:
-    """Refuses addresses without end, patterns that give nothing, and hosts that mirror others."""
+    """Refuses URLs of endless URL spaces, URL patterns without useful pages, and hosts that mirror other hosts."""
 
     def __init__(self, scope: Callable[[str], str], *, year_now: int) -> None:
         self._scope = scope
@@ -235,49 +237,54 @@ class TrapWatch:
         self._patterns = HostTraps()
         self._contents = ContentSeen()
         self._mirrors = MirrorHosts()
-        self._moved: OrderedDict[str, str] = OrderedDict()
-        """Addresses that lead elsewhere → the page that names them: it led to what is there."""
+        self._redirect_parents: OrderedDict[str, str] = OrderedDict()
+        """URL that redirects → page with the link to it, which counts as the parent of the redirect target."""
 
     def reason(self, url: str) -> str:
-        """Why a link stays out, or ""; the scope has the first word."""
+        """Return the reason to refuse a link, or "". The scope is checked first."""
         return (
             self._scope(url)
             or trap_reason(url, year_now=self._year_now)
             or self._mirrors.reason(url)
-            or self._patterns.reason(url)  # last, because each call counts as an offer
+            or self._patterns.reason(url)  # last, because each call counts the URL
         )
 
     def plain_reason(self, url: str) -> str:
-        """Why a link stays out whatever has been seen so far, or ""; asking counts for nothing."""
+        """Return the reason to refuse a link by its URL alone, or "". The call changes no counts."""
         return self._scope(url) or trap_reason(url, year_now=self._year_now)
 
     def waiting_reason(self, url: str) -> str:
-        """Why a URL is not fetched after all, by what was seen since it was taken up."""
+        """Return the reason not to fetch a waiting URL, by the pages visited since it was admitted, or ""."""
         return self._mirrors.reason(url) or self._patterns.waiting_reason(url)
 
     def moved(self, url: str, *, parent: str) -> None:
-        """An address turned out to be a redirect."""
-        self._moved[url] = self._moved.get(parent, parent)
-        if len(self._moved) > _MOST_MOVED:
-            self._moved.popitem(last=False)
+        """Record that a URL is a redirect."""
+        self._redirect_parents[url] = self._redirect_parents.get(parent, parent)
+        if len(self._redirect_parents) > _MAX_REDIRECTS_KEPT:
+            self._redirect_parents.popitem(last=False)
 
     def saw(self, url: str, body: bytes, *, useful: bool, gist: int = 0, parent: str = "") -> str:
-        """A page has been read; the address at which the same content was met before, or "". What is asked about from
-        now on is linked to by it, until `page_is_over`."""
+        """Record a parsed page. Return the URL at which the same content was found before, or "".
+
+        The URLs of the following `reason` calls are links of this page, until `page_is_over` is called.
+        """
         copy = self._contents.first(url, body)
         self._mirrors.record_page(url, duplicate_of=copy)
-        self._patterns.record_page(url, useful=useful, fingerprint=gist, parent=self._moved.get(parent, parent))
+        self._patterns.record_page(
+            url, useful=useful, fingerprint=gist, parent=self._redirect_parents.get(parent, parent)
+        )
         return copy
 
     def page_is_over(self) -> None:
+        """End the links of the current page."""
         self._patterns.end_page()
 
     def dump(self) -> bytes:
-        """What was seen, to be kept with the crawl."""
+        """Serialize the state for a checkpoint."""
         return msgspec.msgpack.encode(_State(self._patterns.dump(), self._contents.dump(), self._mirrors.dump()))
 
     def load(self, state: bytes) -> None:
-        """Take up what an earlier `dump` gave."""
+        """Restore the state from an earlier `dump`."""
         found = msgspec.msgpack.decode(state, type=_State)
         self._patterns.load(*found.patterns)
         self._contents.load(found.contents)

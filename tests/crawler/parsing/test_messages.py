@@ -33,7 +33,7 @@ def reading(**counts: int) -> ParsedPage:
     )
 
 
-def test_records_arrive_as_they_were_sent() -> None:
+def test_messages_are_unchanged_by_serialization() -> None:
     supplies = SubrequestResults(contexts={"http://c.example/": b"{}"}, service=ServiceAnswer(body=b"x"))
     sent = (
         ParseOptions(target="any", is_brief=True),
@@ -44,12 +44,12 @@ def test_records_arrive_as_they_were_sent() -> None:
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(record), type=type(record)) == record
 
 
-def test_plain_facts_are_no_syntax() -> None:
+def test_syntaxes_exclude_page_metadata() -> None:
     assert syntaxes(reading(rdfa=2, page=3, jsonld=1)) == ("jsonld", "rdfa")
     assert syntaxes(reading(page=3)) == ()
 
 
-def test_the_crawl_itself_loads_nothing_that_reads_pages() -> None:
+def test_crawl_process_imports_no_parsers() -> None:
     code = "import sys, motherlode.crawler.engine.factory; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert "motherlode.crawler.parsing.messages" in loaded

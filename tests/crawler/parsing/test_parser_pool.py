@@ -1,24 +1,233 @@
-"""Large pages do not keep small ones waiting."""
+"""Reader processes: pages go in, readings come out, and a page that breaks its reader breaks nothing else."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import pytest
+import uvloop
+
 from motherlode.crawler.parsing.messages import PageBody, ParseOptions
-from motherlode.crawler.parsing.parser_pool import ParserLanes
+from motherlode.crawler.parsing.parser_pool import ParserPool, UnreadableError
+
+PAGE = b'<title>T</title><a href="/next">n</a><p itemscope itemtype="http://schema.org/Person"><b itemprop=name>Ann</b>'
 
 
-def page(name: str, body: bytes) -> PageBody:
-    return PageBody(url=f"http://a.example/{name}", content_type="text/html", body=body)
+def _body(number: int = 0, body: bytes = PAGE) -> PageBody:
+    return PageBody(url=f"http://ex.org/{number}", content_type="text/html", body=body)
 
 
-async def test_each_lane_has_its_own_reader() -> None:
-    lanes = ParserLanes(ParseOptions(target="any"), workers=1, seconds=30.0, large=1000)
+T = TypeVar("T")
+_SECONDS = 120
+"""For one test: a reader process starts in one, on a busy machine in ten."""
+
+
+@asynccontextmanager
+async def _opened(*, workers: int, seconds: float = 60) -> AsyncIterator[ParserPool]:
+    pool = ParserPool(ParseOptions(target="any"), workers=workers, seconds=seconds)
     try:
-        small = await lanes.read(page("small", b'<a href="/x">x</a>'))
-        assert len(lanes.process_ids()) == 1, "the other is started when it is needed"
-        large = await lanes.read(page("large", b'<a href="/x">x</a>' * 100))
-        assert len(set(lanes.process_ids())) == 2
-        assert [link.url for link in small.links] == [link.url for link in large.links] == ["http://a.example/x"]
-        assert lanes.replaced == 0
+        yield pool
     finally:
-        await lanes.close()
-    assert lanes.process_ids() == []
+        await pool.close()
+
+
+async def _in_time(work: Coroutine[Any, Any, T]) -> T:
+    async with asyncio.timeout(_SECONDS):
+        return await work
+
+
+async def _ended(process: int) -> None:
+    """Wait until a process has been waited for, which the event loop does."""
+    while os.path.exists(f"/proc/{process}"):  # noqa: ASYNC110, ASYNC240, PTH110 - only the kernel knows
+        await asyncio.sleep(0.01)
+
+
+async def _stopped(pool: ParserPool) -> int:
+    """The only reader of a pool, which reads no further until it is killed."""
+    await pool.read(_body(99))
+    (worker,) = pool.process_ids()
+    os.kill(worker, signal.SIGSTOP)
+    return worker
+
+
+async def _sent(pool: ParserPool, count: int) -> None:
+    """Wait until so many pages are with the only reader."""
+    while len(pool._running[0].sent) < count:  # noqa: ASYNC110 - no answer tells that a page has only been sent
+        await asyncio.sleep(0.01)
+
+
+async def test_many_pages_get_their_own_results() -> None:
+    pool = ParserPool(ParseOptions(target="any"), workers=2, seconds=30)
+    try:
+        readings = await asyncio.gather(*(pool.read(_body(number)) for number in range(40)))
+    finally:
+        await pool.close()
+    assert all(reading.relevant and reading.counts["microdata"] == 2 for reading in readings)
+    graphs = {reading.graph_quads.split(b" ")[-2] if reading.graph_quads else b"" for reading in readings}
+    assert len(readings) == 40
+    assert graphs
+    assert all(reading.links[0].url == "http://ex.org/next" for reading in readings)
+    assert len({reading.graph_quads for reading in readings}) == 40, "blank nodes and graphs are each page's own"
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_process_killed_while_idle_is_replaced(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def kill_and_read() -> tuple[bool, int]:
+        async with _opened(workers=1) as pool:
+            await pool.read(_body())
+            killed = pool.process_ids()[0]
+            os.kill(killed, signal.SIGKILL)
+            await _ended(killed)
+            return (await pool.read(_body(1))).relevant, pool.replaced
+
+    assert run(_in_time(kill_and_read())) == (True, 1)
+    assert "exit status -9" in caplog.text and "it is replaced" in caplog.text
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_pages_of_a_killed_process_are_parsed_by_another(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def kill_and_read() -> list[bool]:
+        async with _opened(workers=1) as pool:
+            worker = await _stopped(pool)
+            reading = [asyncio.create_task(pool.read(_body(number))) for number in range(4)]
+            await _sent(pool, 2)
+            os.kill(worker, signal.SIGKILL)
+            return [(await one).relevant for one in reading]
+
+    assert run(_in_time(kill_and_read())) == [True] * 4
+    assert "while parsing http://ex.org/0" in caplog.text
+
+
+async def test_page_that_crashes_two_processes_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", str(_fragile_python(tmp_path / "python")))
+    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
+        breaking = asyncio.create_task(pool.read(_body(1, b"<p>kill -9")))
+        usual = asyncio.create_task(pool.read(_body(2)))
+        with pytest.raises(UnreadableError, match="crashed two parser processes"):
+            await breaking
+        assert (await usual).relevant
+        assert pool.replaced == 2
+
+
+def _fragile_python(path: Path) -> Path:
+    """A Python in which a reader process ends by `kill -9` when it reads a page with these words."""
+    path.write_text(
+        f"#!{sys.executable}\n"
+        "import os, signal\n"
+        "from motherlode.crawler.parsing import worker\n"
+        "class Fragile(worker.PageParser):\n"
+        "    def read(self, page):\n"
+        "        if b'kill -9' in page.body:\n"
+        "            os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        return super().read(page)\n"
+        "worker.PageParser = Fragile\n"
+        "worker.main()\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+async def test_process_killed_during_its_start_is_started_again() -> None:
+    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
+        reading = asyncio.create_task(pool.read(_body()))
+        while not pool._processes:  # noqa: ASYNC110 - nothing else tells of a process that is not ready
+            await asyncio.sleep(0)
+        (starting,) = pool._processes
+        starting.kill()
+        assert (await reading).relevant
+
+
+async def test_supervising_task_that_ends_is_replaced_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
+        await _stopped(pool)
+        reading = asyncio.create_task(pool.read(_body(1)))
+        await _sent(pool, 1)
+        (task,) = pool._tasks  # nothing outside the pool can end its tasks
+        task.cancel()
+        assert (await reading).relevant
+    assert "the supervising task of a parser process ended" in caplog.text
+
+
+async def test_undecodable_response_fails_the_page_and_not_the_pool() -> None:
+    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
+        await pool.read(_body())
+        decode, pool._decode = pool._decode, lambda _: msgspec.msgpack.decode(b"\xc1")
+        with pytest.raises(UnreadableError, match="crashed two parser processes"):
+            await pool.read(_body(1))
+        pool._decode = decode
+        assert (await pool.read(_body(2))).relevant
+
+
+async def test_timeout_of_a_page_runs_while_the_pipe_is_full() -> None:
+    async with asyncio.timeout(_SECONDS), _opened(workers=1, seconds=1) as pool:
+        await _stopped(pool)
+        first = asyncio.create_task(pool.read(_body(1)))
+        second = asyncio.create_task(pool.read(_body(2, PAGE + b" " * 5_000_000)))
+        with pytest.raises(UnreadableError, match="took too long"):
+            await first
+        assert await asyncio.gather(second, return_exceptions=True)
+
+
+async def test_page_over_the_timeout_fails() -> None:
+    pool = ParserPool(ParseOptions(target="any"), workers=1, seconds=1)
+    try:
+        await pool.read(_body())
+        os.kill(pool.process_ids()[0], signal.SIGSTOP)
+        with pytest.raises(UnreadableError, match="took too long"):
+            await pool.read(_body(1))
+        assert (await pool.read(_body(2))).relevant
+    finally:
+        await pool.close()
+
+
+async def test_robots_directives_are_obeyed_in_the_processes() -> None:
+    pool = ParserPool(ParseOptions(target="any"), workers=1, seconds=30)
+    try:
+        kept = await pool.read(_body(1, b'<meta name=robots content="noindex">' + PAGE))
+        followed = await pool.read(
+            PageBody(url="http://ex.org/2", content_type="text/html", body=PAGE, headers={"x-robots-tag": "nofollow"})
+        )
+    finally:
+        await pool.close()
+    assert (kept.relevant, kept.quads, len(kept.links)) == (False, 0, 1)
+    assert "noindex" in kept.problems[0].message
+    assert (followed.relevant, followed.links, followed.not_followed) == (True, [], 1)
+
+
+async def test_processes_that_cannot_start_raise_os_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    pool = ParserPool(ParseOptions(target="any"), workers=2, seconds=5)
+    try:
+        with pytest.raises(OSError, match="parser process could not be started"):
+            await pool.read(_body())
+    finally:
+        await pool.close()
+
+
+async def test_all_waiting_pages_fail_if_no_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    pool = ParserPool(ParseOptions(target="any"), workers=1, seconds=5)
+    try:  # more than there is room for: the last are put when the others are told
+        async with asyncio.timeout(20):
+            told = await asyncio.gather(*(pool.read(_body(number)) for number in range(100)), return_exceptions=True)
+    finally:
+        await pool.close()
+    assert all(isinstance(one, OSError) for one in told)
+
+
+async def test_ctrl_c_at_a_terminal_does_not_reach_the_processes() -> None:
+    pool = ParserPool(ParseOptions(target="any"), workers=1, seconds=30)
+    try:
+        await pool.read(_body())
+        (reader,) = pool.process_ids()
+        assert os.getpgid(reader) != os.getpgid(0)
+    finally:
+        await pool.close()

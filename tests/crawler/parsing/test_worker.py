@@ -48,7 +48,7 @@ def worker() -> Iterator[Worker]:
         made.kill()
 
 
-def test_it_says_when_it_is_ready_answers_in_order_and_ends_with_its_input(worker: Worker) -> None:
+def test_worker_responds_in_order_and_ends_with_its_input(worker: Worker) -> None:
     to, back = pipes(worker)
     write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
     assert read_frame(back) == STATUS_OK
@@ -66,7 +66,7 @@ def test_it_says_when_it_is_ready_answers_in_order_and_ends_with_its_input(worke
     assert worker.wait(timeout=30) == 0
 
 
-def test_what_is_no_page_is_an_answer_with_a_reason_and_the_next_is_read(worker: Worker) -> None:
+def test_worker_reports_an_invalid_frame_and_parses_the_next(worker: Worker) -> None:
     to, back = pipes(worker)
     write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
     assert read_frame(back) == STATUS_OK
@@ -81,14 +81,14 @@ def test_what_is_no_page_is_an_answer_with_a_reason_and_the_next_is_read(worker:
     assert read.startswith(STATUS_OK)
 
 
-def test_without_instructions_it_ends_in_peace(worker: Worker) -> None:
+def test_worker_without_options_ends_with_status_0(worker: Worker) -> None:
     to, back = pipes(worker)
     to.close()
     assert read_frame(back) is None
     assert worker.wait(timeout=30) == 0
 
 
-def test_it_ends_when_nobody_reads_its_answers_any_more(worker: Worker) -> None:
+def test_worker_ends_when_its_output_is_closed(worker: Worker) -> None:
     to, back = pipes(worker)
     write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
     assert read_frame(back) == STATUS_OK

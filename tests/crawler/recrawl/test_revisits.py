@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from motherlode.crawler.recrawl.revisits import RefreshFirst, RevisitResult, Revisits
-from motherlode.crawler.recrawl.schedule import DAY, LATEST, PageMemory, content_hash
+from motherlode.crawler.recrawl.schedule import DAY_SECONDS, MAX_INTERVAL_SECONDS, PageMemory, content_hash
 from motherlode.frontier import End, Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
 from motherlode.model import Failure, FailureKind, Fetched, Link, LinkSource, Outcome, Page, Visit
 from motherlode.policies import policy_from
@@ -61,27 +61,27 @@ class Crawl:
         return found
 
 
-def test_pages_that_were_visited_wait_again_and_failures_do_not() -> None:
+def test_begin_queues_visited_pages_without_failures() -> None:
     crawl = Crawl()
     crawl.visited(A, B, etag='"1"', quads=3, relevant=True)
     gone = Visit(number=3, url="http://a.example/none", host="a.example", failure=FailureKind.NOT_FOUND)
     crawl.storage.append_visit(3, msgspec.msgpack.encode(gone))
-    assert crawl.revisits.begin(DAY, due_only=False) == 2
+    assert crawl.revisits.begin(DAY_SECONDS, due_only=False) == 2
     assert crawl.frontier.revisits_left == 2
     assert crawl.revisits.memory("http://a.example/none") is None
     assert (crawl.memory().etag, crawl.memory().quads, crawl.memory().relevant) == ('"1"', 3, True)
 
 
-def test_what_waits_already_is_not_queued_twice() -> None:
+def test_begin_does_not_queue_waiting_pages_again() -> None:
     crawl = Crawl()
     crawl.visited(A, B)
-    assert [crawl.revisits.begin(DAY, due_only=False) for _ in range(2)] == [2, 0]
+    assert [crawl.revisits.begin(DAY_SECONDS, due_only=False) for _ in range(2)] == [2, 0]
 
 
-def test_only_what_is_due_where_that_is_asked_for_and_what_is_gone_only_when_it_is_due() -> None:
+def test_due_only_queues_due_pages_and_gone_pages_are_queued_only_if_due() -> None:
     crawl = Crawl()
     crawl.visited(A, B)
-    assert crawl.revisits.begin(DAY, due_only=True) == 0
+    assert crawl.revisits.begin(DAY_SECONDS, due_only=True) == 0
     due = crawl.memory().due_at
     crawl.looked(RevisitResult.GONE, 0.0, url=B)
     assert crawl.revisits.begin(due, due_only=True) == 1, "the other is gone and not due for long"
@@ -89,74 +89,74 @@ def test_only_what_is_due_where_that_is_asked_for_and_what_is_gone_only_when_it_
     crawl.visited(A, B)
     crawl.revisits.begin(0.0, due_only=True)
     crawl.looked(RevisitResult.GONE, 0.0, url=B)
-    assert crawl.revisits.begin(DAY, due_only=False) == 1
-    assert crawl.revisits.begin(LATEST, due_only=False) == 1
+    assert crawl.revisits.begin(DAY_SECONDS, due_only=False) == 1
+    assert crawl.revisits.begin(MAX_INTERVAL_SECONDS, due_only=False) == 1
 
 
-def test_each_visit_is_taken_up_once_also_after_the_ledger_was_closed(tmp_path: Path) -> None:
+def test_each_visit_is_recorded_once_across_restarts(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path)
     crawl = Crawl(ledger)
     crawl.visited(A)
-    crawl.revisits.begin(DAY, due_only=True)
-    crawl.looked(RevisitResult.CHANGED, DAY)
+    crawl.revisits.begin(DAY_SECONDS, due_only=True)
+    crawl.looked(RevisitResult.CHANGED, DAY_SECONDS)
     crawl.frontier.commit()
     ledger.close()
     again = Crawl(LmdbStorage(tmp_path))
-    again.revisits.begin(2 * DAY, due_only=True)
+    again.revisits.begin(2 * DAY_SECONDS, due_only=True)
     assert (again.memory().visits, again.memory().changes) == (2, 1), "the first visit did not take its place again"
     again.storage.close()
 
 
-def test_a_crawl_that_was_cut_short_ends_when_the_known_pages_have_been_looked_at() -> None:
+def test_refresh_of_an_interrupted_crawl_ends_after_the_revisits() -> None:
     crawl = Crawl()
     crawl.visited(A)
     crawl.add_links("http://c.example/new")
-    crawl.revisits.begin(DAY, due_only=False)
+    crawl.revisits.begin(DAY_SECONDS, due_only=False)
     assert not crawl.revisits.is_over()
-    lease = crawl.next(DAY)
+    lease = crawl.next(DAY_SECONDS)
     assert lease.is_revisit
     crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     assert crawl.revisits.is_over()
-    assert crawl.frontier.lease(DAY) is None, "the new page waits for a crawl"
+    assert crawl.frontier.lease(DAY_SECONDS) is None, "the new page waits for a crawl"
 
 
-def test_a_crawl_that_was_over_goes_on_with_what_it_finds() -> None:
+def test_refresh_of_a_complete_crawl_follows_new_links() -> None:
     crawl = Crawl()
     crawl.visited(A)
-    crawl.revisits.begin(DAY, due_only=False)
-    lease = crawl.next(DAY)
+    crawl.revisits.begin(DAY_SECONDS, due_only=False)
+    lease = crawl.next(DAY_SECONDS)
     crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     crawl.add_links("http://c.example/new")
     assert not crawl.revisits.is_over()
-    assert crawl.next(DAY).url == "http://c.example/new"
+    assert crawl.next(DAY_SECONDS).url == "http://c.example/new"
 
 
 def revisit(**more: object) -> tuple[Crawl, Lease]:
     crawl = Crawl()
     crawl.visited(A, **more)
-    crawl.revisits.begin(DAY, due_only=False)
-    return crawl, crawl.next(DAY)
+    crawl.revisits.begin(DAY_SECONDS, due_only=False)
+    return crawl, crawl.next(DAY_SECONDS)
 
 
 @pytest.mark.parametrize(
     ("etag", "sent"), [('W/"1"', 'W/"1"'), ("", ""), ('"é"', ""), ('"a\r\nX-Evil: 1"', ""), ('"\x00"', "")]
 )
-def test_requests_are_conditional_with_validators_that_a_header_can_hold(etag: str, sent: str) -> None:
+def test_request_is_conditional_with_valid_validators(etag: str, sent: str) -> None:
     crawl, lease = revisit(etag=etag, last_modified=etag)
-    request = crawl.revisits.request(lease, DAY)
+    request = crawl.revisits.request(lease, DAY_SECONDS)
     assert (request.url, request.etag, request.last_modified) == (A, sent, sent)
 
 
-def test_requests_for_new_pages_and_for_what_was_gone_are_plain() -> None:
+def test_request_for_a_new_or_gone_page_is_unconditional() -> None:
     crawl, lease = revisit(etag='"1"')
-    crawl.looked(RevisitResult.GONE, DAY, headers={"etag": '"of the error page"'})
-    assert crawl.revisits.request(lease, DAY).etag == ""
+    crawl.looked(RevisitResult.GONE, DAY_SECONDS, headers={"etag": '"of the error page"'})
+    assert crawl.revisits.request(lease, DAY_SECONDS).etag == ""
     crawl = Crawl()
     crawl.add_links(A)
     assert crawl.revisits.request(crawl.next(0.0), 0.0).etag == ""
 
 
-def test_the_same_content_is_no_page_but_the_news_that_nothing_has_changed() -> None:
+def test_same_content_is_judged_as_not_modified() -> None:
     crawl, lease = revisit(content_hash=content_hash(b"same"))
     same = Page(url=A, status=200, body=b"same", headers={"etag": '"2"'}, wire_bytes=4, fetched_at=5.0)
     judged = crawl.revisits.judged(lease, same)
@@ -181,12 +181,12 @@ def test_the_same_content_is_no_page_but_the_news_that_nothing_has_changed() -> 
         (Failure(url=A, kind=FailureKind.SERVER_ERROR), None),
     ],
 )
-def test_what_a_look_has_found(fetched: Fetched, outcome: RevisitResult | None) -> None:
+def test_outcome_of_a_revisit_depends_on_the_response(fetched: Fetched, outcome: RevisitResult | None) -> None:
     crawl, lease = revisit()
     assert crawl.revisits.outcome(lease, fetched) is outcome
     crawl.add_links("http://new.example/")
     crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
-    assert crawl.revisits.outcome(crawl.next(DAY), fetched) is None, "a first visit"
+    assert crawl.revisits.outcome(crawl.next(DAY_SECONDS), fetched) is None, "a first visit"
 
 
 @pytest.mark.parametrize(
@@ -197,22 +197,22 @@ def test_what_a_look_has_found(fetched: Fetched, outcome: RevisitResult | None) 
         (RevisitResult.GONE, ("", 0, True), (False, 0)),
     ],
 )
-def test_what_is_remembered_and_what_the_account_is_told(
+def test_settle_stores_the_page_state_and_returns_previous_figures(
     outcome: RevisitResult, kept: tuple[str, int, bool], account: tuple[bool, int]
 ) -> None:
     crawl, _ = revisit(content_hash="old", quads=3, relevant=True, etag='"1"')
-    visit = crawl.looked(outcome, DAY)
+    visit = crawl.looked(outcome, DAY_SECONDS)
     memory = crawl.memory()
     assert (memory.content_hash, memory.quads, memory.gone) == kept
     assert memory.etag == ('"1"' if outcome is RevisitResult.UNCHANGED else "")
     assert (visit.refresh, visit.relevant, visit.quads) == (outcome.value, *account)
     assert (visit.relevant_before, visit.quads_before) == (True, 3)
     assert (memory.visits, memory.changes) == (2, int(outcome is not RevisitResult.UNCHANGED))
-    crawl.looked(RevisitResult.CHANGED, 2 * DAY, headers={"etag": '"2"'})
+    crawl.looked(RevisitResult.CHANGED, 2 * DAY_SECONDS, headers={"etag": '"2"'})
     assert (crawl.memory().etag, crawl.memory().gone) == ('"2"', False), "what is back is back"
 
 
-def test_a_revisit_leaves_the_page_in_the_arm_it_was_found_in() -> None:
+def test_entry_before_has_the_arm_of_the_first_visit() -> None:
     crawl, lease = revisit()
     crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     found = crawl.storage.find(A)
@@ -221,13 +221,13 @@ def test_a_revisit_leaves_the_page_in_the_arm_it_was_found_in() -> None:
     assert (found[0].score, found[0].arm.startswith("revisit")) == (crawl.memory().score, False)
 
 
-def test_time_that_runs_backwards_is_no_error() -> None:
+def test_clock_set_back_is_no_error() -> None:
     page = PageMemory(url=A, visited_at=100.0)
     assert page.change_expected(50.0) == 0.0
     assert page.looked_at(50.0, changed=True).observed == 0.0
 
 
-def test_the_job_s_policy_learns_nothing_from_revisits() -> None:
+def test_policy_of_the_job_does_not_learn_from_revisits() -> None:
     told: list[str] = []
 
     class Inner(RefreshFirst):
@@ -240,35 +240,35 @@ def test_the_job_s_policy_learns_nothing_from_revisits() -> None:
     assert told == ["a.example"]
 
 
-def test_a_refresh_that_is_killed_in_its_first_second_has_begun(tmp_path: Path) -> None:
+def test_begin_is_committed_at_once(tmp_path: Path) -> None:
     crawl = Crawl(LmdbStorage(tmp_path))
     crawl.visited(A, B)
-    crawl.revisits.begin(DAY, due_only=False)
+    crawl.revisits.begin(DAY_SECONDS, due_only=False)
     crawl.storage.close()
     assert Crawl(LmdbStorage(tmp_path)).frontier.revisits_left == 2
 
 
 @pytest.mark.parametrize("outcome", [RevisitResult.CHANGED, RevisitResult.UNCHANGED])
-def test_validators_that_are_too_long_are_not_kept_after_a_second_look_either(outcome: RevisitResult) -> None:
+def test_long_validators_of_a_revisit_are_not_stored(outcome: RevisitResult) -> None:
     crawl = Crawl()
     crawl.visited(A)
-    crawl.revisits.begin(DAY, due_only=False)
+    crawl.revisits.begin(DAY_SECONDS, due_only=False)
     crawl.looked(
-        outcome, DAY, headers={"etag": '"' + 300 * "e" + '"', "last-modified": "Sat, 01 Nov 2025 10:00:00 GMT"}
+        outcome, DAY_SECONDS, headers={"etag": '"' + 300 * "e" + '"', "last-modified": "Sat, 01 Nov 2025 10:00:00 GMT"}
     )
     assert (crawl.memory().etag, crawl.memory().last_modified) == ("", "Sat, 01 Nov 2025 10:00:00 GMT")
 
 
-def test_a_page_whose_header_asked_for_something_is_asked_for_whole() -> None:
+def test_request_for_a_page_with_robots_header_is_unconditional() -> None:
     crawl = Crawl()
     crawl.visited(A, etag='"1"', directives="noindex")
-    crawl.revisits.begin(DAY, due_only=False)
-    assert crawl.revisits.request(crawl.next(DAY), DAY).etag == ""
+    crawl.revisits.begin(DAY_SECONDS, due_only=False)
+    assert crawl.revisits.request(crawl.next(DAY_SECONDS), DAY_SECONDS).etag == ""
 
 
 def not_modified(**headers: str) -> Failure:
     told = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Failure(url=A, kind=FailureKind.NOT_MODIFIED, status=304, headers=told, fetched_at=DAY)
+    return Failure(url=A, kind=FailureKind.NOT_MODIFIED, status=304, headers=told, fetched_at=DAY_SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -289,13 +289,13 @@ def not_modified(**headers: str) -> Failure:
         ({"directives": "noindex"}, not_modified(x_robots_tag="noindex"), RevisitResult.UNCHANGED, "noindex"),
     ],
 )
-def test_what_the_headers_of_a_304_say_anew_holds(
+def test_headers_of_a_304_response_update_the_page_state(
     known: dict[str, object], answer: Failure, outcome: RevisitResult, directives: str
 ) -> None:
     crawl, lease = revisit(content_hash="old", quads=3, relevant=True, etag='"1"', counts={"rdfa": 3}, **known)
     judged = crawl.revisits.judged(lease, answer)
     assert crawl.revisits.outcome(lease, judged) is outcome
-    empty = Visit(number=9, url=A, host="a.example", at=DAY, failure=FailureKind.NOT_MODIFIED)
+    empty = Visit(number=9, url=A, host="a.example", at=DAY_SECONDS, failure=FailureKind.NOT_MODIFIED)
     visit = crawl.revisits.settle(outcome, empty, judged)
     memory = crawl.memory()
     assert (memory.directives, memory.content_hash, memory.etag, memory.changes) == (directives, "old", '"1"', 0)
@@ -307,24 +307,24 @@ def test_what_the_headers_of_a_304_say_anew_holds(
     )
 
 
-def test_the_same_content_on_its_last_day_is_read_again() -> None:
-    crawl, lease = revisit(content_hash=content_hash(b"same"), ends_at=DAY)
-    early, late = (Page(url=A, status=200, body=b"same", fetched_at=at) for at in (DAY - 1, DAY))
+def test_same_content_after_its_end_date_is_parsed_again() -> None:
+    crawl, lease = revisit(content_hash=content_hash(b"same"), ends_at=DAY_SECONDS)
+    early, late = (Page(url=A, status=200, body=b"same", fetched_at=at) for at in (DAY_SECONDS - 1, DAY_SECONDS))
     assert isinstance(crawl.revisits.judged(lease, early), Failure)
     assert crawl.revisits.judged(lease, late) is late
 
 
-def test_a_page_is_asked_for_whole_once_the_day_that_its_header_named_has_come() -> None:
-    crawl, lease = revisit(etag='"1"', directives=f"ends={2 * DAY:.0f}")
-    assert [crawl.revisits.request(lease, at).etag for at in (DAY, 2 * DAY)] == ['"1"', ""]
+def test_request_after_the_end_date_of_the_header_is_unconditional() -> None:
+    crawl, lease = revisit(etag='"1"', directives=f"ends={2 * DAY_SECONDS:.0f}")
+    assert [crawl.revisits.request(lease, at).etag for at in (DAY_SECONDS, 2 * DAY_SECONDS)] == ['"1"', ""]
 
 
 @pytest.mark.parametrize(
     ("kind", "sent"),
     [(FailureKind.CLIENT_ERROR, ""), (FailureKind.FORBIDDEN, '"1"'), (FailureKind.SERVER_ERROR, '"1"')],
 )
-def test_a_condition_that_was_not_understood_is_not_made_again(kind: FailureKind, sent: str) -> None:
+def test_client_error_removes_the_validators(kind: FailureKind, sent: str) -> None:
     crawl, lease = revisit(etag='"1"', last_modified='"1"')
     crawl.revisits.failed(lease, Failure(url=A, kind=kind))
-    request = crawl.revisits.request(lease, DAY)
+    request = crawl.revisits.request(lease, DAY_SECONDS)
     assert (request.etag, request.last_modified) == (sent, sent)

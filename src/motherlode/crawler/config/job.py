@@ -17,7 +17,7 @@ from motherlode.crawler.config.host_patterns import (
 )
 from motherlode.crawler.config.passwords import has_password
 from motherlode.crawler.config.units import parse_size
-from motherlode.crawler.url_rules import table_patterns
+from motherlode.crawler.url_rules import compile_links_table
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
 from motherlode.links import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
@@ -220,7 +220,7 @@ class Job:
     def link_rules(self) -> LinkRules:
         """Parse the table `[links]`."""
         try:
-            table_patterns(self.links)
+            compile_links_table(self.links)
             return link_rules_from(self.links)
         except ValueError as error:
             raise JobError(f"the table [links]: {error}") from error

@@ -1,6 +1,7 @@
-"""What goes to the readers and what comes back: the orders, a page, what it was found to be and to say.
+"""Messages between the crawl and its parser processes: the options, a page to parse, and the parsed page.
 
-Plain records, which the crawl needs as well as its readers; what reads a page is in `reading`, and only they load it.
+The crawl process imports this module, so it must not import any parser. The parsers are in `page_parser`, which only
+the parser processes import.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from motherlode.transform.options import Service, Stylesheet
 from motherlode.www.urls import ScopeRule
 
 MOST_CONTEXTS = 8
-"""JSON-LD contexts that are fetched for one page."""
+"""Maximum number of JSON-LD contexts that are fetched for one page."""
 
 
 class ServiceAnswer(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """What a transformation service gave for a page."""
+    """Response of a transformation service for one page."""
 
     content_type: str = ""
     body: bytes = b""
     failure: str = ""
-    """Why there is no answer."""
+    """Reason why there is no response, or an empty string."""
 
 
 class SubrequestResults(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """What a page needs from elsewhere, fetched for it by the crawl before it is read a second time."""
+    """Responses to the subrequests of a page, which the crawl fetches before the page is parsed a second time."""
 
     contexts: dict[str, bytes] = {}
     """JSON-LD contexts by URL."""
@@ -37,55 +38,55 @@ NO_SUBREQUEST_RESULTS = SubrequestResults()
 
 
 class ParseOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What every reading of a crawl has in common; sent to each worker once."""
+    """Options for parsing all pages of a crawl. They are sent to each parser process once."""
 
     target: str
     seconds: float = 5.0
-    """Time limit of one syntax on one page."""
+    """Timeout of one syntax on one page."""
     stylesheets: tuple[Stylesheet, ...] = ()
     transformations: dict[str, bytes] = {}
     services: tuple[Service, ...] = ()
     transformers: frozenset[str] | None = None
     strict_jsonld: bool = False
     following: LinkRules = LinkRules()
-    """Which links the user wants followed."""
+    """Rules that select the links to follow."""
     keep_ntriples: bool = False
-    """Give the statements as N-Triples, too: for recordings."""
+    """Return the statements also as N-Triples. Traces need them."""
     keep_hashes: bool = False
-    """Give the hashes of the statements: for a reward that counts new ones."""
+    """Return the hashes of the statements. A reward that counts new statements needs them."""
     is_brief: bool = False
-    """Say nothing of a link that was given before but its address: the frontier knows it, whatever else is said."""
+    """Return only the URL of a link that was returned before, because the frontier ignores the rest of a known link."""
     scope: ScopeRule = ScopeRule()
-    """Links that lead out of it are counted, and not given."""
+    """Links out of this scope are counted and not returned."""
 
 
 class PageBody(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """A page on its way to a reader."""
+    """A page to parse."""
 
     url: str
     content_type: str
     body: bytes
     headers: dict[str, str] = {}
-    """Those of `READ_HEADERS` that the answer had."""
+    """The headers of the response that are in `READ_HEADERS`."""
     at: float = 0.0
-    """When it was fetched, in seconds since the epoch; 0 in a recorded web, where no date has passed."""
+    """Time of the fetch in seconds since the epoch. It is 0 in a recorded web, in which no date has passed."""
     supplies: SubrequestResults = NO_SUBREQUEST_RESULTS
 
 
 READ_HEADERS = ("link", "content-location", "refresh", "x-robots-tag")
-"""Headers that a reading takes into account, beside the content type."""
+"""Names of the headers that the parser uses, in addition to the content type."""
 
 
 class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """All that a page was found to be and to say."""
+    """Result of parsing one page."""
 
     kind: str
     relevant: bool
     counts: dict[str, int]
-    """Distinct statements by syntax."""
+    """Number of distinct statements by syntax."""
     quads: int
     graph_quads: bytes
-    """N-Quads of the page's statements, each line with its graph."""
+    """The statements of the page as N-Quads, each line with its graph."""
     union_quads: bytes
     """The same statements without graphs, for the default graph of the store."""
     graphs: tuple[str, ...]
@@ -93,23 +94,23 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     problems: tuple[Problem, ...]
     content_hash: str
     not_followed: int = 0
-    """Links that the page asks not to follow."""
+    """Number of links that the page asks not to follow."""
     out_of_scope: int = 0
-    """Links that were not given because they lead out of scope."""
+    """Number of links that were not returned because they are out of scope."""
     wanted: tuple[str, ...] = ()
-    """JSON-LD contexts that were not there."""
+    """URLs of missing JSON-LD contexts."""
     says: tuple[str, ...] = ()
-    """Which syntax says what, where several speak."""
+    """For pages with several syntaxes: which syntax has which statements."""
     ntriples: bytes = b""
-    """The statements without the page's plain facts, where they were asked for."""
+    """The statements without the page metadata. Empty unless `keep_ntriples` is set."""
     hashes: bytes = b""
-    """Of the same statements, where they were asked for."""
+    """Hashes of the same statements. Empty unless `keep_hashes` is set."""
     ends_at: float | None = None
-    """When the page, in its head, asks not to be kept any longer."""
+    """Time after which the HTML head asks crawlers not to keep the page (`unavailable_after`)."""
     gist: int = 0
-    """What it says, to tell whether other pages say the same."""
+    """Content fingerprint: equal for pages with the same statements."""
 
 
 def syntaxes(reading: ParsedPage) -> tuple[str, ...]:
-    """The syntaxes that gave statements, page facts aside."""
+    """Return the syntaxes that have statements, without the page metadata."""
     return tuple(sorted(name for name in reading.counts if name != Syntax.PAGE.value))

@@ -1,4 +1,8 @@
-"""What a page says, in one number: so that it is seen where all pages of a site say the same."""
+"""Parsing of one page: detect its content kind, extract its statements and links, and test it against the target.
+
+`PageParser` runs in the parser processes. `parse_document` is the part that `motherlode extract` uses as well. The code
+of this module opens no socket and no file. `content_fingerprint` finds pages that have the same statements.
+"""
 
 from __future__ import annotations
 
@@ -53,46 +57,46 @@ from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
 from motherlode.www.urls import Scope
 
-_MOST = 1000
-"""Statements that are looked at; a page of more says something."""
+_MAX_HASHED_STATEMENTS = 1000
+"""Maximum number of statements that enter a content fingerprint."""
 
 
 def content_fingerprint(facts: TransformResult, url: str) -> int:
-    """A hash of what a page states, whatever its own address is; 0 where it states nothing but plain facts of a page.
+    """Return a hash of the page's statements, or 0 if it has only page metadata.
 
-    Statements about the site itself, which software puts on every page, often name the page as well.
+    The page's own URL does not enter the hash, because the statements about a site that its software repeats on every
+    page often contain the URL of the page.
     """
     own = (f"<{url}", f'"{url}')
     statements = (one for found in facts.extractions if found.syntax in COUNTED for one in found.statements)
-    said = {f"{p} {_alike(o, own)}" for _, p, o, _ in islice(statements, _MOST)}
-    return xxhash.xxh3_64_intdigest("\n".join(sorted(said)).encode("utf-8", "replace")) if said else 0
+    lines = {f"{p} {_normalize_object(o, own)}" for _, p, o, _ in islice(statements, _MAX_HASHED_STATEMENTS)}
+    return xxhash.xxh3_64_intdigest("\n".join(sorted(lines)).encode("utf-8", "replace")) if lines else 0
 
 
-def _alike(term: str, own: tuple[str, str]) -> str:
+def _normalize_object(term: str, own: tuple[str, str]) -> str:
+    """Return the object of a statement without blank node labels and without the page's own URL."""
     if term.startswith("_:"):
         return "_:"
     return "<>" if term.startswith(own) else term
 
 
-# ── Detect, transform and extract wired together: from a body to its facts and links.
-
-MOST_LINKS = 50_000
-"""Links of one archive: as many as one sitemap may have. Each member has limits of its own."""
+MAX_ARCHIVE_LINKS = 50_000
+"""Maximum number of links of one archive, the same as of one sitemap. Each member has its own limits in addition."""
 _SEVERAL_CONTEXTS = TransformResult(
     problems=(Problem(syntax=Syntax.JSON_LD, message="several Link headers name a JSON-LD context: none was used"),)
 )
 
 
 class ParseResult(NamedTuple):
-    """What a body is, says and leads to."""
+    """A document with its statements and links."""
 
     document: Document
     facts: TransformResult
     links: list[Link]
 
 
-Gather = Callable[[Document, TransformResult], list[Link]]
-"""The links of a document and its facts."""
+CollectLinks = Callable[[Document, TransformResult], list[Link]]
+"""Function from a document and its statements to the links of the document."""
 
 
 def parse_document(
@@ -103,20 +107,20 @@ def parse_document(
     options: TransformOptions,
     supplies: SubrequestResults = NO_SUBREQUEST_RESULTS,
     contexts: Sequence[str] = (),
-    gather: Gather | None = None,
+    collect_links: CollectLinks | None = None,
     named: str = "",
 ) -> ParseResult:
-    """The document that a body is, all facts in it, and its links if they are gathered.
+    """Parse a body into its document, its statements, and its links if `collect_links` is given.
 
-    Facts and links of the members of an archive count as the archive's own. `contexts` are the JSON-LD contexts that
-    the headers of the answer name. `named` is where the body was found, if that is not at its own URL: its extension
-    goes before that of the URL.
+    The statements and links of the members of an archive count as those of the archive. `contexts` are the URLs of the
+    JSON-LD contexts in the response headers. `named` is the location of the body if it differs from `url`; its file
+    extension is used for detection instead of that of the URL.
     """
     if supplies.contexts:
         options = replace(options, contexts={**options.contexts, **supplies.contexts})
     detected = detect(body, url=named or url, content_type=content_type)
     known: list[TransformResult] = []
-    if contexts and _takes_context(detected, content_type):
+    if contexts and _accepts_context(detected, content_type):
         if len(contexts) == 1:
             detected = Detected(kind=ContentKind.JSON_LD, evidence=detected.evidence, charset=detected.charset)
             options = replace(options, context=contexts[0])
@@ -125,34 +129,34 @@ def parse_document(
     document = Document(url=url, body=body, detected=detected)
     gathered: list[list[Link]] = []
     count = unread = 0
-    for part, facts in _parts(document, content_type, options, supplies.service):
+    for part, facts in _transform_parts(document, content_type, options, supplies.service):
         known.append(facts)
-        if gather is None:
+        if collect_links is None:
             continue
-        if count > MOST_LINKS:
+        if count > MAX_ARCHIVE_LINKS:
             unread += part is not document
             continue
-        gathered.append(gather(part, facts))
+        gathered.append(collect_links(part, facts))
         count += len(gathered[-1])
-        if late := part.problems[len(facts.problems) :]:  # what only showed when the links were read
+        if late := part.problems[len(facts.problems) :]:  # problems that link extraction added
             known.append(TransformResult(problems=tuple(late)))
     links = gathered[0] if gathered else []
     if MEDIA[document.kind].is_archive:
-        links = _once_each(gathered, url)
-        known += _too_many_links(len(links) - MOST_LINKS, unread)
-        del links[MOST_LINKS:]
+        links = _merge_links(gathered, url)
+        known += _report_omitted_links(len(links) - MAX_ARCHIVE_LINKS, unread)
+        del links[MAX_ARCHIVE_LINKS:]
     return ParseResult(document, known[0] if len(known) == 1 else merge(known), links)
 
 
-def _takes_context(detected: Detected, content_type: str) -> bool:
-    """Whether a Link header may make JSON-LD of a body: of JSON by any name but JSON-LD's own."""
+def _accepts_context(detected: Detected, content_type: str) -> bool:
+    """Return whether a Link header may name the context of a body: of JSON that is not labelled as JSON-LD."""
     name = essence(content_type)
     is_plain = name == "application/json" or (name.endswith("+json") and name != "application/ld+json")
     return is_plain and detected.kind in (ContentKind.JSON, ContentKind.JSON_LD)
 
 
-def _once_each(gathered: Iterable[Iterable[Link]], page_url: str) -> list[Link]:
-    """The links of an archive's members together, without the archive itself."""
+def _merge_links(gathered: Iterable[Iterable[Link]], page_url: str) -> list[Link]:
+    """Return the distinct links of all members of an archive, without the URL of the archive itself."""
     found: dict[str, Link] = {}
     for links in gathered:
         for link in links:
@@ -161,32 +165,36 @@ def _once_each(gathered: Iterable[Iterable[Link]], page_url: str) -> list[Link]:
     return list(found.values())
 
 
-def _too_many_links(links: int, members: int) -> Iterator[TransformResult]:
-    """The problem that an archive has more links than it may give."""
+def _report_omitted_links(links: int, members: int) -> Iterator[TransformResult]:
+    """Yield a problem if links of an archive were left out."""
     if links > 0 or members:
         rest = [f"{links:,} more of them" if links > 0 else "", f"all those of {members:,} members" if members else ""]
         left_out = " and ".join(filter(None, rest))
-        message = f"an archive gives {MOST_LINKS:,} links at most: {left_out} were left out"
+        message = f"an archive gives {MAX_ARCHIVE_LINKS:,} links at most: {left_out} were left out"
         yield TransformResult(problems=(Problem(syntax=None, message=message),))
 
 
-def _parts(
-    document: Document, content_type: str, options: TransformOptions, answer: ServiceAnswer | None
+def _transform_parts(
+    document: Document, content_type: str, options: TransformOptions, response: ServiceAnswer | None
 ) -> Iterator[tuple[Document, TransformResult]]:
-    """A document with its facts, or those in an archive; and what a service says counts as the facts of the whole."""
-    asked = _by_service(document, content_type, options, answer)
-    said = TransformResult(extractions=(asked,)) if asked.statements or asked.problems else None
+    """Yield the document, or each document in an archive, with its statements.
+
+    The statements of a transformation service belong to the whole document.
+    """
+    extraction = _extract_service_response(document, content_type, options, response)
+    is_empty = not extraction.statements and not extraction.problems
+    from_service = None if is_empty else TransformResult(extractions=(extraction,))
     if MEDIA[document.kind].is_archive:
-        yield from _members(document, options)
-        if said is not None:
-            yield document, said
+        yield from _transform_members(document, options)
+        if from_service is not None:
+            yield document, from_service
     else:
         facts = transform(document, options, content_type=content_type)
-        yield document, facts if said is None else merge([facts, said])
+        yield document, facts if from_service is None else merge([facts, from_service])
 
 
-def _members(document: Document, options: TransformOptions) -> Iterator[tuple[Document, TransformResult]]:
-    """Each document in an archive with its facts; archives in archives have been opened as far as is safe."""
+def _transform_members(document: Document, options: TransformOptions) -> Iterator[tuple[Document, TransformResult]]:
+    """Yield each document in an archive, and in nested archives up to a limit, with its statements."""
     for member in unpack_members(document):
         if isinstance(member, Problem):
             yield document, TransformResult(problems=(member,))
@@ -198,29 +206,27 @@ def _members(document: Document, options: TransformOptions) -> Iterator[tuple[Do
             yield inner, transform(inner, options)
 
 
-def _by_service(
-    document: Document, content_type: str, options: TransformOptions, answer: ServiceAnswer | None
+def _extract_service_response(
+    document: Document, content_type: str, options: TransformOptions, response: ServiceAnswer | None
 ) -> Extraction:
-    """What a service said of a page; nothing where it has not been asked."""
-    call = find_service_call(document, options, content_type=content_type) if answer is not None else None
-    if call is None or answer is None:
+    """Return the statements in the response of a transformation service, or none if there is no response."""
+    call = find_service_call(document, options, content_type=content_type) if response is not None else None
+    if call is None or response is None:
         return Extraction(syntax=Syntax.OTHER)
-    if call.refused or answer.failure:
-        return service_failure(call, call.refused or answer.failure)
+    if call.refused or response.failure:
+        return service_failure(call, call.refused or response.failure)
     names = BlankNames(f"{document.url} by {call.url}", Syntax.OTHER)
-    return read_service_response(call, answer.content_type, answer.body, names)
+    return read_service_response(call, response.content_type, response.body, names)
 
 
-# ── Detect, transform, extract, judge: all that is done to one page away from network and disk. Pure; runs in workers.
-
-_MOST_TOLD = 100_000
-"""Addresses that a reader remembers to have given: some ten megabytes."""
+_MAX_KNOWN_URLS = 100_000
+"""Maximum number of URLs that a set of a parser keeps, which is about ten megabytes."""
 MAX_PROBLEMS = 50
-"""Kept for one page; a hostile page could have millions."""
+"""Maximum number of problems that are kept per page, because a hostile page could have millions."""
 
 
 class PageParser:
-    """Reads pages for one target."""
+    """Parses pages and tests them against one target."""
 
     def __init__(self, instructions: ParseOptions) -> None:
         self._target: Target = target_from(instructions.target)
@@ -232,20 +238,21 @@ class PageParser:
             transformers=instructions.transformers,
             strict_jsonld=instructions.strict_jsonld,
         )
-        self._outside = None if instructions.scope.is_everything else Outside(instructions.scope.scope())
-        self._extract_options = LinkOptions(
-            kept_extensions=_extensions(transformable_types(self._options)), outside=self._outside
+        self._out_of_scope = None if instructions.scope.is_everything else OutOfScope(instructions.scope.scope())
+        self._link_options = LinkOptions(
+            kept_extensions=_find_extensions(transformable_types(self._options)), outside=self._out_of_scope
         )
-        self._following = instructions.following
+        self._link_rules = instructions.following
         self._keep_ntriples = instructions.keep_ntriples
         self._keep_hashes = instructions.keep_hashes
-        self._told: set[str] | None = set() if instructions.is_brief else None
+        self._described: set[str] | None = set() if instructions.is_brief else None
 
     def read(self, page: PageBody) -> ParsedPage:
-        is_again = page.supplies != NO_SUBREQUEST_RESULTS  # nobody was told what came of the first reading
-        told: AbstractSet[str] = frozenset() if is_again or self._told is None else self._told
-        if self._outside is not None:
-            self._outside.on_page.clear()
+        """Parse a page."""
+        is_second_pass = page.supplies != NO_SUBREQUEST_RESULTS  # the result of the first pass was not used
+        described: AbstractSet[str] = frozenset() if is_second_pass or self._described is None else self._described
+        if self._out_of_scope is not None:
+            self._out_of_scope.on_page.clear()
         document, facts, links = parse_document(
             page.body,
             url=page.url,
@@ -253,15 +260,15 @@ class PageParser:
             options=self._options,
             supplies=page.supplies,
             contexts=context_links(page.headers, page_url=page.url) if page.headers else (),
-            gather=partial(self._gather, told=told),
+            collect_links=partial(self._collect_links, described=described),
         )
         if page.headers:
             links += header_links(page.headers, page_url=page.url)
-        said = robots_directives(document) if MEDIA[document.kind].is_html else NO_DIRECTIVES
-        asked = said | header_directives(page.headers.get("x-robots-tag", ""))
-        facts = facts if asked.may_be_kept(page.at) else _left_out(facts, asked)
-        if self._told is not None and not asked.nofollow:
-            _remember(self._told, links)
+        in_head = robots_directives(document) if MEDIA[document.kind].is_html else NO_DIRECTIVES
+        directives = in_head | header_directives(page.headers.get("x-robots-tag", ""))
+        facts = facts if directives.may_be_kept(page.at) else _omit_statements(facts, directives)
+        if self._described is not None and not directives.nofollow:
+            _add_described(self._described, links)
         serialized = serialize_page(page.url, facts)
         return ParsedPage(
             kind=document.kind.value,
@@ -272,67 +279,69 @@ class PageParser:
             union_quads=serialized.union_quads,
             graphs=serialized.graphs,
             says=syntax_keys(facts),
-            links=[] if asked.nofollow else links,
-            problems=_kept(facts),
+            links=[] if directives.nofollow else links,
+            problems=_limit_problems(facts),
             content_hash="sha256:" + hashlib.sha256(page.body).hexdigest(),
-            not_followed=len(links) if asked.nofollow else 0,
-            out_of_scope=len(self._outside.on_page) if self._outside is not None else 0,
+            not_followed=len(links) if directives.nofollow else 0,
+            out_of_scope=len(self._out_of_scope.on_page) if self._out_of_scope is not None else 0,
             wanted=tuple(sorted({url for extraction in facts.extractions for url in extraction.wanted})),
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
-            ends_at=said.ends_at if page.at else None,
+            ends_at=in_head.ends_at if page.at else None,
             gist=content_fingerprint(facts, page.url),
         )
 
-    def _gather(self, document: Document, facts: TransformResult, *, told: AbstractSet[str]) -> list[Link]:
-        return extract_links(document, facts, self._extract_options, self._following, told)
+    def _collect_links(self, document: Document, facts: TransformResult, *, described: AbstractSet[str]) -> list[Link]:
+        return extract_links(document, facts, self._link_options, self._link_rules, described)
 
 
-class Outside:
-    """Addresses that lead out of scope."""
+class OutOfScope:
+    """Tests whether URLs are out of scope, and collects those of the current page that are."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._known: set[str] = set()
-        """Every page of a site may link to the same."""
+        """URLs known to be out of scope, because the pages of a site often link to the same URLs."""
         self.on_page: set[str] = set()
-        """Those that were asked about; the reader clears it for every page."""
+        """Out-of-scope URLs of the current page. `PageParser` clears the set before each page."""
 
     def __call__(self, url: str) -> bool:
         if url not in self._known:
             if not self._scope(url):
                 return False
-            if len(self._known) >= _MOST_TOLD:
+            if len(self._known) >= _MAX_KNOWN_URLS:
                 self._known.clear()
             self._known.add(url)
         self.on_page.add(url)
         return True
 
 
-def _remember(told: set[str], links: Sequence[Link]) -> None:
-    if len(told) > _MOST_TOLD:
-        told.clear()  # what is on every page is soon back
-    told.update(link.url for link in links if not link.nofollow)
+def _add_described(described: set[str], links: Sequence[Link]) -> None:
+    """Add the links that were returned with all their attributes."""
+    if len(described) > _MAX_KNOWN_URLS:
+        described.clear()  # links that are on every page are added again soon
+    described.update(link.url for link in links if not link.nofollow)
 
 
-def _extensions(patterns: Sequence[str]) -> frozenset[str]:
-    """Extensions of the files whose type is meant by one of the patterns."""
+def _find_extensions(patterns: Sequence[str]) -> frozenset[str]:
+    """Return the file extensions of the media types that match one of the patterns."""
     known = mimetypes.types_map.items()
     return frozenset(end[1:] for end, kind in known if any(fits(pattern, kind) for pattern in patterns))
 
 
-def _left_out(facts: TransformResult, asked: CrawlerDirectives) -> TransformResult:
-    """Facts that a page asks not to be kept, which leaves the note that there were some."""
+def _omit_statements(facts: TransformResult, directives: CrawlerDirectives) -> TransformResult:
+    """Return a result without the statements that the page asks not to keep, with a problem that says how many."""
     count = sum(facts.counts.values())
     why = "noindex: the page asks not to be kept"
-    if not asked.noindex and asked.ends_at is not None:
-        last = datetime.fromtimestamp(0, UTC) + timedelta(seconds=asked.ends_at)
+    if not directives.noindex and directives.ends_at is not None:
+        last = datetime.fromtimestamp(0, UTC) + timedelta(seconds=directives.ends_at)
         why = f"unavailable_after: the page asks not to be kept after {last:%Y-%m-%d %H:%M}"
     note = Problem(syntax=None, message=f"{why}; {count} statements were left out")
     return TransformResult(problems=(note,)) if count else TransformResult()
 
 
-def _kept(facts: TransformResult) -> tuple[Problem, ...]:
+def _limit_problems(facts: TransformResult) -> tuple[Problem, ...]:
+    """Return the first problems, with one that counts the others."""
     problems = facts.all_problems()
     if len(problems) <= MAX_PROBLEMS:
         return problems

@@ -1,9 +1,9 @@
-"""The pool of reader processes: bounded, supervised, replaced when one of them ends.
+"""A bounded pool of supervised parser processes, and a pair of pools that separates large pages from small ones.
 
-A reader process may end at any moment: a page can break it, the kernel can kill it when memory is short, and so can a
-person. The page that it was reading is then tried once more in a fresh process, because the page need not be the cause.
-A page that ends a second process is given up. Each process has a task that supervises it. If such a task ends although
-the pool is open, that is logged, its pages are kept, and another task takes its place.
+A parser process may end at any moment: a page can crash it, and the kernel or a user can kill it. The pool then parses
+the current page once more in a new process, because the page need not be the cause. If the second process ends as well,
+the page fails. Each process has a task that supervises it. If this task ends while the pool is open, the pool logs an
+error, keeps the pages of the task and starts another one.
 """
 
 from __future__ import annotations
@@ -23,55 +23,55 @@ from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptio
 from motherlode.runtime.frames import STATUS_OK, pack_frame, read_frame_async
 
 _LOG = logging.getLogger(__package__)
-_FRAME_LIMIT = 1 << 30
-_START_SECONDS = 60.0
+_MAX_FRAME_BYTES = 1 << 30
+_START_TIMEOUT_SECONDS = 60.0
 _MAX_STARTS = 5
-"""Attempts in a row to start a process, before the pool gives up."""
-_PAUSE_SECONDS = 0.2
-"""Before a process or a supervising task that failed is started again."""
-_AHEAD = 2
-"""Pages sent to a worker before its answer to the first: it never waits for the event loop."""
-_MAX_BROKEN = 2
-"""Processes that may end while they read one page."""
+"""Consecutive attempts to start a process before the pool fails."""
+_RESTART_PAUSE_SECONDS = 0.2
+"""Pause before a failed process or supervising task is started again."""
+_MAX_SENT_PAGES = 2
+"""Maximum number of pages in one worker. With the next page already sent, it never waits for the event loop."""
+_MAX_CRASHES = 2
+"""Number of processes that end during one page before the page fails."""
 
 
 class UnreadableError(Exception):
-    """A page that no worker could read within its limits."""
+    """A page could not be parsed within the limits."""
 
 
 @dataclass(slots=True)
 class _Job:
     url: str
     page: bytes
-    answer: asyncio.Future[ParsedPage]
-    broken: int = 0
-    """Processes that ended while they read the page."""
+    result: asyncio.Future[ParsedPage]
+    crashes: int = 0
+    """Number of processes that ended while they parsed the page."""
 
     def fail(self, error: Exception) -> None:
-        if not self.answer.done():
-            self.answer.set_exception(error)
+        if not self.result.done():
+            self.result.set_exception(error)
 
 
 @dataclass(slots=True)
 class _Worker:
-    """A process and what it is at."""
+    """A parser process and its pages."""
 
     process: asyncio.subprocess.Process
     sent: deque[_Job] = field(default_factory=deque)
-    """Pages without an answer; the process reads the first of them."""
+    """Pages without a result. The process parses the first of them."""
     is_late: bool = False
-    """It outlasted the time of a page, and was ended for it."""
+    """Whether the process was killed because a page exceeded its timeout."""
     _timeout: asyncio.TimerHandle | None = None
 
-    def start_clock(self, seconds: float) -> None:
-        """Give the first page its time: a timer costs a third of `asyncio.timeout`, page after page."""
-        self._timeout = asyncio.get_running_loop().call_later(seconds, self.end_late)
+    def start_timeout(self, seconds: float) -> None:
+        """Start the timeout of the first page. A timer costs a third of the CPU time of `asyncio.timeout`."""
+        self._timeout = asyncio.get_running_loop().call_later(seconds, self.kill_late)
 
-    def stop_clock(self) -> None:
+    def cancel_timeout(self) -> None:
         if self._timeout is not None:
             self._timeout.cancel()
 
-    def end_late(self) -> None:
+    def kill_late(self) -> None:
         self.is_late = True
         self.kill()
 
@@ -82,55 +82,59 @@ class _Worker:
 
 @dataclass(slots=True)
 class _Slot:
-    """Room for one process. It outlives the process and the task that supervises it."""
+    """State of one process slot. It outlives the process and the task that supervises it."""
 
     waiting: deque[_Job] = field(default_factory=deque)
-    """Pages of a process that ended; the next one reads them first."""
+    """Pages of a process that ended. The next process parses them first."""
     worker: _Worker | None = None
 
 
 class ParserPool:
-    """`read` gives a page to the next free worker; callers wait when all are busy."""
+    """Parses pages in the next free process. Callers wait while all processes are busy."""
 
     def __init__(self, instructions: ParseOptions, *, workers: int, seconds: float) -> None:
         self._instructions = msgspec.msgpack.encode(instructions)
         self._seconds = seconds
-        """Hard limit for one page; the limits of each syntax are inside it."""
-        self._jobs: asyncio.Queue[_Job] = asyncio.Queue(maxsize=workers * _AHEAD * 2)
+        """Timeout of one page. It includes the timeouts of the syntaxes."""
+        self._jobs: asyncio.Queue[_Job] = asyncio.Queue(maxsize=workers * _MAX_SENT_PAGES * 2)
         self._decode = msgspec.msgpack.Decoder(ParsedPage).decode
         self._encode = msgspec.msgpack.Encoder().encode
         self._tasks: set[asyncio.Task[None]] = set()
         self._running: list[_Worker] = []
         self._processes: set[asyncio.subprocess.Process] = set()
-        """All that were started and are not known to have ended."""
+        """Processes that were started and are not known to have ended."""
         self._fault: OSError | None = None
         self._is_closing = False
         self.replaced = 0
-        """Workers that had to be replaced."""
+        """Number of processes that were replaced."""
         for _ in range(workers):
             self._launch(_Slot())
 
     async def read(self, page: PageBody) -> ParsedPage:
-        """What a worker makes of a page; UnreadableError where it broke or outlasted its worker."""
+        """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
         if self._fault is not None:
             raise self._fault
         job = _Job(page.url, self._encode(page), asyncio.get_running_loop().create_future())
         await self._jobs.put(job)
-        return await job.answer
+        return await job.result
 
     def process_ids(self) -> list[int]:
+        """Return the ids of the running processes."""
         return [worker.process.pid for worker in self._running]
 
     async def close(self) -> None:
+        """Cancel the supervising tasks and kill all processes."""
         self._is_closing = True
         while pending := [task for task in self._tasks if not task.done()]:
             for task in pending:
                 task.cancel()
-            await asyncio.wait(pending, timeout=1)  # again, if a cancellation crossed with an answer and was lost
+            await asyncio.wait(
+                pending, timeout=1
+            )  # repeated, because a cancellation may be lost if a result arrives at the same time
         for process in list(self._processes):
-            await self._end(process)  # a cancellation may have come while its end was waited for
+            await self._end(process)  # a task may have been cancelled while it waited for its process to end
 
-    # ── supervision ──────────────────────────────────────────────────────────────────────────────────
+    # Supervision
 
     def _launch(self, slot: _Slot) -> None:
         """Start the task that supervises a slot, unless the pool is being closed."""
@@ -138,59 +142,61 @@ class ParserPool:
             return
         task = asyncio.create_task(self._supervise(slot))
         self._tasks.add(task)
-        task.add_done_callback(partial(self._supervisor_ended, slot))
+        task.add_done_callback(partial(self._restart_supervisor, slot))
 
-    def _supervisor_ended(self, slot: _Slot, task: asyncio.Task[None]) -> None:
-        """Repair what no supervising task should do: end while the pool is open."""
+    def _restart_supervisor(self, slot: _Slot, task: asyncio.Task[None]) -> None:
+        """Start a supervising task again if it ended while the pool is open, which is an internal error."""
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if self._is_closing:
             return
-        _LOG.error("internal error: the supervision of a reader process ended; it begins again", exc_info=error)
+        _LOG.error(
+            "internal error: the supervising task of a parser process ended; it is started again", exc_info=error
+        )
         if slot.worker is not None:
             slot.worker.kill()
-            self._take_back(slot, slot.worker)
-        asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._launch, slot)
+            self._requeue_pages(slot, slot.worker)
+        asyncio.get_running_loop().call_later(_RESTART_PAUSE_SECONDS, self._launch, slot)
 
     async def _supervise(self, slot: _Slot) -> None:
-        """Keep one worker process going for ever."""
+        """Run a worker process, and replace it each time it ends."""
         while True:
             slot.worker = worker = await self._start_worker(slot)
             self._running.append(worker)
             try:
                 await self._feed(worker, slot.waiting)
-            except Exception as error:  # noqa: BLE001 - by whatever a process ends (uvloop: RuntimeError), it is replaced
-                worker.stop_clock()
+            except Exception as error:  # noqa: BLE001 - the process is replaced after any error (uvloop: RuntimeError)
+                worker.cancel_timeout()
                 await self._end(worker.process)
-                self._tell_end(worker, error)
-                self._take_back(slot, worker)
+                self._log_end(worker, error)
+                self._requeue_pages(slot, worker)
             finally:
-                worker.stop_clock()
+                worker.cancel_timeout()
                 self._running.remove(worker)
                 await self._end(worker.process)
 
-    def _take_back(self, slot: _Slot, worker: _Worker) -> None:
-        """Let the pages of a process that has ended wait for the next one, but those that are given up."""
+    def _requeue_pages(self, slot: _Slot, worker: _Worker) -> None:
+        """Move the pages of an ended process to the queue of the next one, except a page that has failed."""
         self.replaced += 1
         slot.worker = None
         if worker.sent:
-            worker.sent[0].broken += 1
+            worker.sent[0].crashes += 1
             if worker.is_late:
-                worker.sent.popleft().fail(UnreadableError("the page took too long"))
-            elif worker.sent[0].broken >= _MAX_BROKEN:
-                worker.sent.popleft().fail(UnreadableError("the page broke its reader, and a second one"))
+                worker.sent.popleft().fail(UnreadableError("parsing the page took too long"))
+            elif worker.sent[0].crashes >= _MAX_CRASHES:
+                worker.sent.popleft().fail(UnreadableError("the page crashed two parser processes"))
         slot.waiting.extendleft(reversed(worker.sent))
         worker.sent.clear()
 
     @staticmethod
-    def _tell_end(worker: _Worker, error: Exception) -> None:
-        """Log the end of a process, unless the pool itself ended it after the time of a page."""
+    def _log_end(worker: _Worker, error: Exception) -> None:
+        """Log the end of a process, unless the pool killed it because of a timeout."""
         if worker.is_late:
             return
-        doing = f"reading {worker.sent[0].url}" if worker.sent else "waiting for a page"
+        doing = f"parsing {worker.sent[0].url}" if worker.sent else "waiting for a page"
         is_known = isinstance(error, (ConnectionError, EOFError, RuntimeError))
         _LOG.warning(
-            "a reader process (pid %d, exit status %s) ended while %s; another takes its place",
+            "a parser process (pid %d, exit status %s) ended while %s; it is replaced",
             worker.process.pid,
             worker.process.returncode,
             doing,
@@ -198,40 +204,41 @@ class ParserPool:
         )
 
     async def _start_worker(self, slot: _Slot) -> _Worker:
-        """A process that is ready; one that ends before that, or cannot be made just now, is tried again."""
+        """Return a process that is ready. Try again if it cannot be started or ends before it is ready."""
         for attempt in range(1, _MAX_STARTS + 1):
             try:
                 return _Worker(await self._start())
-            except Exception as error:  # noqa: BLE001 - uvloop raises RuntimeError where asyncio has ConnectionError
+            except Exception as error:  # noqa: BLE001 - uvloop raises RuntimeError instead of ConnectionError
                 number = f"attempt {attempt} of {_MAX_STARTS}"
-                _LOG.warning("a reader process could not be started (%s): %r", number, error)
+                _LOG.warning("a parser process could not be started (%s): %r", number, error)
                 if attempt == _MAX_STARTS or self._fault is not None:
                     await self._give_up(error, slot.waiting)
-            await asyncio.sleep(_PAUSE_SECONDS)
-        raise ValueError("internal error: a reader process was neither started nor given up")
+            await asyncio.sleep(_RESTART_PAUSE_SECONDS)
+        raise ValueError("internal error: a parser process was neither started nor given up")
 
     async def _give_up(self, error: Exception, waiting: deque[_Job]) -> NoReturn:
-        """No worker can be started: every page that waits, if only for room, and every later one is told so."""
-        self._fault = OSError(f"a reader process could not be started: {type(error).__name__} {error}".rstrip())
+        """Fail all waiting and all later pages, because no process can be started."""
+        self._fault = OSError(f"a parser process could not be started: {type(error).__name__} {error}".rstrip())
         while True:
             job = waiting.popleft() if waiting else await self._jobs.get()
             job.fail(self._fault)
 
-    # ── one process ──────────────────────────────────────────────────────────────────────────────────
+    # One process
 
     async def _start(self) -> asyncio.subprocess.Process:
+        """Start a process and wait until it is ready."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "motherlode.crawler.parsing.worker",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            limit=_FRAME_LIMIT,
-            start_new_session=True,  # Ctrl-C at a terminal is for the crawl, even before a reader can ignore it
+            limit=_MAX_FRAME_BYTES,
+            start_new_session=True,  # Ctrl-C reaches only the crawl, even before the process ignores SIGINT
         )
         self._processes.add(process)
         try:
-            async with asyncio.timeout(_START_SECONDS):
+            async with asyncio.timeout(_START_TIMEOUT_SECONDS):
                 await self._send(process, self._instructions)
                 await self._receive(process)
         except BaseException:
@@ -246,44 +253,44 @@ class ParserPool:
         self._processes.discard(process)
 
     async def _feed(self, worker: _Worker, waiting: deque[_Job]) -> None:
-        """Send pages and take answers, until the process ends, which is an error."""
+        """Send pages and receive results until the process ends, which raises an error."""
         while True:
-            while len(worker.sent) < _AHEAD:
+            while len(worker.sent) < _MAX_SENT_PAGES:
                 if waiting:
                     job = waiting.popleft()
                 elif worker.sent and self._jobs.empty():
                     break
                 else:
                     job = await self._jobs.get()
-                if job.answer.done():  # its caller was cancelled
+                if job.result.done():  # its caller was cancelled
                     continue
-                if not worker.sent and worker.process.returncode is not None:  # it ended before it could be to blame
+                if not worker.sent and worker.process.returncode is not None:  # the page is not the cause
                     waiting.appendleft(job)
                     raise EOFError("the process ended while it was idle")
                 worker.sent.append(job)
-                if len(worker.sent) == 1:  # the clock runs while the next page waits for room in the pipe, too
-                    worker.start_clock(self._seconds)
+                if len(worker.sent) == 1:  # the timeout also runs while the next page waits for space in the pipe
+                    worker.start_timeout(self._seconds)
                 await self._send(worker.process, job.page)
-            answer = await self._receive(worker.process)
-            worker.stop_clock()
-            self._pass_on(answer, worker.sent[0])
+            response = await self._receive(worker.process)
+            worker.cancel_timeout()
+            self._set_result(response, worker.sent[0])
             worker.sent.popleft()
             if worker.sent:
-                worker.start_clock(self._seconds)
+                worker.start_timeout(self._seconds)
 
-    def _pass_on(self, answer: bytes, job: _Job) -> None:
-        if job.answer.done():
+    def _set_result(self, result: bytes, job: _Job) -> None:
+        if job.result.done():
             return
-        if answer[:1] == STATUS_OK:
-            job.answer.set_result(self._decode(memoryview(answer)[1:]))
+        if result[:1] == STATUS_OK:
+            job.result.set_result(self._decode(memoryview(result)[1:]))
         else:
-            job.fail(UnreadableError(answer[1:].decode("utf-8", "replace")))
+            job.fail(UnreadableError(result[1:].decode("utf-8", "replace")))
 
     @staticmethod
     async def _send(process: asyncio.subprocess.Process, data: bytes) -> None:
         if process.stdin is None:
             raise ConnectionError("the worker has no stdin")
-        # in one piece: four bytes alone would wake the worker, which had to go back to sleep for the rest
+        # one write, because four bytes alone would wake the worker, which would then block until the rest arrives
         process.stdin.write(pack_frame(data))
         await process.stdin.drain()
 
@@ -294,37 +301,39 @@ class ParserPool:
         return await read_frame_async(process.stdout)
 
 
-# ── Two lanes of readers: what is large must not keep what is small waiting.
-
-LARGE = 1 << 20
-"""Bytes of a body."""
+LARGE_BODY_BYTES = 1 << 20
+"""Size of a body from which a page is parsed in the pool for large pages."""
 
 
 class ParserLanes:
-    """Reads like a `ParserPool`."""
+    """Two parser pools with the interface of one: small pages need not wait for large ones."""
 
-    def __init__(self, instructions: ParseOptions, *, workers: int, seconds: float, large: int = LARGE) -> None:
+    def __init__(
+        self, instructions: ParseOptions, *, workers: int, seconds: float, large: int = LARGE_BODY_BYTES
+    ) -> None:
         self._instructions = instructions
         self._seconds = seconds
         self._large = large
-        self._usual = ParserPool(instructions, workers=workers, seconds=seconds)
-        self._slow: ParserPool | None = None
+        self._main_pool = ParserPool(instructions, workers=workers, seconds=seconds)
+        self._large_pool: ParserPool | None = None
 
     async def read(self, page: PageBody) -> ParsedPage:
-        """What a reader makes of a page; UnreadableError where it broke or outlasted its reader."""
+        """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
         if len(page.body) < self._large:
-            return await self._usual.read(page)
-        if self._slow is None:
-            self._slow = ParserPool(self._instructions, workers=1, seconds=self._seconds)
-        return await self._slow.read(page)
+            return await self._main_pool.read(page)
+        if self._large_pool is None:
+            self._large_pool = ParserPool(self._instructions, workers=1, seconds=self._seconds)
+        return await self._large_pool.read(page)
 
     @property
     def replaced(self) -> int:
-        """Readers that had to be replaced."""
-        return self._usual.replaced + (self._slow.replaced if self._slow is not None else 0)
+        """Number of processes that were replaced."""
+        return self._main_pool.replaced + (self._large_pool.replaced if self._large_pool is not None else 0)
 
     def process_ids(self) -> list[int]:
-        return self._usual.process_ids() + (self._slow.process_ids() if self._slow is not None else [])
+        """Return the ids of the running processes."""
+        return self._main_pool.process_ids() + (self._large_pool.process_ids() if self._large_pool is not None else [])
 
     async def close(self) -> None:
-        await asyncio.gather(*(pool.close() for pool in (self._usual, self._slow) if pool is not None))
+        """Close both pools."""
+        await asyncio.gather(*(pool.close() for pool in (self._main_pool, self._large_pool) if pool is not None))

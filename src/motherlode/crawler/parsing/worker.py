@@ -1,7 +1,7 @@
-"""A reader process: frames of MessagePack in on stdin, frames out on stdout, until stdin closes.
+"""Main function of a parser process: it reads MessagePack frames from stdin and writes frames to stdout.
 
-A process of its own, because a page may be hostile: one that hangs or crashes a parser costs this process, which the
-pool replaces, and never the crawl. When the crawl dies, stdin closes, and so the worker ends as well.
+Pages are parsed in separate processes because a page may be hostile. If a page makes a parser hang or crash, only this
+process is lost, and the pool replaces it. The process ends when stdin closes, which also happens if the crawl dies.
 """
 
 from __future__ import annotations
@@ -18,30 +18,31 @@ from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.runtime.frames import STATUS_ERROR, STATUS_OK, read_frame, write_frame
 from motherlode.transform.timeouts import ExtractorTimeout, shared_timer
 
-MEMORY = 4 << 30
-"""Bytes of address space; a page that needs more ends the worker, not the machine."""
+MAX_MEMORY_BYTES = 4 << 30
+"""Limit of the address space. A page that needs more ends the parser process and does not exhaust the machine."""
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl, which lets us finish our page
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    """Parse pages until stdin closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the crawl handles Ctrl-C and lets this process finish its page
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=1 << 20)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing that prints can break the frames
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of print() goes to stderr and cannot corrupt the frames
     first = read_frame(source)
     if first is None:
         return
-    reader = PageParser(msgspec.msgpack.decode(first, type=ParseOptions))
-    write_frame(sink, STATUS_OK)  # ready: from here on the clock of a page measures the page
+    parser = PageParser(msgspec.msgpack.decode(first, type=ParseOptions))
+    write_frame(sink, STATUS_OK)  # ready: the timeout of the first page starts after this
     decode, encode = msgspec.msgpack.Decoder(PageBody).decode, msgspec.msgpack.Encoder().encode
     with shared_timer():
         while (frame := read_frame(source)) is not None:
             try:
-                answer = STATUS_OK + encode(reader.read(decode(frame)))
-            except (Exception, ExtractorTimeout) as error:  # noqa: BLE001 - whatever a page provokes is this page's failure, on record
-                answer = STATUS_ERROR + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+                response = STATUS_OK + encode(parser.read(decode(frame)))
+            except (Exception, ExtractorTimeout) as error:  # noqa: BLE001 - any error is recorded as the failure of this page
+                response = STATUS_ERROR + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
             try:
-                write_frame(sink, answer)
-            except BrokenPipeError:  # the crawl was killed: there is nobody left to tell
+                write_frame(sink, response)
+            except BrokenPipeError:  # the crawl was killed
                 os._exit(0)
 
 

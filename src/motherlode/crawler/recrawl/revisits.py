@@ -1,10 +1,11 @@
-"""Looking again at known pages: which, in what order, and what follows from what is found.
+"""Revisits of known pages: which pages are visited again, in which order, and how their results are stored.
 
-Every page has a record in the frontier's ledger (one put a visit, in the same transaction as the rest): the validators
-that the server gave, the hash of the content, how often it was looked at and how often it had changed. A refresh puts
-known pages back into the frontier, each in the revisit arm of its host with the probability that it has changed as its
-score; `RefreshFirst` picks the arm with the highest. Requests are conditional (RFC 9110, 13), so an unchanged page
-costs a 304; where a server gives no validators the hash tells, and nothing is read or written either.
+The frontier storage has one record per page, which is written in the same transaction as the visit. It holds the
+validators of the server, the content hash, the number of visits and the number of changes. A refresh puts known pages
+back into the frontier, each into the revisit arm of its host. The score of a page is the probability that it has
+changed, and `RefreshFirst` picks the arm with the highest score. Requests are conditional (RFC 9110, section 13), so an
+unchanged page costs only a 304 response. If the server sends no validators, the content hash shows whether the page has
+changed. An unchanged page is neither parsed nor written again.
 """
 
 from __future__ import annotations
@@ -44,21 +45,21 @@ from motherlode.model import (
 )
 
 _MARK = "refresh-mark"
-"""Note: the number of the last visit that the pages' records know."""
+"""Storage note with the number of the last visit that is part of the page records."""
 FAILED_REFRESH = "failed"
-"""Said of a visit to a known page that brought nothing: the page stays as it was."""
+"""Value of `Visit.refresh` for a revisit that failed. The page keeps its statements."""
 WITHDRAWN = "the same content as before, which asks not to be kept any longer"
 BEGUN = "refresh"
-"""Note: there has been a refresh, and some of its revisits may still wait."""
+"""Storage note: a refresh has begun, and some of its revisits may still wait."""
 
 
 class RevisitResult(Enum):
-    """What a look at a known page can find."""
+    """Result of a revisit."""
 
     UNCHANGED = "unchanged"
     CHANGED = "changed"
     GONE = "gone"
-    """404, 410, moved elsewhere, or of no use now: its quads are removed, and its provenance says so."""
+    """Status 404 or 410, a redirect, or a useless page. The quads are removed, and the provenance says so."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -67,7 +68,7 @@ _decode_visit = msgspec.msgpack.Decoder(Visit).decode
 
 
 class Revisits:
-    """The records of pages, and what a refresh does with them."""
+    """Starts revisits of known pages and stores their results."""
 
     def __init__(self, storage: FrontierStorage, frontier: Frontier, policy: RefreshFirst) -> None:
         self._ledger = storage
@@ -75,10 +76,10 @@ class Revisits:
         self._policy = policy
 
     def begin(self, now: float, *, due_only: bool) -> int:
-        """Let known pages wait again; how many.
+        """Queue known pages for a revisit. Return their number.
 
-        A crawl that had come to its end goes on with the new links that it finds. One that was cut short has others
-        waiting, perhaps millions: it ends when the known pages have been looked at.
+        If the crawl was complete, it also follows the new links of the revisited pages. If it was interrupted, perhaps
+        with millions of waiting URLs, it ends after the revisits.
         """
         self._remember_visits()
         self._policy.only_known = self._frontier.waiting > self._frontier.revisits_left
@@ -93,16 +94,16 @@ class Revisits:
             self._frontier.revisit(msgspec.structs.replace(found[0], score=memory.change_expected(now)))
             queued += 1
         self._ledger.put_note(BEGUN, b"1")
-        self._frontier.commit()  # whoever is killed in the next second has begun, too
+        self._frontier.commit()  # a crawl that is killed right after this goes on with the refresh
         return queued
 
     def finish(self) -> bool:
-        """Look at what an earlier run has left of its refresh, and at nothing else; False where nothing is left."""
+        """Restrict the run to the revisits that an earlier run has left. Return False if there are none."""
         self._policy.only_known = self._frontier.revisits_left > 0
         return self._policy.only_known
 
     def _remember_visits(self) -> None:
-        """Take up the visits since the last refresh. Their log is part of every commit, so none is missing."""
+        """Create page records for the visits since the last refresh. The visit log is part of each commit."""
         mark = int(self._ledger.note(_MARK) or b"0")
         last = mark
         for record in self._ledger.visits():
@@ -118,6 +119,7 @@ class Revisits:
         self._ledger.put_page(memory.url, _encode(memory))
 
     def memory(self, url: str) -> PageMemory | None:
+        """Return the state of a page, or None if the page is not known."""
         record = self._ledger.page(url)
         return None if record is None else _decode(record)
 
@@ -126,9 +128,10 @@ class Revisits:
         return self._policy.only_known and self._frontier.revisits_left <= 0
 
     def request(self, lease: Lease, now: float) -> Request:
-        """The request for a ticket: conditional where the page is known and the server gave validators.
+        """Return the request for a lease. It is conditional if the page is known and has validators.
 
-        Not where a header asks something of crawlers: a 304 need not tell that it no longer does.
+        It is not conditional if the page has an X-Robots-Tag header, because a 304 response need not show that the
+        header was removed.
         """
         memory = self.memory(lease.url) if lease.is_revisit else None
         if memory is None or memory.gone:
@@ -140,7 +143,7 @@ class Revisits:
         return Request(url=lease.url, kind=lease.kind, etag=etag, last_modified=modified)
 
     def judged(self, lease: Lease, fetched: Fetched) -> Fetched:
-        """The answer, or that nothing has changed where the content is the same as before, and is meant as before."""
+        """Return a NOT_MODIFIED failure if content, type and directives are unchanged, else the response."""
         memory = self.memory(lease.url) if lease.is_revisit else None
         if memory is None:
             return fetched
@@ -166,7 +169,7 @@ class Revisits:
         )
 
     def outcome(self, lease: Lease, fetched: Fetched) -> RevisitResult | None:
-        """What a revisit has found; None for a first visit, and for trouble after which the page stays as it was."""
+        """Return the result of a revisit. None for a first visit, and for a failure that leaves the page as it was."""
         if not lease.is_revisit:
             return None
         if isinstance(fetched, Page):
@@ -177,7 +180,7 @@ class Revisits:
         return _OUTCOMES.get(fetched.kind)
 
     def failed(self, lease: Lease, failure: Failure) -> None:
-        """Where a server may not have understood the condition (400, 412 …), it is asked without one the next time."""
+        """Remove the validators of a page after a client error (400, 412 …), because the condition may be its cause."""
         if failure.kind is FailureKind.CLIENT_ERROR and lease.is_revisit:
             memory = self.memory(lease.url)
             if memory is not None:
@@ -189,7 +192,7 @@ class Revisits:
         return entry if memory is None else msgspec.structs.replace(entry, arm=memory.arm, score=memory.score)
 
     def settle(self, outcome: RevisitResult, visit: Visit, answer: Fetched) -> Visit:
-        """Remember what was found; the visit with what the account needs to know of the page as it was."""
+        """Store the result of a revisit. Return the visit with the previous figures of the page for the counters."""
         before = self.memory(visit.url) or PageMemory(url=visit.url, visited_at=visit.at)
         is_same = isinstance(answer, Failure) and answer.kind is FailureKind.NOT_MODIFIED
         after = before.looked_at(visit.at, changed=not is_same)
@@ -214,7 +217,7 @@ class Revisits:
 
 
 class NoRevisits:
-    """Stands for the revisits of a crawl without a refresh."""
+    """No-op replacement of `Revisits` for a crawl without a refresh."""
 
     def is_over(self) -> bool:
         return False
@@ -241,7 +244,7 @@ class NoRevisits:
 
 
 def _all_said(answer: Fetched, visit: Visit) -> dict[str, Any]:
-    """What is to be remembered of a page that has come anew."""
+    """Return the changed fields of the page state after a complete response."""
     return {
         **_validators(answer),
         "content_hash": visit.content_hash,
@@ -252,19 +255,20 @@ def _all_said(answer: Fetched, visit: Visit) -> dict[str, Any]:
 
 
 def _said_anew(answer: Fetched) -> dict[str, Any]:
-    """What the headers of a 304 say holds from now on; where they are silent, all is as it was (RFC 9110, 15.4.5)."""
+    """Return the fields that the headers of a 304 response change. Absent headers change none (RFC 9110, 15.4.5)."""
     found = {name: value for name, value in _validators(answer).items() if value}
     asked = header_asks(answer)
     return found if asked is None else {**found, "directives": asked.text}
 
 
 def _validators(answer: Fetched) -> dict[str, str]:
+    """Return the validators in the headers of a response."""
     given = answer.headers.get
     return {"etag": validator(given("etag", "")), "last_modified": validator(given("last-modified", ""))}
 
 
 def _is_withdrawn(memory: PageMemory, answer: Fetched) -> bool:
-    """Whether a page that was kept asks not to be, though its content is the same: by a header, or its day has come."""
+    """Return whether an unchanged page must no longer be kept, because of a header or because its end date has come."""
     if isinstance(answer, Failure) and answer.kind is not FailureKind.NOT_MODIFIED:
         return False
     asked = header_asks(answer)
@@ -282,12 +286,12 @@ _OUTCOMES = {
 
 
 class RefreshFirst:
-    """A policy that picks revisits, the likeliest change first, and leaves all else to the policy of the job."""
+    """Policy that picks revisits first, by descending probability of a change, and then calls the policy of the job."""
 
     def __init__(self, inner: Policy) -> None:
         self._inner = inner
         self.only_known = False
-        """Pick nothing else."""
+        """Whether only revisits are picked."""
         self._awake: dict[str, float] = {}
         self._heap: list[tuple[float, str]] = []
 

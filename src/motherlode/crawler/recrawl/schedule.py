@@ -1,10 +1,10 @@
-"""What is remembered of a page for the next look at it, and when that is due.
+"""State of visited pages, with their estimated change rate and the time at which the next visit is due.
 
-Changes are taken for a Poisson process (Cho and Garcia-Molina, "Estimating frequency of change", 2003). A visit tells
-only *whether* a page changed since the last one, so for a change the time that counts as observed is the expected time
-up to the first change in the interval, not the whole interval: without that, the rate of pages that change faster than
-we look would be underestimated. The rate is the mean of a Gamma posterior. The prior says one change in ten days, with
-the weight of a single change; a page's own history soon outweighs it.
+Changes are modelled as a Poisson process (Cho and Garcia-Molina, "Estimating frequency of change", 2003). A visit shows
+only *whether* a page has changed since the last visit. If it has, the observed time is the expected time until the
+first change in the interval, not the whole interval. Otherwise the rate of pages that change more often than they are
+visited would be underestimated. The rate is the mean of a Gamma posterior. The prior is one change in ten days with the
+weight of one change, so the history of a page soon outweighs it.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ import msgspec
 
 from motherlode.model import NO_DIRECTIVES, CrawlerDirectives, Fetched, Visit
 
-DAY = 86_400.0
+DAY_SECONDS = 86_400.0
 _PRIOR_CHANGES = 1.0
-_PRIOR_SECONDS = 10 * DAY
-SOONEST, LATEST = 3_600.0, 90 * DAY
-"""Bounds of the wait between two visits to a page."""
-GONE_FOR = LATEST / 3
-"""Seconds before a page that is gone is looked at again."""
-_ODDS = math.log(2)
-"""A page is due when it has changed as likely as not."""
-_MAX_VALIDATOR = 200
-"""Characters of an ETag or a Last-Modified; honest ones are far shorter, and longer ones are not kept."""
+_PRIOR_SECONDS = 10 * DAY_SECONDS
+MIN_INTERVAL_SECONDS, MAX_INTERVAL_SECONDS = 3_600.0, 90 * DAY_SECONDS
+"""Bounds of the interval between two visits to a page."""
+GONE_FOR = MAX_INTERVAL_SECONDS / 3
+"""Seconds until the next visit to a page that is gone."""
+_DUE_EXPECTED_CHANGES = math.log(2)
+"""Expected number of changes at which a page is due: the probability of a change is then one half."""
+_MAX_VALIDATOR_CHARACTERS = 200
+"""Maximum length of a stored ETag or Last-Modified value. Usual values are far shorter."""
 
 
 class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
-    """What is known of a page for the next look at it."""
+    """State of a visited page that its next visit needs."""
 
     url: str
     etag: str = ""
@@ -40,74 +40,77 @@ class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=
     visits: int = 1
     changes: int = 0
     observed: float = 0.0
-    """Seconds under observation, as the rate of change needs them."""
+    """Observed time in seconds, which the estimate of the change rate needs (see the module docstring)."""
     due_at: float = 0.0
     gone: bool = False
     relevant: bool = False
     quads: int = 0
     arm: str = ""
-    """With the score: how the page was rated when it was found."""
+    """Arm of the page at its first visit. `score` is its score at that visit."""
     score: float = 0.0
     counts: dict[str, int] = {}
-    """Statements by syntax."""
+    """Number of statements by syntax."""
     media_type: str = ""
-    """As its header said; empty in records of earlier versions."""
+    """Value of the Content-Type header. It is empty in records of earlier versions."""
     directives: str = ""
-    """What its header asked of crawlers, as `CrawlerDirectives` has it in words."""
+    """Value of the X-Robots-Tag header in the text form of `CrawlerDirectives`."""
     ends_at: float | None = None
-    """When the page itself, in its head, asks not to be kept any longer."""
+    """Time after which the HTML head asks crawlers not to keep the page (`unavailable_after`)."""
 
     @property
     def header_asked(self) -> CrawlerDirectives:
+        """Directives of the X-Robots-Tag header."""
         return CrawlerDirectives.read(self.directives) if self.directives else NO_DIRECTIVES
 
     @property
     def asked(self) -> CrawlerDirectives:
-        """What decides whether the page is kept while its content is the same."""
+        """Directives that apply to the page while its content is unchanged."""
         return self.header_asked | CrawlerDirectives(ends_at=self.ends_at)
 
     @property
     def rate(self) -> float:
-        """Changes a second, as far as we know."""
+        """Estimated number of changes per second."""
         return (_PRIOR_CHANGES + self.changes) / (_PRIOR_SECONDS + self.observed)
 
     def change_expected(self, now: float) -> float:
-        """The probability that the page has changed since it was last looked at.
+        """Return the probability that the page has changed since its last visit.
 
         >>> page = PageMemory(url="http://a.example/", visited_at=0.0)
-        >>> round(page.change_expected(10 * DAY), 3)
+        >>> round(page.change_expected(10 * DAY_SECONDS), 3)
         0.632
         """
         ends_at = self.asked.ends_at
         if ends_at is not None and self.visited_at < ends_at <= now:
-            return 1.0  # it asks not to be kept any longer
+            return 1.0  # the page must no longer be kept
         return -math.expm1(-self.rate * max(0.0, now - self.visited_at))
 
     def looked_at(self, now: float, *, changed: bool) -> PageMemory:
-        """The record after another visit, with the time of the next."""
+        """Return the state after another visit, with the time at which the next one is due."""
         interval = max(0.0, now - self.visited_at)
         seen = msgspec.structs.replace(
             self,
             visited_at=now,
             visits=self.visits + 1,
             changes=self.changes + changed,
-            observed=self.observed + (first_change(self.rate, interval) if changed else interval),
+            observed=self.observed + (expect_first_change(self.rate, interval) if changed else interval),
             gone=False,
         )
-        return msgspec.structs.replace(seen, due_at=now + min(LATEST, max(SOONEST, _ODDS / seen.rate)))
+        return msgspec.structs.replace(
+            seen, due_at=now + min(MAX_INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, _DUE_EXPECTED_CHANGES / seen.rate))
+        )
 
     def due_by_its_end(self) -> PageMemory:
-        """The record of a page that is due no later than when it asks not to be kept any longer."""
+        """Return the state with a due time that is not after the time at which the page must no longer be kept."""
         ends_at = self.asked.ends_at
         if ends_at is None or not self.visited_at < ends_at < self.due_at:
             return self
         return msgspec.structs.replace(self, due_at=ends_at)
 
 
-def first_change(rate: float, interval: float) -> float:
-    """The expected time up to the first change, given that there was one in the interval.
+def expect_first_change(rate: float, interval: float) -> float:
+    """Return the expected time until the first change, given that there was a change in the interval.
 
-    >>> round(first_change(1e-9, 100.0), 3), round(first_change(1.0, 100.0), 3)
+    >>> round(expect_first_change(1e-9, 100.0), 3), round(expect_first_change(1.0, 100.0), 3)
     (50.0, 1.0)
     """
     events = rate * interval
@@ -119,7 +122,7 @@ def first_change(rate: float, interval: float) -> float:
 
 
 def memory_of(visit: Visit, *, arm: str, score: float) -> PageMemory:
-    """The record of a page that was visited for the first time."""
+    """Return the state of a page after its first visit."""
     fresh = PageMemory(
         url=visit.url,
         etag=visit.etag,
@@ -135,45 +138,48 @@ def memory_of(visit: Visit, *, arm: str, score: float) -> PageMemory:
         directives=visit.directives,
         ends_at=visit.ends_at,
     )
-    return msgspec.structs.replace(fresh, due_at=visit.at + _ODDS / fresh.rate).due_by_its_end()
+    return msgspec.structs.replace(fresh, due_at=visit.at + _DUE_EXPECTED_CHANGES / fresh.rate).due_by_its_end()
 
 
 def sendable(value: str) -> str:
-    """A validator as the server gave it, or "" where a header could not hold it."""
+    """Return a validator, or "" if its characters are not allowed in a request header."""
     return value if value.isascii() and value.isprintable() else ""
 
 
 def header_asks(answer: Fetched) -> CrawlerDirectives | None:
-    """What the header of an answer asks of crawlers; None where there is none of that name.
+    """Return the directives of the X-Robots-Tag header, or None if the response has no such header.
 
-    A recorded web has no time of its own, so that no date has passed in it.
+    Dates are ignored in a recorded web, because it has no current time.
     """
     value = answer.headers.get("x-robots-tag")
     if value is None:
         return None
-    from motherlode.links import header_directives  # few pages have that header, and this process reads none
+    from motherlode.links import header_directives  # imported here, because few responses have this header
 
     asked = header_directives(value)
     return asked if answer.fetched_at else msgspec.structs.replace(asked, ends_at=None)
 
 
 def is_same_type(known: str, content_type: str) -> bool:
-    """Whether a body is to be read as before.
+    """Return whether two content types are equal, apart from case, spaces and quotation marks.
+
+    An unknown old type is equal to any type.
 
     >>> is_same_type("text/html; charset=UTF-8", 'text/html;charset="utf-8"'), is_same_type("text/plain", "text/n3")
     (True, False)
     """
-    return not known or _bare(known) == _bare(content_type)
+    return not known or _normalize_type(known) == _normalize_type(content_type)
 
 
-def _bare(content_type: str) -> str:
+def _normalize_type(content_type: str) -> str:
     return "".join(content_type.lower().replace('"', "").split())
 
 
 def validator(value: str) -> str:
-    """What a conditional request says later; a part of it would not be well-formed, and never match."""
-    return value if len(value) <= _MAX_VALIDATOR else ""
+    """Return a validator for later conditional requests, or "" if it is too long. A cut validator would never match."""
+    return value if len(value) <= _MAX_VALIDATOR_CHARACTERS else ""
 
 
 def content_hash(body: bytes) -> str:
+    """Return the hash of a body by which a revisit detects unchanged content."""
     return "sha256:" + hashlib.sha256(body).hexdigest()

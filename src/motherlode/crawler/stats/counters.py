@@ -1,4 +1,8 @@
-"""The running account of a crawl: what `stats` tells, kept beside the frontier's state."""
+"""Counters of a crawl, the estimate of its remaining relevant pages, and its early stop.
+
+All three are updated with each visit. `Counters` and the state of `Estimator` are saved with the frontier, and
+`motherlode stats` shows them. The estimate uses the outcomes of URLs that are similar to the waiting ones.
+"""
 
 from __future__ import annotations
 
@@ -13,47 +17,48 @@ from motherlode.frontier import REVISIT
 from motherlode.model import FailureKind, Visit
 
 BEING_READ, BEING_FETCHED = "being read", "being fetched"
-"""What was done with a page when the time of the crawl was up."""
+"""What the crawl did with a page when it reached its time limit."""
 
 
 class Counters(msgspec.Struct, kw_only=True):
-    """Sums over all visits. Part of the frontier's commit, so they are right after a crash as well."""
+    """Sums over all visits. They are part of the frontier's commit, so they are correct after a crash."""
 
     fetched: int = 0
-    """Requests for pages, failures included."""
+    """Number of requests for pages, with failures."""
     relevant: int = 0
     quads: int = 0
     bytes: int = 0
     seconds: float = 0.0
     requests: int = 0
-    """All requests, those for robots.txt included."""
+    """Number of all requests, with those for robots.txt."""
     heads: int = 0
-    """HEAD requests that probed pages."""
+    """Number of HEAD requests that probed pages."""
     refreshed: int = 0
-    """Of those fetched, looks at known pages; what was found is counted below."""
+    """Number of revisits, which `fetched` includes. The next three counters have their results."""
     unchanged: int = 0
     changed: int = 0
     gone: int = 0
     failures: dict[str, int] = {}
     redirects: int = 0
     duplicates: int = 0
-    """Pages whose content another address had given before."""
+    """Number of pages with the same content as an earlier page at another URL."""
     syntaxes: dict[str, list[int]] = {}
-    """Pages and statements by syntax."""
+    """Number of pages and number of statements by syntax."""
     problems: dict[str, int] = {}
     outages: int = 0
-    """How often there was no network, so that the crawl waited for it."""
+    """Number of network outages during which the crawl waited."""
     outage_seconds: float = 0.0
     no_network_since: float | None = None
-    """Seconds since the epoch, while there is none."""
+    """Start of the current outage in seconds since the epoch. None if there is no outage."""
     unfinished: dict[str, str] = {}
-    """URLs of pages that were under way when the time of the crawl was up, and what was being done with each. A resume
-    begins with them, and takes them off."""
+    """URLs in flight when the crawl reached its time limit, with the step that was not finished. A resumed crawl starts
+    with them and removes them."""
     links: int = 0
     curve: list[tuple[int, int]] = []
-    """Pairs of pages asked for the first time and relevant ones, thinned as they grow."""
+    """Pairs of the number of first visits and the number of relevant pages, thinned as their number grows."""
 
     def add(self, visit: Visit) -> None:
+        """Count a visit."""
         self.fetched += 1
         self.requests += 1
         self.relevant += visit.relevant - visit.relevant_before
@@ -69,7 +74,7 @@ class Counters(msgspec.Struct, kw_only=True):
         if visit.failure is FailureKind.REDIRECT:
             self.redirects += 1
         elif visit.failure is FailureKind.NOT_MODIFIED:
-            pass  # a page that is as it was is no failure
+            pass  # an unchanged page is not a failure
         elif visit.failure is not None:
             self.failures[visit.failure.value] = self.failures.get(visit.failure.value, 0) + 1
         for syntax, statements in visit.counts.items():
@@ -81,18 +86,19 @@ class Counters(msgspec.Struct, kw_only=True):
             pages[0] -= 1
             pages[1] -= statements
         for problem in visit.problems:
-            self.note_problem(f"{problem.syntax.value if problem.syntax else 'page'}: {_general(problem.message)}")
+            self.note_problem(f"{problem.syntax.value if problem.syntax else 'page'}: {_generalize(problem.message)}")
         if not visit.refresh:
-            self._mark()
+            self._extend_curve()
 
     def note_problem(self, problem: str) -> None:
+        """Count a problem. Problems of more than 200 kinds are counted as "others"."""
         if problem in self.problems or len(self.problems) < 200:
             self.problems[problem] = self.problems.get(problem, 0) + 1
         else:
             self.problems["others"] = self.problems.get("others", 0) + 1
 
-    def _mark(self) -> None:
-        """Keep the curve to a few hundred points, evenly spaced, whatever the crawl's length."""
+    def _extend_curve(self) -> None:
+        """Add the current point to the curve, and keep the curve at a few hundred evenly spaced points."""
         step = max(1, 1 << max(0, self.first.bit_length() - 9))
         if self.first % step == 0:
             self.curve.append((self.first, self.relevant))
@@ -101,16 +107,16 @@ class Counters(msgspec.Struct, kw_only=True):
 
     @property
     def first(self) -> int:
-        """Requests for pages that were not known before."""
+        """Number of requests for pages that were not visited before."""
         return self.fetched - self.refreshed
 
     @property
     def harvest_rate(self) -> float:
-        """Relevant pages a request; looks at pages that are known bring none, and do not count."""
+        """Relevant pages per request. Revisits do not count, because they find no new pages."""
         return self.relevant / self.first if self.first else 0.0
 
     def summary(self) -> dict[str, Any]:
-        """The part that other programs read."""
+        """Return the counters for the JSON output."""
         return {
             "fetched": self.fetched,
             "relevant": self.relevant,
@@ -143,7 +149,7 @@ _COUNTERS = (
 
 
 def sum_of(parts: Sequence[Counters]) -> Counters:
-    """The account of a crawl from those of its shards. Shards run side by side: their seconds are not added up."""
+    """Return the sum of the counters of shards. Times are not added, because shards run at the same time."""
     whole = Counters(
         seconds=max((part.seconds for part in parts), default=0.0),
         outage_seconds=max((part.outage_seconds for part in parts), default=0.0),
@@ -167,91 +173,92 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
 
 
 def since(before: Counters, after: Counters) -> Counters:
-    """What an account has grown by, in its counters.
+    """Return the differences of the counters between two times.
 
-    >>> since(Totals(fetched=3, gone=1), Totals(fetched=5, gone=1)).fetched
+    >>> since(Counters(fetched=3, gone=1), Counters(fetched=5, gone=1)).fetched
     2
     """
     grown = {name: getattr(after, name) - getattr(before, name) for name in _COUNTERS}
     return Counters(seconds=after.seconds - before.seconds, **grown)
 
 
-def _general(message: str) -> str:
-    """A problem without what only this page says, so that equals can be counted."""
+def _generalize(message: str) -> str:
+    """Return the part of a problem message that does not depend on the page, so that equal problems can be counted."""
     head = message.partition(": ")[0]
     return (head if len(head) > 12 else message)[:80]
 
 
-# ── What is left to find: an estimate from what came of URLs like those that still wait; and the moment to give up.
+# Estimate of the remaining relevant pages
 
-_STRENGTH = 2.0
-"""Requests that a host's record counts for at an arm, and arms in general at a host."""
-_RECENT = 0.95
-"""Share of an arm's record that still counts after one more request: what waits is more like its last pages."""
-_KEEP = 0.99
-"""Share of what is known about new links that still counts after one more request: about the last hundred."""
-_ENOUGH = 100
-"""Requests before which nothing is said about new links: until then ν is what was supposed at the start, mostly."""
-_STEADY = 0.95
-"""New links a request, above which there is no end in sight."""
-_SPREAD = 1.96
-"""Standard deviations to each side of the mean that hold 95 %."""
-_ALIKE = 10
-"""Requests that tell as much together as one alone would. Breadth-first on synthetic webs, the upper end was too low in
-four of ten crawls without this, and is in one of ten with it."""
-_MOST_ARMS = 200_000
+_PRIOR_REQUESTS = 2.0
+"""Weight, in requests, of the host's rate as prior of an arm, and of the general rate as prior of a host."""
+_ARM_DECAY = 0.95
+"""Factor by which each request reduces the weight of earlier ones of its arm: waiting URLs resemble recent pages."""
+_GROWTH_DECAY = 0.99
+"""The same factor for the number of new links per request. It gives a mean over about 100 requests."""
+_MIN_REQUESTS = 100
+"""Requests needed for a statement about new links. Before, the mean mostly reflects its initial value."""
+_MAX_GROWTH = 0.95
+"""New links per request from which the number of unseen pages cannot be estimated."""
+_Z_95 = 1.96
+"""Standard deviations on each side of the mean for a 95 % interval."""
+_REQUESTS_PER_OBSERVATION = 10
+"""Requests that count as one independent observation, because neighbouring pages are similar. In breadth-first crawls
+of synthetic webs, the upper bound was too low in four of ten crawls without this factor and in one of ten with it."""
+_MAX_ARMS = 200_000
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """How many pages that match the target are still to be found."""
+    """Estimate of the number of relevant pages that remain to be found."""
 
     finds: float = 0.0
-    """Among the URLs that wait."""
+    """Expected number of relevant pages among the waiting URLs."""
     deviation: float = 0.0
     tried: float = 0.0
-    """Of the finds, those that the finds of their own arms speak for."""
+    """Part of `finds` for which there is evidence in the same arm."""
     tried_deviation: float = 0.0
     urls: int = 0
-    """That wait."""
+    """Number of waiting URLs."""
     growth: float = 0.0
-    """New links a request, lately."""
-    requests: int = _ENOUGH
-    """That it is made from; an older version did not note how many."""
+    """Recent number of new links per request."""
+    requests: int = _MIN_REQUESTS
+    """Number of requests on which the estimate is based. The default is for states of older versions."""
     found: int = 1
-    """Finds among these requests; an older version did not note how many."""
+    """Number of relevant pages among these requests. The default is for states of older versions."""
 
     @property
     def is_early(self) -> bool:
-        """Too few requests were made to tell how many new links they bring."""
-        return self.requests < _ENOUGH
+        """Whether there are too few requests to estimate the number of new links."""
+        return self.requests < _MIN_REQUESTS
 
     @property
     def low(self) -> float:
-        """Where nothing comes of arms that gave nothing yet."""
-        return max(0.0, self.tried - _SPREAD * self.tried_deviation)
+        """Lower bound. It assumes no relevant pages in arms that have had none so far."""
+        return max(0.0, self.tried - _Z_95 * self.tried_deviation)
 
     @property
     def high(self) -> float:
-        return min(float(self.urls), max(self.finds + _SPREAD * self.deviation, self._missed))
+        """Upper bound."""
+        return min(float(self.urls), max(self.finds + _Z_95 * self.deviation, self._max_missed))
 
     @property
-    def _missed(self) -> float:
-        """What may be there, and not be seen by so few requests (Agresti and Coull 1998)."""
+    def _max_missed(self) -> float:
+        """Upper bound for a sample of this size (Agresti and Coull 1998)."""
         if not self.urls:
             return 0.0
-        seen = self.requests / _ALIKE
-        chance = (seen * self.finds / self.urls + 1) / (seen + 2)
-        return self.urls * (chance + _SPREAD * sqrt(chance * (1 - chance) / (seen + 3)))
+        seen = self.requests / _REQUESTS_PER_OBSERVATION
+        probability = (seen * self.finds / self.urls + 1) / (seen + 2)
+        return self.urls * (probability + _Z_95 * sqrt(probability * (1 - probability) / (seen + 3)))
 
     @property
     def with_unseen(self) -> float | None:
-        """Pages included that no link has led to yet; None while there is no end in sight, or too little is known."""
+        """The estimate with pages not linked yet. None if there are too many new links or too few requests."""
         if not self.urls:
             return 0.0
-        return None if self.is_early or self.growth >= _STEADY else self.finds / (1.0 - self.growth)
+        return None if self.is_early or self.growth >= _MAX_GROWTH else self.finds / (1.0 - self.growth)
 
     def summary(self) -> dict[str, Any]:
-        """The object under `estimated_left` of `stats --json`."""
+        """Return the object under `estimated_left` in the output of `stats --json`."""
         return {
             "finds": round(self.finds, 1),
             "low": round(self.low, 1),
@@ -262,9 +269,9 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sum_of_estimates(parts: Iterable[Estimate]) -> Estimate:
-    """The estimate of a crawl from those of its shards.
+    """Return the estimate of a crawl from those of its shards.
 
-    >>> sum_of([Estimate(finds=3, deviation=3, urls=9), Estimate(finds=2, deviation=4, urls=9)]).deviation
+    >>> sum_of_estimates([Estimate(finds=3, deviation=3, urls=9), Estimate(finds=2, deviation=4, urls=9)]).deviation
     5.0
     """
     known = list(parts)
@@ -282,34 +289,37 @@ def sum_of_estimates(parts: Iterable[Estimate]) -> Estimate:
 
 
 _Tally = list[float]
-"""Requests and finds; of an arm, those long ago counting less."""
+"""Number of requests and number of relevant pages. Those of an arm decay with each request."""
 
 
 class _State(msgspec.Struct):
     arms: dict[str, _Tally] = {}
     hosts: dict[str, _Tally] = {}
-    """Seeds left out."""
+    """Tallies without the requests for seeds."""
     seeds: _Tally = msgspec.field(default_factory=lambda: [0, 0])
     new_hosts: _Tally = msgspec.field(default_factory=lambda: [0, 0])
-    """First requests to hosts that a link led to."""
+    """First requests to hosts that were found by links."""
     new_arms: _Tally = msgspec.field(default_factory=lambda: [0, 0])
-    """First requests to arms of hosts that were asked before."""
+    """First requests to arms of hosts that were contacted before."""
     growth: float = 1.0
     requests: int = 0
 
 
-def _rate(tally: _Tally, expected: float) -> float:
-    """Finds a request, as far as the tally tells, and as expected otherwise."""
-    return (tally[1] + _STRENGTH * expected) / (tally[0] + _STRENGTH)
+def _estimate_rate(tally: _Tally, expected: float) -> float:
+    """Return the relevant pages per request: the posterior mean with `expected` as prior."""
+    return (tally[1] + _PRIOR_REQUESTS * expected) / (tally[0] + _PRIOR_REQUESTS)
 
 
-def _finds(count: int, chance: float, *, known: float) -> tuple[float, float]:
-    """Mean and standard deviation of a Beta-binomial: `known` is how many requests the chance goes back to."""
-    return count * chance, sqrt(count * chance * (1 - chance) * (known + count) / (known + 1))
+def _compute_beta_binomial(count: int, probability: float, *, known: float) -> tuple[float, float]:
+    """Return mean and standard deviation of a beta-binomial distribution.
+
+    `known` is the number of requests on which the probability is based.
+    """
+    return count * probability, sqrt(count * probability * (1 - probability) * (known + count) / (known + 1))
 
 
 class Estimator:
-    """Watches visits, and tells what is left.
+    """Estimates the number of remaining relevant pages from the visits.
 
     >>> watcher = Estimator()
     >>> for number in range(50):
@@ -323,12 +333,13 @@ class Estimator:
         self._state = _State()
 
     def add(self, visit: Visit) -> None:
+        """Record a visit."""
         if visit.refresh:
             return
-        state, find = self._state, int(visit.relevant)
+        state, relevant = self._state, int(visit.relevant)
         host, arm = state.hosts.get(visit.host), state.arms.get(visit.arm)
         recent = state.arms.setdefault(visit.arm, [0, 0])
-        recent[:] = recent[0] * _RECENT + 1, recent[1] * _RECENT + find
+        recent[:] = recent[0] * _ARM_DECAY + 1, recent[1] * _ARM_DECAY + relevant
         known = state.hosts.setdefault(visit.host, [0, 0])
         tallies = [known if visit.depth > 0 else state.seeds]
         if visit.depth > 0:
@@ -338,17 +349,19 @@ class Estimator:
                 tallies.append(state.new_arms)
         for tally in tallies:
             tally[0] += 1
-            tally[1] += find
+            tally[1] += relevant
         state.requests += 1
-        state.growth = state.growth * _KEEP + visit.new_links * (1 - _KEEP)
+        state.growth = state.growth * _GROWTH_DECAY + visit.new_links * (1 - _GROWTH_DECAY)
         for table in (state.arms, state.hosts):
-            if len(table) > _MOST_ARMS:
+            if len(table) > _MAX_ARMS:
                 del table[next(iter(table))]
 
     def estimate(self, waiting: Iterable[tuple[str, str, int]]) -> Estimate:
-        """From the arms that have URLs waiting: arm, host, how many. Known pages to be looked at again do not count."""
-        state, links = self._state, self._links()
-        base = min(0.5, _rate(links, _rate(state.seeds, 0.5)))  # what waits is no better than what a policy took first
+        """Return the estimate for the waiting URLs, given as arm, host and number of URLs. Revisits do not count."""
+        state, links = self._state, self._sum_linked()
+        base = min(
+            0.5, _estimate_rate(links, _estimate_rate(state.seeds, 0.5))
+        )  # a policy picks the best URLs first, so waiting URLs are not better
         untried: dict[str, int] = {}
         finds = variance = doubt = sure = sure_variance = 0.0
         urls = 0
@@ -360,15 +373,17 @@ class Estimator:
             if record is None:
                 untried[host] = untried.get(host, 0) + count
                 continue
-            known = record[0] + _STRENGTH
-            mean, spread = _finds(count, _rate(record, self._expected(host, base)), known=known)
+            known = record[0] + _PRIOR_REQUESTS
+            mean, spread = _compute_beta_binomial(
+                count, _estimate_rate(record, self._expected_rate(host, base)), known=known
+            )
             finds += mean
             variance += spread * spread
-            mean, spread = _finds(count, _rate(record, 0.0), known=known)
+            mean, spread = _compute_beta_binomial(count, _estimate_rate(record, 0.0), known=known)
             sure += mean
             sure_variance += spread * spread
         for host, count in untried.items():
-            mean, spread = _finds(count, self._expected(host, base), known=_STRENGTH)
+            mean, spread = _compute_beta_binomial(count, self._expected_rate(host, base), known=_PRIOR_REQUESTS)
             finds += mean
             doubt += spread
         return Estimate(
@@ -382,23 +397,25 @@ class Estimator:
             found=round(state.seeds[1] + links[1]),
         )
 
-    def _links(self) -> _Tally:
-        """All requests that a link led to."""
+    def _sum_linked(self) -> _Tally:
+        """Return the tally of all requests except those for seeds."""
         known = self._state.hosts.values()
         return [sum(tally[0] for tally in known), sum(tally[1] for tally in known)]
 
-    def _expected(self, host: str, base: float) -> float:
-        """The chance of a link of a host, as far as nothing is known of its arm; `base` is that of any link."""
+    def _expected_rate(self, host: str, base: float) -> float:
+        """Return the prior probability for a link of a host. `base` is the probability for any link."""
         state = self._state
         if host not in state.hosts:
-            return _rate(state.new_hosts, base)
+            return _estimate_rate(state.new_hosts, base)
         first_tries = [one + other for one, other in zip(state.new_arms, state.new_hosts, strict=True)]
-        return _rate(state.hosts[host], _rate(first_tries, base))
+        return _estimate_rate(state.hosts[host], _estimate_rate(first_tries, base))
 
     def dump(self) -> bytes:
+        """Serialize the state."""
         return msgspec.msgpack.encode(self._state)
 
     def load(self, state: bytes) -> None:
+        """Restore the state from an earlier `dump`."""
         self._state = msgspec.msgpack.decode(state, type=_State)
 
 
@@ -406,8 +423,8 @@ class EarlyStop:
     """Early stop: reached if fewer than the share `below` of the last `after` requests gave relevant pages.
 
     >>> watch = EarlyStop(after=4, below=0.25)
-    >>> for host, find in enumerate((1, 0, 0, 0, 0)):
-    ...     watch.add(Visit(number=1, url="", host=str(host), relevant=bool(find)))
+    >>> for host, relevant in enumerate((1, 0, 0, 0, 0)):
+    ...     watch.add(Visit(number=1, url="", host=str(host), relevant=bool(relevant)))
     ...     if watch.is_reached:
     ...         print(f"stop at host {host}")
     stop at host 4
@@ -417,17 +434,18 @@ class EarlyStop:
         self._after = after
         self._below = below
         self._last: deque[bool] = deque(maxlen=after)
-        self._finds = 0
+        self._relevant = 0
 
     def add(self, visit: Visit) -> None:
+        """Record a visit. Revisits do not count."""
         if self._after is None or visit.refresh:
             return
         if len(self._last) == self._after:
-            self._finds -= self._last[0]
+            self._relevant -= self._last[0]
         self._last.append(visit.relevant)
-        self._finds += visit.relevant
+        self._relevant += visit.relevant
 
     @property
     def is_reached(self) -> bool:
-        """Return whether the crawl should stop."""
-        return self._after is not None and len(self._last) == self._after and self._finds < self._below * self._after
+        """Whether the crawl should stop."""
+        return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after

@@ -5,19 +5,19 @@ from __future__ import annotations
 from motherlode.crawler.url_rules import TrapWatch
 
 
-def test_the_scope_has_the_first_word() -> None:
+def test_reason_of_the_scope_comes_first() -> None:
     traps = TrapWatch(lambda url: "out of scope" if "other" in url else "", year_now=2026)
     assert traps.reason("http://other.example/a/a/a/a/a/a") == "out of scope"
     assert traps.reason("http://ex.example/page") == ""
 
 
-def test_addresses_without_end_are_refused_with_a_reason() -> None:
+def test_endless_urls_are_refused_with_a_reason() -> None:
     traps = TrapWatch(lambda url: "", year_now=2026)
     assert traps.reason("http://ex.example/a/b/a/b/a/b/a/b/a/b/a/b")
     assert traps.reason("http://ex.example/" + "d/" * 40)
 
 
-def test_the_same_content_elsewhere_is_told() -> None:
+def test_record_of_duplicate_content_returns_the_first_url() -> None:
     traps = TrapWatch(lambda url: "", year_now=2026)
     body = b"<p>the same text on two pages, long enough to say something about them</p>" * 3
     assert traps.saw("http://a.example/1", body, useful=True) == ""
@@ -37,7 +37,7 @@ def _list_pages(traps: TrapWatch, *, by_redirect: bool) -> None:
             traps.saw(f"http://a.example/thing/{number}", b"thing", useful=True, gist=number + 1, parent=parent)
 
 
-def test_lists_of_a_large_catalogue_are_not_refused() -> None:
+def test_list_pages_of_a_large_catalogue_are_not_refused() -> None:
     for by_redirect in (False, True):
         traps = TrapWatch(lambda url: "", year_now=2026)
         _list_pages(traps, by_redirect=by_redirect)
@@ -45,7 +45,7 @@ def test_lists_of_a_large_catalogue_are_not_refused() -> None:
         assert traps.waiting_reason("http://a.example/list?page=2999") == ""
 
 
-def test_what_waits_is_refused_as_well_once_it_is_known_what_it_is() -> None:
+def test_waiting_url_of_a_detected_trap_is_refused() -> None:
     traps = TrapWatch(lambda url: "", year_now=2026)
     for number in range(2000):
         assert traps.reason(f"http://a.example/day?d={number}") == ""

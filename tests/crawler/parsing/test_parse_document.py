@@ -37,7 +37,7 @@ def understood(
 def linked(body: bytes, content_type: str) -> tuple[list[str], list[Problem]]:
     """The addresses that a body leads to, and what is wrong with it."""
     gather = partial(collect_links, options=LinkOptions())
-    found = parse_document(body, url=URL, content_type=content_type, options=TransformOptions(), gather=gather)
+    found = parse_document(body, url=URL, content_type=content_type, options=TransformOptions(), collect_links=gather)
     return [link.url for link in found.links], list(found.facts.all_problems())
 
 
@@ -58,13 +58,13 @@ def subjects(facts: TransformResult) -> set[str]:
     return {statement[0] for one in facts.extractions for statement in one.statements}
 
 
-def test_a_document_is_told_by_its_type_and_read() -> None:
+def test_document_is_parsed_by_its_media_type() -> None:
     document, facts = understood(TURTLE, "text/turtle")
     assert document.kind is ContentKind.TURTLE
     assert facts.counts == {Syntax.TURTLE: 3}
 
 
-def test_the_members_of_an_archive_are_facts_of_the_archive() -> None:
+def test_statements_of_archive_members_belong_to_the_archive() -> None:
     body = zipped(one__ttl=TURTLE, two__ttl=TURTLE, readme__txt=b"no data")
     document, facts = understood(body, "application/zip")
     assert document.url == URL
@@ -74,13 +74,13 @@ def test_the_members_of_an_archive_are_facts_of_the_archive() -> None:
     assert subjects(facts) - nodes == {f"<{URL}#it>"}, "what is relative is relative to the archive"
 
 
-def test_a_packed_document_says_what_it_says_unpacked() -> None:
+def test_compressed_document_has_the_statements_of_the_original() -> None:
     _, plain = understood(TURTLE, "text/turtle")
     _, packed = understood(gzip.compress(TURTLE), "application/gzip")
     assert packed.counts == plain.counts
 
 
-def test_a_broken_member_costs_itself_and_is_told() -> None:
+def test_broken_archive_member_is_a_problem_and_others_are_parsed() -> None:
     _, facts = understood(zipped(good__ttl=TURTLE, bad__ttl=b"<#it> s:name 'never declared' ."), "application/zip")
     assert facts.counts == {Syntax.TURTLE: 3}
     assert facts.all_problems()
@@ -88,7 +88,7 @@ def test_a_broken_member_costs_itself_and_is_told() -> None:
     assert facts.all_problems()
 
 
-def test_contexts_that_were_fetched_for_a_page_are_used() -> None:
+def test_fetched_contexts_are_used() -> None:
     body = b'{"@context": "http://c.example/", "@id": "http://x.example/", "name": "Ann"}'
     _, facts = understood(body, "application/ld+json")
     assert [url for one in facts.extractions for url in one.wanted] == ["http://c.example/"]
@@ -99,7 +99,7 @@ def test_contexts_that_were_fetched_for_a_page_are_used() -> None:
     assert facts.counts == {Syntax.JSON_LD: 1}
 
 
-def test_the_answer_of_a_service_stands_beside_the_facts_of_the_page() -> None:
+def test_statements_of_a_service_are_added_to_those_of_the_page() -> None:
     answer = ServiceAnswer(content_type="text/turtle", body=b"<> <http://purl.org/dc/terms/title> 'On ore' .")
     _, facts = understood(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
     assert facts.counts == {Syntax.OTHER: 1}
@@ -114,7 +114,7 @@ def test_the_answer_of_a_service_stands_beside_the_facts_of_the_page() -> None:
         (ServiceAnswer(content_type="text/turtle", body=b"<> <"), ""),
     ],
 )
-def test_a_service_without_an_answer_is_a_problem_and_the_page_remains(answer: ServiceAnswer, said: str) -> None:
+def test_failed_service_is_a_problem_and_the_page_is_parsed(answer: ServiceAnswer, said: str) -> None:
     page = Service(media_type="text/turtle", url="http://s.example/")
     _, facts = understood(TURTLE, "text/turtle", services=(page,), supplies=SubrequestResults(service=answer))
     assert facts.counts == {Syntax.TURTLE: 3}
@@ -122,7 +122,7 @@ def test_a_service_without_an_answer_is_a_problem_and_the_page_remains(answer: S
     assert facts.all_problems()
 
 
-def test_an_answer_for_a_page_that_no_service_wants_is_nothing() -> None:
+def test_service_response_without_matching_service_is_ignored() -> None:
     answer = ServiceAnswer(content_type="text/turtle", body=TURTLE)
     _, facts = understood(b"plain", "text/plain", services=(PDF,), supplies=SubrequestResults(service=answer))
     assert (facts.counts, facts.all_problems()) == ({}, ())
@@ -130,12 +130,12 @@ def test_an_answer_for_a_page_that_no_service_wants_is_nothing() -> None:
 
 @pytest.mark.parametrize("content_type", ["application/gzip", "application/x-gzip", "application/octet-stream", ""])
 @pytest.mark.parametrize(("outer", "inner"), [("urlset", "url"), ("sitemapindex", "sitemap")])
-def test_a_packed_sitemap_leads_where_it_leads_unpacked(content_type: str, outer: str, inner: str) -> None:
+def test_compressed_sitemap_has_the_links_of_the_original(content_type: str, outer: str, inner: str) -> None:
     body = sitemap("http://ex.org/1", "http://ex.org/2", outer=outer, inner=inner)
     assert linked(gzip.compress(body), content_type) == (["http://ex.org/1", "http://ex.org/2"], [])
 
 
-def test_whatever_is_in_an_archive_leads_on_once_and_never_back() -> None:
+def test_archive_links_are_distinct_and_exclude_the_archive() -> None:
     feed = b"<rss><channel><item><title>T</title><link>http://ex.org/item</link></item></channel></rss>"
     body = zipped(
         map__xml=sitemap("http://ex.org/1", "http://ex.org/item", URL),
@@ -149,7 +149,7 @@ def test_whatever_is_in_an_archive_leads_on_once_and_never_back() -> None:
     assert problems == []
 
 
-def test_a_packed_sitemap_that_is_cut_gives_a_problem_and_the_links_before_the_break() -> None:
+def test_truncated_compressed_sitemap_gives_a_problem_and_the_complete_links() -> None:
     addresses = [f"http://ex.org/{number * 7919 % 10007}/page" for number in range(300)]
     packed = gzip.compress(sitemap(*addresses))
     found, problems = linked(packed[: len(packed) // 2], "application/gzip")
@@ -159,8 +159,8 @@ def test_a_packed_sitemap_that_is_cut_gives_a_problem_and_the_links_before_the_b
     assert any("not well-formed" in problem.message for problem in problems)
 
 
-def test_the_links_of_an_archive_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(understanding, "MOST_LINKS", 25)
+def test_archive_links_over_the_limit_are_omitted_with_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(understanding, "MAX_ARCHIVE_LINKS", 25)
     pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(9)}
     found, problems = linked(zipped(**pages), "application/zip")
     assert len(found) == 25
@@ -168,8 +168,8 @@ def test_the_links_of_an_archive_are_bounded(monkeypatch: pytest.MonkeyPatch) ->
     assert [problem.message for problem in problems] == [said]
 
 
-def test_an_archive_with_as_many_links_as_it_may_give_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(understanding, "MOST_LINKS", 20)
+def test_archive_links_at_the_limit_are_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(understanding, "MAX_ARCHIVE_LINKS", 20)
     pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(2)}
     found, problems = linked(zipped(**pages, empty__txt=b"no links"), "application/zip")
     assert (len(found), problems) == (20, [])
@@ -192,7 +192,7 @@ def described(
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/vnd.x+json; charset=utf-8"])
-def test_json_is_json_ld_by_the_context_of_its_link_header(content_type: str) -> None:
+def test_json_with_context_in_link_header_is_json_ld(content_type: str) -> None:
     document, facts = described(content_type, CONTEXT)
     assert document.kind is ContentKind.JSON_LD
     assert [statement[1:3] for one in facts.extractions for statement in one.statements] == [
@@ -203,12 +203,12 @@ def test_json_is_json_ld_by_the_context_of_its_link_header(content_type: str) ->
     assert described(content_type, "https://schema.org/")[1].counts == {Syntax.JSON_LD: 1}, "bundled"
 
 
-def test_a_context_of_a_link_header_that_is_missing_is_wanted() -> None:
+def test_missing_context_of_a_link_header_is_wanted() -> None:
     _, facts = described("application/json", CONTEXT, supplies=SubrequestResults())
     assert [one.wanted for one in facts.extractions] == [(CONTEXT,)]
 
 
-def test_no_link_header_makes_json_ld_of_json_ld_of_html_or_of_two_contexts() -> None:
+def test_link_header_context_is_ignored_for_json_ld_html_and_two_contexts() -> None:
     assert described("application/ld+json", CONTEXT)[1].counts == {}
     assert described("text/html", CONTEXT)[0].kind is ContentKind.JSON
     document, facts = described("application/json", CONTEXT, "http://contexts.example/other")

@@ -45,7 +45,7 @@ def kill_reader(web: LoggedWeb, crawl: int, *, after: int) -> int:
 
 
 @pytest.mark.timeout(400)
-def test_crawl_whose_readers_are_killed_ends_with_all_pages(tmp_path: Path) -> None:
+def test_crawl_with_killed_parser_processes_ends_with_all_pages(tmp_path: Path) -> None:
     with LoggedWeb(hosts=HOSTS, pages=PAGES, latency=0.1) as web, Offspring() as offspring:
         job = Job(
             seeds=web.seeds(),

@@ -78,7 +78,7 @@ def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rests, "RULES_PATIENCE", 100.0)
 
 
-async def test_a_host_whose_rules_fail_more_often_than_a_host_may_is_crawled_in_the_end(folder: CrawlFolder) -> None:
+async def test_host_with_many_robots_txt_failures_is_crawled_in_the_end(folder: CrawlFolder) -> None:
     servers = Servers()
     assert await crawled(servers, folder, "waits.example", "quick.example") == {"waits.example", "quick.example"}
     asked = servers.times("waits.example")
@@ -87,7 +87,7 @@ async def test_a_host_whose_rules_fail_more_often_than_a_host_may_is_crawled_in_
     assert read_stats(folder).unread_rules == {}
 
 
-async def test_a_retry_after_with_a_robots_txt_is_kept_to(folder: CrawlFolder) -> None:
+async def test_retry_after_of_robots_txt_is_obeyed(folder: CrawlFolder) -> None:
     servers = Servers(retry_after="1")
     await crawled(servers, folder, "waits.example", seconds=4.5)
     gaps = [after - before for before, after in pairwise(servers.times("waits.example"))]
@@ -98,7 +98,7 @@ async def test_a_retry_after_with_a_robots_txt_is_kept_to(folder: CrawlFolder) -
 
 
 @pytest.mark.usefixtures("_short_patience")
-async def test_a_crawl_ends_where_only_hosts_without_rules_are_left_and_says_why(folder: CrawlFolder) -> None:
+async def test_crawl_ends_with_a_reason_if_only_hosts_without_robots_txt_remain(folder: CrawlFolder) -> None:
     servers = Servers()
     began = time.monotonic()
     assert await crawled(servers, folder, "never.example", "quick.example") == {"quick.example"}

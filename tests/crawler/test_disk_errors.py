@@ -144,7 +144,7 @@ def free(place: Path) -> int:
 
 
 @pytest.mark.parametrize("left", [0.1e6, 0.5e6, 1.0e6, 1.5e6])
-def test_a_full_disk_is_told_and_a_resume_goes_on(
+def test_full_disk_is_reported_and_the_crawl_can_be_resumed(
     command: Command, web: LoggedWeb, small_disk: Path, finished_half: Path, left: float
 ) -> None:
     """With different amounts left, so that the disk is full at different moments; which part meets it first is open."""
@@ -172,7 +172,7 @@ def test_a_full_disk_is_told_and_a_resume_goes_on(
 
 
 @pytest.mark.parametrize("how", ["head", "cut", "middle", "empty"])
-def test_a_damaged_frontier_is_told_and_the_quads_remain(command: Command, half: Path, how: str) -> None:
+def test_damaged_frontier_is_reported_and_the_quads_remain(command: Command, half: Path, how: str) -> None:
     path = half / "frontier" / "data.mdb"
     size = path.stat().st_size
     if how == "head":
@@ -194,7 +194,7 @@ def test_a_damaged_frontier_is_told_and_the_quads_remain(command: Command, half:
 
 
 @pytest.mark.parametrize("how", ["current", "manifest", "data"])
-def test_a_damaged_store_is_told_and_the_frontier_remains(command: Command, half: Path, how: str) -> None:
+def test_damaged_store_is_reported_and_the_frontier_remains(command: Command, half: Path, how: str) -> None:
     known = pages_of(half)
     store = half / "store"
     names = {"current": "CURRENT", "manifest": "MANIFEST-*", "data": "*.sst"}
@@ -209,7 +209,7 @@ def test_a_damaged_store_is_told_and_the_frontier_remains(command: Command, half
     assert stored(half) == pages_of(half), "pages that the new store lacked were fetched again"
 
 
-def test_damage_that_is_met_while_writing_is_not_told_as_something_that_goes_on(
+def test_damage_found_while_writing_is_not_reported_as_resumable(
     command: Command, finished_half: Path, tmp_path: Path
 ) -> None:
     """Which files the store reads only when it writes is its own affair, so several are damaged, each in a copy."""
@@ -227,7 +227,7 @@ def test_damage_that_is_met_while_writing_is_not_told_as_something_that_goes_on(
 
 
 @pytest.mark.parametrize("gigabytes", [0.6, 2, 16])
-def test_a_limit_of_addresses_is_not_told_as_damage(half: Path, gigabytes: float) -> None:
+def test_address_space_limit_is_not_reported_as_damage(half: Path, gigabytes: float) -> None:
     known = pages_of(half)
     limit = f"ulimit -v {int(gigabytes * 1e6)} && exec {sys.executable} -m motherlode resume {half} --quiet --pages 500"
     found = subprocess.run(["sh", "-c", limit], check=False, capture_output=True, text=True, timeout=120)
@@ -237,7 +237,7 @@ def test_a_limit_of_addresses_is_not_told_as_damage(half: Path, gigabytes: float
     assert pages_of(half) == known
 
 
-def test_a_store_that_lost_its_newest_pages_gets_them_again(
+def test_pages_lost_by_the_store_are_fetched_again(
     command: Command, web: LoggedWeb, tmp_path: Path, half: Path
 ) -> None:
     """As when the machine dies: the frontier is synced with every commit, the store's log is not."""
@@ -257,7 +257,7 @@ def test_a_store_that_lost_its_newest_pages_gets_them_again(
 
 
 @pytest.mark.parametrize("note", ["totals", "policy", "traps", "journal"])
-def test_a_damaged_note_costs_only_what_it_held(command: Command, half: Path, note: str) -> None:
+def test_damaged_note_loses_only_its_own_state(command: Command, half: Path, note: str) -> None:
     before = read_stats(CrawlFolder(half)).totals
     storage = LmdbStorage(half / "frontier")
     storage.put_note(note, b"\xc1 no message pack")
@@ -273,7 +273,7 @@ def test_a_damaged_note_costs_only_what_it_held(command: Command, half: Path, no
     assert note == "policy" or any(problem.startswith(wanted) for problem in totals.problems)
 
 
-def test_a_garbled_journal_costs_requests_and_nothing_else(command: Command, half: Path) -> None:
+def test_corrupt_journal_costs_only_requests(command: Command, half: Path) -> None:
     (half / "journal").mkdir(exist_ok=True)
     (half / "journal" / "answers-00000001.journal").write_bytes(random.Random(2).randbytes(5000))
     done = command.resume(half)
@@ -283,7 +283,7 @@ def test_a_garbled_journal_costs_requests_and_nothing_else(command: Command, hal
     assert len(pages_of(half)) >= ALL
 
 
-def test_random_damage_to_the_frontier_never_ends_in_a_crash(half: Path, tmp_path: Path) -> None:
+def test_random_frontier_damage_never_crashes_the_process(half: Path, tmp_path: Path) -> None:
     """Pages of the file overwritten one by one: either it is noticed, or it was a page that nobody needs."""
     path = half / "frontier" / "data.mdb"
     whole, chance = path.read_bytes(), random.Random(3)
@@ -302,6 +302,6 @@ def test_random_damage_to_the_frontier_never_ends_in_a_crash(half: Path, tmp_pat
     assert damage(half / "frontier") == ""
 
 
-def test_lmdb_errors_reach_the_user_as_such() -> None:
+def test_lmdb_errors_are_reported_to_the_user() -> None:
     assert issubclass(lmdb.CorruptedError, STORAGE_ERRORS)
     assert issubclass(lmdb.DiskError, STORAGE_ERRORS)
