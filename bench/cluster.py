@@ -31,7 +31,7 @@ import uvloop
 
 from motherlode.cluster.driver import ShardedCrawl
 from motherlode.cluster.merge import merge_shards
-from motherlode.cluster.outbox import pack, page_links
+from motherlode.cluster.outbox import make_page_links, pack
 from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.fetch.warc.writer import WarcFile
@@ -109,7 +109,7 @@ async def crawl(job: Job, folder: CrawlFolder, setup: Setup) -> dict[str, Any]:
     processes: list[int] = []
     async for _ in sharded.visits():
         if not moments or sharded.totals.fetched > moments[-1].fetched:
-            processes = processes or await sharded.processes()
+            processes = processes or await sharded.process_ids()
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a parser process that has just ended
                 moments.append(Moment(sharded.totals.fetched, time.perf_counter(), cpu_of(processes)))
     pages = sharded.totals.fetched
@@ -170,7 +170,7 @@ async def _lose(name: str, job: Job, path: Path) -> Loss:
     async for _ in sharded.visits():
         if not killed and sharded.totals.fetched >= 0.6 * (job.pages or 0):
             killed = True
-            os.kill((await sharded.processes())[0], signal.SIGKILL)
+            os.kill((await sharded.process_ids())[0], signal.SIGKILL)
             _forget(path)
     folder.unlock()
     again = [int(match[1].replace(",", "")) for text in warnings if (match := re.search(r"([\d,]+) pages are", text))]
@@ -189,10 +189,10 @@ def calls() -> list[tuple[int, float, float, float]]:
     ray.get(receiver.deliver.remote(b"x"))
     rows = []
     for size in BATCHES:
-        parcels = [page_links(page, _parent(n)) for n, page in enumerate(_pages_of_links(size))]
+        pages = [make_page_links(page, _parent(n)) for n, page in enumerate(_pages_of_links(size))]
         began = time.process_time()
         for _ in range(20):
-            batch = pack(parcels)
+            batch = pack(pages)
         packing = (time.process_time() - began) / 20
         began = time.perf_counter()
         for _ in range(200):
@@ -333,7 +333,7 @@ def print_and_record(
   per page {by_cpu:.2f} times, which is what idle cores would give
 - two shards against one, both with two cores: {shared / both:.2f} times
 - load of the machine at the end of the run: {load:.1f} (2 cores)
-{doubt}- between two shards, per page: {traffic.letters / fetched:.4f} messages, {traffic.links / fetched:.2f} links, \
+{doubt}- between two shards, per page: {traffic.batches / fetched:.4f} messages, {traffic.links / fetched:.2f} links, \
 {traffic.bytes / fetched:.0f} bytes; {traffic.suppressed / fetched:.2f} links had been sent recently and were skipped
 
 {sizes}
@@ -348,7 +348,7 @@ def print_and_record(
         "speedup": two / one,
         "speedup_by_cpu": by_cpu,
         "known_a_page": real["known"] / fetched,
-        "letters_a_page": traffic.letters / fetched,
+        "letters_a_page": traffic.batches / fetched,
         "links_a_page": traffic.links / fetched,
         "bytes_a_page": traffic.bytes / fetched,
         "call_us": costs[0][2],

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from motherlode.cluster.coordinator import MERGE_BYTES, merge_seconds
-from motherlode.cluster.outbox import BATCHES_PER_SECOND, LEAST_WAIT, MAX_BATCH_LINKS
+from motherlode.cluster.coordinator import MERGE_BYTES_PER_SECOND, compute_merge_seconds
+from motherlode.cluster.outbox import BATCHES_PER_SECOND, MAX_BATCH_LINKS, MIN_WAIT_SECONDS
 from motherlode.cluster.partitioner import jump
 from motherlode.cluster.shard import REPORTS_PER_SECOND
 
@@ -223,14 +223,14 @@ def simulate(
     )  # the simulated web is a scaled-down model of the large one
     possible = np.bincount(owners, weights=np.minimum(sizes, cap), minlength=shards)
     found = pages * measured.links * (1 - 1 / shards)  # links per second for other shards
-    wait = max(LEAST_WAIT, (shards - 1) / BATCHES_PER_SECOND)
+    wait = max(MIN_WAIT_SECONDS, (shards - 1) / BATCHES_PER_SECOND)
     batches = links_per_batch = 0.0
     if shards > 1:
         each = found / (shards - 1)
         # a batch starts with its first link and is sent after `wait`, or when it is full
         links_per_batch = min(MAX_BATCH_LINKS, 1 + each * wait)
         batches = found / links_per_batch
-    merge = merge_seconds(shards, measured.delta)
+    merge = compute_merge_seconds(shards, measured.delta)
     return ShardFigures(
         shards=shards,
         imbalance=float(full.max() / full.mean()),
@@ -359,7 +359,7 @@ def page(measured: Measured, given: Assumptions) -> str:
         hosts=len(sizes),
         largest=100 * sizes.max() / sizes.sum(),
         cap=given.days * DAY / given.delay,
-        merge_limit=size(MERGE_BYTES),
+        merge_limit=size(MERGE_BYTES_PER_SECOND),
         store=size(needs[1].store),
     )
 

@@ -58,7 +58,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> RecordedSite:
     plain = RecordedSite(warc, tuple(homes), set(), set())
 
     async def crawl() -> None:
-        job = plain.read_job()
+        job = plain.job()
         alone.create(job)
         assembled = assemble(job, alone)
         async for _ in assembled.engine.visits(assembled.seeds):

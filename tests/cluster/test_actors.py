@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from motherlode.cluster.shard import Board, ShardResult, ShardSpec
+from motherlode.cluster.shard import CoordinatorClient, ShardResult, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardReport
 from motherlode.crawler import Counters, Job
 
@@ -20,7 +20,7 @@ pytest.importorskip("ray", reason='these tests need Ray: pip install "motherlode
 from ray.exceptions import RayActorError
 
 from motherlode.cluster import actors
-from motherlode.cluster.actors import PLACE, CoordinatorActor, ShardActor
+from motherlode.cluster.actors import TOKEN_FILE, CoordinatorActor, ShardActor
 
 JOB = Job(seeds=("http://a.example/",), shards=2)
 NOTHING = msgspec.msgpack.encode(Counters())
@@ -51,8 +51,8 @@ class FakeShard:
         self.delivered: list[bytes] = []
         self.arrived: bool | None = None
 
-    async def run(self, board: Board, send: Callable[[int, bytes], Awaitable[bool]]) -> ShardResult:
-        incarnation = await board.joined(self.number, NOTHING)
+    async def run(self, board: CoordinatorClient, send: Callable[[int, bytes], Awaitable[bool]]) -> ShardResult:
+        incarnation = await board.join(self.number, NOTHING)
         orders = await board.report(ShardReport(shard=self.number, incarnation=incarnation, totals=NOTHING))
         assert isinstance(orders, Orders)
         self.arrived = await send(1 - self.number, b"links")
@@ -103,8 +103,8 @@ async def test_the_death_of_the_coordinator_ends_a_shard(make: Callable[..., Sha
 
 async def test_a_shard_that_starts_again_is_a_new_incarnation_and_the_watcher_hears_of_it() -> None:
     coordinator = CoordinatorActor(shards=2, job=JOB)
-    assert await coordinator.joined(0, NOTHING) == 0
-    assert await coordinator.joined(0, NOTHING) == 1
+    assert await coordinator.join(0, NOTHING) == 0
+    assert await coordinator.join(0, NOTHING) == 1
     old, new = (ShardReport(shard=0, incarnation=number, totals=NOTHING, hosts=3) for number in (0, 1))
     assert (await coordinator.report(old)).stop
     assert not (await coordinator.report(new)).stop
@@ -117,11 +117,11 @@ async def test_a_shard_that_starts_again_is_a_new_incarnation_and_the_watcher_he
 
 async def test_whether_all_see_the_same_folder(make: Callable[..., ShardActor], tmp_path: Path) -> None:
     shard = make(0)
-    assert not await shard.sees("token")
-    (tmp_path / PLACE).write_text("token")
-    assert await shard.sees("token")
-    assert not await shard.sees("that of another run")
-    assert await shard.process() == os.getpid()
+    assert not await shard.has_token("token")
+    (tmp_path / TOKEN_FILE).write_text("token")
+    assert await shard.has_token("token")
+    assert not await shard.has_token("that of another run")
+    assert await shard.process_id() == os.getpid()
 
 
 def test_a_shard_stays_on_its_cores(make: Callable[..., ShardActor], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_what_was_saved_is_what_is_restored(state: State, tmp_path: Path) -> Non
     checkpoints = CheckpointStorage(place, 3)
     for number in range(5):
         state.add(number)
-    checkpoints.make(state.folder, state.storage, state.store)
+    checkpoints.save(state.folder, state.storage, state.store)
     state.add(99)
     state.close()
     elsewhere = CrawlFolder(tmp_path / "elsewhere")
@@ -75,11 +75,11 @@ def test_what_was_saved_is_what_is_restored(state: State, tmp_path: Path) -> Non
 
 def test_a_folder_that_is_behind_is_recognised(state: State, tmp_path: Path) -> None:
     place = f"file://{tmp_path / 'bucket'}"
-    CheckpointStorage(place, 0).make(state.folder, state.storage, state.store)
+    CheckpointStorage(place, 0).save(state.folder, state.storage, state.store)
     behind = CrawlFolder(tmp_path / "behind")
     CheckpointStorage(place, 0).restore(behind)
     state.add(1)
-    CheckpointStorage(place, 0).make(state.folder, state.storage, state.store)
+    CheckpointStorage(place, 0).save(state.folder, state.storage, state.store)
     assert CheckpointStorage(place, 0).is_newer_than(behind)
     assert not CheckpointStorage(place, 0).is_newer_than(state.folder)
     state.close()
@@ -87,7 +87,7 @@ def test_a_folder_that_is_behind_is_recognised(state: State, tmp_path: Path) -> 
 
 def test_what_is_left_of_a_cleared_folder_does_not_pass_for_up_to_date(state: State, tmp_path: Path) -> None:
     checkpoints = CheckpointStorage(f"file://{tmp_path / 'bucket'}", 0)
-    checkpoints.make(state.folder, state.storage, state.store)
+    checkpoints.save(state.folder, state.storage, state.store)
     assert not checkpoints.is_newer_than(state.folder)
     state.close()
     checkpoints.clear(state.folder)
@@ -100,14 +100,14 @@ def test_data_files_are_sent_once_and_forgotten_when_nobody_names_them(state: St
     state.add(0)
     pictures = []
     for _ in range(20):  # the store may still be merging its files
-        checkpoints.make(state.folder, state.storage, state.store)
+        checkpoints.save(state.folder, state.storage, state.store)
         pictures.append(data_objects(bucket))
     assert pictures[-1]
     assert pictures[-1] == pictures[-2], "a data file that the store still has keeps its object"
     for number in range(2, 6):
         state.add(number)
-        checkpoints.make(state.folder, state.storage, state.store)
-    named = set().union(*checkpoints._named)
+        checkpoints.save(state.folder, state.storage, state.store)
+    named = set().union(*checkpoints._referenced)
     assert {path.name for path in (bucket / "shard-0000" / "objects").iterdir()} == named
     state.close()
 
@@ -123,15 +123,15 @@ def test_an_upload_that_breaks_leaves_the_checkpoint_before_it(
     place = f"file://{tmp_path / 'bucket'}"
     checkpoints = CheckpointStorage(place, 0)
     state.add(1)
-    checkpoints.make(state.folder, state.storage, state.store)
+    checkpoints.save(state.folder, state.storage, state.store)
     state.add(2)
 
     def broken(*_: object) -> None:
         raise OSError("the network is gone")
 
-    monkeypatch.setattr(checkpoints, "_put", broken)
+    monkeypatch.setattr(checkpoints, "_write_atomically", broken)
     with pytest.raises(OSError, match="the network is gone"):
-        checkpoints.make(state.folder, state.storage, state.store)
+        checkpoints.save(state.folder, state.storage, state.store)
     state.close()
     elsewhere = CrawlFolder(tmp_path / "elsewhere")
     CheckpointStorage(place, 0).restore(elsewhere)

@@ -18,7 +18,7 @@ def report(shard: int, *, incarnation: int = 0, totals: Counters | None = None, 
 def begun(job: Job = JOB) -> Coordinator:
     coordinator = Coordinator(shards=2, job=job)
     for shard in range(2):
-        assert coordinator.joined(shard, msgspec.msgpack.encode(Counters()), 0.0) == 0
+        assert coordinator.join(shard, msgspec.msgpack.encode(Counters()), 0.0) == 0
     return coordinator
 
 
@@ -32,7 +32,7 @@ def test_what_one_shard_learns_reaches_the_others_once() -> None:
 
 def test_an_incarnation_that_was_replaced_is_told_to_stop() -> None:
     coordinator = begun()
-    assert coordinator.joined(0, msgspec.msgpack.encode(Counters(fetched=40)), 5.0) == 1
+    assert coordinator.join(0, msgspec.msgpack.encode(Counters(fetched=40)), 5.0) == 1
     assert coordinator.report(report(0), 6.0).stop
     assert not coordinator.report(report(0, incarnation=1), 6.0).stop
 
@@ -40,19 +40,21 @@ def test_an_incarnation_that_was_replaced_is_told_to_stop() -> None:
 def test_a_death_is_told_with_what_it_cost() -> None:
     coordinator = begun()
     coordinator.report(report(0, totals=Counters(fetched=50)), 1.0)
-    coordinator.joined(0, msgspec.msgpack.encode(Counters(fetched=40)), 5.0)
-    assert coordinator.progress().warnings == ["shard 0 died and goes on from page 40; 10 pages are fetched again"]
-    assert not coordinator.progress().warnings
+    coordinator.join(0, msgspec.msgpack.encode(Counters(fetched=40)), 5.0)
+    assert coordinator.take_progress().warnings == [
+        "shard 0 died and was restarted at page 40; 10 pages are fetched again"
+    ]
+    assert not coordinator.take_progress().warnings
 
 
 def test_it_is_over_when_all_rest_and_not_before() -> None:
     coordinator = begun()
-    orders = [coordinator.report(report(shard, rest=(0, 2)), 1.0) for shard in (0, 1)]
+    orders = [coordinator.report(report(shard, idle_mark=(0, 2)), 1.0) for shard in (0, 1)]
     assert not any(order.stop for order in orders)
     known = orders[1].round
-    assert not coordinator.report(report(0, rest=(0, 2), knows=known), 2.0).stop
-    assert coordinator.report(report(1, rest=(0, 2), knows=known), 2.0).stop
-    assert coordinator.report(report(0, rest=(0, 2), knows=known), 2.0).stop, "everyone hears of it"
+    assert not coordinator.report(report(0, idle_mark=(0, 2), known_round=known), 2.0).stop
+    assert coordinator.report(report(1, idle_mark=(0, 2), known_round=known), 2.0).stop
+    assert coordinator.report(report(0, idle_mark=(0, 2), known_round=known), 2.0).stop, "everyone hears of it"
 
 
 @pytest.mark.parametrize(
@@ -71,10 +73,10 @@ def test_budgets_count_over_all_shards(limits: dict[str, float], totals: Counter
 
 def test_an_address_is_handed_from_shard_to_shard() -> None:
     coordinator = begun()
-    assert [lease.address for lease in coordinator.report(report(0, wanted=["10.0.0.1"]), 0.0).leases] == ["10.0.0.1"]
-    assert not coordinator.report(report(1, wanted=["10.0.0.1"]), 0.1).leases
+    assert [lease.address for lease in coordinator.report(report(0, wanted=["10.0.0.1"]), 0.0).grants] == ["10.0.0.1"]
+    assert not coordinator.report(report(1, wanted=["10.0.0.1"]), 0.1).grants
     held = coordinator.report(report(0), 60.0)
     assert held.recalls == ["10.0.0.1"]
-    coordinator.joined(0, msgspec.msgpack.encode(Counters()), 61.0)
+    coordinator.join(0, msgspec.msgpack.encode(Counters()), 61.0)
     orders = coordinator.report(report(1), 62.0)
-    assert [(lease.address, lease.wait) for lease in orders.leases] == [("10.0.0.1", JOB.host_delay / 2)]
+    assert [(lease.address, lease.wait) for lease in orders.grants] == [("10.0.0.1", JOB.host_delay / 2)]

@@ -20,7 +20,7 @@ from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
 from tests.cluster.conftest import Nodes, RecordedSite, pages_of, quads_of
 
 Accident = Callable[[ShardedCrawl], Awaitable[None]]
-FROM_PAGE = re.compile(r"died and goes on from page ([\d,]+)")
+FROM_PAGE = re.compile(r"died and was restarted at page ([\d,]+)")
 SLOW = 0.08
 """Seconds between two requests to a host: a crawl that takes long enough for an accident."""
 
@@ -81,7 +81,7 @@ def test_a_budget_of_pages_is_kept_and_the_crawl_goes_on_from_there(site: Record
 
 def test_a_killed_process_costs_nothing(site: RecordedSite, tmp_path: Path) -> None:
     async def kill(sharded: ShardedCrawl) -> None:
-        os.kill((await sharded.processes())[0], signal.SIGKILL)
+        os.kill((await sharded.process_ids())[0], signal.SIGKILL)
 
     folder, warnings = crawl(site.job(shards=2, delay=SLOW), tmp_path / "crawl", accident=kill, after=100)
     assert any("shard 0 died" in text for text in warnings)

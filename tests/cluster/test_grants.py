@@ -1,39 +1,215 @@
+"""Grants of the page budget and of IP addresses, on both sides: coordinator and shard."""
+
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 
 import pytest
 
-from motherlode.cluster.grants import BudgetGrants
+from motherlode.cluster.grants import AddressGrant, AddressGrantTable, BudgetGrants, GrantClient
+from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
+from motherlode.model import RequestKind
+from tests.frontier.fakes import BestOf, offer
+
+ADDRESS = "10.0.0.1"
+HOST_DELAY, ADDRESS_DELAY = 4.0, 1.0
+MIN_SECONDS = 4.0
+
+
+# Budget grants
 
 
 @pytest.mark.parametrize("budget", [1, 7, 100, 5000])
-def test_the_budget_is_never_exceeded_and_always_used_up(budget: int) -> None:
+def test_budget_grants_never_exceed_the_budget_and_use_all_of_it(budget: int) -> None:
     random, shards = Random(budget), 5
-    leases = BudgetGrants(budget, shards=shards)
-    begun, limits = [0] * shards, [0] * shards
+    grants = BudgetGrants(budget, shards=shards)
+    started, limits = [0] * shards, [0] * shards
     busy = set(range(shards))
-    for turn in range(4000):
+    for step in range(4000):
         shard = random.randrange(shards)
-        if turn == 50:
-            busy = {0, 1}  # the others run out of work and give back what they have
+        if step == 50:
+            busy = {0, 1}  # the other shards have no more work and give back their unused pages
         if shard in busy:
-            begun[shard] += random.randint(0, limits[shard] - begun[shard])
+            started[shard] += random.randint(0, limits[shard] - started[shard])
         else:
-            limits[shard] = begun[shard]
-        limit = leases.renew(shard, begun=begun[shard], limit=limits[shard], hungry=shard in busy)
+            limits[shard] = started[shard]
+        limit = grants.renew(shard, started=started[shard], limit=limits[shard], wants_more=shard in busy)
         assert limit is not None
         limits[shard] = limit
         assert sum(limits) <= budget
-    assert sum(begun) == budget
+    assert sum(started) == budget
 
 
-def test_without_a_budget_there_is_no_limit() -> None:
-    assert BudgetGrants(None, shards=2).renew(0, begun=10**9, limit=0, hungry=True) is None
+def test_budget_grants_without_a_budget_set_no_limit() -> None:
+    assert BudgetGrants(None, shards=2).renew(0, started=10**9, limit=0, wants_more=True) is None
 
 
-def test_what_was_spent_before_a_resume_counts() -> None:
-    leases = BudgetGrants(100, shards=2)
-    assert leases.renew(0, begun=45, limit=45, hungry=True) == 45, "the other may have spent the rest"
-    assert leases.renew(1, begun=55, limit=55, hungry=True) == 55
-    assert leases.renew(0, begun=45, limit=45, hungry=True) == 45
+def test_budget_grants_after_resume_count_pages_started_before() -> None:
+    grants = BudgetGrants(100, shards=2)
+    assert grants.renew(0, started=45, limit=45, wants_more=True) == 45, "the other shard may have used the rest"
+    assert grants.renew(1, started=55, limit=55, wants_more=True) == 55
+    assert grants.renew(0, started=45, limit=45, wants_more=True) == 45
+
+
+# Address grants of the coordinator
+
+
+def make_table(min_seconds: float = MIN_SECONDS) -> AddressGrantTable:
+    return AddressGrantTable(delay=ADDRESS_DELAY, min_seconds=min_seconds)
+
+
+def test_address_requested_by_two_shards_is_recalled_after_minimum_time_and_passed_on() -> None:
+    table = make_table()
+    table.request(0, [ADDRESS], 0.0)
+    assert table.take_changes(0.0).grants == {0: [AddressGrant(ADDRESS, 0.0)]}
+    table.request(1, [ADDRESS], 1.0)
+    assert not table.take_changes(3.9).recalls
+    assert table.take_changes(4.0).recalls == {0: [ADDRESS]}
+    assert not table.take_changes(5.0).recalls, "an address is recalled once"
+    returned = AddressGrant(ADDRESS, 0.4, {"a.example": 2.0})
+    table.give_back(0, [returned], 5.5)
+    assert table.take_changes(5.5).grants == {1: [returned]}, "the remaining delays are passed on"
+
+
+def test_address_requested_by_one_shard_is_never_recalled() -> None:
+    table = make_table()
+    table.request(0, [ADDRESS], 0.0)
+    assert not table.take_changes(1000.0).recalls
+
+
+def test_address_of_dead_shard_is_granted_to_the_next_after_a_full_delay() -> None:
+    table = make_table()
+    table.request(0, [ADDRESS], 0.0)
+    table.request(1, [ADDRESS], 0.0)
+    table.take_changes(0.0)
+    table.release_shard(0, 10.0)
+    assert table.take_changes(10.0).grants == {1: [AddressGrant(ADDRESS, ADDRESS_DELAY)]}
+    table.give_back(0, [AddressGrant(ADDRESS, 0.0)], 11.0)
+    assert not table.take_changes(11.0).grants, "a shard cannot give back an address that it does not hold"
+
+
+def test_address_grants_in_random_order_have_one_holder_and_starve_no_shard() -> None:
+    random, table = Random(1), make_table()
+    addresses = [f"10.0.0.{last}" for last in range(4)]
+    held: dict[str, int] = {}
+    recalled: set[str] = set()
+    counts = {(shard, address): 0 for shard in range(5) for address in addresses}
+    now = 0.0
+    for _ in range(20_000):
+        now += random.random()
+        shard = random.randrange(5)
+        choice = random.randrange(20)
+        if choice < 10:
+            table.request(shard, [random.choice(addresses)], now)
+        elif choice < 19:
+            returned = [address for address in recalled if held.get(address) == shard]
+            for address in returned:
+                del held[address]
+                recalled.remove(address)
+            table.give_back(shard, [AddressGrant(address, 0.0) for address in returned], now)
+        else:  # the shard dies
+            recalled -= {address for address, holder in held.items() if holder == shard}
+            held = {address: holder for address, holder in held.items() if holder != shard}
+            table.release_shard(shard, now)
+        changes = table.take_changes(now)
+        for to, grants in changes.grants.items():
+            for grant in grants:
+                assert grant.address not in held, "an address has one holder at a time"
+                held[grant.address] = to
+                counts[to, grant.address] += 1
+        for addresses_back in changes.recalls.values():
+            recalled.update(addresses_back)
+    assert min(counts.values()) > 20
+
+
+# Address grants of a shard, on a real frontier
+
+
+def take_lease(frontier: Frontier, now: float) -> Lease:
+    lease = frontier.lease(now)
+    assert lease is not None
+    return lease
+
+
+def make_client(*urls: str) -> tuple[Frontier, GrantClient]:
+    """Return a frontier with URLs at one address that was not granted yet, and its client."""
+    politeness = Politeness(delay=HOST_DELAY, by_address=True, address_delay=ADDRESS_DELAY, leased=True)
+    frontier = Frontier(
+        storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
+    )
+    offer(frontier, *urls)
+    while (lease := frontier.lease(0.0)) is not None:
+        assert lease.kind is RequestKind.RESOLVE, "without a grant no request is sent to the address"
+        frontier.end(lease, End.RESOLVED, 0.0, address=ADDRESS)
+    return frontier, GrantClient(frontier)
+
+
+def end(frontier: Frontier, lease: Lease, now: float) -> None:
+    frontier.response_received(lease, now, address=ADDRESS)
+    frontier.end(lease, End.FETCHED, 0.0)
+
+
+def test_client_requests_wanted_address_and_frontier_continues_after_the_grant() -> None:
+    frontier, client = make_client("http://a.example/")
+    assert client.list_wanted() == [ADDRESS]
+    client.add([AddressGrant(ADDRESS, 2.0, {"a.example": 3.0})], 10.0)
+    assert frontier.lease(12.9) is None, "the remaining delays of the previous holder apply"
+    assert take_lease(frontier, 13.0).host == "a.example"
+
+
+def test_client_gives_recalled_address_back_once_after_its_last_request() -> None:
+    frontier, client = make_client("http://a.example/", "http://b.example/")
+    client.add([AddressGrant(ADDRESS, 0.0)], 10.0)
+    lease = take_lease(frontier, 10.0)
+    client.recall([ADDRESS])
+    assert client.take_returned(10.5) == [], "a request is in flight"
+    end(frontier, lease, 11.0)
+    assert client.take_returned(11.0) == [AddressGrant(ADDRESS, ADDRESS_DELAY, {lease.host: HOST_DELAY})]
+    assert client.take_returned(11.0) == []
+
+
+def test_client_requests_recalled_address_again_only_after_giving_it_back() -> None:
+    frontier, client = make_client("http://a.example/", "http://b.example/")
+    client.list_wanted()
+    client.add([AddressGrant(ADDRESS, 0.0)], 10.0)
+    lease = take_lease(frontier, 10.0)
+    client.recall([ADDRESS])
+    assert frontier.lease(10.1) is None
+    assert client.list_wanted() == []
+    end(frontier, lease, 11.0)
+    assert len(client.take_returned(11.0)) == 1
+    assert frontier.lease(20.0) is None
+    assert client.list_wanted() == [ADDRESS], "the other host still waits"
+
+
+def test_client_gives_unused_address_back_at_once_without_delay() -> None:
+    _, client = make_client("http://a.example/")
+    client.recall(["10.9.9.9", "10.9.9.9"])
+    assert client.take_returned(1.0) == [AddressGrant("10.9.9.9", 0.0)]
+    assert client.take_returned(2.0) == []
+
+
+def test_two_shards_alternate_at_one_address_and_keep_its_delay() -> None:
+    """Simulate two shards that both want the address all the time."""
+    urls = [[f"http://{shard}{number}.example/" for number in range(5)] for shard in "ab"]
+    shards = [make_client(*own) for own in urls]
+    table = make_table(min_seconds=2.0)
+    requests: list[tuple[float, int]] = []
+    for step in range(2_000):
+        now = 100.0 + step * 0.1
+        for number, (frontier, client) in enumerate(shards):
+            lease = frontier.lease(now)
+            if lease is not None:
+                requests.append((now, number))
+                end(frontier, lease, now)
+            table.give_back(number, client.take_returned(now), now)
+            table.request(number, client.list_wanted(), now)
+        changes = table.take_changes(now)
+        for number, (_, client) in enumerate(shards):
+            client.add(changes.grants.get(number, []), now)
+            client.recall(changes.recalls.get(number, []))
+    assert sorted(number for _, number in requests) == [0] * 5 + [1] * 5
+    times = [at for at, _ in requests]
+    assert all(later - earlier > ADDRESS_DELAY - 0.01 for earlier, later in pairwise(times))
+    assert {number for _, number in requests[:6]} == {0, 1}, "the second shard does not wait for the end of the first"

@@ -89,7 +89,7 @@ async def crawl(servers: Servers, path: Path) -> list[str]:
         async for _ in sharded.visits():
             count += 1
             if count == 60:
-                os.kill((await sharded.processes())[1], signal.SIGKILL)
+                os.kill((await sharded.process_ids())[1], signal.SIGKILL)
         folder.unlock()
     return warnings
 

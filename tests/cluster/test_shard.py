@@ -8,7 +8,7 @@ from pathlib import Path
 
 from motherlode.cluster import merge_shards
 from motherlode.cluster.coordinator import Coordinator
-from motherlode.cluster.outbox import pack, page_links
+from motherlode.cluster.outbox import make_page_links, pack
 from motherlode.cluster.shard import Shard, ShardResult, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardReport
 from motherlode.crawler import CrawlFolder, Job
@@ -16,7 +16,7 @@ from motherlode.model import Link, LinkSource
 from tests.cluster.conftest import RecordedSite, pages_of, quads_of
 
 
-class Board:
+class CoordinatorClient:
     """The coordinator, without a process of its own; it remembers what was reported."""
 
     def __init__(self, job: Job) -> None:
@@ -24,8 +24,8 @@ class Board:
         self.deltas: list[tuple[int, bytes]] = []
         self.absorbed: list[tuple[int, bytes]] = []
 
-    async def joined(self, shard: int, totals: bytes) -> int:
-        return self.coordinator.joined(shard, totals, time.monotonic())
+    async def join(self, shard: int, totals: bytes) -> int:
+        return self.coordinator.join(shard, totals, time.monotonic())
 
     async def report(self, report: ShardReport) -> Orders:
         orders = self.coordinator.report(report, time.monotonic())
@@ -35,11 +35,11 @@ class Board:
         return orders
 
 
-async def run(job: Job, path: Path) -> tuple[Board, list[ShardResult]]:
+async def run(job: Job, path: Path) -> tuple[CoordinatorClient, list[ShardResult]]:
     folder = CrawlFolder(path)
     folder.create(job)
     folder.unlock()
-    board = Board(job)
+    board = CoordinatorClient(job)
     shards = [Shard(ShardSpec(number=n, shards=job.shards, job=job, folder=path)) for n in range(job.shards)]
 
     async def send(to: int, batch: bytes) -> bool:
@@ -69,13 +69,15 @@ async def test_what_is_learned_is_shared(site: RecordedSite, tmp_path: Path) -> 
 
 async def test_a_shard_that_has_not_begun_or_has_ended_takes_nothing(site: RecordedSite, tmp_path: Path) -> None:
     shard = Shard(ShardSpec(number=0, shards=2, job=site.job(shards=2), folder=tmp_path / "crawl"))
-    batch = pack([page_links([Link(url="http://a.example/", source=LinkSource.ANCHOR)], None)])
+    batch = pack([make_page_links([Link(url="http://a.example/", source=LinkSource.ANCHOR)], None)])
     assert not await shard.deliver(batch), "the sender keeps it, and tries again"
 
 
 def test_a_machine_s_cores_are_shared_between_its_shards(tmp_path: Path) -> None:
     job = Job(seeds=("http://a.example/",), pages=10, state="file:///nowhere", shards=8)
     spec = ShardSpec(number=0, shards=8, job=job, folder=tmp_path, nodes=2)
-    assert spec.own_job(16).workers == 3, "four shards on a machine of 16 cores: a core for the crawl, three to read"
-    assert spec.own_job(2).workers == 1
-    assert spec.own_job(16).pages is None, "budgets are the coordinator's"
+    assert spec.make_shard_job(16).workers == 3, (
+        "four shards on a machine of 16 cores: a core for the crawl, three to read"
+    )
+    assert spec.make_shard_job(2).workers == 1
+    assert spec.make_shard_job(16).pages is None, "budgets are the coordinator's"

@@ -1,13 +1,14 @@
-"""The same crawl on several processes and machines, sharded by host, carried by Ray. The only room that knows Ray.
+"""One crawl on several processes and machines, sharded by host, on Ray. No other package imports Ray.
 
-A *shard* is the crawl of one machine, unchanged, that owns the hosts which hash to it (`hashing`). Links for hosts of
-others go to their owners in batches (`exchange`, `parcels`); a link is kept by its finder until its owner has made it
-lasting. Shards report to a `coordinator`, which agrees on budgets (`pages`), on who may ask which IP address
-(`leases`), on what has been learned, and on when it is over (`quiet`). `shard` is all of one shard but Ray; `actors`
-puts both on Ray; `driver` starts them, keeps them going when processes and nodes die, and gives one stream of visits.
-`checkpoints` keep a shard's state where it outlives its machine; `merge` makes one folder of all shards' at the end.
+A *shard* is a complete crawl that owns the hosts whose hash maps to it (`partitioner`). A shard sends links to hosts of
+other shards to their owners in batches (`outbox`). The sender keeps a batch until the owner has committed its links.
+Shards report to a `coordinator`. The coordinator divides the budgets, grants IP addresses to shards (`grants`), passes
+on what the policies learn, and detects the end of the crawl (`shard_messages`). `shard` contains all of a shard except
+Ray, and `actors` runs shard and coordinator as Ray actors. `driver` starts the actors, restarts shards whose process or
+node died, and merges the visits of all shards into one stream. `checkpoint_storage` saves the state of a shard where it
+survives the loss of the machine. `merge` joins the folders of all shards at the end.
 
-Nothing here is imported before somebody asks for more than one shard: without Ray everything else works.
+This package is imported only for crawls with more than one shard. Everything else works without Ray.
 """
 
 from motherlode.cluster.merge import merge_shards

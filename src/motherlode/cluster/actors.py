@@ -1,4 +1,4 @@
-"""Shard and coordinator as Ray actors: the thin layer between this room and Ray."""
+"""Shard and coordinator as Ray actors: a thin layer between `shard` and `coordinator` and Ray."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from motherlode.cluster.shard import Shard, ShardResult, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport
 from motherlode.crawler import Job
 
-PLACE = "place"
-"""A file in the crawl's folder with a token of this run."""
+TOKEN_FILE = "place"
+"""Name of a file in the crawl folder that contains the random token of this run."""
 
 
 class CoordinatorActor:
-    """One for all shards."""
+    """The coordinator of all shards."""
 
     def __init__(self, *, shards: int, job: Job) -> None:
         self._coordinator = Coordinator(shards=shards, job=job)
 
-    async def joined(self, shard: int, totals: bytes) -> int:
-        return self._coordinator.joined(shard, totals, time.monotonic())
+    async def join(self, shard: int, totals: bytes) -> int:
+        return self._coordinator.join(shard, totals, time.monotonic())
 
     async def report(self, report: ShardReport) -> Orders:
         return self._coordinator.report(report, time.monotonic())
 
     async def progress(self) -> ShardProgress:
-        return self._coordinator.progress()
+        return self._coordinator.take_progress()
 
     async def stop(self) -> None:
         self._coordinator.stop()
 
 
 class ShardActor:
-    """One a shard. Ray starts it again, on any node, with the same `spec`; the driver then calls `run` anew."""
+    """One shard. Ray restarts a dead actor on any node with the same `spec`. The driver then calls `run` again."""
 
     def __init__(self, spec: ShardSpec) -> None:
         if spec.cores:
@@ -51,33 +51,33 @@ class ShardActor:
         async def send(to: int, batch: bytes) -> bool:
             try:
                 return bool(await peers[to].deliver.remote(batch))
-            except RayActorError:  # it has died, or is being started again
+            except RayActorError:  # the peer died or is being restarted
                 return False
 
-        return await self._shard.run(_Board(coordinator), send)
+        return await self._shard.run(_CoordinatorHandle(coordinator), send)
 
     async def deliver(self, batch: bytes) -> bool:
         return await self._shard.deliver(batch)
 
-    async def sees(self, token: str) -> bool:
-        """Whether the crawl's folder is the one that the driver sees."""
+    async def has_token(self, token: str) -> bool:
+        """Return whether this node sees the same crawl folder as the driver, which wrote the token there."""
         try:
-            return (self._folder / PLACE).read_text() == token
+            return (self._folder / TOKEN_FILE).read_text() == token
         except OSError:
             return False
 
-    async def process(self) -> int:
+    async def process_id(self) -> int:
         return os.getpid()
 
 
-class _Board:
-    """The coordinator's handle, with types."""
+class _CoordinatorHandle:
+    """A typed wrapper of the coordinator's Ray handle."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
 
-    async def joined(self, shard: int, totals: bytes) -> int:
-        number: int = await self._handle.joined.remote(shard, totals)
+    async def join(self, shard: int, totals: bytes) -> int:
+        number: int = await self._handle.join.remote(shard, totals)
         return number
 
     async def report(self, report: ShardReport) -> Orders:

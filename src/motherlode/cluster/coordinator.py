@@ -1,8 +1,9 @@
-"""The coordinator: what all shards must agree on. It fetches nothing, decides little, and never makes a shard wait.
+"""The coordinator: budgets, address grants, learned statistics and the end of a sharded crawl.
 
-Shards report a few times a second and are answered with orders: how many pages they may begin, what the others have
-learned, which addresses are theirs to ask, and whether to stop. Nothing is sent to a shard but as such an answer, so a
-shard that was started again can never get what was meant for the one before it.
+It fetches nothing, and no shard waits for it. Each shard reports a few times per second. The response to a report
+contains orders: how many pages the shard may start, what the policies of its peers have learned, which IP addresses it
+may use, and whether to stop. The coordinator sends nothing except these responses. Therefore a restarted shard never
+receives orders that were meant for its previous incarnation.
 """
 
 from __future__ import annotations
@@ -13,73 +14,75 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from motherlode.cluster.grants import AddressGrant, BudgetGrants, GrantBook
+from motherlode.cluster.grants import AddressGrant, AddressGrantTable, BudgetGrants
 from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport, TerminationDetector, Traffic
 from motherlode.crawler.stats.counters import Counters, sum_of
 
 if TYPE_CHECKING:
     from motherlode.crawler import Job
 
-MOST_VISITS = 20_000
-"""Visits kept for whoever watches; the oldest are let go. Every visit is on record in its shard."""
+MAX_PENDING_VISITS = 20_000
+"""Maximum number of visits kept for the driver. Older visits are dropped here, but each shard records its visits."""
 MERGE_SECONDS = 3.0
-"""Between two deltas of a shard, while they are few and small."""
-MERGE_BYTES = 25e6
-"""A second, that the coordinator sends: every delta goes to every other shard, so with many they must come seldom."""
-_TENURE = 4.0
-"""Seconds that a shard may keep an address which others want."""
+"""Minimum seconds between two deltas of a shard."""
+MERGE_BYTES_PER_SECOND = 25e6
+"""Maximum rate at which the coordinator sends deltas. Every delta goes to every other shard."""
+_MIN_GRANT_SECONDS = 4.0
+"""Minimum seconds that a shard keeps an IP address before it is recalled for another shard."""
 
 
 class Coordinator:
-    """Pure: time comes with each call."""
+    """Merge the reports of all shards and make their orders. The caller passes the time."""
 
     def __init__(self, *, shards: int, job: Job) -> None:
         self._shards = shards
         self._job = job
-        rest = job.host_delay / 2 if job.address_delay is None else job.address_delay
-        self._book = GrantBook(rest=rest, tenure=max(_TENURE, 8 * rest))
+        delay = job.host_delay / 2 if job.address_delay is None else job.address_delay
+        self._address_grants = AddressGrantTable(delay=delay, min_seconds=max(_MIN_GRANT_SECONDS, 8 * delay))
         self._pages = BudgetGrants(job.pages, shards=shards)
-        self._quiet = TerminationDetector(shards)
+        self._termination = TerminationDetector(shards)
         self._incarnations: dict[int, int] = {}
         self._reports: dict[int, ShardReport] = {}
         self._totals: dict[int, Counters] = {}
         self._deltas: dict[int, list[bytes]] = {number: [] for number in range(shards)}
-        self._leases: dict[int, list[AddressGrant]] = {}
+        self._grants: dict[int, list[AddressGrant]] = {}
         self._recalls: dict[int, list[str]] = {}
-        self._visits: deque[bytes] = deque(maxlen=MOST_VISITS)
+        self._visits: deque[bytes] = deque(maxlen=MAX_PENDING_VISITS)
         self._warnings: list[str] = []
-        self._traffic_before: dict[int, list[Traffic]] = {}
+        self._earlier_traffic: dict[int, list[Traffic]] = {}
         self._delta_bytes = 0.0
-        """Of a delta, lately."""
+        """Size of a large recent delta."""
         self._stopping = False
 
     def stop(self) -> None:
+        """Order all shards to stop in the responses to their next reports."""
         self._stopping = True
 
-    def joined(self, shard: int, totals: bytes, now: float) -> int:
-        """A shard begins, or begins again after it died; the number of its incarnation."""
+    def join(self, shard: int, totals: bytes, now: float) -> int:
+        """Register a shard that was started, or restarted after it died. Return the number of its incarnation."""
         number = self._incarnations[shard] = self._incarnations.get(shard, -1) + 1
         fresh = msgspec.msgpack.decode(totals, type=Counters)
         if number:
-            self._book.gone(shard, now)
-            self._leases.pop(shard, None)
+            self._address_grants.release_shard(shard, now)
+            self._grants.pop(shard, None)
             self._recalls.pop(shard, None)
-            self._quiet.heard(shard, None, knows=0)
+            self._termination.record_report(shard, None, known_round=0)
             before = self._totals.get(shard, Counters())
             lost = before.fetched - fresh.fetched
             self._warnings.append(
-                f"shard {shard} died and goes on from page {fresh.fetched:,}; "
-                + (f"{lost:,} pages are fetched again" if lost > 0 else "nothing is fetched again but what was open")
+                f"shard {shard} died and was restarted at page {fresh.fetched:,}; "
+                + (f"{lost:,} pages are fetched again" if lost > 0 else "only pages in flight are fetched again")
             )
             if shard in self._reports:
-                self._traffic_before.setdefault(shard, []).append(self._reports[shard].traffic)
+                self._earlier_traffic.setdefault(shard, []).append(self._reports[shard].traffic)
         self._totals[shard] = fresh
         return number
 
     def report(self, report: ShardReport, now: float) -> Orders:
+        """Record a report and return the orders for its shard."""
         shard = report.shard
         if report.incarnation != self._incarnations.get(shard):
-            return Orders(stop=True)  # another has taken its place
+            return Orders(stop=True)  # a newer incarnation of the shard runs
         self._reports[shard] = report
         self._totals[shard] = msgspec.msgpack.decode(report.totals, type=Counters)
         self._visits.extend(report.visits)
@@ -88,43 +91,43 @@ class Coordinator:
             for other, deltas in self._deltas.items():
                 if other != shard:
                     deltas.append(report.delta)
-        limit = self._pages.renew(shard, begun=report.pages_begun, limit=report.limit, hungry=report.hungry)
-        over = self._quiet.heard(shard, report.rest, knows=report.knows)
-        self._stopping = self._stopping or over or self._spent()
+        limit = self._pages.renew(shard, started=report.pages_started, limit=report.limit, wants_more=report.wants_more)
+        over = self._termination.record_report(shard, report.idle_mark, known_round=report.known_round)
+        self._stopping = self._stopping or over or self._is_budget_used_up()
         deltas, self._deltas[shard] = self._deltas[shard], []
-        leases, recalls = self._leases_of(report, now)
+        grants, recalls = self._update_grants(report, now)
         return Orders(
             stop=self._stopping,
             limit=limit,
-            round=self._quiet.round,
+            round=self._termination.round,
             deltas=deltas,
-            merge_seconds=merge_seconds(self._shards, self._delta_bytes),
-            leases=leases,
+            merge_seconds=compute_merge_seconds(self._shards, self._delta_bytes),
+            grants=grants,
             recalls=recalls,
         )
 
-    def _leases_of(self, report: ShardReport, now: float) -> tuple[list[AddressGrant], list[str]]:
-        self._book.give_back(report.shard, report.returned, now)
-        self._book.want(report.shard, report.wanted, now)
-        post = self._book.post(now)
-        for shard, leases in post.leases.items():
-            self._leases.setdefault(shard, []).extend(leases)
-        for shard, addresses in post.recalls.items():
+    def _update_grants(self, report: ShardReport, now: float) -> tuple[list[AddressGrant], list[str]]:
+        self._address_grants.give_back(report.shard, report.returned, now)
+        self._address_grants.request(report.shard, report.wanted, now)
+        changes = self._address_grants.take_changes(now)
+        for shard, grants in changes.grants.items():
+            self._grants.setdefault(shard, []).extend(grants)
+        for shard, addresses in changes.recalls.items():
             self._recalls.setdefault(shard, []).extend(addresses)
-        return self._leases.pop(report.shard, []), self._recalls.pop(report.shard, [])
+        return self._grants.pop(report.shard, []), self._recalls.pop(report.shard, [])
 
-    def _spent(self) -> bool:
-        """A budget has been used up, over all shards."""
+    def _is_budget_used_up(self) -> bool:
+        """Return whether all shards together have used up a budget of the job."""
         totals, job = self._totals.values(), self._job
-        if job.bytes is not None and sum(one.bytes for one in totals) >= job.bytes:
+        if job.bytes is not None and sum(shard.bytes for shard in totals) >= job.bytes:
             return True
-        if job.time is not None and max(one.seconds for one in totals) >= job.time:
+        if job.time is not None and max(shard.seconds for shard in totals) >= job.time:
             return True
-        return job.pages is not None and sum(one.fetched for one in totals) >= job.pages
+        return job.pages is not None and sum(shard.fetched for shard in totals) >= job.pages
 
-    def progress(self) -> ShardProgress:
-        """What has happened since the last call, and how things stand."""
-        visits, self._visits = list(self._visits), deque(maxlen=MOST_VISITS)
+    def take_progress(self) -> ShardProgress:
+        """Return the state of all shards, with the visits and warnings since the last call."""
+        visits, self._visits = list(self._visits), deque(maxlen=MAX_PENDING_VISITS)
         warnings, self._warnings = self._warnings, []
         reports = self._reports.values()
         return ShardProgress(
@@ -133,24 +136,24 @@ class Coordinator:
             hosts=sum(report.hosts for report in reports),
             waiting=sum(report.waiting for report in reports),
             in_flight=sum(report.in_flight for report in reports),
-            traffic=self._traffic(),
+            traffic=self._sum_traffic(),
             warnings=warnings,
         )
 
-    def _traffic(self) -> Traffic:
+    def _sum_traffic(self) -> Traffic:
         sums: Counter[str] = Counter()
         for report in self._reports.values():
             sums.update(asdict(report.traffic))
-        for before in self._traffic_before.values():
-            for traffic in before:
+        for earlier in self._earlier_traffic.values():
+            for traffic in earlier:
                 sums.update(asdict(traffic))
         return Traffic(**sums)
 
 
-def merge_seconds(shards: int, delta_bytes: float) -> float:
-    """How far apart the deltas of a shard must be, so that handing them on takes no more than `MERGE_BYTES` a second.
+def compute_merge_seconds(shards: int, delta_bytes: float) -> float:
+    """Return the seconds between two deltas of a shard that keep the coordinator within `MERGE_BYTES_PER_SECOND`.
 
-    >>> merge_seconds(4, 100_000), merge_seconds(100, 1_000_000)
+    >>> compute_merge_seconds(4, 100_000), compute_merge_seconds(100, 1_000_000)
     (3.0, 396.0)
     """
-    return max(MERGE_SECONDS, shards * (shards - 1) * delta_bytes / MERGE_BYTES)
+    return max(MERGE_SECONDS, shards * (shards - 1) * delta_bytes / MERGE_BYTES_PER_SECOND)

@@ -1,4 +1,9 @@
-"""The budget of pages, leased to shards in chunks, so that no request asks anybody for leave."""
+"""Grants: the right of a shard to start a number of pages or to send requests to an IP address.
+
+The coordinator grants the page budget in portions (`BudgetGrants`) and IP addresses one shard at a time
+(`AddressGrantTable`). `GrantClient` is the shard's side of the address grants. Shards hold grants in advance, so no
+request has to wait for the coordinator.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +14,19 @@ import msgspec
 
 from motherlode.frontier import Frontier
 
-MOST = 500
-"""Pages in one chunk."""
+MAX_GRANT_PAGES = 500
+"""Maximum number of pages granted at once."""
 
 
 class BudgetGrants:
-    """What has been granted never exceeds the budget, and shards that have nothing to do give back.
+    """Divide the page budget among shards. The sum of all limits never exceeds the budget.
 
-    >>> leases = BudgetGrants(10, shards=2)
-    >>> leases.renew(0, begun=0, limit=0, hungry=True), leases.renew(1, begun=0, limit=0, hungry=True)
+    A shard without work returns its unused pages by reporting a lower limit.
+
+    >>> grants = BudgetGrants(10, shards=2)
+    >>> grants.renew(0, started=0, limit=0, wants_more=True), grants.renew(1, started=0, limit=0, wants_more=True)
     (0, 2)
-    >>> leases.renew(0, begun=0, limit=0, hungry=True), leases.renew(1, begun=1, limit=1, hungry=False)
+    >>> grants.renew(0, started=0, limit=0, wants_more=True), grants.renew(1, started=1, limit=1, wants_more=False)
     (2, 1)
     """
 
@@ -28,134 +35,137 @@ class BudgetGrants:
         self._shards = shards
         self._limits: dict[int, int] = {}
 
-    def renew(self, shard: int, *, begun: int, limit: int, hungry: bool) -> int | None:
-        """The shard's new limit: it has begun so many pages under the limit that it keeps; None for no limit."""
+    def renew(self, shard: int, *, started: int, limit: int, wants_more: bool) -> int | None:
+        """Return the new limit of a shard that has started `started` pages under `limit`. None means no limit."""
         if self._budget is None:
             return None
-        self._limits[shard] = max(limit, begun)
+        self._limits[shard] = max(limit, started)
         if len(self._limits) < self._shards:
-            return self._limits[shard]  # a crawl may be resumed: nobody knows yet what the others have spent
+            return self._limits[shard]  # in a resumed crawl, shards that have not reported may have used the budget
         left = self._budget - sum(self._limits.values())
-        if hungry and left > 0 and self._limits[shard] - begun < MOST / 2:
-            self._limits[shard] += max(1, min(MOST, left // (2 * self._shards)))
+        if wants_more and left > 0 and self._limits[shard] - started < MAX_GRANT_PAGES / 2:
+            self._limits[shard] += max(1, min(MAX_GRANT_PAGES, left // (2 * self._shards)))
         return self._limits[shard]
 
 
-# ── Whose turn it is at an IP address: one book for all shards.
-
-
 class AddressGrant(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Leave to ask an address after `wait` seconds, and hosts there after theirs."""
+    """Permission to send requests to an IP address."""
 
     address: str
     wait: float
+    """Seconds until the next request to the address."""
     hosts: Mapping[str, float] = {}
+    """Seconds until the next request to a host at the address, by host."""
 
 
-class _Holding(msgspec.Struct):
+class _HeldAddress(msgspec.Struct):
     holder: int
     since: float
-    line: deque[int] = msgspec.field(default_factory=deque)
+    queue: deque[int] = msgspec.field(default_factory=deque)
+    """Shards that wait for the address."""
     recalled: bool = False
 
 
-class Post(msgspec.Struct, frozen=True):
-    """What the book has to tell the shards: leases that are theirs now, addresses to give back."""
+class GrantChanges(msgspec.Struct, frozen=True):
+    """New grants and addresses to give back, by shard."""
 
-    leases: dict[int, list[AddressGrant]]
+    grants: dict[int, list[AddressGrant]]
     recalls: dict[int, list[str]]
 
 
-class GrantBook:
-    """Pure: the caller brings the time and carries the post."""
+class AddressGrantTable:
+    """The holder of each IP address, and the shards that wait for it.
 
-    def __init__(self, *, rest: float, tenure: float) -> None:
-        self._rest = rest
+    The caller passes the time and delivers the changes.
+    """
+
+    def __init__(self, *, delay: float, min_seconds: float) -> None:
+        self._delay = delay
         """Seconds between two requests to an address."""
-        self._tenure = tenure
-        """Seconds that a holder may keep what others want."""
-        self._holdings: dict[str, _Holding] = {}
+        self._min_seconds = min_seconds
+        """Seconds that a shard keeps an address before it is recalled for another shard."""
+        self._held: dict[str, _HeldAddress] = {}
         self._contested: set[str] = set()
-        self._leases: dict[int, list[AddressGrant]] = {}
+        """Addresses for which a shard waits."""
+        self._grants: dict[int, list[AddressGrant]] = {}
         self._recalls: dict[int, list[str]] = {}
 
-    def want(self, shard: int, addresses: Sequence[str], now: float) -> None:
+    def request(self, shard: int, addresses: Sequence[str], now: float) -> None:
+        """Grant free addresses to the shard, and append it to the queue of the others."""
         for address in addresses:
-            holding = self._holdings.get(address)
-            if holding is None:
-                self._holdings[address] = _Holding(shard, now)
-                self._leases.setdefault(shard, []).append(AddressGrant(address, 0.0))
-            elif holding.holder != shard and shard not in holding.line:
-                holding.line.append(shard)
+            held = self._held.get(address)
+            if held is None:
+                self._held[address] = _HeldAddress(shard, now)
+                self._grants.setdefault(shard, []).append(AddressGrant(address, 0.0))
+            elif held.holder != shard and shard not in held.queue:
+                held.queue.append(shard)
                 self._contested.add(address)
 
-    def give_back(self, shard: int, leases: Sequence[AddressGrant], now: float) -> None:
-        for lease in leases:
-            holding = self._holdings.get(lease.address)
-            if holding is not None and holding.holder == shard:
-                self._hand_on(holding, lease, now)
+    def give_back(self, shard: int, grants: Sequence[AddressGrant], now: float) -> None:
+        """Pass the grants on to the next shards. Grants that the shard does not hold are ignored."""
+        for grant in grants:
+            held = self._held.get(grant.address)
+            if held is not None and held.holder == shard:
+                self._pass_on(held, grant, now)
 
-    def _hand_on(self, holding: _Holding, lease: AddressGrant, now: float) -> None:
-        if not holding.line:  # nobody is left who wants it: the address rests with its holder, who gets it again
-            holding.line.append(holding.holder)
-        holding.holder = holding.line.popleft()
-        holding.since, holding.recalled = now, False
-        self._leases.setdefault(holding.holder, []).append(lease)
-        if not holding.line:
-            self._contested.discard(lease.address)
+    def _pass_on(self, held: _HeldAddress, grant: AddressGrant, now: float) -> None:
+        if not held.queue:  # no shard waits for the address any more: the holder gets it again
+            held.queue.append(held.holder)
+        held.holder = held.queue.popleft()
+        held.since, held.recalled = now, False
+        self._grants.setdefault(held.holder, []).append(grant)
+        if not held.queue:
+            self._contested.discard(grant.address)
 
-    def gone(self, shard: int, now: float) -> None:
-        """A shard has died and been started again: it holds nothing, and wants nothing yet."""
-        self._leases.pop(shard, None)
+    def release_shard(self, shard: int, now: float) -> None:
+        """Drop all grants and requests of a shard that died and was restarted."""
+        self._grants.pop(shard, None)
         self._recalls.pop(shard, None)
-        for address, holding in list(self._holdings.items()):
-            if shard in holding.line:
-                holding.line.remove(shard)
-            if holding.holder == shard:
-                self._hand_on(holding, AddressGrant(address, self._rest), now)
+        for address, held in list(self._held.items()):
+            if shard in held.queue:
+                held.queue.remove(shard)
+            if held.holder == shard:
+                self._pass_on(held, AddressGrant(address, self._delay), now)
 
-    def post(self, now: float) -> Post:
-        """Leases and recalls that have come up since the last call."""
+    def take_changes(self, now: float) -> GrantChanges:
+        """Return the grants and recalls since the last call."""
         for address in self._contested:
-            holding = self._holdings[address]
-            if not holding.recalled and now - holding.since >= self._tenure:
-                holding.recalled = True
-                self._recalls.setdefault(holding.holder, []).append(address)
-        made = Post(self._leases, self._recalls)
-        self._leases, self._recalls = {}, {}
-        return made
-
-
-# ── The shard's side of the leases: asks for what the frontier wants, and gives back what was recalled.
+            held = self._held[address]
+            if not held.recalled and now - held.since >= self._min_seconds:
+                held.recalled = True
+                self._recalls.setdefault(held.holder, []).append(address)
+        changes = GrantChanges(self._grants, self._recalls)
+        self._grants, self._recalls = {}, {}
+        return changes
 
 
 class GrantClient:
-    """Pure but for the frontier that it serves."""
+    """The address grants of one shard: passes grants and recalls to the frontier, and collects what to give back."""
 
     def __init__(self, frontier: Frontier) -> None:
         self._frontier = frontier
         self._recalled: dict[str, None] = {}
 
-    def granted(self, leases: Sequence[AddressGrant], now: float) -> None:
-        for lease in leases:
-            self._frontier.grant_address(lease.address, now, wait=lease.wait, hosts=lease.hosts)
+    def add(self, grants: Sequence[AddressGrant], now: float) -> None:
+        for grant in grants:
+            self._frontier.grant_address(grant.address, now, wait=grant.wait, hosts=grant.hosts)
 
-    def recalled(self, addresses: Sequence[str]) -> None:
+    def recall(self, addresses: Sequence[str]) -> None:
         for address in addresses:
             self._frontier.recall_address(address)
             self._recalled[address] = None
 
-    def returned(self, now: float) -> list[AddressGrant]:
-        """Leases whose last request has ended: no longer ours from here on."""
-        back = []
+    def take_returned(self, now: float) -> list[AddressGrant]:
+        """Return the recalled grants whose last request has ended. The shard no longer holds them."""
+        returned = []
         for address in list(self._recalled):
             clocks = self._frontier.give_back_address(address, now)
             if clocks is not None:
                 del self._recalled[address]
-                back.append(AddressGrant(address, clocks[0], clocks[1]))
-        return back
+                returned.append(AddressGrant(address, clocks[0], clocks[1]))
+        return returned
 
-    def wanted(self) -> list[str]:
-        """Addresses to ask for. A lease on its way back is asked for only when it is back."""
-        names = self._frontier.addresses_wanted()
-        return [name for name in names if name not in self._recalled]
+    def list_wanted(self) -> list[str]:
+        """Return the addresses to request. A recalled address is requested only after it was given back."""
+        addresses = self._frontier.addresses_wanted()
+        return [address for address in addresses if address not in self._recalled]

@@ -1,8 +1,8 @@
-"""One folder from those of all shards: then `query`, `search`, `stats`, `export` and `serve` see one crawl.
+"""Merge the folders of all shards into one, so that `query`, `search`, `stats`, `export` and `serve` see one crawl.
 
-Merging and not asking every shard for its part: a join of statements from two shards has no answer in either of them.
-Shards own different pages, so nothing must be reconciled. The new folder is written beside the old one and put in its
-place when it is whole; it is written again only where a shard has gone on since.
+The folders are merged because a query that joins statements of two shards has no complete answer in either of them.
+Shards own different pages, so there are no conflicts. The new folder is written beside the old one and replaces it when
+it is complete. It is written again only if a shard has changed since the last merge.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from motherlode.model import Visit
 
 _COMMIT_ROWS = 100_000
 _STAMP = "merged"
-"""A note in the merged frontier: what it was made from."""
+"""Key of the note in the merged frontier that contains the digest of the merged shards."""
 
 
 def merge_shards(folder: CrawlFolder, *, words: bool = True) -> bool:
-    """Make the store, the frontier and the words of a sharded crawl from those of its shards; False where they are."""
+    """Merge the store, frontier and full-text index of all shards. Return False if the merged folder is up to date."""
     parts = [part for part in folder.shard_folders() if part.frontier.exists()]
-    stamp = _stamp(parts)
-    if not parts or _stamp_of(folder) == stamp:
+    stamp = _compute_stamp(parts)
+    if not parts or _read_stamp(folder) == stamp:
         return False
-    room = folder.path / "merging"
-    shutil.rmtree(room, ignore_errors=True)
-    room.mkdir()
-    new = CrawlFolder(room)
+    temporary = folder.path / "merging"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    new = CrawlFolder(temporary)
     merge([part.store for part in parts], new.store)
     if words:
         _index_words(new)
     _merge_frontiers(parts, new, stamp)
-    for made, place in ((new.store, folder.store), (new.words, folder.words), (new.frontier, folder.frontier)):
-        shutil.rmtree(place, ignore_errors=True)  # the frontier, with the stamp in it, comes last
-        if made.exists():
-            made.rename(place)
-    shutil.rmtree(room)
+    for source, target in ((new.store, folder.store), (new.words, folder.words), (new.frontier, folder.frontier)):
+        shutil.rmtree(target, ignore_errors=True)  # the frontier comes last, because it contains the stamp
+        if source.exists():
+            source.rename(target)
+    shutil.rmtree(temporary)
     return True
 
 
-def _stamp(parts: Sequence[CrawlFolder]) -> bytes:
-    """What the shards have committed, as a digest of their accounts."""
+def _compute_stamp(parts: Sequence[CrawlFolder]) -> bytes:
+    """Return a digest of the totals and frontier states that the shards have committed."""
     digest = xxhash.xxh3_128()
     for part in parts:
         storage = LmdbStorage(part.frontier, read_only=True)
@@ -61,7 +61,7 @@ def _stamp(parts: Sequence[CrawlFolder]) -> bytes:
     return bytes(digest.digest())
 
 
-def _stamp_of(folder: CrawlFolder) -> bytes | None:
+def _read_stamp(folder: CrawlFolder) -> bytes | None:
     if not folder.frontier.exists() or not folder.store.exists():
         return None
     storage = LmdbStorage(folder.frontier, read_only=True)
@@ -72,7 +72,7 @@ def _stamp_of(folder: CrawlFolder) -> bytes | None:
 
 
 def _index_words(new: CrawlFolder) -> None:
-    from motherlode.index.fulltext import WordIndex  # the engine is heavy, and not everyone wants words
+    from motherlode.index.fulltext import WordIndex  # slow to import, and optional
 
     store = QuadStore(new.store, read_only=True)
     index = WordIndex(new.words)
@@ -82,24 +82,24 @@ def _index_words(new: CrawlFolder) -> None:
 
 
 def _merge_frontiers(parts: Sequence[CrawlFolder], new: CrawlFolder, stamp: bytes) -> None:
-    """Known URLs, hosts, visits in the order of time, and the sums of the accounts."""
+    """Copy the known URLs, the hosts and the visits in order of time, and store the sums of the totals."""
     target = LmdbStorage(new.frontier)
     withheld: Counter[str] = Counter()
     state: dict[str, Any] = {"known_urls": 0, "sequence": 0, "refused": {}, "withheld": withheld}
-    accounts = []
+    shard_totals = []
     sources = [LmdbStorage(part.frontier, read_only=True) for part in parts]
     for source in sources:
         _copy_urls(source, target)
         for record in source.hosts():
             target.put_host(record)
         saved, frontier = source.note("totals"), source.note("frontier")
-        accounts.append(msgspec.msgpack.decode(saved, type=Counters) if saved else Counters())
+        shard_totals.append(msgspec.msgpack.decode(saved, type=Counters) if saved else Counters())
         part_state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
         state["known_urls"] += part_state["known_urls"]
         withheld.update(part_state.get("withheld", {}))
         for reason, count in part_state["refused"].items():
             state["refused"][reason] = state["refused"].get(reason, 0) + count
-    totals = sum_of(accounts)
+    totals = sum_of(shard_totals)
     totals.curve = _copy_visits(sources, target)
     target.put_note("totals", msgspec.msgpack.encode(totals))
     target.put_note("frontier", msgspec.msgpack.encode(state))
@@ -111,7 +111,7 @@ def _merge_frontiers(parts: Sequence[CrawlFolder], new: CrawlFolder, stamp: byte
 
 def _copy_urls(source: LmdbStorage, target: LmdbStorage) -> None:
     for number, (entry, state, reason) in enumerate(source.entries(), start=1):
-        known = target.find(entry.url)  # hosts that another shard met as well stand in both
+        known = target.find(entry.url)  # a URL can be in the frontiers of two shards
         if state is UrlState.WAITING and (known is None or known[1] is not UrlState.WAITING):
             target.add(entry)
         elif known is None:
@@ -121,7 +121,7 @@ def _copy_urls(source: LmdbStorage, target: LmdbStorage) -> None:
 
 
 def _copy_visits(sources: Sequence[LmdbStorage], target: LmdbStorage) -> list[tuple[int, int]]:
-    """Number the visits of all shards as one crawl would have; the curve that it would have drawn."""
+    """Copy the visits of all shards, numbered in order of time. Return the curve of relevant pages."""
     decode = msgspec.msgpack.Decoder(Visit).decode
     by_time = heapq.merge(*(map(decode, source.visits()) for source in sources), key=lambda visit: visit.at)
     counted = Counters()

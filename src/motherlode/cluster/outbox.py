@@ -1,4 +1,8 @@
-"""What one shard sends to another: links of its hosts, page by page, with what a policy may know of each page."""
+"""The outbox of a shard: links to hosts of other shards, in batches, until their owners have committed them.
+
+A batch contains the links of several pages (`PageLinks`), with the page's `Outcome` for the receiver's policy.
+Batches stay in the frontier storage until the receiver acknowledges them, so they survive a crash of the sender.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +22,22 @@ from motherlode.frontier import FrontierStorage
 from motherlode.model import Link, LinkSource, Outcome
 from motherlode.www.urls import host_of
 
-_LEVEL = 1
-_MOST_BYTES = 256 << 20
-"""Of a batch when unpacked; more is no batch of ours."""
+_COMPRESSION_LEVEL = 1
+_MAX_BATCH_BYTES = 256 << 20
+"""Maximum size of a decompressed batch. A larger one is refused as invalid."""
 
 
 _FORMAT = 2
-"""Version of the batches in storage. In version 1 the page on which links were found was kept in two parts."""
+"""Version of the batches in storage. Version 1 stored the parent page of the links in two parts."""
 
 
 class PageLinks(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Links that one page has for one shard. The parent is sent without its links and hashes."""
+    """Links from one page to hosts of one shard. The parent is sent without its links and statement hashes."""
 
     links: Sequence[Link]
     parent: Outcome | None
 
-    def unpacked_parent(self) -> Outcome | None:
+    def parent_with_links(self) -> Outcome | None:
         """Return the parent with the links of this message as its links."""
         return None if self.parent is None else msgspec.structs.replace(self.parent, links=self.links)
 
@@ -47,7 +51,7 @@ class LinkBatch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     format: int = 1
 
 
-def page_links(links: Sequence[Link], parent: Outcome | None) -> PageLinks:
+def make_page_links(links: Sequence[Link], parent: Outcome | None) -> PageLinks:
     """Return the message that carries links of one page to one shard."""
     if parent is not None:
         parent = msgspec.structs.replace(parent, links=(), statement_hashes=b"")
@@ -58,13 +62,14 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[PageLinks])
 
 
-def pack(parcels: Sequence[PageLinks]) -> bytes:
+def pack(pages: Sequence[PageLinks]) -> bytes:
     """Return a compressed batch: the URLs of one page resemble each other."""
-    return zstandard.compress(_encoder.encode(parcels), _LEVEL)
+    return zstandard.compress(_encoder.encode(pages), _COMPRESSION_LEVEL)
 
 
 def unpack(batch: bytes) -> list[PageLinks]:
-    return _decoder.decode(zstandard.decompress(batch, max_output_size=_MOST_BYTES))
+    """Return the pages of a compressed batch."""
+    return _decoder.decode(zstandard.decompress(batch, max_output_size=_MAX_BATCH_BYTES))
 
 
 class _OldPageLinks(msgspec.Struct, frozen=True, array_like=True):
@@ -73,21 +78,21 @@ class _OldPageLinks(msgspec.Struct, frozen=True, array_like=True):
     links: Sequence[Link]
     parent: dict[str, Any] | None
     found_on: tuple[str, int, float, int] | None
-    """URL, depth, score and redirects in a row."""
+    """URL, depth, score and number of consecutive redirects."""
 
 
 _old_decoder = msgspec.msgpack.Decoder(list[_OldPageLinks])
 
 
-def batch_bytes(letter: LinkBatch) -> bytes:
-    """Return the batch of a letter as this version sends it, whichever version stored it."""
-    if letter.format >= _FORMAT:
-        return letter.batch
-    pages = _old_decoder.decode(zstandard.decompress(letter.batch, max_output_size=_MOST_BYTES))
-    return pack([PageLinks(page.links, _upgraded_parent(page)) for page in pages])
+def encode_batch(stored: LinkBatch) -> bytes:
+    """Return a stored batch in the format of this version."""
+    if stored.format >= _FORMAT:
+        return stored.batch
+    pages = _old_decoder.decode(zstandard.decompress(stored.batch, max_output_size=_MAX_BATCH_BYTES))
+    return pack([PageLinks(page.links, _upgrade_parent(page)) for page in pages])
 
 
-def _upgraded_parent(page: _OldPageLinks) -> Outcome | None:
+def _upgrade_parent(page: _OldPageLinks) -> Outcome | None:
     if page.parent is None and page.found_on is None:
         return None
     fields = dict(page.parent or {})
@@ -99,21 +104,20 @@ def _upgraded_parent(page: _OldPageLinks) -> Outcome | None:
     return msgspec.convert(fields, Outcome)
 
 
-# ── The exchange: links for other shards, from the page on which they were found until their owner has made them …
-
 Send = Callable[[int, bytes], Awaitable[bool]]
-"""Give a batch to a shard; True once it is lasting there, False where it must be tried again."""
+"""Send a batch to a shard. The result is True after the shard has committed it, and False if it must be sent again."""
 MAX_BATCH_LINKS = 1000
-"""Links at which a letter is closed; see bench/results/cluster.md for what smaller ones cost."""
+"""Number of links at which a batch is closed. bench/results/cluster.md has the cost of smaller batches."""
 BATCHES_PER_SECOND = 10
-"""Letters that a shard sends at most while none is full: with many shards each waits longer, and is fuller."""
-LEAST_WAIT = 0.1
-"""Seconds that a link waits for company."""
-IN_FLIGHT = 4
-"""Letters to one shard that are not acknowledged."""
-MAX_BATCHES = 20_000
-"""Letters on disk at which the shard stops beginning pages."""
-_SENT_LATELY = 1 << 20
+"""Maximum number of partly filled batches that a shard sends per second. With more shards, each batch waits longer."""
+MIN_WAIT_SECONDS = 0.1
+"""Minimum seconds that an open batch waits for further links."""
+MAX_BATCHES_IN_FLIGHT = 4
+"""Maximum number of batches in flight to one shard."""
+MAX_STORED_BATCHES = 20_000
+"""Number of stored batches at which the shard stops starting pages."""
+_RECENT_URLS = 1 << 20
+"""Number of recently sent URLs to remember; a power of two."""
 _RETRY_SECONDS = 0.5
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -121,43 +125,41 @@ _decode = msgspec.msgpack.Decoder(LinkBatch).decode
 
 
 class Outbox:
-    """The `Peers` of a shard. `run` sends until it is cancelled."""
+    """Store and send links to hosts of other shards. This is the `Peers` component of a shard's engine."""
 
     def __init__(self, storage: FrontierStorage, *, own: int, shards: int, reason: Callable[[str], str]) -> None:
-        self._ledger = storage
+        self._storage = storage
         self._own = own
         self._shards = shards
         self._reason = reason
-        self._parcels: list[list[PageLinks]] = [[] for _ in range(shards)]
+        self._pages: list[list[PageLinks]] = [[] for _ in range(shards)]
         self._links = [0] * shards
-        """In each buffer."""
-        self._since = [0.0] * shards
-        self._drafts: list[int | None] = [None] * shards
-        """The number under which an open letter lies in the ledger, once a commit has taken it there."""
+        """Number of links in the open batch of each owner."""
+        self._opened_at = [0.0] * shards
+        self._open_numbers: list[int | None] = [None] * shards
+        """Number of each owner's open batch in the storage. None if no commit has stored it yet."""
         self._changed: set[int] = set()
-        """Owners whose open letter has grown since the last commit."""
-        self._lately: list[int] = [0] * _SENT_LATELY
-        """Hashes of URLs by their last bits: a bounded set that forgets what was met longest ago, more or less."""
+        """Owners whose open batch has grown since the last commit."""
+        self._recently_sent: list[int] = [0] * _RECENT_URLS
+        """URL hashes, indexed by the last bits of the hash. A new URL overwrites the previous one in its slot."""
         self._waiting: list[deque[int]] = [deque() for _ in range(shards)]
-        """Numbers of letters; the letters themselves lie in the ledger."""
+        """Numbers of closed batches, by owner. The batches are in the storage."""
         self._sending = [0] * shards
         self._number = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._commits: list[asyncio.Future[None]] = []
-        self.letters = self.links_sent = self.bytes_sent = self.suppressed = 0
-        self._open_letters = 0
+        self.batches_sent = self.links_sent = self.bytes_sent = self.suppressed = 0
+        self._unacknowledged = 0
         self.closed = False
-        self._broken: BaseException | None = None
+        self._error: BaseException | None = None
         for number, data in storage.letters():
-            letter = _decode(data)
-            self._waiting[letter.to].append(number)
+            self._waiting[_decode(data).to].append(number)
             self._number = number + 1
-            self._open_letters += 1
-        self._wait = max(LEAST_WAIT, (shards - 1) / BATCHES_PER_SECOND)
-
-    # ── the neighbours of the crawl ──────────────────────────────────────────────────────────────────
+            self._unacknowledged += 1
+        self._wait = max(MIN_WAIT_SECONDS, (shards - 1) / BATCHES_PER_SECOND)
 
     def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
+        """Return the links to own hosts, and add the others to the batches of their owners."""
         own: list[Link] = []
         others: dict[int, list[Link]] = {}
         for link in links:
@@ -165,48 +167,49 @@ class Outbox:
             if owner == self._own:
                 own.append(link)
             elif link.source is LinkSource.SEED:
-                continue  # every shard is given all seeds
+                continue  # every shard gets all seeds
             elif self._reason(link.url):
-                own.append(link)  # the frontier refuses it as well, and counts it
-            elif self._is_news(link.url):
+                own.append(link)  # the frontier refuses and counts it
+            elif self._is_new(link.url):
                 others.setdefault(owner, []).append(link)
         for owner, found in others.items():
-            self._add(owner, page_links(found, parent))
+            self._add(owner, make_page_links(found, parent))
         return own
 
-    def _is_news(self, url: str) -> bool:
+    def _is_new(self, url: str) -> bool:
+        """Return whether the URL was not sent recently, and remember it."""
         key = xxhash.xxh3_64_intdigest(url.encode())
-        place = key & (_SENT_LATELY - 1)
-        if self._lately[place] == key:
+        slot = key & (_RECENT_URLS - 1)
+        if self._recently_sent[slot] == key:
             self.suppressed += 1
             return False
-        self._lately[place] = key
+        self._recently_sent[slot] = key
         return True
 
-    def _add(self, owner: int, parcel: PageLinks) -> None:
-        if not self._parcels[owner]:
-            self._since[owner] = time.monotonic()
-        self._parcels[owner].append(parcel)
-        self._links[owner] += len(parcel.links)
+    def _add(self, owner: int, page: PageLinks) -> None:
+        if not self._pages[owner]:
+            self._opened_at[owner] = time.monotonic()
+        self._pages[owner].append(page)
+        self._links[owner] += len(page.links)
         self._changed.add(owner)
         if self._links[owner] >= MAX_BATCH_LINKS:
-            self._close_letter(owner)
+            self._close_batch(owner)
 
     def _write(self, owner: int) -> int:
-        """Put the open letter into the ledger as it is now; its number."""
-        number = self._drafts[owner]
+        """Write the open batch into the storage and return its number."""
+        number = self._open_numbers[owner]
         if number is None:
-            number = self._drafts[owner] = self._number
+            number = self._open_numbers[owner] = self._number
             self._number += 1
-        letter = LinkBatch(owner, self._links[owner], pack(self._parcels[owner]), _FORMAT)
-        self._ledger.put_letter(number, _encode(letter))
+        batch = LinkBatch(owner, self._links[owner], pack(self._pages[owner]), _FORMAT)
+        self._storage.put_letter(number, _encode(batch))
         return number
 
-    def _close_letter(self, owner: int) -> None:
+    def _close_batch(self, owner: int) -> None:
         self._waiting[owner].append(self._write(owner))
-        self._open_letters += 1
+        self._unacknowledged += 1
         self.links_sent += self._links[owner]
-        self._parcels[owner], self._links[owner], self._drafts[owner] = [], 0, None
+        self._pages[owner], self._links[owner], self._open_numbers[owner] = [], 0, None
         self._changed.discard(owner)
 
     def prepare_commit(self, save: SaveEntry) -> None:
@@ -216,78 +219,76 @@ class Outbox:
         self._changed.clear()
 
     def committed(self) -> None:
+        """Wake up the callers of `wait_for_commit`."""
         waiting, self._commits = self._commits, []
         for future in waiting:
             if not future.done():
                 future.set_result(None)
 
-    # ── what others want to know ─────────────────────────────────────────────────────────────────────
+    @property
+    def is_empty(self) -> bool:
+        """Whether the owners have committed all links of this outbox."""
+        return not self._unacknowledged and not any(self._links)
 
     @property
-    def at_rest(self) -> bool:
-        """Everything that was found for others is lasting with them."""
-        return not self._open_letters and not any(self._links)
+    def is_full(self) -> bool:
+        """Whether the shard must not start pages because `MAX_STORED_BATCHES` batches are stored."""
+        return self._unacknowledged >= MAX_STORED_BATCHES
 
-    @property
-    def crowded(self) -> bool:
-        return self._open_letters >= MAX_BATCHES
-
-    async def lasting(self) -> None:
-        """Return when all that the frontier knows now is in a commit."""
+    async def wait_for_commit(self) -> None:
+        """Wait for the next commit, which contains all that the frontier contains now."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._commits.append(future)
         await future
 
     def close(self) -> None:
-        """The ledger is about to be closed: leave it alone, whatever is still to be sent or acknowledged."""
+        """Stop all access to the storage, which is about to be closed. Unsent batches stay there."""
         self.closed = True
 
-    # ── sending ──────────────────────────────────────────────────────────────────────────────────────
-
     async def run(self, send: Send, *, idle: Callable[[], bool] = lambda: True) -> None:
-        """Send until closed or cancelled. An `idle` shard has nothing to fill its letters with, and sends them."""
+        """Send batches until closed or cancelled. If the shard is `idle`, partly filled batches are sent sooner."""
         try:
             while not self.closed:
-                if self._broken is not None:
-                    raise self._broken
+                if self._error is not None:
+                    raise self._error
                 now = time.monotonic()
-                wait = LEAST_WAIT if idle() else self._wait
+                wait = MIN_WAIT_SECONDS if idle() else self._wait
                 for owner in range(self._shards):
-                    if self._parcels[owner] and now - self._since[owner] >= wait:
-                        self._close_letter(owner)
+                    if self._pages[owner] and now - self._opened_at[owner] >= wait:
+                        self._close_batch(owner)
                     self._send_to(owner, send)
-                await asyncio.sleep(LEAST_WAIT / 4)
+                await asyncio.sleep(MIN_WAIT_SECONDS / 4)
         finally:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _send_to(self, owner: int, send: Send) -> None:
-        while self._waiting[owner] and self._sending[owner] < IN_FLIGHT:
+        while self._waiting[owner] and self._sending[owner] < MAX_BATCHES_IN_FLIGHT:
             number = self._waiting[owner].popleft()
-            data = self._ledger.letter(number)
+            data = self._storage.letter(number)
             if data is None:
-                raise ValueError(f"the letter {number} to shard {owner} is not in the ledger")
+                raise ValueError(f"internal error: batch {number} to shard {owner} is not in the frontier storage")
             self._sending[owner] += 1
-            task = asyncio.create_task(self._deliver(owner, number, batch_bytes(_decode(data)), send))
+            task = asyncio.create_task(self._deliver(owner, number, encode_batch(_decode(data)), send))
             self._tasks.add(task)
-            task.add_done_callback(self._ended)
+            task.add_done_callback(self._finish_delivery)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _finish_delivery(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            self._broken = task.exception()
+            self._error = task.exception()
 
     async def _deliver(self, owner: int, number: int, batch: bytes, send: Send) -> None:
         try:
             while True:
-                self.letters += 1
+                self.batches_sent += 1
                 self.bytes_sent += len(batch)
                 if await send(owner, batch):
                     break
                 await asyncio.sleep(_RETRY_SECONDS)
             if not self.closed:
-                self._ledger.drop_letter(number)
-                self._open_letters -= 1
+                self._storage.drop_letter(number)
+                self._unacknowledged -= 1
         finally:
             self._sending[owner] -= 1

@@ -1,7 +1,8 @@
-"""Which shard owns a host: jump consistent hashing (Lamping and Veach 2014) over the registrable domain.
+"""Assignment of hosts to shards: jump consistent hashing (Lamping and Veach 2014) of the registrable domain.
 
-By domain, so that politeness towards a site, and what is learned about it, stay in one place; hosts that are bare
-addresses go by the address. With one more shard, one domain in so many moves, and only to the new shard.
+All hosts of a domain belong to one shard, so that the politeness towards a site and the statistics about it are kept by
+one shard. A host that is an IP address is hashed by the address. If a shard is added to n shards, one domain in n + 1
+moves, and only to the new shard.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ _BITS = (1 << 64) - 1
 
 
 def jump(key: int, buckets: int) -> int:
-    """The bucket of a 64-bit key.
+    """Return the bucket of a 64-bit key.
 
     >>> [jump(key, 4) for key in (1, 42, 2**63)], [jump(key, 1) for key in (1, 42)]
     ([0, 2, 3], [0, 0])
     """
-    found, following = -1, 0
+    bucket, following = -1, 0
     while following < buckets:
-        found = following
+        bucket = following
         key = (key * _MULTIPLIER + 1) & _BITS
-        following = int((found + 1) * ((1 << 31) / ((key >> 33) + 1)))
-    return found
+        following = int((bucket + 1) * ((1 << 31) / ((key >> 33) + 1)))
+    return bucket
 
 
 @lru_cache(maxsize=1 << 17)
 def owner_of_host(host: str, shards: int) -> int:
-    """The number of the shard that owns a host.
+    """Return the number of the shard that owns a host.
 
     >>> owner_of_host("www.example.org", 8) == owner_of_host("shop.example.org:8080", 8)
     True
@@ -41,5 +42,5 @@ def owner_of_host(host: str, shards: int) -> int:
 
 
 def owner_of(url: str, shards: int) -> int:
-    """The number of the shard that owns a canonical URL."""
+    """Return the number of the shard that owns a canonical URL."""
     return owner_of_host(host_of(url), shards)

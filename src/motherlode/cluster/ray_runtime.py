@@ -1,7 +1,8 @@
-"""Is there a Ray at an address? Asked before Ray is asked: Ray itself goes on trying for many minutes.
+"""Connect to Ray: check the address of a cluster, and run with a local Ray or a running cluster.
 
-A connection is made, and the first bytes of gRPC are sent, to which every Ray answers at once. So an address at which
-nobody is, and one at which somebody else is, are told within seconds, and before anything is written.
+The address is checked before Ray is called, because Ray itself retries for many minutes. The check connects to the
+address and sends the first bytes of HTTP/2, which gRPC uses. Every Ray answers these at once. So an address without a
+server, or with a server that is not Ray, is reported within seconds and before anything is written.
 """
 
 from __future__ import annotations
@@ -15,63 +16,63 @@ from typing import Any
 
 from motherlode.crawler import JobError
 
-SECONDS = 5.0
-"""A cluster that takes longer to say its first word is of no use to a crawl."""
+CONNECT_SECONDS = 5.0
+"""Timeout for the connection and the first response of a cluster."""
 _ADDRESS = re.compile(r"(?:ray://)?(?:\[(?P<six>[0-9a-fA-F:]+)\]|(?P<host>[^\s:/\[\]]+)):(?P<port>\d{1,5})")
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
-"""How a client begins to speak HTTP/2, with settings that say nothing (RFC 9113, 3.4)."""
+"""The HTTP/2 connection preface of a client, with an empty SETTINGS frame (RFC 9113, section 3.4)."""
 _SETTINGS = 4
-"""The type of the frame with which a server must answer."""
-_WHAT_TO_DO = (
-    "--ray takes the address of a running cluster, as `ray start --head` prints it (10.0.0.1:6379); "
-    "without --ray, or with --ray '' for `resume`, Motherlode starts a Ray of its own on this machine"
+"""Type of the frame with which an HTTP/2 server must begin."""
+_ADDRESS_HELP = (
+    "--ray takes the address of a running cluster as printed by `ray start --head`, for example 10.0.0.1:6379; "
+    "without --ray, or with --ray '' for `resume`, Motherlode starts Ray on this machine"
 )
 
 
 def check_cluster(address: str) -> None:
-    """JobError where no Ray can be joined at an address; "" is for a Ray of our own."""
+    """Raise JobError if there is no Ray cluster at the address. The empty address means a local Ray and is valid."""
     if not address:
         return
-    place = _running_here() if address == "auto" else address
-    if place == "local" or ("://" in place and not place.startswith("ray://")):
-        return  # Ray knows what that means
-    trouble = _trouble(place)
-    if trouble:
-        raise JobError(f"the Ray cluster at {place} cannot be joined: {trouble}. {_WHAT_TO_DO}")
+    endpoint = _find_local_address() if address == "auto" else address
+    if endpoint == "local" or ("://" in endpoint and not endpoint.startswith("ray://")):
+        return  # Ray interprets these itself
+    problem = _find_problem(endpoint)
+    if problem:
+        raise JobError(f"the Ray cluster at {endpoint} cannot be joined: {problem}. {_ADDRESS_HELP}")
 
 
-def _running_here() -> str:
-    """The address of the Ray that `auto` means."""
-    from ray._private.services import canonicalize_bootstrap_address  # no public function tells it without joining
+def _find_local_address() -> str:
+    """Return the address of the Ray cluster that `auto` selects."""
+    from ray._private.services import canonicalize_bootstrap_address  # no public function returns it without connecting
 
     try:
         found = canonicalize_bootstrap_address("auto")
     except (OSError, ValueError):
         found = None
     if found is None:
-        raise JobError(f"no Ray runs on this machine that --ray auto could join: {_WHAT_TO_DO}")
+        raise JobError(f"--ray auto found no running Ray on this machine: {_ADDRESS_HELP}")
     return str(found)
 
 
-def _trouble(place: str) -> str:
-    """What keeps a Ray from being there; "" for nothing."""
-    parts = _ADDRESS.fullmatch(place)
+def _find_problem(address: str) -> str:
+    """Return why there is no Ray at the address, or "" if there is one."""
+    parts = _ADDRESS.fullmatch(address)
     if parts is None:
-        return "that is not an address with a port"
+        return "this is not an address with a port"
     endpoint = (parts["six"] or parts["host"], int(parts["port"]))
     try:
-        with socket.create_connection(endpoint, timeout=SECONDS) as connected:
+        with socket.create_connection(endpoint, timeout=CONNECT_SECONDS) as connected:
             if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
-                return ""  # its first word would be about certificates
-            return "" if _speaks(connected) else "somebody else is there, who does not speak as Ray does"
+                return ""  # a TLS server does not answer the plain preface
+            return "" if _answers_http2(connected) else "the server there is not Ray"
     except TimeoutError:
-        return f"no answer within {SECONDS:g} s"
+        return f"no response within {CONNECT_SECONDS:g} s"
     except (OSError, OverflowError) as error:
-        return f"nobody answers ({getattr(error, 'strerror', None) or error})"
+        return f"connection failed ({getattr(error, 'strerror', None) or error})"
 
 
-def _speaks(connected: socket.socket) -> bool:
-    """Whether the other side answers in HTTP/2."""
+def _answers_http2(connected: socket.socket) -> bool:
+    """Return whether the server answers the preface with an HTTP/2 SETTINGS frame."""
     connected.sendall(_PREFACE)
     head = b""
     while len(head) < 4:
@@ -82,61 +83,63 @@ def _speaks(connected: socket.socket) -> bool:
     return head[3] == _SETTINGS
 
 
-# ── A Ray to run on: one of our own on this machine, or a cluster that is running already.
-
-_OBJECT_STORE = 100 << 20
-"""Bytes of shared memory: what shards send each other is small."""
-_TRY_AGAIN = "`motherlode resume DIR` tries again, with --ray ADDRESS elsewhere, with --ray '' on a Ray of its own"
-WHAT_TO_INSTALL = 'several shards run on Ray, which is not installed: pip install "motherlode[ray]"'
+_OBJECT_STORE_BYTES = 100 << 20
+"""Shared memory of a local Ray. The messages between shards are small."""
+_RETRY_HELP = (
+    "`motherlode resume DIR` tries again; add --ray ADDRESS for another cluster, or --ray '' for Ray on this machine"
+)
+WHAT_TO_INSTALL = 'several shards need Ray, which is not installed: pip install "motherlode[ray]"'
 
 
 def need_ray() -> None:
-    """An error that says what to install, where Ray is not."""
+    """Raise JobError with installation instructions if Ray is not installed."""
     try:
         import ray  # noqa: F401
     except ImportError as error:
         raise JobError(WHAT_TO_INSTALL) from error
 
 
-def check_state(place: str) -> None:
-    """An error where checkpoints could not be kept at this place."""
-    if not place:
+def check_state(url: str) -> None:
+    """Raise JobError if fsspec cannot store checkpoints at the URL. An empty URL means no checkpoints."""
+    if not url:
         return
     try:
         import fsspec  # type: ignore[import-untyped]
 
-        fsspec.core.url_to_fs(place)
+        fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
-        raise JobError(f"checkpoints cannot be kept at {place}: {error}") from error
+        raise JobError(f"checkpoints cannot be stored at {url}: {error}") from error
 
 
 @contextmanager
 def running_ray(address: str, *, shards: int) -> Iterator[None]:
-    """Be connected to Ray inside; with an address to that cluster, otherwise to a Ray that ends with us.
+    """Connect to the Ray cluster at the address, or start a local Ray that ends with this context.
 
-    Ray's own protection of its ports is left as Ray sets it up: see docs/cluster.md.
+    The security settings of Ray's ports are not changed: see docs/cluster.md.
     """
     need_ray()
     import ray
 
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a crawl tells nobody about itself
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's future default; otherwise it warns
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports to the Ray project
+    os.environ.setdefault(
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0"
+    )  # Ray's future default; without it Ray prints a warning
+    logging_options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     try:
         if address:
-            ray.init(address=address, **quiet)
+            ray.init(address=address, **logging_options)
         else:
             processors = max(shards, os.cpu_count() or 1)
             ray.init(
                 address="local",
                 num_cpus=processors,
                 include_dashboard=False,
-                object_store_memory=_OBJECT_STORE,
-                **quiet,
+                object_store_memory=_OBJECT_STORE_BYTES,
+                **logging_options,
             )
     except (OSError, ValueError, RuntimeError) as error:
-        place = f"the Ray cluster at {address} cannot be joined" if address else "Ray cannot be started here"
-        raise JobError(f"{place}: {error}. {_TRY_AGAIN if address else ''}".rstrip(". ")) from error
+        problem = f"the Ray cluster at {address} cannot be joined" if address else "Ray cannot be started here"
+        raise JobError(f"{problem}: {error}. {_RETRY_HELP if address else ''}".rstrip(". ")) from error
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
-"""A shard: the crawl of one machine, unchanged, with neighbours. No Ray in here.
+"""A shard: an unchanged crawl that exchanges links with its peers and reports to the coordinator. It does not use Ray.
 
-It takes links from others (`deliver`), sends what it finds for them (exchange.py), and reports to the coordinator a few
-times a second. All of that is beside the crawl, in the same event loop; nothing in the crawl waits for any of it.
+A shard receives links from its peers (`deliver`), sends links to them (`outbox`), and reports to the coordinator a few
+times per second. These tasks run in the event loop of the crawl, and the crawl never waits for them.
 """
 
 from __future__ import annotations
@@ -29,67 +29,70 @@ from motherlode.frontier import FrontierStorage, LmdbStorage
 from motherlode.model import Mergeable
 
 REPORTS_PER_SECOND = 500
-"""That the coordinator gets from all shards together."""
+"""Maximum rate of reports of all shards together."""
 _REPORT_SECONDS = 0.2
 _LOCK_SECONDS = 60.0
-"""How long the folder of a process that has just died may stay locked."""
-_MOST_VISITS = 1000
-"""In one report."""
+"""Maximum seconds to wait for the folder lock of a process that has just died."""
+_MAX_REPORT_VISITS = 1000
+"""Maximum number of visits in one report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardSpec:
-    """Everything that a shard is told when it is started, and told again when it must be started again."""
+    """Parameters of a shard. A restarted shard gets the same parameters."""
 
     number: int
     shards: int
     job: Job
     folder: Path
-    """Of the whole crawl."""
+    """Folder of the whole crawl."""
     nodes: int = 1
-    """Machines that the shards are spread over."""
+    """Number of machines that run shards."""
     cores: tuple[int, ...] = ()
-    """Processor cores to stay on; empty for all. For measurements."""
+    """Processor cores that the shard may use; empty for all. Used for measurements."""
 
-    def place(self, node: str) -> Path:
-        """Where this shard works: in the crawl's folder; where there are checkpoints, in a part of it for one node."""
+    def work_folder(self, node: str) -> Path:
+        """Return the folder of this shard. If there are checkpoints, it is a different folder on each node."""
         name = f"{self.number:04d}"
         return self.folder / "nodes" / node / name if self.job.state else self.folder / "shards" / name
 
-    def own_job(self, processors: int) -> Job:
-        """The job as the shard's crawl sees it: budgets are the coordinator's, words are indexed after the merge."""
-        here = -(-self.shards // self.nodes)  # shards on one machine: each has its part of the cores for its readers
-        workers = self.job.workers or max(1, processors // here - 1)
+    def make_shard_job(self, processors: int) -> Job:
+        """Return the job of the shard's crawl, without page budget and full-text index.
+
+        The coordinator keeps the page budget, and the full-text index is made after the merge.
+        """
+        shards_per_node = -(-self.shards // self.nodes)
+        workers = self.job.workers or max(1, processors // shards_per_node - 1)
         return replace(self.job, pages=None, workers=workers, words=False, shards=1, ray="", state="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardResult:
-    """What a shard says at its end."""
+    """Final totals and visits of a shard."""
 
     totals: bytes
     visits: list[bytes]
-    """Those that no report has told."""
+    """Visits after the last report."""
 
 
-class Board(Protocol):
-    """The coordinator, as a shard sees it."""
+class CoordinatorClient(Protocol):
+    """The calls of a shard to the coordinator."""
 
-    async def joined(self, shard: int, totals: bytes) -> int: ...
+    async def join(self, shard: int, totals: bytes) -> int: ...
 
     async def report(self, report: ShardReport) -> Orders: ...
 
 
 class Shard:
-    """`run` it once; `deliver` may be called at any time."""
+    """One shard. Call `run` once; `deliver` may be called at any time."""
 
     def __init__(self, spec: ShardSpec, *, node: str = "") -> None:
         self._spec = spec
         self._assembled: Assembled | None = None
-        self._exchange: Outbox | None = None
-        self._keeper: GrantClient | None = None
+        self._outbox: Outbox | None = None
+        self._grants: GrantClient | None = None
         self._checkpoints = CheckpointStorage(spec.job.state, spec.number) if spec.job.state else None
-        self._folder = CrawlFolder(spec.place(node))
+        self._folder = CrawlFolder(spec.work_folder(node))
         self._visits: list[bytes] = []
         self._deliveries = 0
         self._incarnation = 0
@@ -97,79 +100,77 @@ class Shard:
         self._round = 0
         self._delta_at = time.monotonic()
         self._merge_seconds = MERGE_SECONDS
-        self._unsaved: list[asyncio.Future[None]] = []
-        """Those who wait for a checkpoint."""
+        self._checkpoint_waiters: list[asyncio.Future[None]] = []
+        """Deliveries that wait for the next checkpoint."""
         self._saving = asyncio.Lock()
-        self._over = asyncio.Event()
-
-    # ── links come in ────────────────────────────────────────────────────────────────────────────────
+        self._ended = asyncio.Event()
 
     async def deliver(self, batch: bytes) -> bool:
-        """Take links that others have found; True once they are lasting, False where they must be sent again."""
-        if self._assembled is None or self._exchange is None or self._exchange.closed:
+        """Add links from a peer. Return True once they are durable, or False if the peer must send them again."""
+        if self._assembled is None or self._outbox is None or self._outbox.closed:
             return False
-        for parcel in unpack(batch):
-            self._assembled.frontier.add_links(parcel.links, parent=parcel.unpacked_parent())
+        for page in unpack(batch):
+            self._assembled.frontier.add_links(page.links, parent=page.parent_with_links())
         self._deliveries += 1
         self._assembled.engine.wake_up()
-        return await self._is_lasting(self._exchange)
+        return await self._wait_until_durable(self._outbox)
 
-    async def _is_lasting(self, exchange: Outbox) -> bool:
-        over = asyncio.create_task(self._over.wait())
-        steps: list[Callable[[], Awaitable[None]]] = [exchange.lasting]
+    async def _wait_until_durable(self, outbox: Outbox) -> bool:
+        ended = asyncio.create_task(self._ended.wait())
+        steps: list[Callable[[], Awaitable[None]]] = [outbox.wait_for_commit]
         if self._checkpoints is not None:
-            steps.append(self._checkpointed)
+            steps.append(self._wait_for_checkpoint)
         try:
             for step in steps:
                 waiting = asyncio.ensure_future(step())
-                done, _ = await asyncio.wait((waiting, over), return_when=asyncio.FIRST_COMPLETED)
+                done, _ = await asyncio.wait((waiting, ended), return_when=asyncio.FIRST_COMPLETED)
                 if waiting not in done:
                     waiting.cancel()
                     return False
             return True
         finally:
-            over.cancel()
+            ended.cancel()
 
-    async def _checkpointed(self) -> None:
+    async def _wait_for_checkpoint(self) -> None:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._unsaved.append(future)
+        self._checkpoint_waiters.append(future)
         await future
 
-    # ── the crawl ────────────────────────────────────────────────────────────────────────────────────
-
-    async def run(self, board: Board, send: Send) -> ShardResult:
-        """Crawl until the coordinator says stop."""
+    async def run(self, coordinator: CoordinatorClient, send: Send) -> ShardResult:
+        """Crawl until the coordinator orders the shard to stop."""
         processors = len(os.sched_getaffinity(0))
-        await self._open_folder(self._spec.own_job(processors))
-        assembled = self._assembled = assemble(self._spec.own_job(processors), self._folder, join=self._join)
-        exchange, crawl = self._exchange, assembled.engine
-        if exchange is None:
-            raise ValueError("the crawl was put together without its neighbours")
-        self._keeper = GrantClient(assembled.frontier)
+        await self._open_folder(self._spec.make_shard_job(processors))
+        assembled = self._assembled = assemble(
+            self._spec.make_shard_job(processors), self._folder, join=self._make_outbox
+        )
+        outbox, crawl = self._outbox, assembled.engine
+        if outbox is None:
+            raise ValueError("internal error: the crawl was assembled without its outbox")
+        self._grants = GrantClient(assembled.frontier)
         self._limit = crawl.pages_started
         if self._spec.job.pages is not None:
             crawl.limit_pages(self._limit)
-        beside: list[asyncio.Task[None]] = []
+        tasks: list[asyncio.Task[None]] = []
         encode = msgspec.msgpack.Encoder().encode
         try:
-            self._incarnation = await board.joined(self._spec.number, encode(crawl.totals))
-            beside = [
-                asyncio.create_task(exchange.run(send, idle=lambda: crawl.is_idle)),
-                asyncio.create_task(self._report(board, assembled)),
+            self._incarnation = await coordinator.join(self._spec.number, encode(crawl.totals))
+            tasks = [
+                asyncio.create_task(outbox.run(send, idle=lambda: crawl.is_idle)),
+                asyncio.create_task(self._report(coordinator, assembled)),
             ]
             if self._checkpoints is not None:
-                beside.append(asyncio.create_task(self._save_often(self._checkpoints, assembled)))
-            for task in beside:
-                task.add_done_callback(lambda _: crawl.stop())  # they end when all is over, or because they broke
+                tasks.append(asyncio.create_task(self._save_periodically(self._checkpoints, assembled)))
+            for task in tasks:
+                task.add_done_callback(lambda _: crawl.stop())  # a task ends when the crawl is over, or with an error
             async with aclosing(crawl.visits(assembled.seeds)) as visits:
                 async for visit in visits:
                     self._visits.append(encode(visit))
         finally:
-            self._over.set()
-            exchange.close()
-            for task in beside:
+            self._ended.set()
+            outbox.close()
+            for task in tasks:
                 task.cancel()
-            ended = await asyncio.gather(*beside, return_exceptions=True)
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
             self._folder.unlock()
         for outcome in ended:
             if isinstance(outcome, Exception):
@@ -179,15 +180,15 @@ class Shard:
             self._checkpoints.clear(self._folder)
         return ShardResult(totals=encode(crawl.totals), visits=self._visits)
 
-    def _join(self, storage: FrontierStorage, reason: Callable[[str], str]) -> Peers:
-        self._exchange = Outbox(storage, own=self._spec.number, shards=self._spec.shards, reason=reason)
-        return self._exchange
+    def _make_outbox(self, storage: FrontierStorage, reason: Callable[[str], str]) -> Peers:
+        self._outbox = Outbox(storage, own=self._spec.number, shards=self._spec.shards, reason=reason)
+        return self._outbox
 
     async def _open_folder(self, job: Job) -> None:
-        """Take the folder as it is, or its last checkpoint, or make a new one."""
+        """Lock the folder. Restore it first if its last checkpoint is newer, and create it if it is missing."""
         if self._checkpoints is not None and self._checkpoints.is_newer_than(self._folder):
             await asyncio.to_thread(self._checkpoints.restore, self._folder)
-        until = time.monotonic() + _LOCK_SECONDS
+        deadline = time.monotonic() + _LOCK_SECONDS
         while True:
             try:
                 if not self._folder.has_crawl:
@@ -195,30 +196,28 @@ class Shard:
                 self._folder.lock()
                 return
             except JobError:
-                if time.monotonic() > until:
+                if time.monotonic() > deadline:
                     raise
                 await asyncio.sleep(0.2)
 
-    # ── reports ──────────────────────────────────────────────────────────────────────────────────────
-
-    async def _report(self, board: Board, assembled: Assembled) -> None:
+    async def _report(self, coordinator: CoordinatorClient, assembled: Assembled) -> None:
         pause = max(_REPORT_SECONDS, self._spec.shards / REPORTS_PER_SECOND)
         while True:
-            orders = await board.report(self._made_report(assembled))
-            self._obey(orders, assembled)
+            orders = await coordinator.report(self._make_report(assembled))
+            self._apply_orders(orders, assembled)
             if orders.stop:
-                await self._saving.acquire()  # and keep it: the ledger must not be closed while it is being copied
+                await self._saving.acquire()  # never released: the storage must stay open while a checkpoint copies it
                 return
             await asyncio.sleep(pause)
 
-    def _made_report(self, assembled: Assembled) -> ShardReport:
-        crawl, frontier, exchange, keeper = assembled.engine, assembled.frontier, self._exchange, self._keeper
-        if exchange is None or keeper is None:
-            raise ValueError("a shard that has not begun has nothing to report")
-        visits, self._visits = self._visits[-_MOST_VISITS:], []
-        at_rest = crawl.is_idle and exchange.at_rest
+    def _make_report(self, assembled: Assembled) -> ShardReport:
+        crawl, frontier, outbox, grants = assembled.engine, assembled.frontier, self._outbox, self._grants
+        if outbox is None or grants is None:
+            raise ValueError("internal error: the shard reports before it was started")
+        visits, self._visits = self._visits[-_MAX_REPORT_VISITS:], []
+        is_idle = crawl.is_idle and outbox.is_empty
         if crawl.is_idle and self._spec.job.pages is not None:
-            self._limit = crawl.pages_started  # others may have what is left of ours
+            self._limit = crawl.pages_started  # returns the unused part of the grant
             crawl.limit_pages(self._limit)
         now = assembled.clock.now()
         return ShardReport(
@@ -228,71 +227,69 @@ class Shard:
             hosts=frontier.host_count,
             waiting=frontier.waiting,
             in_flight=frontier.in_flight,
-            pages_begun=crawl.pages_started,
+            pages_started=crawl.pages_started,
             limit=self._limit,
-            hungry=not frontier.exhausted,
-            rest=(self._incarnation, self._deliveries) if at_rest else None,
-            knows=self._round,
+            wants_more=not frontier.exhausted,
+            idle_mark=(self._incarnation, self._deliveries) if is_idle else None,
+            known_round=self._round,
             visits=visits,
-            delta=self._delta(assembled),
-            returned=keeper.returned(now),
-            wanted=keeper.wanted(),
+            delta=self._take_delta(assembled),
+            returned=grants.take_returned(now),
+            wanted=grants.list_wanted(),
             traffic=Traffic(
-                letters=exchange.letters,
-                links=exchange.links_sent,
-                bytes=exchange.bytes_sent,
-                suppressed=exchange.suppressed,
+                batches=outbox.batches_sent,
+                links=outbox.links_sent,
+                bytes=outbox.bytes_sent,
+                suppressed=outbox.suppressed,
             ),
         )
 
-    def _delta(self, assembled: Assembled) -> bytes:
+    def _take_delta(self, assembled: Assembled) -> bytes:
         now, policy = time.monotonic(), assembled.policy
         if not isinstance(policy, Mergeable) or now - self._delta_at < self._merge_seconds:
             return b""
         self._delta_at = now
         return policy.delta()
 
-    def _obey(self, orders: Orders, assembled: Assembled) -> None:
-        exchange, keeper = self._exchange, self._keeper
-        if exchange is None or keeper is None:
-            raise ValueError("a shard that has not begun takes no orders")
+    def _apply_orders(self, orders: Orders, assembled: Assembled) -> None:
+        outbox, grants = self._outbox, self._grants
+        if outbox is None or grants is None:
+            raise ValueError("internal error: the shard got orders before it was started")
         self._round = orders.round
         self._merge_seconds = orders.merge_seconds
         for delta in orders.deltas:
-            assembled.policy.absorb(delta)  # type: ignore[attr-defined]  # who sends deltas is Mergeable, and so are we
-        keeper.recalled(orders.recalls)
-        keeper.granted(orders.leases, assembled.clock.now())
+            assembled.policy.absorb(delta)  # type: ignore[attr-defined]  # only a `Mergeable` policy gets deltas
+        grants.recall(orders.recalls)
+        grants.add(orders.grants, assembled.clock.now())
         if orders.limit is not None:
             self._limit = orders.limit
-        if exchange.crowded:
+        if outbox.is_full:
             assembled.engine.limit_pages(assembled.engine.pages_started)
         elif orders.limit is not None:
             assembled.engine.limit_pages(orders.limit)
         else:
             assembled.engine.limit_pages(1 << 62)
-        if orders.leases or orders.limit is not None:
+        if orders.grants or orders.limit is not None:
             assembled.engine.wake_up()
 
-    # ── checkpoints ──────────────────────────────────────────────────────────────────────────────────
-
-    async def _save_often(self, checkpoints: CheckpointStorage, assembled: Assembled) -> None:
+    async def _save_periodically(self, checkpoints: CheckpointStorage, assembled: Assembled) -> None:
         saved_at = time.monotonic()
         while True:
             await asyncio.sleep(_REPORT_SECONDS)
             due = time.monotonic() - saved_at >= self._spec.job.checkpoint
-            if not due and not (self._unsaved and assembled.engine.is_idle):
-                continue  # an idle shard does not let others wait for its acknowledgement
+            if not due and not (self._checkpoint_waiters and assembled.engine.is_idle):
+                continue  # an idle shard saves at once, because its peers wait for the acknowledgement
             async with self._saving:
-                waiting, self._unsaved = self._unsaved, []
-                await asyncio.to_thread(checkpoints.make, self._folder, assembled.storage, assembled.store)
+                waiting, self._checkpoint_waiters = self._checkpoint_waiters, []
+                await asyncio.to_thread(checkpoints.save, self._folder, assembled.storage, assembled.store)
             saved_at = time.monotonic()
             for future in waiting:
                 if not future.done():
                     future.set_result(None)
 
     def _save_at_end(self, checkpoints: CheckpointStorage, assembled: Assembled) -> None:
-        ledger = LmdbStorage(self._folder.frontier, read_only=True)
+        storage = LmdbStorage(self._folder.frontier, read_only=True)
         try:
-            checkpoints.make(self._folder, ledger, assembled.store)
+            checkpoints.save(self._folder, storage, assembled.store)
         finally:
-            ledger.close()
+            storage.close()

@@ -1,10 +1,11 @@
-"""Is it over? When no shard has anything to do, and nothing is on its way that could give one of them something.
+"""Messages between shards and coordinator, and the detection of the end of the crawl from these messages.
 
-A shard is at rest when its frontier is empty, nothing is under way, and everything that it found for others is lasting
-with them: a link on its way keeps its *sender* from being at rest. So one look at all shards at one moment would do,
-but reports come at different moments. Hence two rounds, as in Mattern's four-counter method (1987): where every shard
-was at rest in a first round, and again in a second that it began knowing that the first had ended, with not one
-delivery in between, there was a moment between the two at which all were at rest at once.
+A shard is idle if its frontier is empty, no request is in flight, and the owners have committed all links that it sent.
+A link in transit therefore keeps its *sender* from being idle. If all shards are idle at one moment, the crawl is over,
+but reports arrive at different moments. So the coordinator waits for two rounds, as in Mattern's four-counter method
+(1987). In the first round every shard reports that it is idle. In the second round every shard reports this again, in a
+report that it made after it learned that the first round had ended. If no shard received a delivery in between, there
+was a moment between the two rounds at which all shards were idle.
 """
 
 from __future__ import annotations
@@ -14,35 +15,39 @@ from dataclasses import dataclass, field
 
 from motherlode.cluster.grants import AddressGrant
 
-Mark = tuple[int, int]
-"""Which incarnation of a shard, and how many deliveries it has taken."""
+IdleMark = tuple[int, int]
+"""Incarnation of a shard and the number of deliveries that it has received."""
 
 
 class TerminationDetector:
-    """
-    >>> quiet = Quiet(2)
-    >>> quiet.heard(0, (0, 5), knows=0), quiet.heard(1, (0, 3), knows=0), quiet.round
-    (False, False, 1)
-    >>> quiet.heard(0, (0, 5), knows=0), quiet.heard(1, (0, 3), knows=1), quiet.heard(0, (0, 5), knows=1)
-    (False, False, True)
+    """Detect from the reports of all shards that the crawl is over.
+
+    >>> detector = TerminationDetector(2)
+    >>> idle = {0: (0, 5), 1: (0, 3)}
+    >>> [detector.record_report(shard, idle[shard], known_round=0) for shard in (0, 1)], detector.round
+    ([False, False], 1)
+    >>> [detector.record_report(shard, idle[shard], known_round=known) for shard, known in ((0, 0), (1, 1), (0, 1))]
+    [False, False, True]
     """
 
     def __init__(self, shards: int) -> None:
         self._shards = shards
-        self._first: dict[int, Mark] = {}
+        self._first: dict[int, IdleMark] = {}
+        """Marks of the first round."""
         self._second: set[int] = set()
+        """Shards that have confirmed their mark in the second round."""
         self.round = 0
-        """Grows when a first round ends. Shards are told, and say with each report what they had been told before."""
+        """Number of first rounds that have ended. Orders carry it to the shards, and reports carry it back."""
 
-    def heard(self, shard: int, mark: Mark | None, *, knows: int) -> bool:
-        """A shard has reported; `mark` is None where it is not at rest. True when all is over."""
+    def record_report(self, shard: int, mark: IdleMark | None, *, known_round: int) -> bool:
+        """Record a report and return whether the crawl is over. `mark` is None if the shard is not idle."""
         if mark is None or self._first.get(shard, mark) != mark:
             self._first.clear()
             self._second.clear()
         if mark is None:
             return False
         if len(self._first) == self._shards:
-            if knows == self.round:
+            if known_round == self.round:
                 self._second.add(shard)
             return len(self._second) == self._shards
         self._first[shard] = mark
@@ -50,23 +55,20 @@ class TerminationDetector:
         return False
 
 
-# ── What shards and coordinator say to each other, a few times a second.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """What a shard has sent to others so far."""
+    """Counts of what a shard has sent to its peers."""
 
-    letters: int = 0
+    batches: int = 0
     links: int = 0
     bytes: int = 0
     suppressed: int = 0
-    """Links that were not sent because they had been lately."""
+    """Links that were not sent because they had been sent recently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardReport:
-    """A shard's state at one moment, and what it has for the others."""
+    """State of a shard at one moment, and its news since the last report."""
 
     shard: int
     incarnation: int
@@ -75,43 +77,47 @@ class ShardReport:
     hosts: int = 0
     waiting: int = 0
     in_flight: int = 0
-    pages_begun: int = 0
+    pages_started: int = 0
     limit: int = 0
-    """Pages that the shard may begin."""
-    hungry: bool = False
-    """It would begin more, if it might."""
-    rest: Mark | None = None
-    """Not None where it has nothing to do and owes nothing."""
-    knows: int = 0
-    """The round of which it had been told."""
+    """Number of pages that the shard may start."""
+    wants_more: bool = False
+    """Whether the shard has URLs to fetch beyond its limit."""
+    idle_mark: IdleMark | None = None
+    """None if the shard is not idle."""
+    known_round: int = 0
+    """The round in the last orders that the shard received."""
     visits: Sequence[bytes] = ()
     """Encoded visits since the last report."""
     delta: bytes = b""
-    """What its policy has learned since."""
+    """Statistics that the policy has learned since the last delta."""
     wanted: Sequence[str] = ()
+    """IP addresses that the shard requests."""
     returned: Sequence[AddressGrant] = ()
+    """Address grants that the shard gives back."""
     traffic: Traffic = field(default_factory=Traffic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orders:
-    """The answer to a report."""
+    """The coordinator's response to a report."""
 
     stop: bool = False
     limit: int | None = None
-    """Pages that the shard may begin; None for no limit."""
+    """Number of pages that the shard may start; None for no limit."""
     round: int = 0
     deltas: Sequence[bytes] = ()
-    """What the others have learned."""
+    """Statistics that the policies of the peers have learned."""
     merge_seconds: float = 0.0
-    """How long to gather what was learned before it is sent."""
-    leases: Sequence[AddressGrant] = ()
+    """Seconds between two deltas of the shard."""
+    grants: Sequence[AddressGrant] = ()
+    """New address grants of the shard."""
     recalls: Sequence[str] = ()
+    """IP addresses that the shard must give back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardProgress:
-    """What the one who watches is told."""
+    """State of all shards for the driver, with the visits and warnings since the last call."""
 
     visits: Sequence[bytes]
     totals: bytes
