@@ -67,7 +67,7 @@ async def test_own_links_stay_and_others_reach_their_owners() -> None:
     await send_all(exchange, others)
     assert {url for _, url in others.arrived} == foreign(found)
     assert all(to == owner_of(url, SHARDS) for to, url in others.arrived)
-    assert not list(ledger.letters()), "what has arrived is forgotten"
+    assert not list(ledger.batches()), "what has arrived is forgotten"
 
 
 async def test_a_letter_is_kept_until_it_is_acknowledged() -> None:
@@ -75,7 +75,7 @@ async def test_a_letter_is_kept_until_it_is_acknowledged() -> None:
     exchange = made(ledger)
     exchange.keep_own(found, None)
     exchange.seal()
-    assert len(list(ledger.letters())) == SHARDS - 1, "all that is on its way is in the ledger"
+    assert len(list(ledger.batches())) == SHARDS - 1, "all that is on its way is in the ledger"
     others = Others(refusals=2)
     await send_all(exchange, others)
     assert len(others.arrived) > len(foreign(found)), "what was refused came again"
@@ -93,7 +93,7 @@ async def test_after_a_crash_what_was_not_acknowledged_is_sent_again() -> None:
     assert {url for _, url in others.arrived} == foreign(found)
     after.keep_own([Link(url="http://late.example/", source=LinkSource.ANCHOR)], None)
     after.seal()
-    assert len({number for number, _ in ledger.letters()}) <= 1, "numbers are not used twice"
+    assert len({number for number, _ in ledger.batches()}) <= 1, "numbers are not used twice"
 
 
 def test_the_same_link_is_not_sent_again_and_again() -> None:
@@ -108,7 +108,7 @@ def test_the_same_link_is_not_sent_again_and_again() -> None:
 
 def in_letters(storage: MemoryStorage) -> list[str]:
     """URLs of all links in the ledger's letters."""
-    batches = [msgspec.msgpack.decode(data, type=LinkBatch).batch for _, data in storage.letters()]
+    batches = [msgspec.msgpack.decode(data, type=LinkBatch).batch for _, data in storage.batches()]
     return [link.url for batch in batches for parcel in unpack(batch) for link in parcel.links]
 
 
@@ -119,7 +119,7 @@ async def test_an_open_letter_grows_from_commit_to_commit_and_is_sent_once() -> 
         exchange.keep_own(links(count), None)
         exchange.seal()
         assert set(in_letters(ledger)) == foreign(links(count)), "each commit has all that was found"
-        assert len(list(ledger.letters())) == SHARDS - 1
+        assert len(list(ledger.batches())) == SHARDS - 1
     await send_all(exchange, others)
     assert sorted(url for _, url in others.arrived) == sorted(foreign(links(150)))
     assert exchange.letters == SHARDS - 1

@@ -148,7 +148,7 @@ class Outbox:
         self._open_letters = 0
         self.closed = False
         self._broken: BaseException | None = None
-        for number, data in storage.letters():
+        for number, data in storage.batches():
             letter = _decode(data)
             self._waiting[letter.to].append(number)
             self._number = number + 1
@@ -199,7 +199,7 @@ class Outbox:
             number = self._drafts[owner] = self._number
             self._number += 1
         letter = LinkBatch(owner, self._links[owner], pack(self._parcels[owner]), _FORMAT)
-        self._ledger.put_letter(number, _encode(letter))
+        self._ledger.put_batch(number, _encode(letter))
         return number
 
     def _close_letter(self, owner: int) -> None:
@@ -265,7 +265,7 @@ class Outbox:
     def _send_to(self, owner: int, send: Send) -> None:
         while self._waiting[owner] and self._sending[owner] < IN_FLIGHT:
             number = self._waiting[owner].popleft()
-            data = self._ledger.letter(number)
+            data = self._ledger.batch(number)
             if data is None:
                 raise ValueError(f"the letter {number} to shard {owner} is not in the ledger")
             self._sending[owner] += 1
@@ -287,7 +287,7 @@ class Outbox:
                     break
                 await asyncio.sleep(_RETRY_SECONDS)
             if not self.closed:
-                self._ledger.drop_letter(number)
+                self._ledger.drop_batch(number)
                 self._open_letters -= 1
         finally:
             self._sending[owner] -= 1
