@@ -28,7 +28,7 @@ class State:
         self.store.write([PageRecord(url=url, fetched_at=0.0, status=200, graph_quads=line, quads=1)])
         self.store.flush()
         self.storage.add(Entry(url=url, arm="a.example", score=0.0, sequence=number))
-        self.storage.put_letter(number, b"letter")
+        self.storage.put_batch(number, b"letter")
         self.storage.commit()
 
     def close(self) -> None:
@@ -43,7 +43,7 @@ def numbers_in(folder: CrawlFolder) -> tuple[set[str], set[str], int]:
     found = (
         {entry.url.rpartition("/")[2] for entry, _, _ in storage.entries()},
         {quad.object.value for quad in store.quads() if quad.predicate.value == "http://p.example/"},
-        len(list(storage.letters())),
+        len(list(storage.batches())),
     )
     storage.close()
     store.close()

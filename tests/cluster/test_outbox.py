@@ -89,7 +89,7 @@ def peer_urls(links: Sequence[Link]) -> set[str]:
 
 def stored_urls(storage: FrontierStorage) -> list[str]:
     """Return the URLs of all links in stored batches."""
-    batches = [msgspec.msgpack.decode(data, type=LinkBatch).batch for _, data in storage.letters()]
+    batches = [msgspec.msgpack.decode(data, type=LinkBatch).batch for _, data in storage.batches()]
     return [link.url for batch in batches for page in unpack(batch) for link in page.links]
 
 
@@ -140,7 +140,7 @@ async def test_outbox_returns_own_links_and_sends_the_others_to_their_owners() -
     await send_all(outbox, peers)
     assert set(peers.urls) == peer_urls(links)
     assert all(to == owner_of(url, SHARDS) for to, url in peers.received)
-    assert not list(storage.letters()), "acknowledged batches are removed"
+    assert not list(storage.batches()), "acknowledged batches are removed"
 
 
 async def test_batch_is_stored_and_sent_again_until_acknowledged() -> None:
@@ -148,7 +148,7 @@ async def test_batch_is_stored_and_sent_again_until_acknowledged() -> None:
     outbox = make_outbox(storage)
     outbox.keep_own(links, None)
     commit(outbox)
-    assert len(list(storage.letters())) == SHARDS - 1, "the storage has one batch per peer"
+    assert len(list(storage.batches())) == SHARDS - 1, "the storage has one batch per peer"
     peers = ReceivingPeers(refusals=2)
     await send_all(outbox, peers)
     assert len(peers.received) > len(peer_urls(links)), "refused batches are sent again"
@@ -166,7 +166,7 @@ async def test_unacknowledged_batches_are_sent_after_a_crash() -> None:
     assert set(peers.urls) == peer_urls(links)
     restored.keep_own([Link(url="http://late.example/", source=LinkSource.ANCHOR)], None)
     commit(restored)
-    assert len({number for number, _ in storage.letters()}) <= 1, "numbers are not used twice"
+    assert len({number for number, _ in storage.batches()}) <= 1, "numbers are not used twice"
 
 
 def test_recently_sent_link_is_not_sent_again() -> None:
@@ -186,7 +186,7 @@ async def test_open_batch_is_stored_at_each_commit_and_sent_once() -> None:
         outbox.keep_own(make_links(count), None)
         commit(outbox)
         assert set(stored_urls(storage)) == peer_urls(make_links(count)), "each commit contains all links so far"
-        assert len(list(storage.letters())) == SHARDS - 1
+        assert len(list(storage.batches())) == SHARDS - 1
     await send_all(outbox, peers)
     assert sorted(peers.urls) == sorted(peer_urls(make_links(150)))
     assert outbox.batches_sent == SHARDS - 1

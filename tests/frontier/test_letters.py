@@ -9,26 +9,26 @@ from motherlode.frontier import Entry, FrontierStorage, LmdbStorage, UrlState
 
 def test_letters_are_kept_until_they_are_dropped(storage: FrontierStorage) -> None:
     for number in (3, 1, 2):
-        storage.put_letter(number, b"to %d" % number)
-    assert list(storage.letters()) == [(1, b"to 1"), (2, b"to 2"), (3, b"to 3")]
-    assert storage.letter(2) == b"to 2"
-    storage.drop_letter(2)
-    storage.drop_letter(2)
-    assert storage.letter(2) is None
-    assert [number for number, _ in storage.letters()] == [1, 3]
+        storage.put_batch(number, b"to %d" % number)
+    assert list(storage.batches()) == [(1, b"to 1"), (2, b"to 2"), (3, b"to 3")]
+    assert storage.batch(2) == b"to 2"
+    storage.drop_batch(2)
+    storage.drop_batch(2)
+    assert storage.batch(2) is None
+    assert [number for number, _ in storage.batches()] == [1, 3]
 
 
 def test_letters_and_urls_are_lasting_together_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "frontier"
     ledger = LmdbStorage(path)
-    ledger.put_letter(1, b"first")
+    ledger.put_batch(1, b"first")
     ledger.commit()
-    ledger.put_letter(2, b"second")
-    ledger.drop_letter(1)
+    ledger.put_batch(2, b"second")
+    ledger.drop_batch(1)
     ledger.add(Entry(url="http://a.example/", arm="a.example", score=0.0, sequence=1))
     ledger.close()  # as in a crash: without a commit
     again = LmdbStorage(path)
-    assert list(again.letters()) == [(1, b"first")]
+    assert list(again.batches()) == [(1, b"first")]
     assert not again.known("http://a.example/")
     again.close()
 
@@ -39,13 +39,13 @@ def test_a_copy_is_what_the_last_commit_left(tmp_path: Path) -> None:
     waits = Entry(url="http://a.example/waits", arm="a.example", score=0.0, sequence=2)
     ledger.finish(done, UrlState.DONE, "")
     ledger.add(waits)
-    ledger.put_letter(7, b"letter")
+    ledger.put_batch(7, b"letter")
     ledger.commit()
     ledger.add(Entry(url="http://a.example/later", arm="a.example", score=0.0, sequence=3))
     ledger.copy(tmp_path / "copy")
     ledger.close()
     copy = LmdbStorage(tmp_path / "copy")
     assert list(copy.entries()) == [(done, UrlState.DONE, ""), (waits, UrlState.WAITING, "")]
-    assert copy.letter(7) == b"letter"
+    assert copy.batch(7) == b"letter"
     assert copy.pop("a.example") == waits
     copy.close()

@@ -152,7 +152,7 @@ class Outbox:
         self._unacknowledged = 0
         self.closed = False
         self._error: BaseException | None = None
-        for number, data in storage.letters():
+        for number, data in storage.batches():
             self._waiting[_decode(data).to].append(number)
             self._number = number + 1
             self._unacknowledged += 1
@@ -202,7 +202,7 @@ class Outbox:
             number = self._open_numbers[owner] = self._number
             self._number += 1
         batch = LinkBatch(owner, self._links[owner], pack(self._pages[owner]), _FORMAT)
-        self._storage.put_letter(number, _encode(batch))
+        self._storage.put_batch(number, _encode(batch))
         return number
 
     def _close_batch(self, owner: int) -> None:
@@ -266,7 +266,7 @@ class Outbox:
     def _send_to(self, owner: int, send: Send) -> None:
         while self._waiting[owner] and self._sending[owner] < MAX_BATCHES_IN_FLIGHT:
             number = self._waiting[owner].popleft()
-            data = self._storage.letter(number)
+            data = self._storage.batch(number)
             if data is None:
                 raise ValueError(f"internal error: batch {number} to shard {owner} is not in the frontier storage")
             self._sending[owner] += 1
@@ -288,7 +288,7 @@ class Outbox:
                     break
                 await asyncio.sleep(_RETRY_SECONDS)
             if not self.closed:
-                self._storage.drop_letter(number)
+                self._storage.drop_batch(number)
                 self._unacknowledged -= 1
         finally:
             self._sending[owner] -= 1

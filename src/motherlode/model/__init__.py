@@ -1,10 +1,9 @@
-"""The nouns that flow through the crawl, the closed sets they use, and the protocols between rooms.
+"""The types that cross package borders, the closed sets (enums) that they use, and the protocols between packages.
 
-A URL becomes a `Link` when a page mentions it, a `Request` when the frontier clears it, a `Page` or a `Failure` when
-the web has answered, `Detected` and `TransformResult` when it has been read, and a `Visit` when all is done.
-Everything here is
-frozen data; nothing here opens a socket, reads a clock or imports another room. `sparql` and `ordering` read the text
-of queries, which targets, links and the store are asked.
+A URL becomes a `Link` if a page mentions it, a `Request` if the frontier leases it, a `Page` or a `Failure` after the
+fetch, `Detected` and `TransformResult` after parsing, and a `Visit` at the end. The types are frozen data. No module
+here opens a socket, reads a clock or imports another package of Motherlode. `terms` writes N-Triples terms, and
+`sparql` splits queries into tokens and rewrites their ORDER BY clauses.
 """
 
 from motherlode.model.content import (

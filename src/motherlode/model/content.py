@@ -1,4 +1,7 @@
-"""What a body really is: the closed set of content kinds. The facts about each kind stand in `www.media`."""
+"""Content kinds, syntaxes, statements, problems, and the result of transforming one page.
+
+The properties of each content kind (media types, file extensions) are in `www.media_types`.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ import msgspec
 
 
 class ContentKind(Enum):
-    """Every kind of content that the detect phase tells apart."""
+    """The kinds of content that the detect phase distinguishes."""
 
     HTML = "html"
     XHTML = "xhtml"
     SVG = "svg"
     XML = "xml"
-    """XML of no kind that we know better."""
+    """XML that is none of the more specific kinds."""
     RSS = "rss"
     """RSS 0.9x and 2.0. RSS 1.0 is RDF/XML."""
     ATOM = "atom"
@@ -35,14 +38,14 @@ class ContentKind(Enum):
     ZIP = "zip"
     TAR = "tar"
     TEXT = "text"
-    """Plain text in which no RDF was recognised."""
+    """Plain text without RDF."""
     BINARY = "binary"
-    """Images, fonts, programs: nothing for us."""
+    """Images, fonts, programs and other content that is not parsed."""
     EMPTY = "empty"
 
 
 class DetectionEvidence(Enum):
-    """What the detect phase went by, cheapest first. Content wins where they disagree."""
+    """The evidence for a content kind, cheapest first. If two kinds of evidence disagree, the content decides."""
 
     EXTENSION = "extension"
     HEADER = "header"
@@ -50,23 +53,23 @@ class DetectionEvidence(Enum):
 
 
 class Detected(msgspec.Struct, frozen=True, kw_only=True):
-    """The verdict of the detect phase on one body."""
+    """The result of the detect phase for one body."""
 
     kind: ContentKind
     evidence: DetectionEvidence
     charset: str = "utf-8"
-    """A codec name that Python knows; for kinds that are text."""
+    """Name of a Python codec. Only meaningful for text."""
 
 
-# ── Statements, problems, and what one syntax gave on one page.
+# ── Statements and problems ──────────────────────────────────────────────────────────────────────────
 
 Term = str
 Statement = tuple[Term, Term, Term, Term]
-"""Subject, predicate, object, graph. The graph is "" but for graphs that a document names itself (TriG, JSON-LD …)."""
+"""Subject, predicate, object, graph. The graph is "" unless the document names it (TriG, N-Quads, JSON-LD)."""
 
 
 class Syntax(Enum):
-    """The syntaxes that statements come from."""
+    """The syntaxes from which statements are extracted."""
 
     TURTLE = "turtle"
     TRIG = "trig"
@@ -80,51 +83,51 @@ class Syntax(Enum):
     RDFA = "rdfa"
     MICROFORMATS = "microformats"
     FEED = "feed"
-    """RSS 2.0 and Atom, by stylesheet."""
+    """RSS 2.0 and Atom, transformed by a stylesheet."""
     GRDDL = "grddl"
-    """XML and HTML by a stylesheet that the document or the user names."""
+    """XML and HTML, transformed by a stylesheet that the document or the user names."""
     PAGE = "page"
-    """Plain title, meta, link and Dublin Core facts of HTML. Never makes a page relevant by itself."""
+    """Title, meta, link and Dublin Core statements of HTML. They alone never make a page relevant."""
     OTHER = "other"
-    """What a user's own transformer or an external service gave."""
+    """Statements of a plug-in transformer or an external service."""
 
 
 DOCUMENT_SYNTAXES = frozenset({Syntax.TURTLE, Syntax.TRIG, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax.RDF_XML, Syntax.N3})
-"""Syntaxes of whole RDF documents. A JSON-LD document counts too, which only its content kind tells."""
+"""Syntaxes of whole RDF documents. JSON-LD is missing because it may also be embedded: see the content kind."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """Something on a page that could not be read, or was mended. It stands beside the facts, it never replaces them."""
+    """An error on a page, or a repair of broken input. Statements that could be read are kept beside it."""
 
     syntax: Syntax | None
-    """None where the trouble came before any syntax: detection, decoding, unpacking."""
+    """None if the error occurred before a syntax was known: in detection, decoding or decompression."""
     message: str
     line: int | None = None
-    """One-based, in the body as it was sent; None where no place can be told."""
+    """One-based line in the body as sent; None if unknown."""
     column: int | None = None
     repaired: bool = False
-    """True where the input was repaired and its statements were kept."""
+    """True if the input was repaired and its statements were kept."""
 
 
 class Extraction(msgspec.Struct, frozen=True, kw_only=True):
-    """All that one syntax gave on one page."""
+    """The statements and problems of one syntax on one page."""
 
     syntax: Syntax
     statements: tuple[Statement, ...] = ()
     problems: tuple[Problem, ...] = ()
     wanted: tuple[str, ...] = ()
-    """URLs of JSON-LD contexts without which some block could not be read. The crawl may fetch them and ask again."""
+    """URLs of missing JSON-LD contexts. The crawler may fetch them and parse the page again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformResult:
-    """Everything that the transform phase found on one page, syntax by syntax."""
+    """The result of the transform phase for one page, one extraction per syntax."""
 
     extractions: tuple[Extraction, ...] = ()
     problems: tuple[Problem, ...] = ()
-    """Problems of the page as a whole; those of a syntax stand in its extraction."""
+    """Problems of the whole page. Problems of one syntax are in its extraction."""
     counts: Mapping[Syntax, int] = field(init=False)
-    """Distinct statements by syntax."""
+    """Number of distinct statements per syntax."""
 
     def __post_init__(self) -> None:
         counts: dict[Syntax, int] = {}
@@ -135,4 +138,5 @@ class TransformResult:
         object.__setattr__(self, "counts", counts)
 
     def all_problems(self) -> tuple[Problem, ...]:
+        """Return the problems of the page, then those of each extraction."""
         return self.problems + tuple(p for e in self.extractions for p in e.problems)

@@ -1,4 +1,4 @@
-"""A link: an address that a page mentions, with everything the page says about it."""
+"""Links: URLs that a page mentions, with the text and attributes around them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class LinkSource(Enum):
-    """Where on a page (or outside of any page) an address was found."""
+    """The kind of element, header or document in which a URL was found."""
 
     SEED = "seed"
     ANCHOR = "anchor"
@@ -22,7 +22,7 @@ class LinkSource(Enum):
     TRIPLE = "triple"
     """An IRI in the subject or object of a statement."""
     REDIRECT = "redirect"
-    """The target of a 3xx answer."""
+    """The target of a 3xx response."""
     HEADER = "header"
     """A Link or Content-Location header."""
     SITEMAP = "sitemap"
@@ -30,25 +30,25 @@ class LinkSource(Enum):
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """One address found on a page. The url is absolute and canonical; texts are cut to a fixed length by `extract`.
+    """One URL found on a page. The URL is absolute and canonical; the `links` package truncates the texts.
 
-    A struct and not a dataclass: a page has hundreds, and each crosses a process border.
+    A msgspec struct, not a dataclass, because a page has hundreds of links and each is sent between processes.
     """
 
     url: str
     source: LinkSource
     anchor: str = ""
-    """The text that a reader clicks on."""
+    """The link text."""
     rel: str = ""
     """The rel attribute, lower-case, single spaces."""
     type: str = ""
-    """The media type that the link announces."""
+    """The media type in the link's `type` attribute."""
     title: str = ""
     context: str = ""
     """Text around the anchor."""
     tag_path: str = ""
     """Element names (with classes) from the root down to the link: `html body main.list ul li a`."""
     predicate: str = ""
-    """The IRI of the predicate, where a statement gave the link."""
+    """The IRI of the predicate, if the link comes from a statement."""
     nofollow: bool = False
     """The page asks crawlers not to follow this link."""

@@ -1,4 +1,7 @@
-"""What a fetch gives: a page, or a failure with its kind. Trouble that is expected is a value, never an exception."""
+"""Requests, their results (page or failure), and the log record of a visit.
+
+Expected errors are `Failure` values, not exceptions.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ from motherlode.model.content import Problem
 
 
 class RequestKind(Enum):
-    """What a request is for. Every kind passes the same clocks."""
+    """The purpose of a request. The delays of hosts and IP addresses apply to every kind."""
 
     PAGE = "page"
     ROBOTS = "robots"
     RESOLVE = "resolve"
-    """No request yet: the host's address must be known before its clock can be asked."""
+    """A DNS look-up. The IP address must be known before its delay can be checked."""
     PROBE = "probe"
-    """A HEAD before a page is fetched: is it worth a GET?"""
+    """A HEAD request that decides whether the page is worth a GET."""
     SUBREQUEST = "errand"
     """A request that a page needs to be parsed: a JSON-LD context, a transformation service. The journal stores the
     value."""
@@ -28,7 +31,7 @@ class RequestKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posting:
-    """Content that is sent to a transformation service, and how long its answer may take."""
+    """A request body for a transformation service, with the timeout in seconds."""
 
     body: bytes
     headers: Mapping[str, str]
@@ -36,40 +39,40 @@ class Posting:
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """One request that may be sent now: politeness, robots.txt and scope have been checked."""
+    """One request that may be sent now. Politeness, robots.txt and scope have been checked."""
 
     url: str
     kind: RequestKind = RequestKind.PAGE
     accept: str = ""
-    """Media types that are wanted; empty for those of a page."""
+    """The Accept header; empty for the default of pages."""
     posting: Posting | None = None
-    """What is sent by POST; None for a GET."""
+    """The body of a POST; None for a GET."""
     etag: str = ""
     last_modified: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """An answer with a body that was read to its end, or to its limit."""
+    """A response whose body was read to its end or to the size limit."""
 
     url: str
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     """Names in lower case; several values of one name are joined by ", "."""
     body: bytes = b""
-    """With the transfer and content encodings undone."""
+    """The body after transfer and content decoding."""
     truncated: bool = False
-    """True where the body was longer than the limit."""
+    """True if the body was longer than the limit."""
     address: str = ""
-    """The IP address that answered; empty for a recorded web."""
+    """The server's IP address; empty in a replay."""
     fetched_at: float = 0.0
-    """Seconds since the epoch, when the request was sent."""
+    """The time at which the request was sent, in seconds since the epoch."""
     elapsed: float = 0.0
     """Seconds from the request to the last byte."""
     wire_bytes: int = 0
-    """Bytes that crossed the network for the body, before decompression."""
+    """Body bytes received over the network, before decompression."""
     recalled: bool = False
-    """True where an earlier run got the answer and no request was made for it now."""
+    """True if the response is from an earlier run and no request was sent now."""
 
     @property
     def content_type(self) -> str:
@@ -77,103 +80,103 @@ class Page:
 
 
 class FailureKind(Enum):
-    """Why a URL gave no page. What follows from each kind (wait, retry, rest) is one table in `frontier.retry`."""
+    """Why a fetch returned no page. The table `frontier.backoff.TREATMENTS` says what follows from each kind."""
 
     REDIRECT = "redirect"
-    """A 3xx answer: not a page, but its target is now known. Counted apart from failures proper."""
+    """A 3xx response with a target. Counted separately from errors."""
     REDIRECT_BROKEN = "redirect-broken"
-    """A 3xx answer without a usable target, or in a loop, or at the end of too long a chain."""
+    """A 3xx response without a usable target, in a loop, or after too many redirects."""
     NOT_FOUND = "not-found"
-    """404 and 410, and what a recorded web does not hold."""
+    """404 and 410, and URLs that a replay does not contain."""
     FORBIDDEN = "forbidden"
     """401, 402, 403, 407, 451."""
     CLIENT_ERROR = "client-error"
-    """Any other 4xx, but for those that are tried again."""
+    """Any other 4xx that is not retried."""
     TOO_MANY = "too-many-requests"
     """429."""
     UNAVAILABLE = "unavailable"
     """503, 509 and 529."""
     SERVER_ERROR = "server-error"
-    """Any other 5xx, and 408, 421 and 425, which say that another try may do better."""
+    """Any other 5xx, and 408, 421 and 425, because a retry may succeed."""
     DNS = "dns"
-    """The host's name has no address."""
+    """The host name has no IP address."""
     NO_DNS = "dns-unavailable"
-    """Nobody could say whether it has one: that is no fault of the host, and may be over in a minute."""
+    """No DNS server gave an answer. The host is not to blame, and a retry may succeed soon."""
     CONNECT = "connect"
     TLS = "tls"
-    """No secure connection: no common protocol, an alert, or no TLS at all."""
+    """The TLS handshake failed: no common protocol version, an alert, or a server without TLS."""
     CERTIFICATE = "certificate"
-    """The host did not prove who it is: its certificate has expired, is for others, or of an unknown authority."""
+    """The certificate has expired, is for another host, or is signed by an unknown authority."""
     TIMEOUT = "timeout"
     RESET = "reset"
-    """The connection ended in the middle of an answer."""
+    """The connection was closed in the middle of a response."""
     PROTOCOL = "protocol"
-    """The server does not speak HTTP as it should."""
+    """The response violates HTTP."""
     GUARD = "address-guard"
-    """The host's address is private or reserved, and the user did not allow it."""
+    """The host's IP address is private or reserved, and the user did not allow it."""
     ROBOTS = "robots"
-    """Disallowed by the host's robots.txt: no request was made."""
+    """Disallowed by the host's robots.txt. No request was sent."""
     SCHEME = "scheme"
     NOT_MODIFIED = "not-modified"
     USELESS = "useless"
-    """The type and the first bytes showed that nothing can come of the body; it was cut off."""
+    """The media type and the first bytes show content that is not parsed. The rest was not downloaded."""
     PROCESSING = "processing"
-    """The page arrived, but detect, transform or extract ran past its limits."""
+    """The page arrived, but detection, transformation or link extraction exceeded its limits."""
     INTERNAL = "internal"
-    """An unexpected exception in Motherlode itself; the log has its traceback."""
+    """An unexpected exception in Motherlode. The log has its traceback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """No page, and why."""
+    """The result of a fetch that returned no page, with the reason."""
 
     url: str
     kind: FailureKind
     detail: str = ""
-    """One sentence for a person."""
+    """The reason in one sentence, for people."""
     status: int | None = None
     location: str = ""
-    """For redirects: the absolute target as the server gave it."""
+    """The absolute target of a redirect, as the server sent it."""
     retry_after: float | None = None
-    """Seconds that the server asked us to wait."""
+    """The Retry-After header in seconds."""
     elsewhere: bool = False
-    """Nothing was sent, for nobody was met at the host's address, and it has others that were not tried."""
+    """Connecting to one of several IP addresses failed, nothing was sent, and other addresses are untried."""
     silent: bool = False
-    """Nothing at all came back over the network, not even a refusal: so it may be our own that is gone."""
+    """No packet came back, not even a refusal, so our own network may be down."""
     headers: Mapping[str, str] = field(default_factory=dict)
     address: str = ""
     fetched_at: float = 0.0
     elapsed: float = 0.0
     wire_bytes: int = 0
     recalled: bool = False
-    """As for a page."""
+    """As in `Page`."""
 
 
 Fetched = Page | Failure
 
 
 class Fetcher(Protocol):
-    """Anything that turns a request into a page or a failure. Wrappers hold another fetcher."""
+    """Turns a request into a page or a failure. A wrapper holds another fetcher."""
 
     async def fetch(self, request: Request) -> Fetched: ...
 
     async def close(self) -> None: ...
 
 
-# ── A visit: one turn of the crawl, as everyone who watches it sees it.
+# ── Visits ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """What came of one URL. Plain data: command line, report, log and simulator only read it."""
+    """The log record of one page request. The command line, the report and the simulator read it."""
 
     number: int
-    """Requests for pages so far, this one included; failures count too."""
+    """Number of page requests so far, including this one and failures."""
     url: str
     host: str
     arm: str = ""
     depth: int = 0
-    """Links between the nearest seed and this page."""
+    """Number of links between the nearest seed and this page."""
     parent_url: str = ""
     score: float = 0.0
     at: float = 0.0
@@ -185,33 +188,33 @@ class Visit:
     """The value of the page's ContentKind."""
     media_type: str = ""
     size: int = 0
-    """Bytes of the body that were read."""
+    """Size of the body in bytes."""
     elapsed: float = 0.0
     relevant: bool = False
     reward: float = 0.0
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Distinct statements by the name of their syntax."""
+    """Number of distinct statements per syntax name."""
     quads: int = 0
-    """Distinct statements that were stored."""
+    """Number of distinct statements that were stored."""
     links: int = 0
     new_links: int = 0
-    """Links that the frontier had not known."""
+    """Number of links that the frontier did not know before."""
     problems: tuple[Problem, ...] = ()
     content_hash: str = ""
     location: str = ""
-    """Where a redirect led."""
+    """The target of a redirect."""
     etag: str = ""
     last_modified: str = ""
-    """With the etag: what a later request may ask the server to compare."""
+    """With the ETag, the validators for a later conditional request."""
     directives: str = ""
-    """What its header asked of crawlers, as `Asked` has it in words."""
+    """The X-Robots-Tag directives, in the form of `CrawlerDirectives.text`."""
     ends_at: float | None = None
-    """When the page, in its head, asks not to be kept any longer."""
+    """Time after which the page must not be kept (`unavailable_after` in its head), in seconds since the epoch."""
     refresh: str = ""
-    """For a page that was known: found unchanged, changed or gone, or that the look failed; empty for a first visit."""
+    """The result of a revisit: unchanged, changed, gone or failed. Empty for a first visit."""
     relevant_before: bool = False
     quads_before: int = 0
     counts_before: Mapping[str, int] = field(default_factory=dict)
-    """With the two above: what a page that was known had given, and no longer gives in that way."""
+    """With the two fields above, what the previous visit to the page returned, if this is a revisit."""
     value: float | None = None
-    """What the policy thought that the arm was worth when it was picked; None where it does not say."""
+    """The value of the arm when the policy picked it; None if the policy has no values."""

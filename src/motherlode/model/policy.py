@@ -1,8 +1,8 @@
-"""Between frontier and policy: how links are rated, arms picked, and outcomes learned from.
+"""The protocol between frontier and policy: rate links, pick arms, learn from outcomes.
 
 An *arm* is a group of waiting URLs of one host that a policy treats alike: the host itself, or one of its path
-patterns. The frontier keeps a queue for each arm and tells the policy which arms may be fetched from now; the policy
-picks an arm, the frontier takes the arm's best URL. No policy ever sees the whole frontier.
+patterns. The frontier keeps one queue per arm and tells the policy which arms are ready. The policy picks an arm, and
+the frontier takes the arm's best URL. A policy never sees the whole frontier.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from motherlode.model.links import Link
 from motherlode.model.pages import FailureKind
 
 MAX_UNTRIED_HOSTS = 20
-"""Hosts of one registrable domain that are contacted before one of them was relevant, by default."""
+"""Default number of hosts of one registrable domain that are contacted before one of them has a relevant page."""
 
 
 class Rating(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A policy's word on one link."""
+    """A policy's rating of one link."""
 
     arm: str
-    """Never spans two hosts."""
+    """All URLs of an arm belong to one host."""
     score: float
-    """Order inside the arm: the highest goes first, equals in order of discovery."""
+    """Order within the arm: the highest score first, equal scores in order of discovery."""
     policy_state: bytes = b""
-    """What the policy wants back with the outcome (hashed features, say). The frontier keeps it with the URL."""
+    """Bytes that the policy gets back with the outcome, for example hashed features. The frontier stores them."""
     refused: str = ""
-    """A reason, where the policy wants the link left out; counted, never silent."""
+    """The reason if the policy refuses the link, else "". The frontier counts refusals by reason."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What became of one URL, as far as policies, rewards, the simulator and other shards may know it.
+    """The result of fetching one URL, as policies, rewards, the simulator and other shards see it.
 
     A policy learns from it (`Policy.learn`). It is also the parent that `Policy.rate` gets with the links of the page,
     or with the target of a redirect: then `failure` is REDIRECT.
@@ -77,85 +77,87 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
 
 @runtime_checkable
 class Mergeable(Protocol):
-    """A policy may also be this: then shards of one crawl share what they learn."""
+    """A policy whose learned state can be shared between the shards of one crawl."""
 
     def delta(self) -> bytes:
-        """What `learn` has brought since the last call, not what was absorbed; empty where that is nothing."""
+        """Return what `learn` added since the last call, without what was absorbed; empty if nothing."""
         ...
 
     def absorb(self, delta: bytes) -> None:
-        """Add what another policy of the same kind has learned."""
+        """Add the delta of another policy of the same kind."""
         ...
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One thing that counts for or against a link, with its weight."""
+    """One feature that counts for or against a link, with its weight."""
 
     name: str
     weight: float
     about: str = ""
-    """Which question the weight is part of, where a policy asks several."""
+    """The model to which the weight belongs, if a policy has several."""
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a policy thinks of a link as it does, for a person to read and a program to parse."""
+    """The explanation of a link's rating, for people and programs."""
 
     says: str
-    """How the policy decides, in a sentence or two."""
+    """How the policy decides, in one or two sentences."""
     reasons: tuple[Reason, ...] = ()
-    """Features with their weights, the strongest first; in log-odds where a policy has them."""
+    """Features with their weights, strongest first; in log-odds if the policy has them."""
     prior: float | None = None
-    """What the link promises by its features alone."""
+    """The link's value by its features alone."""
     posterior: float | None = None
-    """The same together with the record of its arm."""
+    """The link's value by its features and the statistics of its arm."""
     value: float | None = None
-    """What the arm is worth now, on the scale by which arms are picked."""
+    """The arm's current value, on the scale by which arms are picked."""
     record: Mapping[str, float] = msgspec.field(default_factory=dict)
-    """What came of the arm so far."""
+    """The statistics of the arm."""
     notes: tuple[str, ...] = ()
 
 
 @runtime_checkable
 class Explains(Protocol):
-    """A policy may also be this: then `motherlode explain` tells what a URL's rating comes from."""
+    """A policy that can explain a rating, for `motherlode explain`."""
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
-        """Of a link as far as the frontier keeps it, and the rating that it got when it was found."""
+        """Explain the rating that a link got when it was found. Only fields that the frontier stores are set."""
         ...
 
 
 @runtime_checkable
 class ValuesArms(Protocol):
-    """A policy may also be this: then a visit tells what its arm was thought to be worth when it was picked."""
+    """A policy with a value per arm. The crawler logs the value of the picked arm with each visit."""
 
-    def value(self, arm: str) -> float: ...
+    def value(self, arm: str) -> float:
+        """Return the current value of an arm."""
+        ...
 
 
 @runtime_checkable
 class Waits(Protocol):
-    """A policy may also be this: then it may rather wait for a host that rests than pick what is awake."""
+    """A policy that may wait for a snoozed host instead of picking a ready arm."""
 
     wait_threshold: float
-    """It waits where what is awake is worth less than this share of what a resting host promises; 0 for never."""
+    """Wait if the best ready arm has less than this share of the value of a snoozed host's arm; 0 for never."""
     awaited: str
-    """The host for whose sake the last pick gave nothing, or ""."""
+    """The host for which the last `pick` waited and returned None, or ""."""
 
     def leave(self, host: str) -> None:
-        """Not to be waited for: it is not known when it will be awake, or not soon."""
+        """Do not wait for the host, because it will not be ready soon or the time is unknown."""
         ...
 
 
 @runtime_checkable
 class Combines(Protocol):
-    """A policy may also be this: then models of several crawls become one, and a crawl may start from a model."""
+    """A policy whose models of several crawls can be merged. A crawl may also start from such a model."""
 
     def merge(self, state: bytes) -> None:
-        """Add all that another policy of the same kind had learned when it made this `dump`; its randomness stays."""
+        """Add the learned state in another policy's `dump`. The random state does not change."""
         ...
 
 
 class SummaryLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One table of what a policy has learned."""
+    """One table of a policy's summary."""
 
     title: str
     columns: tuple[str, ...]
@@ -164,38 +166,40 @@ class SummaryLine(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class Summarizes(Protocol):
-    """A policy may also be this: then `motherlode model show` tells what it has learned."""
+    """A policy that can summarise what it has learned, for `motherlode model show`."""
 
     def summary(self, most: int) -> Sequence[SummaryLine]:
-        """At most so many rows a table, the strongest first."""
+        """Return tables of at most `most` rows each, strongest first."""
         ...
 
 
 class Policy(Protocol):
-    """Rates links when they are found, keeps the arms that are ready, picks one, and learns from what came of it."""
+    """Rates links when they are found, picks one of the ready arms, and learns from outcomes."""
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         """Return one rating for each link, in order. `parent` is None for seeds."""
         ...
 
-    def learn(self, outcome: Outcome) -> None: ...
+    def learn(self, outcome: Outcome) -> None:
+        """Update the policy with the outcome of one fetch."""
+        ...
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        """The arm has `waiting` URLs and may be fetched from now; `best` is the score of its first."""
+        """Mark an arm as ready. It has `waiting` URLs, and `best` is the highest score among them."""
         ...
 
     def arm_snoozed(self, arm: str) -> None:
-        """The arm is empty, or its host must wait."""
+        """Mark an arm as not ready: it is empty, or its host is snoozed."""
         ...
 
     def pick(self) -> str | None:
-        """One of the arms that are awake, or None if none is."""
+        """Return a ready arm, or None if no arm is ready or the policy waits."""
         ...
 
     def dump(self) -> bytes:
-        """What was learned, to be kept with the crawl."""
+        """Serialize the learned state for a checkpoint."""
         ...
 
     def load(self, state: bytes) -> None:
-        """Take up what an earlier `dump` of the same policy gave."""
+        """Restore the state that `dump` of the same policy returned."""
         ...

@@ -1,4 +1,4 @@
-"""What a page itself asks of crawlers."""
+"""Robots directives of a page (meta element, X-Robots-Tag), and the protocol for robots.txt rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ENDS = "ends="
 
 
 class CrawlerDirectives(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The wishes of a page that a crawl must heed; several add up.
+    """The robots directives of a page. `|` combines two sets of directives to the stricter one.
 
     >>> both = CrawlerDirectives(nofollow=True) | CrawlerDirectives(ends_at=100.0)
     >>> both.may_be_kept(99.0), both.may_be_kept(100.0), both.text
@@ -20,11 +20,11 @@ class CrawlerDirectives(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
 
     noindex: bool = False
-    """Keep none of its statements."""
+    """Do not store the page's statements."""
     nofollow: bool = False
-    """Follow none of its links."""
+    """Do not follow the page's links."""
     ends_at: float | None = None
-    """Seconds since the epoch; from then on it is not to be kept."""
+    """Time from which the page must not be kept, in seconds since the epoch."""
 
     def __or__(self, other: CrawlerDirectives) -> CrawlerDirectives:
         ends = [asked.ends_at for asked in (self, other) if asked.ends_at is not None]
@@ -35,17 +35,18 @@ class CrawlerDirectives(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         )
 
     def may_be_kept(self, at: float) -> bool:
+        """Return whether the page's statements may be stored at a time."""
         return not self.noindex and (self.ends_at is None or at < self.ends_at)
 
     @property
     def text(self) -> str:
-        """All of it in a few words, for the log; "" where nothing is asked."""
+        """The directives as text for the log; "" if there are none."""
         words = ["noindex"] * self.noindex + ["nofollow"] * self.nofollow
         return " ".join(words if self.ends_at is None else [*words, f"{_ENDS}{self.ends_at:.0f}"])
 
     @classmethod
     def read(cls, text: str) -> CrawlerDirectives:
-        """What `text` said."""
+        """Parse the value of `text`."""
         words = text.split()
         ends = [float(word.removeprefix(_ENDS)) for word in words if word.startswith(_ENDS)]
         return cls(noindex="noindex" in words, nofollow="nofollow" in words, ends_at=ends[0] if ends else None)
@@ -54,7 +55,7 @@ class CrawlerDirectives(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 NO_DIRECTIVES = CrawlerDirectives()
 
 
-# ── What a host's robots.txt asks of us, as the frontier needs to know it.
+# ── Rules of robots.txt ──────────────────────────────────────────────────────────────────────────────
 
 
 class HostRules(Protocol):
@@ -62,7 +63,9 @@ class HostRules(Protocol):
 
     @property
     def delay(self) -> float | None:
-        """Crawl-delay in seconds, where one is given."""
+        """Crawl-delay in seconds; None if the file has none."""
         ...
 
-    def allows(self, url: str) -> bool: ...
+    def allows(self, url: str) -> bool:
+        """Return whether the rules allow our crawler to fetch the URL."""
+        ...

@@ -1,7 +1,10 @@
-"""The words of a SPARQL query (SPARQL 1.1, section 19.8), so that it can be looked at without being misread.
+"""Split SPARQL queries into tokens (SPARQL 1.1, section 19.8), and give ORDER BY, MIN and MAX a total order.
 
-What looks like a keyword inside of a string, an IRI or a comment is none. The tokens cover the text from end to end;
-what is no token at all (a quote that is never closed) is one of kind `BROKEN`.
+Text inside of a string, an IRI or a comment is never taken for a keyword. The tokens cover the whole text; a quote
+that is never closed is a token of kind `BROKEN`.
+
+Oxigraph compares some terms in circles (a < b < c < a), and its sort then fails. `with_total_order` rewrites a query
+such that any two terms have one order.
 """
 
 from __future__ import annotations
@@ -14,12 +17,12 @@ from functools import cache, lru_cache
 from typing import TypeVar
 
 _IN_NAME = r"\w:\u0080-\U0010ffff"
-"""Characters of the local part of a name, and all that are beyond ASCII: what is none, the engine refuses."""
+"""Characters of the local part of a name. All of non-ASCII is included; the engine refuses invalid characters."""
 _ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
 
 
 class TokenKind(Enum):
-    """The kinds of tokens; the patterns stand in the order in which they are tried."""
+    """The kinds of tokens with their patterns, in the order in which they are tried."""
 
     SPACE = r"\s+"
     COMMENT = r"\#[^\r\n]*"
@@ -45,7 +48,7 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a query, and where it begins."""
+    """A token of a query with its offset."""
 
     kind: TokenKind
     text: str
@@ -56,36 +59,37 @@ class Token:
         return self.start + len(self.text)
 
     def is_word(self, word: str) -> bool:
+        """Return whether the token is this keyword, given in upper case."""
         return self.kind is TokenKind.WORD and self.text.upper() == word
 
 
-_SILENT = frozenset({TokenKind.SPACE, TokenKind.COMMENT})
+_IGNORED_KINDS = frozenset({TokenKind.SPACE, TokenKind.COMMENT})
 
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """Made for the first query: it takes ten milliseconds, and every reader process imports this module."""
+    """Compile the pattern on first use, because it takes 10 ms and every worker process imports this module."""
     return re.compile("|".join(f"(?P<{kind.name}>{kind.value})" for kind in TokenKind), re.DOTALL)
 
 
 def tokens(sparql: str) -> list[Token]:
-    """The tokens that mean something.
+    """Return the tokens of a query without white space and comments.
 
     >>> [token.text for token in tokens('ASK { ?s foaf:name "SERVICE"@en } # SERVICE')]
     ['ASK', '{', '?s', 'foaf:name', '"SERVICE"', '@en', '}']
     """
-    return [token for token in _all(sparql) if token.kind not in _SILENT]
+    return [token for token in _all_tokens(sparql) if token.kind not in _IGNORED_KINDS]
 
 
-def _all(sparql: str) -> Iterator[Token]:
+def _all_tokens(sparql: str) -> Iterator[Token]:
     for match in _pattern().finditer(sparql):
         yield Token(TokenKind[match.lastgroup or "SIGN"], match[0], match.start())
 
 
-def place(sparql: str, offset: int) -> tuple[int, int]:
-    """Line and column, both from one, of a place in a text.
+def line_and_column(sparql: str, offset: int) -> tuple[int, int]:
+    """Return the one-based line and column of an offset.
 
-    >>> place("ASK {\\n  ?s", 8)
+    >>> line_and_column("ASK {\\n  ?s", 8)
     (2, 3)
     """
     before = sparql[:offset]
@@ -93,7 +97,7 @@ def place(sparql: str, offset: int) -> tuple[int, int]:
 
 
 def offset_of(sparql: str, line: int, column: int) -> int:
-    """The place that a line and a column name.
+    """Return the offset of a one-based line and column.
 
     >>> offset_of("ASK {\\n  ?s", 2, 3)
     8
@@ -103,7 +107,7 @@ def offset_of(sparql: str, line: int, column: int) -> int:
 
 
 def declared_prefixes(found: list[Token]) -> dict[str, str]:
-    """The prefixes that a query declares itself."""
+    """Return the prefixes that a query declares."""
     return {
         name.text.removesuffix(":"): iri.text[1:-1]
         for word, name, iri in zip(found, found[1:], found[2:], strict=False)
@@ -112,7 +116,7 @@ def declared_prefixes(found: list[Token]) -> dict[str, str]:
 
 
 def full_iri(token: Token, prefixes: dict[str, str]) -> str:
-    """The IRI that a token names, or ""."""
+    """Return the IRI of an IRI token or a prefixed name, or "" if the token is neither."""
     if token.kind is TokenKind.IRI:
         return token.text[1:-1]
     if token.kind is not TokenKind.NAME:
@@ -121,20 +125,21 @@ def full_iri(token: Token, prefixes: dict[str, str]) -> str:
     return prefixes[prefix] + re.sub(r"\\(.)", r"\1", local) if prefix in prefixes else ""
 
 
-# ── ORDER BY, MIN and MAX that the engine answers rightly, and survives.
+# ── Total order for ORDER BY, MIN and MAX ────────────────────────────────────────────────────────────
 
 _DIRECTIONS = frozenset({"ASC", "DESC"})
-_BEHIND_THE_ORDER = frozenset({"LIMIT", "OFFSET", "VALUES", "HAVING"})
-_CALLED = frozenset({TokenKind.WORD, TokenKind.NAME, TokenKind.IRI})
-"""What may stand before the parenthesis of a call; EXISTS and NOT EXISTS before a brace."""
-_TRUTHS = frozenset({"EXISTS", "NOT"})
-"""Conditions that give truth values, which have an order as they are."""
+_AFTER_ORDER_BY = frozenset({"LIMIT", "OFFSET", "VALUES", "HAVING"})
+_CALL_KINDS = frozenset({TokenKind.WORD, TokenKind.NAME, TokenKind.IRI})
+"""Kinds of tokens that may precede the parenthesis of a call, or the brace of EXISTS and NOT EXISTS."""
+_BOOLEAN_KEYWORDS = frozenset({"EXISTS", "NOT"})
+"""Keywords of conditions with boolean values. They need no rewriting."""
 _OPENING, _CLOSING = frozenset("({"), frozenset(")}")
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Answer")
 _Edit = tuple[int, int, str]
-"""Where a text begins and ends, and what is to stand there."""
+"""Start offset, end offset and replacement."""
 
-# The templates below are SPARQL, in which ~ is what the user sorts by. They name no prefix, which a query may redefine.
+# The templates below are SPARQL, in which ~ stands for the sort expression. They use full IRIs, because a query may
+# redefine any prefix.
 
 
 def _xsd(name: str) -> str:
@@ -150,22 +155,23 @@ _KIND = (
     f"IF(isTRIPLE(~), 5, IF(isNumeric(~), 4, IF(DATATYPE(~) IN {_DATES}, 3, IF(DATATYPE(~) IN {_DURATIONS}, 2, "
     f"IF(DATATYPE(~) = {_TIME}, 1, 0)))))"
 )
-"""Texts, times, durations, dates, numbers, triple terms. Blank nodes and IRIs have none, and so come first."""
+"""Order of kinds: text, times, durations, dates, numbers, triple terms. Blank nodes and IRIs have no datatype, so the
+expression is unbound for them and they come first."""
 _DATE = (
     f"ADJUST(COALESCE({_DATETIME}(~), {_DATETIME}(CONCAT(STR(~), '-01T00:00:00')), "
     f"{_DATETIME}(CONCAT(STR(~), '-01-01T00:00:00'))), {_UTC})"
 )
 _NUMBER = f"COALESCE({_xsd('decimal')}(~), ~)"
-"""Exact where it can be: whole numbers and floating ones have circles, too, where they are large."""
+"""Decimal if possible, because comparisons of large integers with floating-point numbers are circular, too."""
 _VALUE = (
     f"IF(isLiteral(~), IF(isNumeric(~), {_NUMBER}, IF(DATATYPE(~) IN {_DATES}, {_DATE}, "
     f"IF(DATATYPE(~) IN {_DURATIONS}, {_xsd('duration')}(~), IF(DATATYPE(~) = {_TIME}, ADJUST(~, {_UTC}), ~)))), "
     "IF(isTRIPLE(~), SUBJECT(~), ~))"
 )
-"""A term in such a form that all terms of its kind can be compared by value. Unbound where it has none, as a date that
-is no date. The first value of a triple term is its subject, which is never a literal or a triple term."""
+"""The term converted such that all terms of its kind are comparable by value. Unbound if the conversion fails, as for
+an invalid date. For a triple term it is the subject, which is never a literal or a triple term."""
 _MAX_DEPTH = 3
-"""Triple terms inside of triple terms that are compared; those that differ only deeper inside are equal."""
+"""Nesting depth to which triple terms are compared. Terms that differ only below it count as equal."""
 _GIVES_TRIPLES = frozenset({"IF", "COALESCE", "SAMPLE", "MIN", "MAX", "TRIPLE", "OBJECT"})
 """Functions of SPARQL whose value may be a triple term."""
 
@@ -173,13 +179,14 @@ _EXTREMES = {
     "MIN": "IF(MIN(isNumeric(~)), MIN(~), MIN(IF(isNumeric(~), '\U0010ffff', ~)))",
     "MAX": f"IF(MAX(isNumeric(~)), MAX(IF(isNumeric(~), ~, '-INF'^^{_xsd('double')})), MAX(~))",
 }
-"""The least text, or the least number where there are only numbers; the other way round for the greatest."""
+"""MIN returns the least text, or the least number if all values are numbers. MAX returns the greatest number, or the
+greatest text if there is no number."""
 
 
-def query_in_order(ask: Callable[[str], _Answer], sparql: str) -> _Answer:
-    """What the engine answers to the query with total orders, or, where it cannot read that, to the query as it is.
+def query_in_order(ask: Callable[[str], _Result], sparql: str) -> _Result:
+    """Evaluate the query with a total order. If the engine reports a syntax error, evaluate the original query.
 
-    The second time is for its message, which then speaks of what the user has written.
+    The second call is for the error message, which then refers to the text that the user wrote.
     """
     try:
         return ask(with_total_order(sparql))
@@ -189,12 +196,12 @@ def query_in_order(ask: Callable[[str], _Answer], sparql: str) -> _Answer:
 
 @lru_cache(maxsize=64)
 def with_total_order(sparql: str) -> str:
-    """The query with MIN, MAX and each condition of an ORDER BY such that any two terms have one order."""
-    return _edited(_edited(sparql, _extremes), _orders)
+    """Rewrite MIN, MAX and each ORDER BY condition of a query such that any two terms have one order."""
+    return _apply_edits(_apply_edits(sparql, _edit_extremes), _edit_orders)
 
 
 def sort_keys(expression: str, direction: str = "ASC") -> str:
-    """The conditions that stand for one: by kind, then by value, then by what is inside of a triple term."""
+    """Return the ORDER BY conditions that replace one: kind, then value, then the parts of a triple term."""
     templates = [_KIND, _VALUE]
     term = "~"
     for _ in range(_MAX_DEPTH if _may_be_triple(expression) else 0):
@@ -211,73 +218,73 @@ def _may_be_triple(expression: str) -> bool:
     [True, True, False, False, False]
     """
     first = next((token for token in tokens(expression) if token.text != "("), None)
-    return first is not None and (first.kind not in _CALLED or first.text.upper() in _GIVES_TRIPLES)
+    return first is not None and (first.kind not in _CALL_KINDS or first.text.upper() in _GIVES_TRIPLES)
 
 
-def _edited(sparql: str, edits: Callable[[str, list[Token]], Iterator[_Edit]]) -> str:
+def _apply_edits(sparql: str, edits: Callable[[str, list[Token]], Iterator[_Edit]]) -> str:
     parts, last = [], 0
-    for start, end, text in edits(sparql, _asked_here(tokens(sparql))):
-        if start >= last:  # not inside of what stands there anew
+    for start, end, text in edits(sparql, _outside_service(tokens(sparql))):
+        if start >= last:  # not inside of the previous replacement
             parts += [sparql[last:start], text]
             last = end
     return "".join([*parts, sparql[last:]])
 
 
-def _asked_here(found: list[Token]) -> list[Token]:
-    """Without what SERVICE asks of other servers: their engines have other troubles, and may not know ADJUST."""
+def _outside_service(found: list[Token]) -> list[Token]:
+    """Return the tokens outside of SERVICE clauses, because other engines may not know ADJUST."""
     here, position = [], 0
     while position < len(found):
-        behind = _end(found, position) if found[position].is_word("SERVICE") else None
+        behind = _expression_end(found, position) if found[position].is_word("SERVICE") else None
         if behind is None:
             here.append(found[position])
         position = behind or position + 1
     return here
 
 
-def _extremes(sparql: str, found: list[Token]) -> Iterator[_Edit]:
+def _edit_extremes(sparql: str, found: list[Token]) -> Iterator[_Edit]:
     for position, token in enumerate(found):
         template = _EXTREMES.get(token.text.upper()) if token.kind is TokenKind.WORD else None
-        end = _end(found, position) if template is not None else None
+        end = _expression_end(found, position) if template is not None else None
         if template is None or end is None:
             continue
         first = position + 2
-        first += found[first].is_word("DISTINCT")  # which changes neither
+        first += found[first].is_word("DISTINCT")  # DISTINCT changes neither MIN nor MAX
         expression = sparql[found[first].start : found[end - 2].end]
         yield token.start, found[end - 1].end, template.replace("~", f"({expression})")
 
 
-def _orders(sparql: str, found: list[Token]) -> Iterator[_Edit]:
+def _edit_orders(sparql: str, found: list[Token]) -> Iterator[_Edit]:
     for position, token in enumerate(found):
         if token.is_word("BY") and position and found[position - 1].is_word("ORDER"):
-            yield from _conditions(sparql, found, position + 1)
+            yield from _edit_conditions(sparql, found, position + 1)
 
 
-def _conditions(sparql: str, found: list[Token], position: int) -> Iterator[_Edit]:
-    """What we cannot read ends them: it stays as it is."""
+def _edit_conditions(sparql: str, found: list[Token], position: int) -> Iterator[_Edit]:
+    """Yield the edits of the conditions of one ORDER BY. Stop at the first token that begins no condition."""
     while position < len(found):
         first = found[position]
         direction = first.text if first.kind is TokenKind.WORD and first.text.upper() in _DIRECTIONS else ""
         begin = position + bool(direction)
-        end = _end(found, begin)
+        end = _expression_end(found, begin)
         if end is None:
             return
-        if found[begin].text.upper() not in _TRUTHS:
+        if found[begin].text.upper() not in _BOOLEAN_KEYWORDS:
             expression = sparql[found[begin].start : found[end - 1].end]
             yield first.start, found[end - 1].end, sort_keys(expression, direction or "ASC")
         position = end
 
 
-def _end(found: list[Token], position: int) -> int | None:
-    """Behind the variable, the call or the parentheses that begin at a place; None where nothing of them does."""
+def _expression_end(found: list[Token], position: int) -> int | None:
+    """Return the index after the variable, call or parentheses that begin at `position`; None if there are none."""
     if position < len(found) and found[position].kind is TokenKind.VARIABLE:
         return position + 1
-    while position < len(found) and found[position].kind in _CALLED:
-        if found[position].text.upper() in _BEHIND_THE_ORDER:
+    while position < len(found) and found[position].kind in _CALL_KINDS:
+        if found[position].text.upper() in _AFTER_ORDER_BY:
             return None
         position += 1
     depth = 0
-    for place in range(position, len(found)):
-        depth += (found[place].text in _OPENING) - (found[place].text in _CLOSING)
+    for index in range(position, len(found)):
+        depth += (found[index].text in _OPENING) - (found[index].text in _CLOSING)
         if depth <= 0:
-            return place + 1 if place > position else None
+            return index + 1 if index > position else None
     return None

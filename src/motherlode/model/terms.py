@@ -1,4 +1,4 @@
-"""Terms in N-Triples spelling: how they are written, and how they are read apart again."""
+"""Write and read RDF terms in N-Triples syntax, and the prefixes that queries need not declare."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ RDF_TYPE = f"<{RDF}type>"
 _FORBIDDEN_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
 IRI_START = (
     r"[A-Za-z][A-Za-z0-9+.\-]*+:"
-    r"(?://(?:[^/?#@:>\[\]]*+(?![^/?#>])"  # a plain host, as nearly all are
+    r"(?://(?:[^/?#@:>\[\]]*+(?![^/?#>])"  # the common case: a host name without user or port
     r"|(?:[^/?#@>\[\]]*+@)?(?:\[[0-9A-Fa-f:.]+\]|[^/?#@:>\[\]]*+)(?::[0-9]*+)?(?![^/?#>]))|(?!//))"
 )
-"""How an IRI starts, as a pattern: a scheme, and if it names a host, one that can be (RFC 3986, section 3.2)."""
+"""Pattern of the start of an IRI: the scheme and, if present, a valid authority (RFC 3986, section 3.2)."""
 _ABSOLUTE = re.compile(IRI_START)
-_TOLD_OTHERWISE = frozenset({XSD + "string", RDF + "langString", RDF + "dirLangString"})
-"""Datatypes that a literal has without naming them: of plain strings, and of those with a language tag only."""
+_IMPLICIT_DATATYPES = frozenset({XSD + "string", RDF + "langString", RDF + "dirLangString"})
+"""Datatypes that N-Triples does not write: those of plain strings and of strings with a language tag."""
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 _ESCAPES = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"))
-"""The backslash first, because the others bring new ones."""
+"""The backslash is first, because the other escapes add backslashes."""
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _NOT_IN_PAGE_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff\[\]]|%(?![0-9A-Fa-f]{2})')
 _AUTHORITY = re.compile(r"[^:/?#]+://\[[^\]]*\]")
 
 
 def iri(value: str) -> str | None:
-    """The term of an absolute IRI, or None where N-Triples could not hold it.
+    """Return the term of an absolute IRI, or None if N-Triples cannot represent it.
 
     >>> iri("http://example.org/a"), iri("no scheme"), iri("http://example.org/{x}"), iri("http://[bad")
     ('<http://example.org/a>', None, None, None)
@@ -40,12 +40,12 @@ def iri(value: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _language_tag(language: str) -> str:
-    """The tag as we spell it, or "" where it is none."""
+    """Return the language tag in lower case, or "" if it is invalid."""
     return language.lower() if _LANGUAGE.fullmatch(language) else ""
 
 
 def literal(value: str, *, language: str = "", datatype: str = "") -> str:
-    r"""The term of a literal; a language tag or datatype that is none is dropped.
+    r"""Return the term of a literal. An invalid language tag or datatype is dropped.
 
     >>> literal('say "hi"\n'), literal("chat", language="fr"), literal("1", datatype=XSD + "integer")
     ('"say \\"hi\\"\\n"', '"chat"@fr', '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
@@ -54,7 +54,7 @@ def literal(value: str, *, language: str = "", datatype: str = "") -> str:
         for character, escaped in _ESCAPES:
             value = value.replace(character, escaped)
     if not value.isascii():
-        value = _encodable(value)
+        value = _replace_surrogates(value)
     if language and (tag := _language_tag(language)):
         return f'"{value}"@{tag}'
     if datatype and (term := _datatype_term(datatype)):
@@ -62,8 +62,8 @@ def literal(value: str, *, language: str = "", datatype: str = "") -> str:
     return f'"{value}"'
 
 
-def _encodable(value: str) -> str:
-    """Text without lone surrogates. Trying is faster than looking for them."""
+def _replace_surrogates(value: str) -> str:
+    """Replace lone surrogates. Encoding is a faster test than a search for them."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -73,31 +73,32 @@ def _encodable(value: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _datatype_term(datatype: str) -> str:
-    """The term of a datatype that has to be told; "" for those of strings and what is no IRI."""
-    return "" if datatype in _TOLD_OTHERWISE else iri(datatype) or ""
+    """Return the term of a datatype; "" for the datatypes of strings and if it is not an IRI."""
+    return "" if datatype in _IMPLICIT_DATATYPES else iri(datatype) or ""
 
 
 def page_iri(url: str) -> str:
-    """The term that names a page: its URL, with the few characters escaped that URLs may hold but IRIs may not.
+    """Return the term that names a page: its URL, with the characters escaped that an IRI may not contain.
 
     >>> page_iri("http://example.org/a|b?c={d}"), page_iri("http://[::1]/50%?a[0]=1")
     ('<http://example.org/a%7Cb?c=%7Bd%7D>', '<http://[::1]/50%25?a%5B0%5D=1>')
     """
-    host = _AUTHORITY.match(url)  # of an IPv6 address, whose brackets stay
+    host = _AUTHORITY.match(url)  # matches only IPv6 addresses, whose brackets are not escaped
     start = host.end() if host else 0
     return f"<{url[:start]}{_NOT_IN_PAGE_IRI.sub(lambda match: f'%{ord(match[0]):02X}', url[start:])}>"
 
 
 def is_iri(term: str) -> bool:
+    """Return whether a term is an IRI."""
     return term.startswith("<")
 
 
 def iri_value(term: str) -> str:
-    """The IRI inside an IRI term."""
+    """Return the IRI of an IRI term, without its angle brackets."""
     return term[1:-1]
 
 
-# ── Prefixes that queries and targets may use without declaring them.
+# ── Prefixes that queries and targets may use without declaring them ─────────────────────────────────
 
 PREFIXES = {
     "schema": "http://schema.org/",

@@ -72,11 +72,11 @@ def test_pages_may_be_written_while_they_are_read() -> None:
 def test_a_commit_and_a_close_change_nothing() -> None:
     storage = MemoryStorage()
     storage.refuse(entry("http://a.example/"), "out of scope")
-    storage.put_letter(2, b"two")
-    storage.put_letter(1, b"one")
+    storage.put_batch(2, b"two")
+    storage.put_batch(1, b"one")
     storage.commit()
     storage.close()
     found = storage.find("http://a.example/")
     assert found is not None
     assert found[1:] == (UrlState.REFUSED, "out of scope")
-    assert list(storage.letters()) == [(1, b"one"), (2, b"two")]
+    assert list(storage.batches()) == [(1, b"one"), (2, b"two")]

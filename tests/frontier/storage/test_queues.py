@@ -52,5 +52,5 @@ def check_one(
     assert queues.best(txn, arm) == (-items[0][0] if items else None)
     if items:
         score, row = random.choice(items)
-        assert queues.ahead(txn, arm, -score, row) == items.index((score, row))
+        assert queues.count_ahead(txn, arm, -score, row) == items.index((score, row))
     assert queues.pop(txn, arm) == (items.pop(0)[1] if items else None)

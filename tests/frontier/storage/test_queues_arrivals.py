@@ -12,6 +12,6 @@ def test_an_arm_is_taken_whole_and_once() -> None:
     assert sorted(arrivals.take(1)) == [(-7.0, 5), (-1.5, 12), (-0.5, 10)]
     assert arrivals.take(1) == []
     arrivals.extend([1, 3], [9.0, 8.0], 20)
-    arms, scores, rows = arrivals.left()
+    arms, scores, rows = arrivals.remaining()
     assert (arms.tolist(), scores.tolist(), rows.tolist()) == ([2, 1, 3], [2.0, 9.0, 8.0], [11, 20, 21])
     assert arrivals.take(1) == [(-9.0, 20)]

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from motherlode.frontier.storage.sorted_runs import descending, descending_all, score_of
+from motherlode.frontier.storage.sorted_runs import decode_score, encode_score, encode_scores
 
 SCORE = st.floats(allow_nan=False)
 
@@ -16,17 +16,17 @@ SCORE = st.floats(allow_nan=False)
 @example(float("inf"), 1.7976931348623157e308)
 @example(-5e-324, 5e-324)
 def test_keys_sort_against_scores(one: float, other: float) -> None:
-    assert (descending(one) < descending(other)) == (one > other)
-    assert (descending(one) == descending(other)) == (one == other)
+    assert (encode_score(one) < encode_score(other)) == (one > other)
+    assert (encode_score(one) == encode_score(other)) == (one == other)
 
 
 @given(SCORE)
 def test_a_score_can_be_read_from_its_key(score: float) -> None:
-    assert score_of(descending(score)) == score
-    assert 0 <= descending(score) < 1 << 64
+    assert decode_score(encode_score(score)) == score
+    assert 0 <= encode_score(score) < 1 << 64
 
 
 @given(st.lists(SCORE))
 @example([0.0, -0.0, float("inf"), -float("inf")])
 def test_many_at_once_are_spelled_like_each_alone(scores: list[float]) -> None:
-    assert descending_all(np.array(scores, np.float64)).tolist() == [descending(score) for score in scores]
+    assert encode_scores(np.array(scores, np.float64)).tolist() == [encode_score(score) for score in scores]

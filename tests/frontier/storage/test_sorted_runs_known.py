@@ -33,7 +33,7 @@ def test_all_rows_of_a_hash_are_found_in_memory_in_runs_and_after_loading(tmp_pa
 
 
 def marked(known: SeenUrls, number: int) -> bool:
-    return bool(known.marks[number & BYTE_MASK] >> (number >> BIT_SHIFT) & 1)
+    return bool(known.bitmap[number & BYTE_MASK] >> (number >> BIT_SHIFT) & 1)
 
 
 def test_hashes_are_marked_by_all_of_their_bits_when_they_go_into_runs(tmp_path: Path) -> None:

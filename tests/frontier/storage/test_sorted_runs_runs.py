@@ -24,21 +24,21 @@ def table(tmp_path: Path) -> Iterator[Table]:
 
 def append(runs: SortedRuns, txn: lmdb.Transaction, records: list[tuple[int, int]], *, head: int) -> None:
     heads = np.array([number for number, _ in records], f"u{head}")
-    rests = np.array([rest for _, rest in records], ">u4").view(np.uint8).reshape(-1, 4)
-    runs.append(txn, heads, rests)
+    tails = np.array([tail for _, tail in records], ">u4").view(np.uint8).reshape(-1, 4)
+    runs.append(txn, heads, tails)
 
 
 def found(runs: SortedRuns, txn: lmdb.Transaction) -> list[tuple[int, int]]:
     """All records, partition by partition and run by run."""
     return [
-        (head, int.from_bytes(run.rest(place), "big")) for run in runs.all(txn) for place, head in enumerate(run.heads)
+        (head, int.from_bytes(run.tail(index), "big")) for run in runs.all(txn) for index, head in enumerate(run.heads)
     ]
 
 
 @pytest.mark.parametrize("head", [4, 8])
 def test_every_record_is_found_once_and_every_run_is_sorted(table: Table, head: int) -> None:
     environment, database = table
-    runs, random, expected = SortedRuns(database, head=head, rest=4), Random(head), []
+    runs, random, expected = SortedRuns(database, head=head, tail=4), Random(head), []
     for _ in range(40):
         records = [(random.randrange(500 << 8 * head - 12), random.randrange(1 << 32)) for _ in range(300)]
         expected += records
@@ -47,11 +47,11 @@ def test_every_record_is_found_once_and_every_run_is_sorted(table: Table, head: 
     with environment.begin(buffers=True) as txn:
         assert sorted(found(runs, txn)) == sorted(expected)
         for run in runs.all(txn):
-            records = [(number, run.rest(place)) for place, number in enumerate(run.heads)]
+            records = [(number, run.tail(index)) for index, number in enumerate(run.heads)]
             assert records == sorted(records)
-        for wanted, rest in random.sample(expected, 50):
-            places = [(run, run.find(wanted)) for run in runs.of(txn, wanted)]
-            assert rest in {int.from_bytes(run.rest(place), "big") for run, place in places if place is not None}
+        for wanted, tail in random.sample(expected, 50):
+            indexes = [(run, run.find(wanted)) for run in runs.of(txn, wanted)]
+            assert tail in {int.from_bytes(run.tail(index), "big") for run, index in indexes if index is not None}
         assert all(run.find(1) is None for run in runs.of(txn, 1))
         assert max(len(runs.of(txn, partition)) for partition in range(PARTITIONS)) <= 8
         runs.forget_views()
@@ -59,18 +59,18 @@ def test_every_record_is_found_once_and_every_run_is_sorted(table: Table, head: 
 
 def test_the_first_of_equal_heads_is_found(table: Table) -> None:
     environment, database = table
-    runs = SortedRuns(database, head=4, rest=4)
+    runs = SortedRuns(database, head=4, tail=4)
     with environment.begin(write=True, buffers=True) as txn:
         append(
             runs,
             txn,
-            [(7 + PARTITIONS, 0), *((7, rest) for rest in range(300, 0, -1)), (7 - PARTITIONS % 7, 0)],
+            [(7 + PARTITIONS, 0), *((7, tail) for tail in range(300, 0, -1)), (7 - PARTITIONS % 7, 0)],
             head=4,
         )
         (run,) = runs.of(txn, 7)
-        place = run.find(7)
-        assert place is not None
-        assert [int.from_bytes(run.rest(place + after), "big") for after in range(3)] == [1, 2, 3]
+        index = run.find(7)
+        assert index is not None
+        assert [int.from_bytes(run.tail(index + after), "big") for after in range(3)] == [1, 2, 3]
         runs.forget_views()
         del run
 
@@ -78,7 +78,7 @@ def test_the_first_of_equal_heads_is_found(table: Table) -> None:
 def test_one_append_merges_only_so_many_records(table: Table) -> None:
     """The partitions come to the point where they want to be merged all at the same time."""
     environment, database = table
-    runs, merged = SortedRuns(database, head=4, rest=4, sift=lambda txn, run, records: note(run, records)), [0]
+    runs, merged = SortedRuns(database, head=4, tail=4, keep=lambda txn, run, records: note(run, records)), [0]
 
     def note(_run: SortedRun, records: Array) -> Array:
         merged[0] += len(records)
@@ -95,7 +95,7 @@ def test_one_append_merges_only_so_many_records(table: Table) -> None:
 
 def test_a_merge_leaves_out_what_is_sifted(table: Table) -> None:
     environment, database = table
-    runs = SortedRuns(database, head=4, rest=4, sift=lambda txn, run, records: records[1:])
+    runs = SortedRuns(database, head=4, tail=4, keep=lambda txn, run, records: records[1:])
     with environment.begin(write=True, buffers=True) as txn:
         append(runs, txn, [(0, 1), (0, 2)], head=4)
         append(runs, txn, [(0, 3), (0, 4)], head=4)

@@ -11,7 +11,7 @@ import pytest
 
 from motherlode.frontier import LmdbStorage
 from motherlode.frontier.storage import tables as mapped_module
-from motherlode.frontier.storage.tables import Mapping, held
+from motherlode.frontier.storage.tables import FileMapping, resident_bytes
 
 from ..fakes import entry
 
@@ -34,48 +34,48 @@ def _read(environment: lmdb.Environment) -> list[int]:
 
 
 def test_a_map_that_is_held_is_let_go_of_and_reads_as_before(filled: lmdb.Environment, tmp_path: Path) -> None:
-    before = held()
+    before = resident_bytes()
     first = _read(filled)
-    touched = held()
+    touched = resident_bytes()
     assert touched - before > (MEGABYTES - 8) << 20
-    assert Mapping(tmp_path / "data.mdb", most_held=touched - (1 << 20)).trim()
-    assert touched - held() > (MEGABYTES - 8) << 20
+    assert FileMapping(tmp_path / "data.mdb", max_resident_bytes=touched - (1 << 20)).trim()
+    assert touched - resident_bytes() > (MEGABYTES - 8) << 20
     assert _read(filled) == first
 
 
 def test_little_is_kept(filled: lmdb.Environment, tmp_path: Path) -> None:
     _read(filled)
-    touched = held()
-    assert not Mapping(tmp_path / "data.mdb", most_held=touched + (1 << 20)).trim()
-    assert held() >= touched
+    touched = resident_bytes()
+    assert not FileMapping(tmp_path / "data.mdb", max_resident_bytes=touched + (1 << 20)).trim()
+    assert resident_bytes() >= touched
 
 
 def test_it_is_looked_after_now_and_then(filled: lmdb.Environment, tmp_path: Path) -> None:
-    mapping = Mapping(tmp_path / "data.mdb", most_held=0)
+    mapping = FileMapping(tmp_path / "data.mdb", max_resident_bytes=0)
     _read(filled)
-    touched = held()
-    mapping.looked(mapped_module._LOOKS - 1)
-    assert held() >= touched
-    mapping.looked(1)
-    assert touched - held() > (MEGABYTES - 8) << 20
+    touched = resident_bytes()
+    mapping.count_reads(mapped_module._READS_PER_CHECK - 1)
+    assert resident_bytes() >= touched
+    mapping.count_reads(1)
+    assert touched - resident_bytes() > (MEGABYTES - 8) << 20
 
 
 def test_what_is_not_mapped_is_left_alone(tmp_path: Path) -> None:
-    assert not Mapping(tmp_path / "data.mdb", most_held=0).trim()
+    assert not FileMapping(tmp_path / "data.mdb", max_resident_bytes=0).trim()
 
 
 def test_a_ledger_lets_go_while_links_are_offered_and_when_it_commits(tmp_path: Path) -> None:
     storage = LmdbStorage(tmp_path / "f")
-    storage._mapping = Mapping(tmp_path / "f" / "data.mdb", most_held=0)
+    storage._mapping = FileMapping(tmp_path / "f" / "data.mdb", max_resident_bytes=0)
     for number in range(3000):
         storage.add(entry(f"http://a.example/{number}/{'x' * 4000}", sequence=number))
     storage.commit()
-    after_commit = held()
+    after_commit = resident_bytes()
     assert len(list(storage.entries())) == 3000
-    assert held() - after_commit > 8 << 20
-    assert storage.known_of(["http://a.example/none"] * mapped_module._LOOKS)[0] is False
-    assert held() - after_commit < 4 << 20, "looks count"
+    assert resident_bytes() - after_commit > 8 << 20
+    assert storage.known_of(["http://a.example/none"] * mapped_module._READS_PER_CHECK)[0] is False
+    assert resident_bytes() - after_commit < 4 << 20, "looks count"
     assert len(list(storage.entries())) == 3000
     storage.commit()
-    assert held() - after_commit < 4 << 20, "so does a commit"
+    assert resident_bytes() - after_commit < 4 << 20, "so does a commit"
     storage.close()

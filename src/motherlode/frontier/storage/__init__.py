@@ -1,1 +1,1 @@
-"""The `storage` package."""
+"""Frontier storage: the protocol, and its implementations in memory and on disk (LMDB)."""

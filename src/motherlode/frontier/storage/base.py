@@ -1,7 +1,7 @@
-"""The ledger: who is known, who waits, what became of each. Two implementations keep one contract.
+"""The protocol of frontier storage: known URLs, the queues of the arms, and the state of each URL.
 
-`MemoryStorage` (memory.py) forgets everything at the end; simulations use it. `LmdbStorage` (disk.py) is LMDB: all
-changes between two commits are one transaction, so a killed process finds the state of the last commit, whole.
+`MemoryStorage` (memory.py) is not persistent; simulations use it. `LmdbStorage` (lmdb.py) uses LMDB: all changes
+between two commits are one transaction, so a process that is killed leaves the complete state of the last commit.
 """
 
 from __future__ import annotations
@@ -13,104 +13,120 @@ from motherlode.frontier.lease import Entry, HostRecord, UrlState
 
 
 class FrontierStorage(Protocol):
-    """Known URLs, one priority queue an arm, host records and a log of visits. Changes are lasting after `commit`."""
+    """Known URLs, one priority queue per arm, host records and a log of visits. `commit` makes changes durable."""
 
-    def known(self, url: str) -> bool: ...
+    def known(self, url: str) -> bool:
+        """Return whether a URL is known."""
+        ...
 
     def known_of(self, urls: Sequence[str]) -> list[bool]:
-        """For each URL whether it is known: what every link of every page is asked."""
+        """Return for each URL whether it is known. The frontier calls it for every link of every page."""
         ...
 
     def add(self, entry: Entry) -> None:
-        """A URL that was not known waits from now on. Putting back one that was popped is an add, too."""
+        """Put a new URL, or one that was popped, into the queue of its arm."""
         ...
 
     def add_new(self, entries: Sequence[Entry]) -> None:
-        """An `add` for each. The caller has made sure that none is known, nor there twice."""
+        """Add entries whose URLs are distinct and not known. The caller checks both."""
         ...
 
     def refuse(self, entry: Entry, reason: str) -> None:
-        """A URL that was not known is known and will not be fetched."""
+        """Store a new URL as refused, so that it is known and never fetched."""
         ...
 
     def pop(self, arm: str) -> Entry | None:
-        """The arm's best entry, now in flight. Highest score first, then first discovered."""
+        """Remove and return the arm's best entry, now in flight. Highest score first, then first discovered."""
         ...
 
     def best(self, arm: str) -> float | None:
-        """The score of what `pop` would give."""
+        """Return the score of the entry that `pop` would return; None if the arm is empty."""
         ...
 
     def count(self, arm: str) -> int:
-        """How many entries wait in an arm."""
+        """Return the number of entries that wait in an arm."""
         ...
 
     def finish(self, entry: Entry, state: UrlState, reason: str) -> None:
-        """An entry in flight has come to its end."""
+        """Store the final state of an entry in flight."""
         ...
 
     def postpone(self, entry: Entry, until: float) -> None:
-        """An entry in flight failed, and is to be added again at a later time; `postponed` remembers it until then."""
+        """Store that an entry in flight failed and will be added again at a later time."""
         ...
 
     def postponed(self) -> Iterator[tuple[float, Entry]]:
-        """What was postponed and has not been added again, with its times."""
+        """Yield the entries that were postponed and not added again, with their times."""
         ...
 
     def waiting(self) -> Iterator[tuple[str, str, int]]:
-        """Each arm that has entries: arm, host, how many."""
+        """Yield arm, host and number of entries of each arm that is not empty."""
         ...
 
     def recover(self) -> int:
-        """Let everything wait again that was in flight, and not postponed, when the process ended; how many."""
+        """Put entries that were in flight and not postponed back into their queues after a restart. Return how many."""
         ...
 
     def find(self, url: str) -> tuple[Entry, UrlState, str] | None:
-        """What is on record about a URL: the entry, its state, and the reason for that state."""
+        """Return a URL's entry, its state and the reason for the state; None if the URL is not known."""
         ...
 
-    def put_host(self, host: HostRecord) -> None: ...
+    def put_host(self, host: HostRecord) -> None:
+        """Store the record of a host."""
+        ...
 
-    def hosts(self) -> Iterator[HostRecord]: ...
+    def hosts(self) -> Iterator[HostRecord]:
+        """Yield the record of every host that has one."""
+        ...
 
-    def append_visit(self, number: int, record: bytes) -> None: ...
+    def append_visit(self, number: int, record: bytes) -> None:
+        """Append the record of a visit to the log."""
+        ...
 
     def visits(self) -> Iterator[bytes]:
-        """Every visit on record, in order."""
+        """Yield every visit of the log, in order."""
         ...
 
     def put_page(self, url: str, record: bytes) -> None:
-        """What is known of a page for the next look at it; it replaces what was known before."""
+        """Store the record of a page for the next revisit. It replaces the previous record."""
         ...
 
-    def page(self, url: str) -> bytes | None: ...
+    def page(self, url: str) -> bytes | None:
+        """Return the record of a page; None if it has none."""
+        ...
 
     def pages(self) -> Iterator[bytes]:
-        """The record of every page that has one."""
+        """Yield the record of every page that has one."""
         ...
 
     def put_note(self, key: str, value: bytes) -> None:
-        """Small things that belong to the same transaction: counters, what the policy learned."""
+        """Store a small value in the same transaction, for example counters or the state of the policy."""
         ...
 
-    def note(self, key: str) -> bytes | None: ...
-
-    def put_letter(self, number: int, letter: bytes) -> None:
-        """Something that must be sent, kept until it has arrived."""
+    def note(self, key: str) -> bytes | None:
+        """Return the value that was stored under a key; None if there is no such key."""
         ...
 
-    def drop_letter(self, number: int) -> None: ...
+    def put_batch(self, number: int, batch: bytes) -> None:
+        """Store a batch for another shard until it is delivered."""
+        ...
 
-    def letter(self, number: int) -> bytes | None: ...
+    def drop_batch(self, number: int) -> None:
+        """Remove a batch after its delivery."""
+        ...
 
-    def letters(self) -> Iterator[tuple[int, bytes]]:
-        """What has been put and not dropped, by number."""
+    def batch(self, number: int) -> bytes | None:
+        """Return a stored batch; None if there is none with this number."""
+        ...
+
+    def batches(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the batches that were not dropped, by number."""
         ...
 
     def commit(self) -> None:
-        """Make everything since the last commit lasting, at once."""
+        """Make all changes since the last commit durable, in one transaction."""
         ...
 
     def close(self) -> None:
-        """Let go without committing."""
+        """Release the resources without a commit."""
         ...

@@ -1,18 +1,18 @@
-"""The ledger on disk: LMDB, one transaction between two commits.
+"""Frontier storage on disk: LMDB, with one transaction between two commits.
 
-What a crawl learns is only ever appended; what must be sorted is sorted in bulk:
+New data is appended. Data that must be sorted is sorted in bulk. The tables:
 
-- `rows`: a running number gives state, reason and entry of a URL.
-- `known`: from the hash of a URL to its row, see known.py.
+- `rows`: row number → state, reason and entry of a URL.
+- `known`: hash of a URL → row number, see `SeenUrls` in sorted_runs.py.
 - `waiting` and `used`: the queue of each arm, see queues.py.
-- `flight`: rows handed out and not finished; with a time, where they are to be tried again.
-- `names`: names of arms, and of their hosts, as lists in the order of their numbers.
-- the others hold what is written down beside the URLs, see records.py.
+- `flight`: rows of URLs that were popped and are not finished. The value is the time of the retry, if there is one.
+- `names`: names of arms and of their hosts, as lists in the order of their numbers.
+- the tables for hosts, visits, pages, notes and batches, see tables.py.
 
-Rows beyond the *mark* (a note) are in memory only, as far as hashes and queues are concerned: a process that opens the
-ledger reads them again. When there are many, a commit also writes them to `known` and `waiting` and moves the mark, all
-in the same transaction. A row before the mark that waits again is in memory, too, and noted in `flight` until then. So
-`known`, `waiting` and `used` could always be made again from `rows` and `flight`.
+The *mark* (a note) is the first row whose hash and queue key are only in memory. A process that opens the storage
+reads the rows from the mark on again. When there are many, a commit also writes them to `known` and `waiting` and moves
+the mark, in the same transaction. If a row before the mark waits again, its queue key is in memory, too, and `flight`
+has an item for it until the next flush. So `known`, `waiting` and `used` can be rebuilt from `rows` and `flight`.
 """
 
 from __future__ import annotations
@@ -37,33 +37,34 @@ from motherlode.frontier.storage.sorted_runs import (
     Stub,
     decode_names,
     encode,
+    encode_head,
     hash_of,
-    head_of,
-    is_about,
-    row_parts,
-    row_stub,
+    is_row_of,
+    split_row,
+    split_stub,
 )
 from motherlode.frontier.storage.tables import LmdbTables
 from motherlode.model.saved_state import SavedStateError
 from motherlode.www.urls import host_of
 
 FLUSH_ROWS = 50_000
-"""Rows in memory at which a commit writes them to runs: a process that opens the ledger reads no more than these."""
-_LATELY = 1 << 16
-"""URLs of that kind that are remembered before all of them are forgotten."""
+"""Number of rows in memory from which a commit writes them to runs. A process that opens the storage reads at most
+these rows."""
+_MAX_RECENT_URLS = 1 << 16
+"""Size at which the cache of known URLs is cleared."""
 _MARK = "rows in runs"
 _TABLES = ("rows", "known", "waiting", "used", "flight", "names")
-_APART = "\0"
-"""Between a host and an arm that is not named like it."""
+_SEPARATOR = "\0"
+"""Separates a host from the name of its arm, if the two differ."""
 _PUT_BACK = b"+"
-"""Marks a row in `flight` that waits, and whose place in a queue is in memory only."""
-_BOOKEND_KEY, _BOOKEND = NUMBER_KEY.pack((1 << 64) - 1), b"."
-"""Of no row. It keeps `flight` from becoming empty, for each time that a table does, LMDB lets a page go to waste until
-the commit: four kilobytes for each URL that is handed out alone, or refused when its turn comes."""
+"""Value in `flight` of a row that waits again and whose queue key is only in memory."""
+_SENTINEL_KEY, _SENTINEL = NUMBER_KEY.pack((1 << 64) - 1), b"."
+"""An item of no row, which keeps `flight` from becoming empty. Each time that a table becomes empty, LMDB does not
+reuse one page until the commit: 4 KB for each URL that is popped alone or refused when it is popped."""
 
 
 class LmdbStorage(LmdbTables):
-    """See the module's story. One process writes; `read_only` opens beside it."""
+    """Frontier storage in an LMDB file, see the module. One process writes; others may open it with `read_only`."""
 
     def __init__(self, path: Path, *, read_only: bool = False, flush_rows: int = FLUSH_ROWS) -> None:
         super().__init__(path, tables=_TABLES, read_only=read_only)
@@ -72,25 +73,25 @@ class LmdbStorage(LmdbTables):
         self._rows, self._flight, self._names = (self._tables[name] for name in ("rows", "flight", "names"))
         self._known = SeenUrls(self._tables["known"])
         self._queues = Queues(self._tables["waiting"], self._tables["used"])
-        self._lately: set[str] = set()
-        """URLs that pages mention again and again: those that were asked for of late and were known."""
-        self._out: dict[str, int] = {}
-        """Rows of URLs that were popped and have not come back: each will be wanted once more."""
+        self._recent_urls: set[str] = set()
+        """A cache of URLs that were looked up recently and are known, because pages repeat many links."""
+        self._rows_in_flight: dict[str, int] = {}
+        """Rows of URLs in flight. Each is needed once more when the lease ends."""
         self._arm_numbers: dict[str, int] = {}
-        """In the order of the numbers."""
+        """Number of each arm, in the order of the numbers."""
         self._arm_hosts: dict[int, str] = {}
-        """Of arms that are not named like their host."""
+        """Hosts of the arms whose name is not that of their host."""
         self._new_names: list[str] = []
-        """Of arms that have come since the last commit."""
+        """Names of the arms that are new since the last commit."""
         self._put_back: list[int] = []
-        """Rows that were marked so since the last flush."""
+        """Rows that got the value `_PUT_BACK` in `flight` since the last flush."""
         self._next_row = self._last_row() + 1
         self._mark = self._next_row
         self._row_cursor = self._txn.cursor(db=self._rows)
         self._loaded = False
         if not read_only:
-            if self._txn.get(_BOOKEND_KEY, db=self._flight) is None:
-                self._txn.put(_BOOKEND_KEY, _BOOKEND, db=self._flight)
+            if self._txn.get(_SENTINEL_KEY, db=self._flight) is None:
+                self._txn.put(_SENTINEL_KEY, _SENTINEL, db=self._flight)
             self._load()
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────
@@ -108,12 +109,12 @@ class LmdbStorage(LmdbTables):
         return int(NUMBER_KEY.unpack(cursor.key())[0]) if cursor.last() else -1
 
     def _load(self) -> None:
-        """A writer does so at once, a reader when it is asked for URLs: that is rare among what it looks at."""
+        """Load arms, hashes and queues. A read-only storage calls it on the first look-up of a URL, which is rare."""
         self._loaded = True
         lists = self._txn.cursor(db=self._names).iternext(keys=False)
         for number, name in enumerate(chain.from_iterable(map(decode_names, lists))):
-            if _APART in name:
-                self._arm_hosts[number], _, arm = name.partition(_APART)
+            if _SEPARATOR in name:
+                self._arm_hosts[number], _, arm = name.partition(_SEPARATOR)
                 self._arm_numbers[arm] = number
             else:
                 self._arm_numbers[name] = number
@@ -122,7 +123,7 @@ class LmdbStorage(LmdbTables):
         self._replay()
 
     def _replay(self) -> None:
-        """Take up what is in memory only: hashes of rows beyond the mark, and places of those that wait."""
+        """Restore the data that is only in memory: hashes of rows from the mark on, and queue keys of waiting rows."""
         mark = self.note(_MARK)
         self._mark = NUMBER_KEY.unpack(mark)[0] if mark is not None else 0
         flight = {bytes(key): bytes(value) for key, value in self._txn.cursor(db=self._flight)}
@@ -136,7 +137,7 @@ class LmdbStorage(LmdbTables):
             return
         for key, value in cursor:
             row = NUMBER_KEY.unpack(key)[0]
-            waits, entry = row_stub(value)
+            waits, entry = split_stub(value)
             self._known.put(hash_of(entry.url.encode()), row)
             if waits and bytes(key) not in flight:
                 self._push(row, entry)
@@ -150,11 +151,11 @@ class LmdbStorage(LmdbTables):
         return self._row_with(url_hash, url)
 
     def _row_with(self, url_hash: int, url: str) -> int | None:
-        """The row of a URL among those that share its hash."""
+        """Return the row of a URL among the rows with its hash; None if there is none."""
         packed = encode(url)
         for row in self._known.rows(self._txn, url_hash):
             value = self._txn.get(NUMBER_KEY.pack(row), db=self._rows)
-            if value is not None and is_about(bytes(value), packed):
+            if value is not None and is_row_of(bytes(value), packed):
                 return row
         return None
 
@@ -164,21 +165,21 @@ class LmdbStorage(LmdbTables):
     def known_of(self, urls: Sequence[str]) -> list[bool]:
         if not self._loaded:
             self._load()
-        answers, lately, recent, marks = [], self._lately, self._known.recent, self._known.marks
+        answers, recent_urls, recent, bitmap = [], self._recent_urls, self._known.recent, self._known.bitmap
         for url in urls:
-            if url in lately:
+            if url in recent_urls:
                 answers.append(True)
                 continue
             url_hash = hash_of(url.encode())
-            may_be = url_hash in recent or marks[url_hash & BYTE_MASK] >> (url_hash >> BIT_SHIFT) & 1
-            if not may_be or self._row_with(url_hash, url) is None:
+            may_be_known = url_hash in recent or bitmap[url_hash & BYTE_MASK] >> (url_hash >> BIT_SHIFT) & 1
+            if not may_be_known or self._row_with(url_hash, url) is None:
                 answers.append(False)
             else:
                 answers.append(True)
-                lately.add(url)
-        if len(lately) > _LATELY:
-            lately.clear()
-        self._mapping.looked(len(urls))
+                recent_urls.add(url)
+        if len(recent_urls) > _MAX_RECENT_URLS:
+            recent_urls.clear()
+        self._mapping.count_reads(len(urls))
         return answers
 
     def find(self, url: str) -> tuple[Entry, UrlState, str] | None:
@@ -196,16 +197,16 @@ class LmdbStorage(LmdbTables):
         if value is None:
             return None
         try:
-            return _told(value)
+            return _decode_row(value)
         except (msgspec.MsgspecError, ValueError, IndexError) as error:
             raise lmdb.CorruptedError(f"the row {row} cannot be read: {error}") from error
 
     def entries(self) -> Iterator[tuple[Entry, UrlState, str]]:
-        """Every known URL with its state and the reason for it, in the order in which they became known."""
+        """Yield every known URL with its state and the reason for the state, in order of discovery."""
         for _, value in self._txn.cursor(db=self._rows):
-            yield _told(value)
+            yield _decode_row(value)
 
-    # ── URLs come in ─────────────────────────────────────────────────────────────────────────────────
+    # ── adding URLs ──────────────────────────────────────────────────────────────────────────────────────
 
     def add_new(self, entries: Sequence[Entry]) -> None:
         first = self._next_row
@@ -216,7 +217,7 @@ class LmdbStorage(LmdbTables):
         self._next_row += len(entries)
 
     def _arms_of(self, entries: Sequence[Entry]) -> list[int]:
-        """The number of each entry's arm. Links of one host often stand together: one look-up will do."""
+        """Return the number of each entry's arm. Consecutive entries often have the same arm and share one look-up."""
         found, last, number = [], None, -1
         for entry in entries:
             arm = entry.arm
@@ -229,11 +230,11 @@ class LmdbStorage(LmdbTables):
         self._enqueue(self._put(entry, WAITING), entry)
 
     def refuse(self, entry: Entry, reason: str) -> None:
-        self._put(entry, head_of(UrlState.REFUSED, reason))
+        self._put(entry, encode_head(UrlState.REFUSED, reason))
 
     def _put(self, entry: Entry, head: bytes) -> int:
-        """Write an entry's row, a new one where its URL was not known."""
-        row = self._out.pop(entry.url, None)
+        """Write an entry's row, or a new row if its URL was not known. Return the row number."""
+        row = self._rows_in_flight.pop(entry.url, None)
         if row is None:
             row = self._row_of(entry.url)
         if row is None:
@@ -263,10 +264,10 @@ class LmdbStorage(LmdbTables):
             host = host_of(url)
             if host != arm:
                 self._arm_hosts[number] = host
-            self._new_names.append(arm if host == arm else f"{host}{_APART}{arm}")
+            self._new_names.append(arm if host == arm else f"{host}{_SEPARATOR}{arm}")
         return number
 
-    # ── URLs go out and come to their end ────────────────────────────────────────────────────────────
+    # ── popping and finishing URLs ───────────────────────────────────────────────────────────────────────
 
     def pop(self, arm: str) -> Entry | None:
         number = self._arm_numbers.get(arm)
@@ -276,8 +277,8 @@ class LmdbStorage(LmdbTables):
         self._txn.put(NUMBER_KEY.pack(row), b"", db=self._flight)
         found = self._read(row)
         if found is None:
-            raise ValueError(f"the frontier's queue names a URL that it does not know (arm {arm!r})")
-        self._out[found[0].url] = row
+            raise ValueError(f"internal error: the queue of arm {arm!r} has row {row}, which does not exist")
+        self._rows_in_flight[found[0].url] = row
         return found[0]
 
     def best(self, arm: str) -> float | None:
@@ -289,9 +290,9 @@ class LmdbStorage(LmdbTables):
         return 0 if number is None else self._queues.counts[number]
 
     def ahead_of(self, entry: Entry) -> int:
-        """How many entries of its arm would be popped before one that waits."""
+        """Return how many entries of the same arm would be popped before a waiting entry."""
         row, number = self._row_of(entry.url), self._arm_numbers.get(entry.arm)
-        return 0 if row is None or number is None else self._queues.ahead(self._txn, number, entry.score, row)
+        return 0 if row is None or number is None else self._queues.count_ahead(self._txn, number, entry.score, row)
 
     def waiting(self) -> Iterator[tuple[str, str, int]]:
         if not self._loaded:
@@ -302,7 +303,7 @@ class LmdbStorage(LmdbTables):
                 yield arm, self._arm_hosts.get(number, arm), count
 
     def finish(self, entry: Entry, state: UrlState, reason: str) -> None:
-        self._put(entry, head_of(state, reason))
+        self._put(entry, encode_head(state, reason))
 
     def postpone(self, entry: Entry, until: float) -> None:
         self._txn.put(NUMBER_KEY.pack(self._put(entry, WAITING)), DOUBLE.pack(until), db=self._flight)
@@ -322,7 +323,7 @@ class LmdbStorage(LmdbTables):
                 self._enqueue(row, found[0])
         return len(lost)
 
-    # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
+    # ── commit ───────────────────────────────────────────────────────────────────────────────────────────
 
     def commit(self) -> None:
         if self._next_row - self._mark + len(self._put_back) >= self._flush_rows:
@@ -340,7 +341,7 @@ class LmdbStorage(LmdbTables):
         self._row_cursor = self._txn.cursor(db=self._rows)
 
     def _flush(self) -> None:
-        """Write hashes and places that are in memory only to runs, and move the mark."""
+        """Write the hashes and queue keys that are only in memory to runs, and move the mark."""
         self._known.flush(self._txn)
         self._queues.flush(self._txn)
         for row in self._put_back:
@@ -358,8 +359,8 @@ class LmdbStorage(LmdbTables):
         super().close()
 
 
-def _told(value: memoryview) -> tuple[Entry, UrlState, str]:
-    """What a row says."""
-    head, entry = row_parts(value)
+def _decode_row(value: memoryview) -> tuple[Entry, UrlState, str]:
+    """Decode a row: the entry, its state and the reason for the state."""
+    head, entry = split_row(value)
     text = head.decode()
     return entry, UrlState(text[0]), text[1:-1]

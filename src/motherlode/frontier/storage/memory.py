@@ -1,4 +1,4 @@
-"""A ledger that lives in memory: for simulations, which need speed and no tomorrow."""
+"""Frontier storage in memory, for simulations: fast and not persistent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from motherlode.www.urls import host_of
 
 
 class MemoryStorage:
-    """Dictionaries and one heap an arm."""
+    """Frontier storage in dictionaries, with one heap per arm."""
 
     def __init__(self) -> None:
         self._urls: dict[str, tuple[Entry, UrlState, str]] = {}
@@ -20,7 +20,7 @@ class MemoryStorage:
         self._visits: list[bytes] = []
         self._notes: dict[str, bytes] = {}
         self._pages: dict[str, bytes] = {}
-        self._letters: dict[int, bytes] = {}
+        self._batches: dict[int, bytes] = {}
         self._postponed: dict[str, float] = {}
 
     def known(self, url: str) -> bool:
@@ -114,20 +114,20 @@ class MemoryStorage:
     def pages(self) -> Iterator[bytes]:
         return iter(list(self._pages.values()))
 
-    def put_letter(self, number: int, letter: bytes) -> None:
-        self._letters[number] = letter
+    def put_batch(self, number: int, batch: bytes) -> None:
+        self._batches[number] = batch
 
-    def drop_letter(self, number: int) -> None:
-        self._letters.pop(number, None)
+    def drop_batch(self, number: int) -> None:
+        self._batches.pop(number, None)
 
-    def letter(self, number: int) -> bytes | None:
-        return self._letters.get(number)
+    def batch(self, number: int) -> bytes | None:
+        return self._batches.get(number)
 
-    def letters(self) -> Iterator[tuple[int, bytes]]:
-        return iter(sorted(self._letters.items()))
+    def batches(self) -> Iterator[tuple[int, bytes]]:
+        return iter(sorted(self._batches.items()))
 
     def commit(self) -> None:
-        """Nothing outlasts this ledger."""
+        """Do nothing, because nothing is persistent."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing, because there is no file."""

@@ -1,9 +1,9 @@
-"""Memory for the pages of a file that were looked at, given back to the system while there is little of it.
+"""The LMDB file with its tables for hosts, visits, pages, notes and batches, and a bound on its mapped memory.
 
-LMDB reads by touching a map of its whole file. What was touched counts as memory of this process until the system runs
-short of it: of ten million URLs two gigabytes, where the frontier itself holds one. Nobody who watches a crawl, or
-bounds its memory, can tell the one from the other. So the map is let go of when much of it is held. The pages stay in
-the system's cache, from where the next look takes them up again, sixteen at a time.
+LMDB maps its whole file. Pages that were read count as memory of this process until the system runs short of memory:
+2 GB with ten million URLs, while the frontier itself uses 1 GB. Monitoring tools and memory limits do not distinguish
+the two. So the mapping is released when much of it is resident. The pages stay in the page cache of the system, and
+the next read maps them again, sixteen at a time.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ from motherlode.frontier.lease import HostRecord
 from motherlode.frontier.storage.sorted_runs import NUMBER_KEY, decode_host, encode
 from motherlode.model.saved_state import unwrap_key, wrap_key
 
-MOST_HELD = 512 << 20
-"""Bytes of files, those of libraries among them, that a process may hold before the map is let go of."""
-_LOOKS = 10_000
-"""Looks at the file between two looks at how much of it is held: at places far apart they hold some 100 MB more."""
-_DONT_NEED = 4
-"""Of Linux's madvise: forget what of this range is in memory. A map that is only read loses nothing by it."""
+MAX_RESIDENT_BYTES = 512 << 20
+"""Resident bytes of mapped files, including libraries, above which the mapping is released."""
+_READS_PER_CHECK = 10_000
+"""Reads between two checks of the resident memory. Reads at distant offsets add about 100 MB in this interval."""
+_MADV_DONTNEED = 4
+"""MADV_DONTNEED of Linux: release the resident pages of a range. A read-only mapping loses no data."""
 
 
-class Mapping:
-    """The map of one file; on systems that tell nothing of their maps, nothing is ever let go of."""
+class FileMapping:
+    """The memory mapping of one file. It is never released on systems without /proc/self/maps."""
 
-    def __init__(self, path: Path, *, most_held: int = MOST_HELD) -> None:
-        self._most = most_held
-        self._range = _range_of(path)
-        self._looks = 0
+    def __init__(self, path: Path, *, max_resident_bytes: int = MAX_RESIDENT_BYTES) -> None:
+        self._max_resident_bytes = max_resident_bytes
+        self._range = _mapped_range(path)
+        self._reads = 0
 
-    def looked(self, times: int) -> None:
-        """So many places of the file were looked at."""
-        self._looks += times
-        if self._looks >= _LOOKS:
-            self._looks = 0
+    def count_reads(self, times: int) -> None:
+        """Count reads of the file, and trim the mapping from time to time."""
+        self._reads += times
+        if self._reads >= _READS_PER_CHECK:
+            self._reads = 0
             self.trim()
 
     def trim(self) -> bool:
-        """Let go of the map where more than the bound is held. Whether that was so."""
-        if self._range is None or held() <= self._most:
+        """Release the mapping if more than the limit is resident. Return whether it was released."""
+        if self._range is None or resident_bytes() <= self._max_resident_bytes:
             return False
         start, length = self._range
-        return bool(ctypes.CDLL(None).madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _DONT_NEED) == 0)
+        return bool(ctypes.CDLL(None).madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _MADV_DONTNEED) == 0)
 
 
-def held() -> int:
-    """Bytes of files that are in this process's memory; 0 where the system does not tell."""
+def resident_bytes() -> int:
+    """Return the resident bytes of mapped files of this process; 0 if the system has no /proc/self/statm."""
     try:
         shared = Path("/proc/self/statm").read_bytes().split()[2]
     except OSError:
@@ -63,44 +63,44 @@ def held() -> int:
     return int(shared) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _range_of(path: Path) -> tuple[int, int] | None:
-    """Where a file is mapped that is only read, and how much of it."""
+def _mapped_range(path: Path) -> tuple[int, int] | None:
+    """Return start and length of the read-only mapping of a file; None if there is none."""
     with suppress(OSError):
         name = str(path.resolve())
         for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape").splitlines():
-            place, rights, _, _, _, *mapped = line.split(maxsplit=5)
+            addresses, rights, _, _, _, *mapped = line.split(maxsplit=5)
             if mapped == [name] and rights == "r--s":
-                start, end = (int(bound, 16) for bound in place.split("-"))
+                start, end = (int(bound, 16) for bound in addresses.split("-"))
                 return start, end - start
     return None
 
 
-# ── What a crawl writes down beside its URLs: hosts, visits, pages, notes and letters, each in a table of its own.
+# ── Tables ───────────────────────────────────────────────────────────────────────────────────────────
 
-_MAP_SIZE = 1 << 40  # address space, not disk: LMDB grows the file as it needs
+_MAP_SIZE = 1 << 40  # address space, not disk space: LMDB extends the file on demand
 STORAGE_ERRORS = (lmdb.Error,)
-"""What may come out of any call where the disk is full or the file damaged."""
+"""Exceptions that any call may raise if the disk is full or the file is damaged."""
 
 
 class LmdbTables:
-    """An LMDB file with one transaction between two commits. One process writes; `read_only` opens beside it."""
+    """An LMDB file with one transaction between two commits. One process writes; others open it with `read_only`."""
 
     def __init__(self, path: Path, *, tables: Sequence[str], read_only: bool) -> None:
-        """`tables` are those that the caller wants beside the ones here."""
+        """Open the file with its tables. `tables` are further tables of the subclass."""
         self._read_only = read_only
         try:
-            self._env = _opened(path, read_only=read_only)
+            self._env = _open_environment(path, read_only=read_only)
             names = ("hosts", "visits", "notes", *tables)
             self._tables: dict[str, Any] = {
                 name: self._env.open_db(name.encode(), create=not read_only) for name in names
             }
-            self._letters = None if read_only else self._env.open_db(b"letters")
+            self._batches = None if read_only else self._env.open_db(b"letters")
             self._pages = None if read_only else self._env.open_db(b"pages")
         except lmdb.Error as error:
             raise OSError(f"the frontier in {path} cannot be opened: {error}") from error
         self._hosts, self._visits = self._tables["hosts"], self._tables["visits"]
         self._notes = self._tables["notes"]
-        self._mapping = Mapping(path / "data.mdb")
+        self._mapping = FileMapping(path / "data.mdb")
         self._txn = self._env.begin(write=not read_only, buffers=True)
 
     # ── hosts and visits ─────────────────────────────────────────────────────────────────────────────
@@ -120,11 +120,11 @@ class LmdbTables:
             yield bytes(value)
 
     def newest_visits(self) -> Iterator[bytes]:
-        """Visits from the last to the first."""
+        """Yield the visits, newest first."""
         for _, value in self._txn.cursor(db=self._visits).iterprev():
             yield bytes(value)
 
-    # ── notes, pages, letters ────────────────────────────────────────────────────────────────────────
+    # ── notes, pages, batches ────────────────────────────────────────────────────────────────────────────
 
     def put_note(self, key: str, value: bytes) -> None:
         self._txn.put(key.encode(), wrap_key(key, value), db=self._notes)
@@ -144,24 +144,24 @@ class LmdbTables:
         for _, value in self._txn.cursor(db=self._pages):
             yield bytes(value)
 
-    def put_letter(self, number: int, letter: bytes) -> None:
-        self._txn.put(NUMBER_KEY.pack(number), letter, db=self._letters)
+    def put_batch(self, number: int, batch: bytes) -> None:
+        self._txn.put(NUMBER_KEY.pack(number), batch, db=self._batches)
 
-    def drop_letter(self, number: int) -> None:
-        self._txn.delete(NUMBER_KEY.pack(number), db=self._letters)
+    def drop_batch(self, number: int) -> None:
+        self._txn.delete(NUMBER_KEY.pack(number), db=self._batches)
 
-    def letter(self, number: int) -> bytes | None:
-        value = self._txn.get(NUMBER_KEY.pack(number), db=self._letters)
+    def batch(self, number: int) -> bytes | None:
+        value = self._txn.get(NUMBER_KEY.pack(number), db=self._batches)
         return None if value is None else bytes(value)
 
-    def letters(self) -> Iterator[tuple[int, bytes]]:
-        for key, value in self._txn.cursor(db=self._letters):
+    def batches(self) -> Iterator[tuple[int, bytes]]:
+        for key, value in self._txn.cursor(db=self._batches):
             yield NUMBER_KEY.unpack(key)[0], bytes(value)
 
-    # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
+    # ── commit ───────────────────────────────────────────────────────────────────────────────────────────
 
     def copy(self, path: Path) -> None:
-        """Write what the last commit left to a new folder; another thread may call it while the crawl goes on."""
+        """Write a copy of the last commit to a new folder. Another thread may call it during the crawl."""
         path.mkdir(parents=True)
         self._env.copy(str(path), compact=True)
 
@@ -174,16 +174,16 @@ class LmdbTables:
         self._txn = self._env.begin(write=not self._read_only, buffers=True)
 
     def close(self) -> None:
-        """Let go without committing."""
+        """Close the file without a commit."""
         self._txn.abort()
         self._env.close()
 
 
-def _opened(path: Path, *, read_only: bool) -> lmdb.Environment:
-    """The file, which a reader who may not even write its lock opens without one.
+def _open_environment(path: Path, *, read_only: bool) -> lmdb.Environment:
+    """Open the file. A reader that may not write the lock file opens the file without a lock.
 
-    A writer then does not know of the reader, and may use the pages of a commit again after the second one that follows
-    it. Commits are a second apart, and who reads takes up the last one and is done in less.
+    The writer then does not know of the reader, and may reuse the pages of a commit after the second commit that
+    follows it. Commits are one second apart, and such a reader finishes in less than a second.
     """
     environment = partial(
         lmdb.open, str(path), map_size=_MAP_SIZE, max_dbs=32, metasync=False, readonly=read_only, create=not read_only

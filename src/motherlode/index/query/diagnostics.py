@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from motherlode.model.sparql import Token, TokenKind, declared_prefixes, offset_of, place, tokens
+from motherlode.model.sparql import Token, TokenKind, declared_prefixes, line_and_column, offset_of, tokens
 from motherlode.model.terms import PREFIXES
 
 FORMS = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
@@ -58,7 +58,7 @@ class QueryError(ValueError):
 
 def problem_at(sparql: str, offset: int, message: str, hint: str = "") -> QueryProblem:
     """Return a problem at an offset of the query."""
-    line, column = place(sparql, offset)
+    line, column = line_and_column(sparql, offset)
     return QueryProblem(message, line, column, sparql.split("\n")[line - 1].rstrip("\r"), hint)
 
 
@@ -181,7 +181,7 @@ def _pairs(sparql: str, found: list[Token]) -> QueryProblem | None:
                 return problem_at(sparql, token.start, f"this {token.text} closes nothing")
             partner = waiting.pop()
             if _PAIRS[partner.text] != token.text:
-                line, column = place(sparql, partner.start)
+                line, column = line_and_column(sparql, partner.start)
                 message = f"this {token.text} comes before the {partner.text} of line {line}, column {column} is closed"
                 return problem_at(sparql, token.start, message, hint=f"a {_PAIRS[partner.text]} is missing before it")
     if waiting:
