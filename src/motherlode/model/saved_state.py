@@ -99,7 +99,7 @@ _ENTRIES = (
         key="traps",
         content="patterns, contents and mirrors that the URL rules have seen",
         written_by=("crawler.engine.checkpoint",),
-        read_by=("crawler.engine.recovery", "crawler.explain.history"),
+        read_by=("crawler.engine.recovery", "crawler.explain.checks"),
         if_unreadable="they are forgotten",
     ),
     SavedEntry(
