@@ -75,7 +75,7 @@ def test_it_says_how_many_pages_wait_unless_it_should_be_quiet(
         frontier.add_links([Link(url=url, source=LinkSource.SEED)], parent=None)
         lease = frontier.lease(0.0)
         assert lease is not None
-        frontier.answered(lease, 0.0)
+        frontier.response_received(lease, 0.0)
         frontier.end(lease, End.FETCHED, 0.0)
         visit = Visit(number=number, url=url, host="a.example", at=4e9)  # so late that nothing is due
         storage.append_visit(number, msgspec.msgpack.encode(visit))
