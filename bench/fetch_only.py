@@ -31,7 +31,7 @@ async def fetch_all(urls: list[str], folder: Path) -> int:
     frontier = Frontier(
         storage=storage, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
     )
-    Scheduler(frontier, policy).seeds(urls)
+    Scheduler(frontier, policy).add_seeds(urls)
     fetcher = HttpFetcher(HttpOptions(user_agent="bench", allow=("127.0.0.0/8",)))
     pages = 0
 
