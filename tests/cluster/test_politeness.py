@@ -1,7 +1,7 @@
-"""Politeness across shards, from the servers' own log: hosts of two shards on the same addresses, really connected.
+"""Politeness across shards, checked in the log of real servers that share IP addresses between hosts of two shards.
 
-Some hosts redirect their robots.txt to a host that the other shard owns, and one shard is killed on the way: neither
-may bring two requests closer together than the delays of host and address.
+Some hosts redirect their robots.txt to a host of the other shard, and one shard is killed during the crawl. In both
+cases two requests must not be closer together than the delays of host and address.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SECONDS = 22.0
 
 
 @dataclass
-class Line:
+class LogEntry:
     at: float
     host: str
     address: str
@@ -40,7 +40,7 @@ class Line:
 
 @dataclass
 class Servers:
-    log: list[Line] = field(default_factory=list)
+    log: list[LogEntry] = field(default_factory=list)
     port: int = 0
 
     def name(self, number: int) -> str:
@@ -52,10 +52,10 @@ class Servers:
     async def answer(self, request: web.BaseRequest) -> web.Response:
         at = time.monotonic()
         assert request.transport is not None
-        self.log.append(Line(at, request.host, request.transport.get_extra_info("sockname")[0], request.path))
+        self.log.append(LogEntry(at, request.host, request.transport.get_extra_info("sockname")[0], request.path))
         number = int(request.host.partition(".")[0].removeprefix("h"))
         if request.path == "/robots.txt":
-            if number % 4 == 0:  # three further on is the same address
+            if number % 4 == 0:  # the host three numbers higher has the same address
                 return web.Response(status=301, headers={"Location": f"http://{self.name(number + 3)}/rules.txt"})
             return web.Response(status=404)
         if request.path == "/rules.txt":
@@ -66,7 +66,7 @@ class Servers:
 
 
 async def crawl(servers: Servers, path: Path) -> list[str]:
-    """Crawl with two shards, of which one is killed; the warnings."""
+    """Crawl with two shards, kill one of them, and return the warnings."""
     warnings: list[str] = []
     async with serving(servers, ADDRESSES):
         job = Job(
@@ -94,21 +94,21 @@ async def crawl(servers: Servers, path: Path) -> list[str]:
     return warnings
 
 
-def test_hosts_and_addresses_rest_whoever_asks(nodes: Nodes, tmp_path: Path) -> None:
+def test_two_shards_keep_the_delays_of_hosts_and_addresses(nodes: Nodes, tmp_path: Path) -> None:
     servers = Servers()
     with running_ray(nodes.address, shards=SHARDS):
         warnings = uvloop.run(crawl(servers, tmp_path / "crawl"))
     assert any("shard 1 died" in text for text in warnings)
-    servers.log.sort(key=lambda line: line.at)
-    for name in {line.host for line in servers.log}:
-        for before, after in pairwise(line for line in servers.log if line.host == name):
+    servers.log.sort(key=lambda entry: entry.at)
+    for name in {entry.host for entry in servers.log}:
+        for before, after in pairwise(entry for entry in servers.log if entry.host == name):
             assert after.at - before.at >= DELAY, (name, before, after)
     for address in ADDRESSES:
-        lines = [line for line in servers.log if line.address == address]
-        for before, after in pairwise(lines):
+        entries = [entry for entry in servers.log if entry.address == address]
+        for before, after in pairwise(entries):
             assert after.at - before.at >= ADDRESS_DELAY, (before, after)
-        askers = [owner_of_host(line.host, SHARDS) for line in lines if line.path != "/rules.txt"]
-        assert set(askers) == set(range(SHARDS)), "both shards have hosts at every address"
-        assert sum(one != other for one, other in pairwise(askers)) >= 2, "and they take turns"
-    assert any(line.path == "/rules.txt" for line in servers.log)
+        senders = [owner_of_host(entry.host, SHARDS) for entry in entries if entry.path != "/rules.txt"]
+        assert set(senders) == set(range(SHARDS)), "both shards have hosts at every address"
+        assert sum(one != other for one, other in pairwise(senders)) >= 2, "the shards alternate"
+    assert any(entry.path == "/rules.txt" for entry in servers.log)
     assert len(servers.log) > 100
