@@ -1,4 +1,4 @@
-"""Ray nodes on this machine, and a small recorded web with what a crawl of it on one machine gives."""
+"""Fixtures: Ray nodes on this machine, and a small recorded web with the result of a crawl by one process."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def pages_of(folder: CrawlFolder) -> set[str]:
 
 
 def quads_of(folder: CrawlFolder) -> set[str]:
-    """All that pages say, and of the provenance what does not depend on when, by whom and from where."""
+    """Return all quads of the store, without provenance that depends on time, process or referrer."""
     store = QuadStore(folder.store, read_only=True)
-    chance = ("generatedAtTime", "referrer", "wasGeneratedBy", "startedAtTime", "endedAtTime")
+    varying = ("generatedAtTime", "referrer", "wasGeneratedBy", "startedAtTime", "endedAtTime")
     found = {
         str(quad)
         for quad in store.quads()
         if quad.graph_name.value != PROVENANCE
-        or (quad.subject.value.startswith("http") and not quad.predicate.value.endswith(chance))
+        or (quad.subject.value.startswith("http") and not quad.predicate.value.endswith(varying))
     }
     store.close()
     return found
@@ -37,7 +37,7 @@ def quads_of(folder: CrawlFolder) -> set[str]:
 
 @dataclass(frozen=True)
 class RecordedSite:
-    """A web, and the pages and quads of a crawl by one process without Ray."""
+    """A recorded web, and the pages and quads of a crawl by one process without Ray."""
 
     warc: Path
     seeds: tuple[str, ...]
@@ -54,25 +54,25 @@ class RecordedSite:
 def site(tmp_path_factory: pytest.TempPathFactory) -> RecordedSite:
     folder = tmp_path_factory.mktemp("site")
     warc, homes = synthetic_warc(folder / "web.warc.gz", pages=PAGES, seed=3)
-    alone = CrawlFolder(folder / "alone")
-    plain = RecordedSite(warc, tuple(homes), set(), set())
+    single = CrawlFolder(folder / "single")
+    unvisited = RecordedSite(warc, tuple(homes), set(), set())
 
     async def crawl() -> None:
-        job = plain.job()
-        alone.create(job)
-        assembled = assemble(job, alone)
+        job = unvisited.job()
+        single.create(job)
+        assembled = assemble(job, single)
         async for _ in assembled.engine.visits(assembled.seeds):
             pass
-        alone.unlock()
+        single.unlock()
 
     uvloop.run(crawl())
-    made = RecordedSite(warc, tuple(homes), pages_of(alone), quads_of(alone))
-    assert len(made.pages) > PAGES / 2
-    return made
+    recorded = RecordedSite(warc, tuple(homes), pages_of(single), quads_of(single))
+    assert len(recorded.pages) > PAGES / 2
+    return recorded
 
 
 class Nodes:
-    """A Ray cluster of several nodes on this machine, by Ray's own utility."""
+    """A Ray cluster of several nodes on this machine, made by `ray.cluster_utils`."""
 
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
@@ -81,23 +81,23 @@ class Nodes:
             initialize_head=True,
             head_node_args={"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80 << 20},
         )
-        self._others: list[object] = []
+        self._workers: list[object] = []
         self.address: str = self._cluster.address
 
     def add(self) -> None:
-        self._others.append(self._cluster.add_node(num_cpus=8, object_store_memory=80 << 20))
+        self._workers.append(self._cluster.add_node(num_cpus=8, object_store_memory=80 << 20))
 
     def ensure(self, count: int) -> None:
-        while len(self._others) < count:
+        while len(self._workers) < count:
             self.add()
         self._cluster.wait_for_nodes()
 
     def node_ids(self) -> list[str]:
-        return [node.node_id for node in self._others]  # type: ignore[attr-defined]
+        return [node.node_id for node in self._workers]  # type: ignore[attr-defined]
 
     def remove(self, node_id: str) -> None:
-        node = next(node for node in self._others if node.node_id == node_id)  # type: ignore[attr-defined]
-        self._others.remove(node)
+        node = next(node for node in self._workers if node.node_id == node_id)  # type: ignore[attr-defined]
+        self._workers.remove(node)
         self._cluster.remove_node(node, allow_graceful=False)
 
     def shutdown(self) -> None:
@@ -109,12 +109,12 @@ def nodes(monkeypatch_module: pytest.MonkeyPatch) -> Iterator[Nodes]:
     pytest.importorskip("ray", reason='these tests need Ray: pip install "motherlode[ray]"')
     monkeypatch_module.setenv("RAY_USAGE_STATS_ENABLED", "0")
     monkeypatch_module.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    made = Nodes()
+    cluster = Nodes()
     try:
-        made.ensure(2)
-        yield made
+        cluster.ensure(2)
+        yield cluster
     finally:
-        made.shutdown()
+        cluster.shutdown()
 
 
 @pytest.fixture(scope="module")

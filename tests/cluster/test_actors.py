@@ -1,4 +1,4 @@
-"""The thin layer between shards and Ray, without a cluster: what crosses it arrives, and a death is a value."""
+"""Actors without a Ray cluster: calls and results pass through, and a dead peer is a value, not an exception."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from motherlode.cluster import actors
 from motherlode.cluster.actors import TOKEN_FILE, CoordinatorActor, ShardActor
 
 JOB = Job(seeds=("http://a.example/",), shards=2)
-NOTHING = msgspec.msgpack.encode(Counters())
+EMPTY_TOTALS = msgspec.msgpack.encode(Counters())
 
 
 class Handle:
-    """An actor's handle as Ray makes one: each method has a `remote`, whose answer is awaited."""
+    """A handle like those of Ray: each method has a `remote` function that returns an awaitable."""
 
     def __init__(self, actor: object, *, dead: bool = False) -> None:
         self._actor = actor
@@ -43,20 +43,20 @@ class Handle:
 
 
 class FakeShard:
-    """Joins, reports once, sends one batch to the other shard, and keeps what is delivered."""
+    """A shard that joins, reports once, sends one batch to the other shard, and records delivered batches."""
 
     def __init__(self, spec: ShardSpec, *, node: str) -> None:
         self.number = spec.number
         self.node = node
         self.delivered: list[bytes] = []
-        self.arrived: bool | None = None
+        self.was_delivered: bool | None = None
 
-    async def run(self, board: CoordinatorClient, send: Callable[[int, bytes], Awaitable[bool]]) -> ShardResult:
-        incarnation = await board.join(self.number, NOTHING)
-        orders = await board.report(ShardReport(shard=self.number, incarnation=incarnation, totals=NOTHING))
+    async def run(self, coordinator: CoordinatorClient, send: Callable[[int, bytes], Awaitable[bool]]) -> ShardResult:
+        incarnation = await coordinator.join(self.number, EMPTY_TOTALS)
+        orders = await coordinator.report(ShardReport(shard=self.number, incarnation=incarnation, totals=EMPTY_TOTALS))
         assert isinstance(orders, Orders)
-        self.arrived = await send(1 - self.number, b"links")
-        return ShardResult(totals=NOTHING, visits=[b"stopped" if orders.stop else b"going"])
+        self.was_delivered = await send(1 - self.number, b"links")
+        return ShardResult(totals=EMPTY_TOTALS, visits=[b"stopped" if orders.stop else b"running"])
 
     async def deliver(self, batch: bytes) -> bool:
         self.delivered.append(batch)
@@ -69,10 +69,10 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Shard
     context = SimpleNamespace(get_node_id=lambda: "0123456789abcdef")
     monkeypatch.setattr(actors.ray, "get_runtime_context", lambda: context)
 
-    def made(number: int, **more: Any) -> ShardActor:
+    def make_actor(number: int, **more: Any) -> ShardActor:
         return ShardActor(ShardSpec(number=number, shards=2, job=JOB, folder=tmp_path, **more))
 
-    return made
+    return make_actor
 
 
 def inner(actor: ShardActor) -> FakeShard:
@@ -81,52 +81,56 @@ def inner(actor: ShardActor) -> FakeShard:
     return shard
 
 
-async def test_shards_reach_the_coordinator_and_each_other(make: Callable[..., ShardActor]) -> None:
-    one, other, board = make(0), make(1), Handle(CoordinatorActor(shards=2, job=JOB))
-    outcome = await one.run(board, [Handle(one), Handle(other)])
-    assert outcome.visits == [b"going"]
-    assert (inner(one).arrived, inner(other).delivered) == (True, [b"links"])
-    assert inner(one).node == "0123456789ab", "of the node's name, what tells it apart"
+async def test_shard_actor_reaches_coordinator_and_peers(make: Callable[..., ShardActor]) -> None:
+    one, other, coordinator = make(0), make(1), Handle(CoordinatorActor(shards=2, job=JOB))
+    result = await one.run(coordinator, [Handle(one), Handle(other)])
+    assert result.visits == [b"running"]
+    assert (inner(one).was_delivered, inner(other).delivered) == (True, [b"links"])
+    assert inner(one).node == "0123456789ab", "the first 12 characters of the node id"
 
 
-async def test_a_neighbour_that_has_died_is_no_error_but_an_answer(make: Callable[..., ShardActor]) -> None:
+async def test_sending_to_a_dead_peer_returns_false(make: Callable[..., ShardActor]) -> None:
     one, other = make(0), make(1)
     await one.run(Handle(CoordinatorActor(shards=2, job=JOB)), [Handle(one), Handle(other, dead=True)])
-    assert (inner(one).arrived, inner(other).delivered) == (False, [])
+    assert (inner(one).was_delivered, inner(other).delivered) == (False, [])
 
 
-async def test_the_death_of_the_coordinator_ends_a_shard(make: Callable[..., ShardActor]) -> None:
+async def test_shard_actor_without_coordinator_raises(make: Callable[..., ShardActor]) -> None:
     one = make(0)
     with pytest.raises(RayActorError):
         await one.run(Handle(None, dead=True), [Handle(one), Handle(one)])
 
 
-async def test_a_shard_that_starts_again_is_a_new_incarnation_and_the_watcher_hears_of_it() -> None:
+async def test_restarted_shard_is_a_new_incarnation_and_gives_a_warning() -> None:
     coordinator = CoordinatorActor(shards=2, job=JOB)
-    assert await coordinator.join(0, NOTHING) == 0
-    assert await coordinator.join(0, NOTHING) == 1
-    old, new = (ShardReport(shard=0, incarnation=number, totals=NOTHING, hosts=3) for number in (0, 1))
+    assert await coordinator.join(0, EMPTY_TOTALS) == 0
+    assert await coordinator.join(0, EMPTY_TOTALS) == 1
+    old, new = (ShardReport(shard=0, incarnation=number, totals=EMPTY_TOTALS, hosts=3) for number in (0, 1))
     assert (await coordinator.report(old)).stop
     assert not (await coordinator.report(new)).stop
-    told = await coordinator.progress()
-    assert told.hosts == 3
-    assert len(told.warnings) == 1
+    progress = await coordinator.progress()
+    assert progress.hosts == 3
+    assert len(progress.warnings) == 1
     await coordinator.stop()
     assert (await coordinator.report(new)).stop
 
 
-async def test_whether_all_see_the_same_folder(make: Callable[..., ShardActor], tmp_path: Path) -> None:
+async def test_shard_actor_has_token_only_if_it_sees_the_folder_of_this_run(
+    make: Callable[..., ShardActor], tmp_path: Path
+) -> None:
     shard = make(0)
     assert not await shard.has_token("token")
     (tmp_path / TOKEN_FILE).write_text("token")
     assert await shard.has_token("token")
-    assert not await shard.has_token("that of another run")
+    assert not await shard.has_token("token of another run")
     assert await shard.process_id() == os.getpid()
 
 
-def test_a_shard_stays_on_its_cores(make: Callable[..., ShardActor], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[int, tuple[int, ...]]] = []
-    monkeypatch.setattr(os, "sched_setaffinity", lambda process, cores: asked.append((process, cores)))
+def test_shard_actor_with_cores_sets_its_processor_affinity(
+    make: Callable[..., ShardActor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[int, tuple[int, ...]]] = []
+    monkeypatch.setattr(os, "sched_setaffinity", lambda process, cores: calls.append((process, cores)))
     make(0)
     make(1, cores=(1,))
-    assert asked == [(0, (1,))]
+    assert calls == [(0, (1,))]

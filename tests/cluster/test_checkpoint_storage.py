@@ -1,3 +1,5 @@
+"""Checkpoints of a shard in a bucket: upload, restore, and removal of old objects."""
+
 from __future__ import annotations
 
 import json
@@ -13,8 +15,8 @@ from motherlode.index import PageRecord, QuadStore
 pytest.importorskip("fsspec", reason='checkpoints need fsspec: pip install "motherlode[ray]"')
 
 
-class State:
-    """A shard's folder with something in it."""
+class ShardState:
+    """The folder of a shard, with an open frontier storage and quad store."""
 
     def __init__(self, path: Path) -> None:
         self.folder = CrawlFolder(path)
@@ -28,7 +30,7 @@ class State:
         self.store.write([PageRecord(url=url, fetched_at=0.0, status=200, graph_quads=line, quads=1)])
         self.store.flush()
         self.storage.add(Entry(url=url, arm="a.example", score=0.0, sequence=number))
-        self.storage.put_batch(number, b"letter")
+        self.storage.put_batch(number, b"batch")
         self.storage.commit()
 
     def close(self) -> None:
@@ -38,54 +40,54 @@ class State:
 
 
 def numbers_in(folder: CrawlFolder) -> tuple[set[str], set[str], int]:
-    """Known URLs, pages in the store, and letters."""
+    """Return the known URLs and stored pages, by their numbers, and the count of stored batches."""
     storage, store = LmdbStorage(folder.frontier), QuadStore(folder.store, read_only=True)
-    found = (
+    contents = (
         {entry.url.rpartition("/")[2] for entry, _, _ in storage.entries()},
         {quad.object.value for quad in store.quads() if quad.predicate.value == "http://p.example/"},
         len(list(storage.batches())),
     )
     storage.close()
     store.close()
-    return found
+    return contents
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> State:
-    return State(tmp_path / "shard")
+def state(tmp_path: Path) -> ShardState:
+    return ShardState(tmp_path / "shard")
 
 
-def test_what_was_saved_is_what_is_restored(state: State, tmp_path: Path) -> None:
-    place = f"file://{tmp_path / 'bucket'}"
-    checkpoints = CheckpointStorage(place, 3)
+def test_restored_folder_equals_the_saved_one(state: ShardState, tmp_path: Path) -> None:
+    url = f"file://{tmp_path / 'bucket'}"
+    checkpoints = CheckpointStorage(url, 3)
     for number in range(5):
         state.add(number)
     checkpoints.save(state.folder, state.storage, state.store)
     state.add(99)
     state.close()
-    elsewhere = CrawlFolder(tmp_path / "elsewhere")
-    again = CheckpointStorage(place, 3)
-    assert again.is_newer_than(elsewhere)
-    again.restore(elsewhere)
-    assert not again.is_newer_than(elsewhere)
-    assert numbers_in(elsewhere) == ({*"01234"}, {*"01234"}, 5)
-    assert elsewhere.read_job() == state.folder.read_job()
-    assert not CheckpointStorage(place, 4).is_newer_than(elsewhere), "another shard has checkpoints of its own"
+    restored = CrawlFolder(tmp_path / "restored")
+    again = CheckpointStorage(url, 3)
+    assert again.is_newer_than(restored)
+    again.restore(restored)
+    assert not again.is_newer_than(restored)
+    assert numbers_in(restored) == ({*"01234"}, {*"01234"}, 5)
+    assert restored.read_job() == state.folder.read_job()
+    assert not CheckpointStorage(url, 4).is_newer_than(restored), "each shard has its own checkpoints"
 
 
-def test_a_folder_that_is_behind_is_recognised(state: State, tmp_path: Path) -> None:
-    place = f"file://{tmp_path / 'bucket'}"
-    CheckpointStorage(place, 0).save(state.folder, state.storage, state.store)
-    behind = CrawlFolder(tmp_path / "behind")
-    CheckpointStorage(place, 0).restore(behind)
+def test_checkpoint_is_newer_than_a_folder_of_an_earlier_checkpoint(state: ShardState, tmp_path: Path) -> None:
+    url = f"file://{tmp_path / 'bucket'}"
+    CheckpointStorage(url, 0).save(state.folder, state.storage, state.store)
+    outdated = CrawlFolder(tmp_path / "outdated")
+    CheckpointStorage(url, 0).restore(outdated)
     state.add(1)
-    CheckpointStorage(place, 0).save(state.folder, state.storage, state.store)
-    assert CheckpointStorage(place, 0).is_newer_than(behind)
-    assert not CheckpointStorage(place, 0).is_newer_than(state.folder)
+    CheckpointStorage(url, 0).save(state.folder, state.storage, state.store)
+    assert CheckpointStorage(url, 0).is_newer_than(outdated)
+    assert not CheckpointStorage(url, 0).is_newer_than(state.folder)
     state.close()
 
 
-def test_what_is_left_of_a_cleared_folder_does_not_pass_for_up_to_date(state: State, tmp_path: Path) -> None:
+def test_checkpoint_is_newer_than_a_cleared_folder(state: ShardState, tmp_path: Path) -> None:
     checkpoints = CheckpointStorage(f"file://{tmp_path / 'bucket'}", 0)
     checkpoints.save(state.folder, state.storage, state.store)
     assert not checkpoints.is_newer_than(state.folder)
@@ -94,45 +96,45 @@ def test_what_is_left_of_a_cleared_folder_does_not_pass_for_up_to_date(state: St
     assert checkpoints.is_newer_than(state.folder)
 
 
-def test_data_files_are_sent_once_and_forgotten_when_nobody_names_them(state: State, tmp_path: Path) -> None:
+def test_data_files_are_uploaded_once_and_removed_when_unreferenced(state: ShardState, tmp_path: Path) -> None:
     bucket = tmp_path / "bucket"
     checkpoints = CheckpointStorage(f"file://{bucket}", 0)
     state.add(0)
-    pictures = []
-    for _ in range(20):  # the store may still be merging its files
+    snapshots = []
+    for _ in range(20):  # the store may still be compacting its files
         checkpoints.save(state.folder, state.storage, state.store)
-        pictures.append(data_objects(bucket))
-    assert pictures[-1]
-    assert pictures[-1] == pictures[-2], "a data file that the store still has keeps its object"
+        snapshots.append(data_objects(bucket))
+    assert snapshots[-1]
+    assert snapshots[-1] == snapshots[-2], "the object of an unchanged data file is kept"
     for number in range(2, 6):
         state.add(number)
         checkpoints.save(state.folder, state.storage, state.store)
-    named = set().union(*checkpoints._referenced)
-    assert {path.name for path in (bucket / "shard-0000" / "objects").iterdir()} == named
+    referenced = set().union(*checkpoints._referenced)
+    assert {path.name for path in (bucket / "shard-0000" / "objects").iterdir()} == referenced
     state.close()
 
 
 def data_objects(bucket: Path) -> set[str]:
     files = json.loads((bucket / "shard-0000" / "latest.json").read_text())["files"]
-    return {made for name, made in files.items() if name.endswith(".sst")}
+    return {object_name for name, object_name in files.items() if name.endswith(".sst")}
 
 
-def test_an_upload_that_breaks_leaves_the_checkpoint_before_it(
-    state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_failed_upload_keeps_the_previous_checkpoint(
+    state: ShardState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = f"file://{tmp_path / 'bucket'}"
-    checkpoints = CheckpointStorage(place, 0)
+    url = f"file://{tmp_path / 'bucket'}"
+    checkpoints = CheckpointStorage(url, 0)
     state.add(1)
     checkpoints.save(state.folder, state.storage, state.store)
     state.add(2)
 
-    def broken(*_: object) -> None:
-        raise OSError("the network is gone")
+    def fail(*_: object) -> None:
+        raise OSError("network is unreachable")
 
-    monkeypatch.setattr(checkpoints, "_write_atomically", broken)
-    with pytest.raises(OSError, match="the network is gone"):
+    monkeypatch.setattr(checkpoints, "_write_atomically", fail)
+    with pytest.raises(OSError, match="network is unreachable"):
         checkpoints.save(state.folder, state.storage, state.store)
     state.close()
-    elsewhere = CrawlFolder(tmp_path / "elsewhere")
-    CheckpointStorage(place, 0).restore(elsewhere)
-    assert numbers_in(elsewhere) == ({"1"}, {"1"}, 1)
+    restored = CrawlFolder(tmp_path / "restored")
+    CheckpointStorage(url, 0).restore(restored)
+    assert numbers_in(restored) == ({"1"}, {"1"}, 1)

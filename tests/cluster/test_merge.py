@@ -1,3 +1,5 @@
+"""Merging the folders of shards into one crawl folder."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -13,7 +15,7 @@ from motherlode.model import Visit
 
 
 def add_page(part: CrawlFolder, name: str, number: int, *, at: float) -> None:
-    """A fetched page of one shard, in its store and its frontier."""
+    """Add a fetched page to the store and the frontier of one shard."""
     url = f"http://{name}.example/{number}"
     store = QuadStore(part.store)
     triple = f'<{url}> <http://p.example/> "text of {name}"'
@@ -39,7 +41,7 @@ def add_page(part: CrawlFolder, name: str, number: int, *, at: float) -> None:
     storage.close()
 
 
-def sharded(path: Path) -> CrawlFolder:
+def make_sharded_folder(path: Path) -> CrawlFolder:
     folder = CrawlFolder(path)
     job = Job(seeds=("http://a.example/",), shards=2)
     folder.create(job)
@@ -53,15 +55,17 @@ def sharded(path: Path) -> CrawlFolder:
     return folder
 
 
-def test_one_folder_tells_what_all_shards_know(tmp_path: Path) -> None:
-    folder = sharded(tmp_path / "crawl")
+def test_merged_folder_contains_pages_visits_and_totals_of_all_shards(tmp_path: Path) -> None:
+    folder = make_sharded_folder(tmp_path / "crawl")
     before = read_stats(folder)
-    assert (before.totals.fetched, before.known_urls, len(before.hosts)) == (4, 8, 2), "also before the merge"
+    assert (before.totals.fetched, before.known_urls, len(before.hosts)) == (4, 8, 2), (
+        "the sums over the shards, before the merge"
+    )
     assert merge_shards(folder)
     stats = read_stats(folder)
     assert stats.totals.fetched == 4 and stats.totals.quads == 4 and stats.totals.seconds == 21.0
     assert stats.refused == {"out of scope": 4}
-    assert [visit.url[7] for visit in read_visits(folder)] == ["a", "b", "a", "b"], "in the order of time"
+    assert [visit.url[7] for visit in read_visits(folder)] == ["a", "b", "a", "b"], "in order of time"
     assert [visit.number for visit in read_visits(folder)] == [1, 2, 3, 4]
     assert stats.totals.curve[-1] == (4, 4)
     storage = LmdbStorage(folder.frontier, read_only=True)
@@ -76,8 +80,8 @@ def test_one_folder_tells_what_all_shards_know(tmp_path: Path) -> None:
     assert not WordIndex(folder.words).is_new
 
 
-def test_a_url_that_waits_in_two_shards_waits_once(tmp_path: Path) -> None:
-    folder = sharded(tmp_path / "crawl")
+def test_url_waiting_in_two_shards_waits_once_after_the_merge(tmp_path: Path) -> None:
+    folder = make_sharded_folder(tmp_path / "crawl")
     for part in folder.shard_folders():
         storage = LmdbStorage(part.frontier)
         storage.add(Entry(url="http://both.example/", arm="both", score=1.0, sequence=9))
@@ -90,8 +94,8 @@ def test_a_url_that_waits_in_two_shards_waits_once(tmp_path: Path) -> None:
     merged.close()
 
 
-def test_it_is_made_again_only_when_a_shard_has_gone_on(tmp_path: Path) -> None:
-    folder = sharded(tmp_path / "crawl")
+def test_merge_is_repeated_only_if_a_shard_has_changed(tmp_path: Path) -> None:
+    folder = make_sharded_folder(tmp_path / "crawl")
     assert merge_shards(folder, words=False)
     assert not merge_shards(folder, words=False)
     add_page(folder.shard_folders()[1], "b", 3, at=30.0)
@@ -99,16 +103,16 @@ def test_it_is_made_again_only_when_a_shard_has_gone_on(tmp_path: Path) -> None:
     assert read_stats(folder).totals.fetched == 5
 
 
-def test_a_merge_that_was_interrupted_does_no_harm(tmp_path: Path) -> None:
-    folder = sharded(tmp_path / "crawl")
+def test_merge_after_an_interrupted_merge_succeeds(tmp_path: Path) -> None:
+    folder = make_sharded_folder(tmp_path / "crawl")
     (folder.path / "merging" / "store").mkdir(parents=True)
-    (folder.path / "merging" / "store" / "rubbish").write_text("half")
+    (folder.path / "merging" / "store" / "partial").write_text("incomplete")
     assert merge_shards(folder, words=False)
     assert read_stats(folder).totals.fetched == 4
     assert not (folder.path / "merging").exists()
 
 
-def test_a_crawl_without_shards_is_left_alone(tmp_path: Path) -> None:
+def test_merge_of_a_crawl_without_shards_returns_false(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "crawl")
     folder.create(Job(seeds=("http://a.example/",)))
     folder.unlock()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_PENDING_VISITS = 20_000
 """Maximum number of visits kept for the driver. Older visits are dropped here, but each shard records its visits."""
-MERGE_SECONDS = 3.0
+MIN_MERGE_SECONDS = 3.0
 """Minimum seconds between two deltas of a shard."""
 MERGE_BYTES_PER_SECOND = 25e6
 """Maximum rate at which the coordinator sends deltas. Every delta goes to every other shard."""
@@ -92,8 +92,8 @@ class Coordinator:
                 if other != shard:
                     deltas.append(report.delta)
         limit = self._pages.renew(shard, started=report.pages_started, limit=report.limit, wants_more=report.wants_more)
-        over = self._termination.record_report(shard, report.idle_mark, known_round=report.known_round)
-        self._stopping = self._stopping or over or self._is_budget_used_up()
+        has_ended = self._termination.record_report(shard, report.idle_mark, known_round=report.known_round)
+        self._stopping = self._stopping or has_ended or self._is_budget_used_up()
         deltas, self._deltas[shard] = self._deltas[shard], []
         grants, recalls = self._update_grants(report, now)
         return Orders(
@@ -156,4 +156,4 @@ def compute_merge_seconds(shards: int, delta_bytes: float) -> float:
     >>> compute_merge_seconds(4, 100_000), compute_merge_seconds(100, 1_000_000)
     (3.0, 396.0)
     """
-    return max(MERGE_SECONDS, shards * (shards - 1) * delta_bytes / MERGE_BYTES_PER_SECOND)
+    return max(MIN_MERGE_SECONDS, shards * (shards - 1) * delta_bytes / MERGE_BYTES_PER_SECOND)

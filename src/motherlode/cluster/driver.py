@@ -90,7 +90,7 @@ class ShardedCrawl:
                 for task in running:
                     if task.done():
                         task.result()  # raises the error of a failed shard
-                for visit in self._apply_progress(await self._progress()):
+                for visit in self._apply_progress(await self._fetch_progress()):
                     yield visit
             for visit in self._take_final_visits():
                 yield visit
@@ -150,7 +150,7 @@ class ShardedCrawl:
                 'file system, or set a URL for checkpoints in the job file, for example state = "s3://bucket/crawl"'
             )
 
-    async def _progress(self) -> ShardProgress:
+    async def _fetch_progress(self) -> ShardProgress:
         try:
             progress: ShardProgress = await self._coordinator.progress.remote()
         except RayActorError as error:

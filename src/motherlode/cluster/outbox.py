@@ -1,6 +1,6 @@
 """The outbox of a shard: links to hosts of other shards, in batches, until their owners have committed them.
 
-A batch contains the links of several pages (`PageLinks`), with the page's `Outcome` for the receiver's policy.
+A batch contains the links of several pages (`PageLinks`). Each has the page's `Outcome` for the receiver's policy.
 Batches stay in the frontier storage until the receiver acknowledges them, so they survive a crash of the sender.
 """
 
@@ -22,11 +22,24 @@ from motherlode.frontier import FrontierStorage
 from motherlode.model import Link, LinkSource, Outcome
 from motherlode.www.urls import host_of
 
+Send = Callable[[int, bytes], Awaitable[bool]]
+"""Send a batch to a shard. The result is True after the shard has committed it, and False if it must be sent again."""
+MAX_BATCH_LINKS = 1000
+"""Number of links at which a batch is closed. bench/results/cluster.md has the cost of smaller batches."""
+BATCHES_PER_SECOND = 10
+"""Maximum number of partly filled batches that a shard sends per second. With more shards, each batch waits longer."""
+MIN_WAIT_SECONDS = 0.1
+"""Minimum seconds that an open batch waits for further links."""
+MAX_BATCHES_IN_FLIGHT = 4
+"""Maximum number of batches in flight to one shard."""
+MAX_STORED_BATCHES = 20_000
+"""Number of stored batches at which the shard stops starting pages."""
+_RECENT_URLS = 1 << 20
+"""Number of recently sent URLs to remember; a power of two."""
+_RETRY_SECONDS = 0.5
 _COMPRESSION_LEVEL = 1
 _MAX_BATCH_BYTES = 256 << 20
 """Maximum size of a decompressed batch. A larger one is refused as invalid."""
-
-
 _FORMAT = 2
 """Version of the batches in storage. Version 1 stored the parent page of the links in two parts."""
 
@@ -63,7 +76,7 @@ _decoder = msgspec.msgpack.Decoder(list[PageLinks])
 
 
 def pack(pages: Sequence[PageLinks]) -> bytes:
-    """Return a compressed batch: the URLs of one page resemble each other."""
+    """Return a compressed batch. Compression is effective because the URLs of one page resemble each other."""
     return zstandard.compress(_encoder.encode(pages), _COMPRESSION_LEVEL)
 
 
@@ -103,22 +116,6 @@ def _upgrade_parent(page: _OldPageLinks) -> Outcome | None:
         fields = {"url": url, "host": host_of(url), **fields, "depth": depth, "score": score, "hops": hops}
     return msgspec.convert(fields, Outcome)
 
-
-Send = Callable[[int, bytes], Awaitable[bool]]
-"""Send a batch to a shard. The result is True after the shard has committed it, and False if it must be sent again."""
-MAX_BATCH_LINKS = 1000
-"""Number of links at which a batch is closed. bench/results/cluster.md has the cost of smaller batches."""
-BATCHES_PER_SECOND = 10
-"""Maximum number of partly filled batches that a shard sends per second. With more shards, each batch waits longer."""
-MIN_WAIT_SECONDS = 0.1
-"""Minimum seconds that an open batch waits for further links."""
-MAX_BATCHES_IN_FLIGHT = 4
-"""Maximum number of batches in flight to one shard."""
-MAX_STORED_BATCHES = 20_000
-"""Number of stored batches at which the shard stops starting pages."""
-_RECENT_URLS = 1 << 20
-"""Number of recently sent URLs to remember; a power of two."""
-_RETRY_SECONDS = 0.5
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(LinkBatch).decode
@@ -195,7 +192,7 @@ class Outbox:
         if self._links[owner] >= MAX_BATCH_LINKS:
             self._close_batch(owner)
 
-    def _write(self, owner: int) -> int:
+    def _store_batch(self, owner: int) -> int:
         """Write the open batch into the storage and return its number."""
         number = self._open_numbers[owner]
         if number is None:
@@ -206,7 +203,7 @@ class Outbox:
         return number
 
     def _close_batch(self, owner: int) -> None:
-        self._waiting[owner].append(self._write(owner))
+        self._waiting[owner].append(self._store_batch(owner))
         self._unacknowledged += 1
         self.links_sent += self._links[owner]
         self._pages[owner], self._links[owner], self._open_numbers[owner] = [], 0, None
@@ -215,7 +212,7 @@ class Outbox:
     def prepare_commit(self, save: SaveEntry) -> None:
         """Write the open batches into the storage."""
         for owner in self._changed:
-            self._write(owner)
+            self._store_batch(owner)
         self._changed.clear()
 
     def committed(self) -> None:

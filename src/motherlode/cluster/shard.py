@@ -18,7 +18,7 @@ from typing import Protocol
 import msgspec
 
 from motherlode.cluster.checkpoint_storage import CheckpointStorage
-from motherlode.cluster.coordinator import MERGE_SECONDS
+from motherlode.cluster.coordinator import MIN_MERGE_SECONDS
 from motherlode.cluster.grants import GrantClient
 from motherlode.cluster.outbox import Outbox, Send, unpack
 from motherlode.cluster.shard_messages import Orders, ShardReport, Traffic
@@ -99,7 +99,7 @@ class Shard:
         self._limit = 0
         self._round = 0
         self._delta_at = time.monotonic()
-        self._merge_seconds = MERGE_SECONDS
+        self._merge_seconds = MIN_MERGE_SECONDS
         self._checkpoint_waiters: list[asyncio.Future[None]] = []
         """Deliveries that wait for the next checkpoint."""
         self._saving = asyncio.Lock()
@@ -156,7 +156,7 @@ class Shard:
             self._incarnation = await coordinator.join(self._spec.number, encode(crawl.totals))
             tasks = [
                 asyncio.create_task(outbox.run(send, idle=lambda: crawl.is_idle)),
-                asyncio.create_task(self._report(coordinator, assembled)),
+                asyncio.create_task(self._report_periodically(coordinator, assembled)),
             ]
             if self._checkpoints is not None:
                 tasks.append(asyncio.create_task(self._save_periodically(self._checkpoints, assembled)))
@@ -200,7 +200,7 @@ class Shard:
                     raise
                 await asyncio.sleep(0.2)
 
-    async def _report(self, coordinator: CoordinatorClient, assembled: Assembled) -> None:
+    async def _report_periodically(self, coordinator: CoordinatorClient, assembled: Assembled) -> None:
         pause = max(_REPORT_SECONDS, self._spec.shards / REPORTS_PER_SECOND)
         while True:
             orders = await coordinator.report(self._make_report(assembled))

@@ -1,4 +1,4 @@
-"""A simulated crawl: the frontier and the policy of a live one, a known web in the place of the network, virtual time.
+"""A simulated crawl: the frontier and policy of a live crawl on a known web, in virtual time.
 
 There is one loop for both clocks. With one request in flight, no latency and no delay, feedback comes in order and only
 the number of requests matters. With a `Timing`, every request takes its time, hosts are treated politely, and feedback
@@ -56,7 +56,7 @@ class Timing:
 
 @dataclass(slots=True)
 class SimResult:
-    """What came of a simulated crawl."""
+    """The result of a simulated crawl."""
 
     fetched: int = 0
     """Requests; failures and redirects count."""
@@ -132,7 +132,7 @@ class Simulation:
     ) -> None:
         self._web = web
         self._reward = reward
-        """What the policy learns from; None for the target's yes or no."""
+        """The reward that the policy learns from; None for the target's yes or no."""
         self._timing = timing
         self._seed = seed
         self._frontier = Frontier(

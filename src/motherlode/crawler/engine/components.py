@@ -1,4 +1,4 @@
-"""What a crawl is made of. The factory makes the components; the engine uses and closes them.
+"""The components of a crawl. The factory makes the components; the engine uses and closes them.
 
 Optional parts are objects that do nothing (`NoProber`, `NoArchive`, `NoRevisits`, `NoOutageMonitor`), never None.
 """
@@ -118,7 +118,7 @@ class Components:
     ends_when_idle: bool = True
     """False for a shard: the others may send links, so only a stop ends it."""
     reward: Reward = field(default_factory=lambda: reward_from(DEFAULT_REWARD))
-    """What the policy learns from."""
+    """The reward that the policy learns from."""
 
 
 async def cancel(running: Iterable[asyncio.Task[None]]) -> None:

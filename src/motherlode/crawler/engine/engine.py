@@ -1,4 +1,4 @@
-"""The main loop of a crawl. The docstring of this package tells the life of a URL."""
+"""The main loop of a crawl. The docstring of this package describes the life of a URL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOG = logging.getLogger("motherlode.crawler")
 _GRACE_SECONDS = 4.0
 """After the time limit of a crawl, for requests in flight to end."""
 _SETTLING_SECONDS = 6.0
-"""After the time limit of a crawl, for results to be settled. The rest of ten seconds is for the store."""
+"""After the time limit of a crawl, for results to be settled. The remaining seconds of ten are for the store."""
 _FATAL = (OSError, MemoryError, *STORAGE_ERRORS)
 """Exceptions that end the crawl: the disk is full, or a part of ours is gone."""
 _MAX_INTERNAL_IN_A_ROW = 50

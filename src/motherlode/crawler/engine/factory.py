@@ -74,7 +74,7 @@ _SECONDS_A_PAGE = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 """Begins what names a file. A browser would take `/data` after `https://` for a host of that name."""
 _WAKE_AT_ONCE = 2000
-"""Hosts that one look at the frontier's clocks wakes: a resumed crawl may have a million that are due."""
+"""Maximum number of hosts that become ready at a time, because a resumed crawl may have a million."""
 
 
 BeginRefresh = Callable[[Revisits, Frontier], None]
@@ -143,7 +143,7 @@ def assemble(
 ) -> Assembled:
     """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop.
 
-    `join` makes the crawl a shard that has neighbours; `refresh` lets known pages wait again.
+    `join` makes the crawl a shard with peers; `refresh` lets known pages wait again.
     """
     check(job)
     seeds = canonical_seeds(job.seeds)
@@ -259,7 +259,7 @@ def _readers(job: Job, scope: ScopeRule) -> ParserLanes:
 
 
 def _troubles(lost: int, journal: ResponseJournal | None, recorded: RecordedWeb | None) -> tuple[str, ...]:
-    """What the account should tell of how the parts were found."""
+    """Return the problems of opening the components, for the counters."""
     lost_pages = "resume: pages were missing in the quad store; they are fetched again"
     broken = f"{recorded.broken_records} records of the recorded web cannot be read" if recorded is not None else ""
     return (
@@ -357,7 +357,7 @@ def _frontier(
 
 
 def _politeness(job: Job, *, leased: bool = False) -> Politeness:
-    """A recorded web has no addresses and nobody who minds, and its answers neither change nor tire."""
+    """Return the politeness of the job. A recorded web has no addresses and needs neither delays nor retries."""
     live = job.web is None
     return Politeness(
         delay=job.host_delay,

@@ -164,6 +164,6 @@ class Limits:
         return self.is_spent() or self.is_ending()
 
     def is_late_by(self, seconds: float) -> bool:
-        """Return whether the time limit was reached so many seconds ago."""
+        """Return whether the time limit was reached that many seconds ago."""
         limit = self._budget.seconds
         return limit is not None and self._seconds() >= limit + seconds

@@ -1,16 +1,16 @@
-"""Is our own network down? Decided from which hosts answer and which do not.
+"""Outage monitor: decides from the responses of hosts whether our own network is down.
 
-A failure in which nothing came back may be the host's or our own. So it does not count at once: it is held until
-another host has answered, which takes moments in a crawl that goes well, and counts then. If hosts in several networks
-are silent and no host answers for some seconds more, the crawl is *stalled*: nothing new begins, and hosts that have
-answered before, the *witnesses*, get a request. If one answers, the silent hosts are dead, and their failures count.
-If none does, the network is down: the failed URLs go back to the frontier uncounted, and witnesses get requests now
-and then until one answers.
+A failure without any response may be caused by the host or by our own network. It is therefore held until another host
+has responded, which takes moments in a healthy crawl, and counts then. If hosts in several networks do not respond and
+no other host responds for some more seconds, the crawl is *stalled*: no request starts, and hosts that have responded
+before, the *reference hosts*, get a request. If one responds, the other hosts are dead, and their failures count. If
+none responds, the network is down: the failed URLs go back to the frontier without being counted, and reference hosts
+get requests from time to time until one responds.
 
-Dead hosts must not keep a crawl from ending. Silence in fewer networks than `MIN_RESPONDING_HOSTS` never stalls it.
-After each false alarm and each outage, silence counts at once for a time that doubles. If no host has ever answered,
-or so few that all may have died, the hosts are taken for dead after ten minutes. Otherwise the crawl ends after a day,
-with its frontier complete.
+Dead hosts must not keep a crawl from ending. Failures in fewer networks than `MIN_RESPONDING_HOSTS` never stall it.
+After each false alarm and each outage, failures count at once for a time that doubles. If no host has ever responded,
+or so few that all may have died, the hosts count as dead after ten minutes. Otherwise the crawl ends after a day, with
+its frontier complete.
 
 >>> detector = OutageDetector(unit=15.0)
 >>> detector.heard(0.0)
@@ -46,29 +46,29 @@ from motherlode.runtime.clock import SYSTEM_CLOCK, Clock
 from motherlode.www.urls import host_of, origin_of, registrable_domain
 
 MIN_RESPONDING_HOSTS = 3
-"""Networks that must be silent before it can be our own, and witnesses in so many must once have answered."""
+"""Minimum number of networks without a response before an outage is suspected. As many must have responded once."""
 _GRACE = 1 / 3
-"""Units of the retry wait, five seconds by default, in which others may answer before witnesses are asked."""
+"""Units of the retry wait (five seconds by default) in which other hosts may respond before a round starts."""
 _LONGEST_PAUSE = 20.0
-"""Units: the longest time between two questions to witnesses, and the longest for which silence is believed."""
+"""Units: longest time between two rounds of requests, and longest time in which failures count at once."""
 _FORGOTTEN = 240.0
-"""Units after which a doubt no longer makes the next one less likely."""
+"""Units after which a false alarm no longer delays the next one."""
 _PATIENCE = 5760.0
-"""Units, a day by default, for which a network that was there is waited for."""
+"""Units, a day by default, for which the crawl waits for a network that was up before."""
 _PATIENCE_WITHOUT_WITNESSES = 40.0
 
 
 class Verdict(Enum):
-    """What a failure in which nothing came back means for its page and its host."""
+    """The meaning of a failure without a response for its page and its host."""
 
     COUNTS = "counts"
     WAITS = "waits"
-    """Nobody can tell yet."""
+    """Not known yet."""
     UNCOUNTED = "uncounted"
 
 
 def network_of(address: str, host: str) -> str:
-    """What fails together: neighbours in one network, or the names below one domain where no address is known.
+    """Return the network of an address, or the registrable domain if no address is known. These fail together.
 
     >>> network_of("198.51.100.7", "a.example"), network_of("2001:db8:1:2::7", ""), network_of("", "www.b.example:81")
     ('198.51.100', '2001:db8:1', 'b.example')
@@ -79,33 +79,33 @@ def network_of(address: str, host: str) -> str:
 
 
 class OutageDetector:
-    """Is told of every answer and of every silence; `unit` is the configured retry wait in seconds."""
+    """Collects responses and failures without a response. `unit` is the configured retry wait in seconds."""
 
     def __init__(self, *, unit: float) -> None:
         self._unit = unit
         self._heard_at = -inf
         self._silences: dict[str, float] = {}
-        """Networks that were silent since somebody answered, and when first."""
+        """Networks without a response since the last response of any host, with the time of the first failure."""
         self._rounds = 0
-        """How often witnesses were asked in vain."""
+        """Number of rounds without a response."""
         self._ask_at = inf
         self._asking = False
-        """Witnesses are being asked."""
+        """Whether a round of requests is in flight."""
         self._alarms, self._alarm_at = 0, -inf
         self._believed_until = -inf
         self._over_at = -inf
         self._before = 0.0
-        """Seconds of the outages that are over."""
+        """Total seconds of past outages."""
         self._resigned = False
-        """Nobody ever answers: the hosts are taken for dead."""
+        """No host has ever responded: all hosts count as dead."""
         self.since: float | None = None
-        """When the first was silent, while there is no network."""
+        """Start of the outage, or None."""
         self.outages = 0
 
-    # ── what is told ─────────────────────────────────────────────────────────────────────────────────
+    # ── events ──────────────────────────────────────────────────────────────────────────────────────
 
     def heard(self, now: float) -> None:
-        """Somebody answered: there is a network."""
+        """Record a response: the network is up."""
         if self.since is not None:
             self._before, self._over_at = self.seconds(now), now
         if self.since is not None or self._asking:
@@ -115,7 +115,7 @@ class OutageDetector:
         self._rounds, self._ask_at, self._asking = 0, inf, False
 
     def silent(self, network: str, now: float) -> None:
-        """A host in this network was asked, and nothing came back."""
+        """Record a request to a network without a response."""
         if now < self._believed_until or self._resigned:
             return
         self._silences.setdefault(network, now)
@@ -123,13 +123,13 @@ class OutageDetector:
             self._ask_at = now + _GRACE * self._unit
 
     def asking(self) -> None:
-        """Witnesses are asked from now on."""
+        """Record the start of a round of requests to reference hosts."""
         self._asking, self._ask_at = True, inf
 
     def asked_in_vain(self, now: float, *, enough_witnesses: bool) -> None:
-        """No witness answered, or there is none."""
+        """Record a round without a response, or without a reference host."""
         if not self._asking:
-            return  # somebody has answered meanwhile
+            return  # a host has responded meanwhile
         self._asking = False
         if self.since is None:
             self.since = min(self._silences.values())
@@ -142,12 +142,12 @@ class OutageDetector:
             self._ask_at = inf
 
     def _believe(self, now: float) -> None:
-        """A doubt soon after another is less likely to be more than dead hosts."""
+        """Return how long failures count at once. It doubles if a false alarm follows soon after another."""
         forgotten = now - self._alarm_at > _FORGOTTEN * self._unit
         self._alarms, self._alarm_at = 1 if forgotten else self._alarms + 1, now
         self._believed_until = now + self._unit * min(2.0 ** min(self._alarms, 10), _LONGEST_PAUSE)
 
-    # ── what follows ─────────────────────────────────────────────────────────────────────────────────
+    # ── conclusions ─────────────────────────────────────────────────────────────────────────────────
 
     @property
     def _is_doubtful(self) -> bool:
@@ -155,16 +155,16 @@ class OutageDetector:
 
     @property
     def stands_still(self) -> bool:
-        """Nothing new is to begin: witnesses are being asked, or none has answered."""
+        """Whether no request may start: a round is in flight, or none has had a response."""
         return self._asking or self.since is not None
 
     @property
     def ask_at(self) -> float:
-        """When witnesses are to be asked; infinite where there is nothing to ask them."""
+        """Time of the next round; infinite if none is due."""
         return self._ask_at
 
     def is_spent(self, now: float) -> bool:
-        """Enough was waited for a network that was there."""
+        """Return whether the crawl has waited long enough for a network that was up before."""
         return self.since is not None and now >= self.since + _PATIENCE * self._unit
 
     @property
@@ -172,39 +172,39 @@ class OutageDetector:
         return frozenset(self._silences)
 
     def seconds(self, now: float) -> float:
-        """Without a network, in all."""
+        """Return the total seconds without a network."""
         return self._before + (0.0 if self.since is None else now - self.since)
 
     def verdict(self, *, began: float, ended: float, now: float) -> Verdict:
-        """Of a request in which nothing came back, by its times."""
+        """Return the verdict on a request without a response, given its start and end."""
         if self.since is not None or began <= self._over_at:
             return Verdict.UNCOUNTED
         if self._resigned or self._heard_at > ended or ended < self._believed_until:
             return Verdict.COUNTS
         if not self._is_doubtful and now >= ended + self._unit:
-            return Verdict.COUNTS  # too few were asked for anybody to tell
+            return Verdict.COUNTS  # too few networks to decide
         return Verdict.WAITS
 
 
 _MOST_KEPT = 32
 _FIRST_ASKED, _THEN_ASKED = 3, 2
-"""Witnesses in the round that decides, and in those in which a network is waited for."""
+"""Reference hosts in the round that decides, and in the rounds during an outage."""
 _WAIT = 2.0
-"""Units of the retry wait that a witness's own clock may make us wait."""
+"""Units of the retry wait for which the delay of a reference host may postpone its request."""
 _ROUND_LOOK = 1.0
-"""Seconds between two looks at a round that is under way; its end is told at once."""
+"""Seconds between two checks of a round in flight. Its end wakes the engine at once."""
 _PROBLEM = "network: nobody answered, and the crawl waited"
 _UNHEARD = frozenset({FailureKind.DNS, FailureKind.GUARD, FailureKind.SCHEME})
-"""Failures that tell nothing: a name server beside us may say no of its own, and a rule of ours needs no network."""
+"""Failures that prove nothing: a local name server may refuse by itself, and our own rules need no network."""
 
 
 def is_sign_of_life(fetched: Fetched) -> bool:
-    """Whether something came over the network."""
+    """Return whether a response came over the network."""
     return not (isinstance(fetched, Failure) and (fetched.silent or fetched.kind in _UNHEARD))
 
 
 class Witnesses:
-    """One origin for each network, the last ones last. Who is chosen goes to the other end.
+    """One origin per network, in the order of their last response. A chosen one moves to the other end.
 
     >>> witnesses = Witnesses()
     >>> for network in "abc":
@@ -226,7 +226,7 @@ class Witnesses:
             self._origins.popitem(last=False)
 
     def choose(self, count: int, *, unless: frozenset[str] | set[str] = frozenset()) -> list[str]:
-        """The last ones, those in some networks only where there are no others."""
+        """Return the most recent origins. Those in the networks `unless` are used only if there are no others."""
         networks = [network for network in reversed(self._origins) if network not in unless]
         chosen = (networks or list(reversed(self._origins)))[:count]
         for network in chosen:
@@ -235,7 +235,7 @@ class Witnesses:
 
 
 class MonitoredFetcher:
-    """A fetcher that notes which hosts answer."""
+    """A fetcher that records which hosts respond."""
 
     def __init__(self, inner: Fetcher, detector: OutageDetector, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._inner = inner
@@ -255,7 +255,7 @@ class MonitoredFetcher:
 
 
 class OutageMonitor:
-    """Decides whether failures count, holds those that may not, and sends requests to witnesses."""
+    """Decides whether failures count, holds those that may not, and sends requests to reference hosts."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class OutageMonitor:
         self._detector = detector
         self._witnesses = fetcher.witnesses
         self._silent = Witnesses()
-        """Hosts that get a request if there is no witness."""
+        """Hosts that get a request if there is no reference host."""
         self._frontier = frontier
         self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, clock=clock)
         self._wait = _WAIT * unit
@@ -278,20 +278,20 @@ class OutageMonitor:
         self._round: asyncio.Task[None] | None = None
         self._held: list[LeaseResult] = []
         self._outages, self._seconds = 0, 0.0
-        """What the counters know of this run."""
+        """Outages and seconds of this run that the counters already include."""
         self._counters = Counters()
         self._wake_up: Callable[[], None] = lambda: None
         self._is_ending: Callable[[], bool] = lambda: False
 
     def start(self, counters: Counters, *, wake_up: Callable[[], None], is_ending: Callable[[], bool]) -> None:
-        """Begin to write into the counters. `wake_up` is called at news; after `is_ending` no result is held."""
+        """Start to update the counters. `wake_up` is called at changes. No result is held once `is_ending` is true."""
         self._counters, self._wake_up, self._is_ending = counters, wake_up, is_ending
         counters.no_network_since = None
 
     # ── results ──────────────────────────────────────────────────────────────────────────────────────
 
     def observe(self, result: LeaseResult) -> None:
-        """Note a result. Only silence is news: the fetcher has noted the responses."""
+        """Record a result. Only a missing response matters here, because the fetcher records responses."""
         response, lease = result.response, result.lease
         if isinstance(response, Failure) and response.silent and not response.recalled and not result.is_probe_passed:
             network = network_of(lease.address, host_of(lease.url))
@@ -338,9 +338,9 @@ class OutageMonitor:
         return _ROUND_LOOK if self._round is not None else max(0.0, self._detector.ask_at - self._clock.now())
 
     def tick(self) -> None:
-        """Send requests to witnesses when it is time, and write the state of the network into the counters."""
+        """Send requests to reference hosts when they are due, and update the counters."""
         if self._round is not None and self._round.done():
-            self._round.result()  # raises if a part of ours broke
+            self._round.result()  # raises if the round failed
             self._round = None
         if self._round is None and self._clock.now() >= self._detector.ask_at:
             self._detector.asking()
@@ -357,7 +357,7 @@ class OutageMonitor:
         self._counters.no_network_since = self._detector.since
         self._outages, self._seconds = outages, seconds
 
-    # ── witnesses ────────────────────────────────────────────────────────────────────────────────────
+    # ── reference hosts ──────────────────────────────────────────────────────────────────────────────
 
     async def _ask_witnesses(self) -> None:
         if not self._witnesses:
@@ -370,7 +370,7 @@ class OutageMonitor:
 
     def _choose(self) -> list[str]:
         is_first = self._detector.since is None
-        if not self._witnesses:  # the requests of silent hosts must have ended before they get another
+        if not self._witnesses:  # requests to hosts without a response must have ended before the next one
             return [] if is_first else self._silent.choose(_THEN_ASKED)
         count = _FIRST_ASKED if is_first else _THEN_ASKED
         return self._witnesses.choose(count, unless=self._detector.silent_networks)
@@ -385,7 +385,7 @@ class OutageMonitor:
 
 
 class NoOutageMonitor:
-    """Stands for the monitor of a web that is always there: every failure counts at once."""
+    """Monitor of a web that is always available: every failure counts at once."""
 
     is_stalled = False
 
@@ -415,7 +415,7 @@ class NoOutageMonitor:
 
 
 def _responding_hosts(records: list[HostRecord]) -> Iterator[tuple[str, str]]:
-    """Yield network and origin of the hosts that have answered in an earlier run."""
+    """Yield network and origin of the hosts that responded in an earlier run."""
     for record in records:
         if record.robots is not None or record.secure_robots is not None:
             scheme = "http" if record.secure_robots is None else "https"

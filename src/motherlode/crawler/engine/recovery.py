@@ -1,9 +1,8 @@
-"""Opening what an earlier run left: whole, mended where that is possible, or an error that says what to do.
+"""Recovery: open the state of an earlier run, repair it if possible, or raise an error that says what to do.
 
-The two halves of a crawl are the frontier and the quad store. Where one is damaged, the other is not touched, and the
-error says how to go on without the damaged one. Where the store opens but has lost its newest pages (its log was cut,
-or the machine died before the log was on disk), these pages wait again in the frontier, and are fetched and stored
-anew.
+A crawl consists of the frontier and the quad store. If one is damaged, the other is not changed, and the error says how
+to continue without the damaged one. If the store opens but has lost its newest pages (its log was cut, or the machine
+failed before the log was on disk), these pages wait again in the frontier and are fetched again.
 """
 
 from __future__ import annotations
@@ -29,19 +28,19 @@ if TYPE_CHECKING:
 
 
 _IN_A_ROW = 200
-"""Of the newest pages that must all be in the store; then the older ones are, too: a log is lost from its end."""
+"""Number of newest pages that must be in the store. Then the older ones are, too: a log is lost from its end."""
 
 
 class Pages(Protocol):
-    """What knows which pages are stored."""
+    """A store that knows which pages it has."""
 
     def has(self, url: str) -> bool: ...
 
 
 def open_store(folder: CrawlFolder, *, later: bool = False, manifest: Sequence[ManifestEntry] = ()) -> CrawlStore:
-    """The store, in a process of its own where that can have a core of its own; or the log that it is made of later.
+    """Open the store, in a child process if there is a core for it, or the log for `--index later`.
 
-    `manifest` is that of the log at the last commit.
+    `manifest` is the manifest of the log at the last commit.
     """
     if later:
         from motherlode.index.nquads_log import NQuadsLog
@@ -52,12 +51,12 @@ def open_store(folder: CrawlFolder, *, later: bool = False, manifest: Sequence[M
             from motherlode.index.store_client import StoreClient
 
             return StoreClient(folder.store)
-        from motherlode.index.crawl_store import LocalStore  # heavy, and the other one loads it in its own process
+        from motherlode.index.crawl_store import LocalStore  # slow to import
 
         return LocalStore(folder.store)
     except DamagedError:
         raise
-    except (OSError, RuntimeError) as error:  # the latter for files that contradict each other
+    except (OSError, RuntimeError) as error:  # ValueError: files that contradict each other
         if is_refused(error):
             raise OSError(str(error)) from error
         raise DamagedError(store_advice(folder.store, str(error))) from error
@@ -80,7 +79,7 @@ def open_ledger(folder: CrawlFolder) -> LmdbStorage:
 
 
 def is_frontier_damage(error: BaseException) -> bool:
-    """Whether LMDB has met pages of its file that are not what was written; it says so in words only.
+    """Return whether an error of LMDB means damaged pages. LMDB reports this only by its message.
 
     >>> is_frontier_damage(OSError("the frontier could not be written: mdb_put: MDB_CORRUPTED: Located page was wrong"))
     True
@@ -89,7 +88,7 @@ def is_frontier_damage(error: BaseException) -> bool:
 
 
 def frontier_advice(folder: CrawlFolder, why: str) -> str:
-    """What to do about a damaged frontier."""
+    """Return the advice for a damaged frontier."""
     return (
         f"the frontier in {folder.frontier} is damaged: {why}. The quads in {folder.store} are untouched: "
         f"`motherlode query` and `export` work. Put back a copy of the frontier if you have one; or move it away and "
@@ -98,20 +97,20 @@ def frontier_advice(folder: CrawlFolder, why: str) -> str:
 
 
 def requeue_lost(storage: LmdbStorage, store: Pages) -> int:
-    """Let pages wait again that the frontier knows as done and the store does not have; how many there were.
+    """Queue pages again that the frontier has as done and the store lacks. Return their number.
 
-    The newest pages alone are compared, since a log is lost from its end.
+    Only the newest pages are compared, because a log is lost from its end.
     """
     return _requeue(storage, store, in_a_row=_IN_A_ROW)
 
 
 def requeue_all_lost(storage: LmdbStorage, store: Pages) -> int:
-    """The same for every page of the crawl, wherever in a log it was lost."""
+    """Do the same for every page of the crawl, wherever in the log it was lost."""
     return _requeue(storage, store, in_a_row=None)
 
 
 def _requeue(storage: LmdbStorage, store: Pages, *, in_a_row: int | None) -> int:
-    """Stop behind so many pages that are all there; None compares every page."""
+    """Stop after `in_a_row` consecutive pages that the store has. None compares every page."""
     decode = msgspec.msgpack.Decoder(Visit).decode
     lost = there = 0
     for record in storage.newest_visits():
@@ -131,10 +130,10 @@ def _requeue(storage: LmdbStorage, store: Pages, *, in_a_row: int | None) -> int
     return lost
 
 
-# ── What a resumed crawl takes up beside its frontier: the account, what was learned, what was seen of traps.
+# ── counters, policy, traps
 
 _UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
-"""What a decoder of somebody else's may raise on bytes that are not what they were."""
+"""Errors that decoders raise for damaged bytes."""
 
 
 def restore_counters(
@@ -145,7 +144,7 @@ def restore_counters(
     estimator: Estimator | None = None,
     reward: Reward | None = None,
 ) -> Counters:
-    """The account of the crawl so far; policy, traps and the rest are where they were."""
+    """Return the counters of the crawl so far, and restore policy, traps, estimator and reward."""
     totals = _totals(storage)
     _load(storage, "policy", policy.load, totals, lost="what was learned is lost, learning begins anew")
     _load(storage, "traps", traps.load, totals, lost="what was seen of traps is forgotten")

@@ -24,7 +24,7 @@ def ended_at(response: Fetched, clock: Clock) -> float:
 
 
 class RequestRunner:
-    """Sends requests and tells the frontier when each response is there. Engine and PoliteFetcher have one each."""
+    """Sends requests and reports each response to the frontier. Engine and PoliteFetcher have one each."""
 
     def __init__(self, frontier: Frontier, fetcher: Fetcher, clock: Clock, *, resolve: Resolve = unresolvable) -> None:
         self._frontier = frontier

@@ -61,7 +61,7 @@ class RobotsAndDns:
         self._forget = forget
         self._on_rules = on_rules
         self._redirected: dict[str, list[str]] = {}
-        """Of hosts whose robots.txt was redirected: the URLs that gave a redirect."""
+        """URLs that redirected, by host, if the robots.txt of the host was redirected."""
 
     def settle(self, lease: Lease, response: Fetched | str, now: float) -> Failure | None:
         """End the lease of a prerequisite. Return the failure that the page which waits for it has, if it fails.
@@ -195,7 +195,7 @@ class PoliteFetcher:
                     return replace(failure, url=url)
 
     async def context(self, url: str, *, wait_until: float = inf) -> bytes | None:
-        """Return a JSON-LD context, following redirects and alternates; None if it cannot be had in time."""
+        """Return a JSON-LD context, following redirects and alternates; None if it does not arrive in time."""
         address = canonical(url)
         for _ in range(_MAX_CONTEXT_HOPS):
             if address is None:

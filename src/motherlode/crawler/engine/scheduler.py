@@ -1,4 +1,4 @@
-"""What the response to one lease means for frontier and policy. The live engine and the simulator share this module."""
+"""Consequences of one response for frontier and policy. The live engine and the simulator share this module."""
 
 from __future__ import annotations
 

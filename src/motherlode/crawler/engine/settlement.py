@@ -63,7 +63,7 @@ class Settlement:
         self._clock = clock
 
     async def settle(self, result: LeaseResult, verdict: Verdict) -> Visit | None:
-        """End the lease of a result. Return the visit; None if the result is none, as for a prerequisite."""
+        """End the lease of a result. Return the visit; None for a prerequisite."""
         lease, response = result.lease, result.response
         if response is None:
             self._robots_and_dns.settle(lease, result.address, self._clock.now())
