@@ -1,4 +1,4 @@
-"""A crawl by the command line whose reader processes are killed: nothing is lost, and the crawl comes to its end."""
+"""A crawl whose parser processes are killed: no page is lost, and the crawl ends normally."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KILLS = 4
 
 
 def readers_of(crawl: int) -> list[int]:
-    """The reader processes of a crawl."""
+    """Return the ids of the parser processes of a crawl."""
     children = Path(f"/proc/{crawl}/task/{crawl}/children").read_text().split()
     return [int(child) for child in children if b"motherlode.crawler.parsing.worker" in _command(child)]
 
@@ -32,10 +32,10 @@ def _command(process: str) -> bytes:
 
 
 def kill_reader(web: LoggedWeb, crawl: int, *, after: int) -> int:
-    """Kill the first reader with `kill -9` when so many requests were made; which one that was."""
+    """Kill the first parser process with SIGKILL after `requests` requests. Return its id."""
     patience = time.monotonic() + 120
     while len(web.log) < after or not readers_of(crawl):
-        assert time.monotonic() < patience, "the crawl stands still"
+        assert time.monotonic() < patience, "the crawl makes no progress"
         time.sleep(0.005)
     reader = readers_of(crawl)[0]
     os.kill(reader, signal.SIGKILL)
@@ -69,5 +69,8 @@ def test_crawl_with_killed_parser_processes_ends_with_all_pages(tmp_path: Path) 
     pages = {f"http://h{host}.example/{number}" for host in range(HOSTS) for number in range(PAGES)}
     assert pages <= {visit.url for visit in visits if visit.failure is None}
     assert "processing" not in read_stats(CrawlFolder(folder)).totals.failures
-    noticed = ("another takes its place", "could not be started")  # the second if it was killed during its start
+    noticed = (
+        "another takes its place",
+        "could not be started",
+    )  # the second message appears if the process was killed during its start
     assert sum(told.read_text().count(words) for words in noticed) == KILLS

@@ -1,4 +1,4 @@
-"""Traps as the crawl sees them."""
+"""Trap detection during a crawl."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_record_of_duplicate_content_returns_the_first_url() -> None:
 
 
 def _list_pages(traps: TrapWatch, *, by_redirect: bool) -> None:
-    """Lists, which are no finds, and one thing in ten that they lead to."""
+    """Record list pages, which are not relevant, and one in ten of the pages that they link to."""
     for number in range(3000):
         url = f"http://a.example/list?page={number}"
         traps.reason(url)

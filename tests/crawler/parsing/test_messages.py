@@ -1,4 +1,4 @@
-"""The records between a crawl and its readers survive the way, and cost the crawl nothing of what reads pages."""
+"""Messages between the crawl and its parser processes. The crawl process must not import the parsers."""
 
 from __future__ import annotations
 

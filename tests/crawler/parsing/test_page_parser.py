@@ -1,4 +1,4 @@
-"""One page through detect, transform, extract and the target, without a process around it."""
+"""Parsing of one page in this process: kind, statements, links, directives and target."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_parsed_page_has_kind_statements_and_links(text: str, content_type: str,
     assert reading.quads == sum(reading.counts.values())
     assert reading.graph_quads.count(b"\n") == reading.union_quads.count(b"\n") == reading.quads
     assert "http://ex.org/next" in [link.url for link in reading.links]
-    assert syntaxes(reading) == (syntax,), "plain page facts are no syntax of their own"
+    assert syntaxes(reading) == (syntax,), "page metadata is not counted as a syntax"
 
 
 def test_page_without_data_is_not_relevant_and_has_links() -> None:
@@ -87,7 +87,9 @@ def test_robots_directives_are_obeyed(
     assert (reading.relevant, bool(reading.quads), bool(reading.graph_quads)) == (kept, kept, kept)
     assert bool(reading.links) == followed
     assert bool(reading.not_followed) != followed
-    assert any("noindex" in problem.message for problem in reading.problems) != kept, "what was left out is told"
+    assert any("noindex" in problem.message for problem in reading.problems) != kept, (
+        "a problem reports the omitted statements"
+    )
 
 
 THEN = "2031-06-25T15:00:00Z"
@@ -107,10 +109,10 @@ def test_page_after_its_unavailable_after_date_has_no_statements(text: str, head
     )
     assert (before.relevant, bool(before.quads), before.problems) == (True, True, ())
     assert (after.relevant, after.quads, after.graph_quads) == (False, 0, b"")
-    assert bool(after.links), "they are followed"
+    assert bool(after.links), "links are followed"
     (problem,) = after.problems
     assert problem.message.startswith("unavailable_after: the page asks not to be kept after 2031-06-25 15:00; ")
-    assert bool(recorded.quads), "a recorded web stands still"
+    assert bool(recorded.quads), "dates are ignored in a recorded web"
     in_its_head = not headers
     assert (before.ends_at, recorded.ends_at) == (end if in_its_head else None, None)
 
@@ -203,7 +205,7 @@ def test_brief_parser_describes_each_link_only_once() -> None:
     ]
     assert [(link.url, link.source) for link in second] == [(link.url, link.source) for link in first]
     assert (second[0].anchor, second[0].context, second[0].tag_path) == ("", "", "")
-    assert second[1] == first[1], "what must not be followed was not given"
+    assert second[1] == first[1], "a nofollow link does not count as returned"
 
 
 def test_brief_parser_describes_links_again_if_they_were_not_returned() -> None:

@@ -1,4 +1,4 @@
-"""From a body to its facts: plain documents, archives, and what was fetched for a page."""
+"""`parse_document` for plain documents, archives, and pages with fetched contexts or service responses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def understood(
 
 
 def linked(body: bytes, content_type: str) -> tuple[list[str], list[Problem]]:
-    """The addresses that a body leads to, and what is wrong with it."""
+    """Return the URLs of the links of a body, and its problems."""
     gather = partial(collect_links, options=LinkOptions())
     found = parse_document(body, url=URL, content_type=content_type, options=TransformOptions(), collect_links=gather)
     return [link.url for link in found.links], list(found.facts.all_problems())
@@ -70,8 +70,8 @@ def test_statements_of_archive_members_belong_to_the_archive() -> None:
     assert document.url == URL
     assert facts.counts == {Syntax.TURTLE: 6}
     nodes = {name for name in subjects(facts) if name.startswith("_:")}
-    assert len(nodes) == 2, "each member has blank nodes of its own"
-    assert subjects(facts) - nodes == {f"<{URL}#it>"}, "what is relative is relative to the archive"
+    assert len(nodes) == 2, "each member has its own blank nodes"
+    assert subjects(facts) - nodes == {f"<{URL}#it>"}, "the base of relative URLs is the archive"
 
 
 def test_compressed_document_has_the_statements_of_the_original() -> None:
@@ -154,7 +154,7 @@ def test_truncated_compressed_sitemap_gives_a_problem_and_the_complete_links() -
     packed = gzip.compress(sitemap(*addresses))
     found, problems = linked(packed[: len(packed) // 2], "application/gzip")
     assert 50 < len(found) < 250
-    assert found == addresses[: len(found)], "no address is cut in two"
+    assert found == addresses[: len(found)], "no URL is cut"
     assert any("end-of-stream" in problem.message for problem in problems)
     assert any("not well-formed" in problem.message for problem in problems)
 
@@ -182,7 +182,7 @@ PERSON = b'{"name": "Ann"}'
 def described(
     content_type: str, *contexts: str, body: bytes = PERSON, supplies: SubrequestResults | None = None
 ) -> tuple[Document, TransformResult]:
-    """JSON whose Link headers name contexts."""
+    """Parse JSON whose Link headers name contexts."""
     supplies = supplies or SubrequestResults(contexts={CONTEXT: b'{"@context": {"name": "http://schema.org/name"}}'})
     options = TransformOptions()
     found = parse_document(
@@ -199,7 +199,9 @@ def test_json_with_context_in_link_header_is_json_ld(content_type: str) -> None:
         ("<http://schema.org/name>", '"Ann"')
     ]
     own = b'{"@context": {"label": "http://schema.org/alternateName"}, "name": "Ann", "label": "A."}'
-    assert described(content_type, CONTEXT, body=own)[1].counts == {Syntax.JSON_LD: 2}, "its own comes on top"
+    assert described(content_type, CONTEXT, body=own)[1].counts == {Syntax.JSON_LD: 2}, (
+        "the context in the document is added"
+    )
     assert described(content_type, "https://schema.org/")[1].counts == {Syntax.JSON_LD: 1}, "bundled"
 
 

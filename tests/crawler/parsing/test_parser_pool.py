@@ -1,4 +1,4 @@
-"""Reader processes: pages go in, readings come out, and a page that breaks its reader breaks nothing else."""
+"""The parser pool: results, timeouts, and parser processes that crash or are killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _body(number: int = 0, body: bytes = PAGE) -> PageBody:
 
 T = TypeVar("T")
 _SECONDS = 120
-"""For one test: a reader process starts in one, on a busy machine in ten."""
+"""Timeout of one test. A parser process starts in one second, and in ten seconds on a busy machine."""
 
 
 @asynccontextmanager
@@ -45,13 +45,13 @@ async def _in_time(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _ended(process: int) -> None:
-    """Wait until a process has been waited for, which the event loop does."""
-    while os.path.exists(f"/proc/{process}"):  # noqa: ASYNC110, ASYNC240, PTH110 - only the kernel knows
+    """Wait until the event loop has reaped a process."""
+    while os.path.exists(f"/proc/{process}"):  # noqa: ASYNC110, ASYNC240, PTH110 - the kernel sends no event
         await asyncio.sleep(0.01)
 
 
 async def _stopped(pool: ParserPool) -> int:
-    """The only reader of a pool, which reads no further until it is killed."""
+    """Stop the only process of a pool with SIGSTOP. Return its id."""
     await pool.read(_body(99))
     (worker,) = pool.process_ids()
     os.kill(worker, signal.SIGSTOP)
@@ -59,8 +59,8 @@ async def _stopped(pool: ParserPool) -> int:
 
 
 async def _sent(pool: ParserPool, count: int) -> None:
-    """Wait until so many pages are with the only reader."""
-    while len(pool._running[0].sent) < count:  # noqa: ASYNC110 - no answer tells that a page has only been sent
+    """Wait until `count` pages were sent to the only process."""
+    while len(pool._running[0].sent) < count:  # noqa: ASYNC110 - there is no event for a sent page
         await asyncio.sleep(0.01)
 
 
@@ -75,7 +75,7 @@ async def test_many_pages_get_their_own_results() -> None:
     assert len(readings) == 40
     assert graphs
     assert all(reading.links[0].url == "http://ex.org/next" for reading in readings)
-    assert len({reading.graph_quads for reading in readings}) == 40, "blank nodes and graphs are each page's own"
+    assert len({reading.graph_quads for reading in readings}) == 40, "each page has its own blank nodes and graph"
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
@@ -118,7 +118,7 @@ async def test_page_that_crashes_two_processes_fails(tmp_path: Path, monkeypatch
 
 
 def _fragile_python(path: Path) -> Path:
-    """A Python in which a reader process ends by `kill -9` when it reads a page with these words."""
+    """Write a Python executable whose parser process kills itself if a page contains `kill -9`. Return its path."""
     path.write_text(
         f"#!{sys.executable}\n"
         "import os, signal\n"
@@ -138,7 +138,7 @@ def _fragile_python(path: Path) -> Path:
 async def test_process_killed_during_its_start_is_started_again() -> None:
     async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
         reading = asyncio.create_task(pool.read(_body()))
-        while not pool._processes:  # noqa: ASYNC110 - nothing else tells of a process that is not ready
+        while not pool._processes:  # noqa: ASYNC110 - there is no event for a process that is not ready
             await asyncio.sleep(0)
         (starting,) = pool._processes
         starting.kill()
@@ -150,7 +150,7 @@ async def test_supervising_task_that_ends_is_replaced_and_logged(caplog: pytest.
         await _stopped(pool)
         reading = asyncio.create_task(pool.read(_body(1)))
         await _sent(pool, 1)
-        (task,) = pool._tasks  # nothing outside the pool can end its tasks
+        (task,) = pool._tasks  # only the pool has a reference to its tasks
         task.cancel()
         assert (await reading).relevant
     assert "the supervising task of a parser process ended" in caplog.text
@@ -215,7 +215,7 @@ async def test_processes_that_cannot_start_raise_os_error(monkeypatch: pytest.Mo
 async def test_all_waiting_pages_fail_if_no_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
     pool = ParserPool(ParseOptions(target="any"), workers=1, seconds=5)
-    try:  # more than there is room for: the last are put when the others are told
+    try:  # more pages than the queue holds: the last are queued after the first have failed
         async with asyncio.timeout(20):
             told = await asyncio.gather(*(pool.read(_body(number)) for number in range(100)), return_exceptions=True)
     finally:
