@@ -20,7 +20,7 @@ PAGES = 40
 
 
 def start(*arguments: str, shift: int) -> subprocess.Popen[str]:
-    """Start the command line in a process whose clock is ahead by `seconds`."""
+    """Start the command line in a process whose clock is ahead by `shift` seconds."""
     command = [sys.executable, "-c", SHIFTED.format(shift=shift), *arguments]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "10000"})
 

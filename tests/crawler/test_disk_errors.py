@@ -111,7 +111,7 @@ def garble(path: Path, *, start: int, count: int) -> None:
 
 
 def is_clear(done: Ended, *words: str) -> bool:
-    """Return whether a run ended with exit code 1 and an error message that has these words."""
+    """Check that a run ended with exit code 1 and an error message that has these words."""
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode == 1, (done.returncode, done.stderr)
     assert all(word in done.stderr for word in ("error:", *words)), done.stderr

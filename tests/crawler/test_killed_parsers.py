@@ -18,7 +18,7 @@ HOSTS, PAGES = 4, 40
 KILLS = 4
 
 
-def readers_of(crawl: int) -> list[int]:
+def find_parsers(crawl: int) -> list[int]:
     """Return the ids of the parser processes of a crawl."""
     children = Path(f"/proc/{crawl}/task/{crawl}/children").read_text().split()
     return [int(child) for child in children if b"motherlode.crawler.parsing.worker" in _command(child)]
@@ -31,17 +31,18 @@ def _command(process: str) -> bytes:
         return b""
 
 
-def kill_reader(web: LoggedWeb, crawl: int, *, after: int) -> int:
-    """Kill the first parser process with SIGKILL after `requests` requests. Return its id."""
-    patience = time.monotonic() + 120
-    while len(web.log) < after or not readers_of(crawl):
-        assert time.monotonic() < patience, "the crawl makes no progress"
+def kill_parser(web: LoggedWeb, crawl: int, *, after: int) -> int:
+    """Kill the first parser process with SIGKILL after `after` requests. Return its id."""
+    deadline = time.monotonic() + 120
+    while len(web.log) < after or not find_parsers(crawl):
+        assert time.monotonic() < deadline, "the crawl makes no progress"
         time.sleep(0.005)
-    reader = readers_of(crawl)[0]
-    os.kill(reader, signal.SIGKILL)
-    while reader in readers_of(crawl):
+    parser = find_parsers(crawl)[0]
+    os.kill(parser, signal.SIGKILL)
+    while parser in find_parsers(crawl):
+        assert time.monotonic() < deadline, "the killed process is not reaped"
         time.sleep(0.005)
-    return reader
+    return parser
 
 
 @pytest.mark.timeout(400)
@@ -59,10 +60,10 @@ def test_crawl_with_killed_parser_processes_ends_with_all_pages(tmp_path: Path) 
             workers=1,
         )
         (tmp_path / "job.toml").write_text(job_to_toml(job))
-        folder, told = tmp_path / "crawl", tmp_path / "told"
+        folder, errors = tmp_path / "crawl", tmp_path / "errors"
         command = ["crawl", "--config", str(tmp_path / "job.toml"), "--quiet", "-o", str(folder)]
-        crawl = offspring.start(*command, errors=told)
-        killed = {kill_reader(web, crawl, after=30 * (number + 1)) for number in range(KILLS)}
+        crawl = offspring.start(*command, errors=errors)
+        killed = {kill_parser(web, crawl, after=30 * (number + 1)) for number in range(KILLS)}
         assert offspring.wait() == 0
     assert len(killed) == KILLS
     visits = list(read_visits(CrawlFolder(folder)))
@@ -70,7 +71,7 @@ def test_crawl_with_killed_parser_processes_ends_with_all_pages(tmp_path: Path) 
     assert pages <= {visit.url for visit in visits if visit.failure is None}
     assert "processing" not in read_stats(CrawlFolder(folder)).totals.failures
     noticed = (
-        "another takes its place",
+        "it is replaced",
         "could not be started",
     )  # the second message appears if the process was killed during its start
-    assert sum(told.read_text().count(words) for words in noticed) == KILLS
+    assert sum(errors.read_text().count(words) for words in noticed) == KILLS

@@ -24,7 +24,7 @@ UNIT = 0.01
 
 @dataclass
 class Servers:
-    """Three hosts: `quick` has rules, `waits` fails or alternates between 503 and 429 at first, and `never` always fails."""
+    """Host `quick` has rules, `waits` fails or alternates between 503 and 429 at first, `never` always fails."""
 
     retry_after: str = ""
     log: list[tuple[float, str, str]] = field(default_factory=list)
@@ -74,7 +74,7 @@ def folder(tmp_path: Path) -> CrawlFolder:
 
 
 @pytest.fixture
-def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def _short_robots_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rests, "RULES_PATIENCE", 100.0)
 
 
@@ -97,7 +97,7 @@ async def test_retry_after_of_robots_txt_is_obeyed(folder: CrawlFolder) -> None:
     assert read_stats(folder).unread_rules.keys() <= {"unavailable", "too-many-requests"}
 
 
-@pytest.mark.usefixtures("_short_patience")
+@pytest.mark.usefixtures("_short_robots_timeout")
 async def test_crawl_ends_with_a_reason_if_only_hosts_without_robots_txt_remain(folder: CrawlFolder) -> None:
     servers = Servers()
     began = time.monotonic()

@@ -18,7 +18,7 @@ from motherlode.crawler.parsing.messages import (
 from motherlode.model import Link, LinkSource, Problem, Syntax
 
 
-def reading(**counts: int) -> ParsedPage:
+def parsed_page(**counts: int) -> ParsedPage:
     return ParsedPage(
         kind="html",
         relevant=True,
@@ -38,15 +38,15 @@ def test_messages_are_unchanged_by_serialization() -> None:
     sent = (
         ParseOptions(target="any", is_brief=True),
         PageBody(url="http://a.example/", content_type="text/html", body=b"\xff", supplies=supplies),
-        reading(rdfa=2),
+        parsed_page(rdfa=2),
     )
     for record in sent:
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(record), type=type(record)) == record
 
 
 def test_syntaxes_exclude_page_metadata() -> None:
-    assert syntaxes(reading(rdfa=2, page=3, jsonld=1)) == ("jsonld", "rdfa")
-    assert syntaxes(reading(page=3)) == ()
+    assert syntaxes(parsed_page(rdfa=2, page=3, jsonld=1)) == ("jsonld", "rdfa")
+    assert syntaxes(parsed_page(page=3)) == ()
 
 
 def test_crawl_process_imports_no_parsers() -> None:

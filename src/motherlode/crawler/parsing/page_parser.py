@@ -228,24 +228,24 @@ MAX_PROBLEMS = 50
 class PageParser:
     """Parses pages and tests them against one target."""
 
-    def __init__(self, instructions: ParseOptions) -> None:
-        self._target: Target = target_from(instructions.target)
-        self._options = TransformOptions(
-            seconds=instructions.seconds,
-            stylesheets=instructions.stylesheets,
-            transformations=instructions.transformations,
-            services=instructions.services,
-            transformers=instructions.transformers,
-            strict_jsonld=instructions.strict_jsonld,
+    def __init__(self, options: ParseOptions) -> None:
+        self._target: Target = target_from(options.target)
+        self._transform_options = TransformOptions(
+            seconds=options.seconds,
+            stylesheets=options.stylesheets,
+            transformations=options.transformations,
+            services=options.services,
+            transformers=options.transformers,
+            strict_jsonld=options.strict_jsonld,
         )
-        self._out_of_scope = None if instructions.scope.is_everything else OutOfScope(instructions.scope.scope())
+        self._out_of_scope = None if options.scope.is_everything else OutOfScope(options.scope.scope())
         self._link_options = LinkOptions(
-            kept_extensions=_find_extensions(transformable_types(self._options)), outside=self._out_of_scope
+            kept_extensions=_find_extensions(transformable_types(self._transform_options)), outside=self._out_of_scope
         )
-        self._link_rules = instructions.following
-        self._keep_ntriples = instructions.keep_ntriples
-        self._keep_hashes = instructions.keep_hashes
-        self._described: set[str] | None = set() if instructions.is_brief else None
+        self._link_rules = options.following
+        self._keep_ntriples = options.keep_ntriples
+        self._keep_hashes = options.keep_hashes
+        self._described: set[str] | None = set() if options.is_brief else None
 
     def read(self, page: PageBody) -> ParsedPage:
         """Parse a page."""
@@ -257,7 +257,7 @@ class PageParser:
             page.body,
             url=page.url,
             content_type=page.content_type,
-            options=self._options,
+            options=self._transform_options,
             supplies=page.supplies,
             contexts=context_links(page.headers, page_url=page.url) if page.headers else (),
             collect_links=partial(self._collect_links, described=described),
