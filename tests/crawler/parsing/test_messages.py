@@ -11,7 +11,7 @@ from motherlode.crawler.parsing.messages import (
     PageBody,
     ParsedPage,
     ParseOptions,
-    ServiceAnswer,
+    ServiceResponse,
     SubrequestResults,
     syntaxes,
 )
@@ -34,7 +34,7 @@ def parsed_page(**counts: int) -> ParsedPage:
 
 
 def test_messages_are_unchanged_by_serialization() -> None:
-    supplies = SubrequestResults(contexts={"http://c.example/": b"{}"}, service=ServiceAnswer(body=b"x"))
+    supplies = SubrequestResults(contexts={"http://c.example/": b"{}"}, service=ServiceResponse(body=b"x"))
     sent = (
         ParseOptions(target="any", is_brief=True),
         PageBody(url="http://a.example/", content_type="text/html", body=b"\xff", supplies=supplies),

@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from motherlode.crawler.parsing import page_parser
-from motherlode.crawler.parsing.messages import ServiceAnswer, SubrequestResults
+from motherlode.crawler.parsing.messages import ServiceResponse, SubrequestResults
 from motherlode.crawler.parsing.page_parser import parse_document
 from motherlode.links import LinkOptions, collect_links
 from motherlode.model import ContentKind, Problem, Syntax, TransformResult
@@ -98,7 +98,7 @@ def test_fetched_contexts_are_used() -> None:
 
 
 def test_statements_of_a_service_are_added_to_those_of_the_page() -> None:
-    answer = ServiceAnswer(content_type="text/turtle", body=b"<> <http://purl.org/dc/terms/title> 'On ore' .")
+    answer = ServiceResponse(content_type="text/turtle", body=b"<> <http://purl.org/dc/terms/title> 'On ore' .")
     _, facts = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
     assert facts.counts == {Syntax.OTHER: 1}
     assert subjects(facts) == {f"<{URL}>"}
@@ -107,12 +107,12 @@ def test_statements_of_a_service_are_added_to_those_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (ServiceAnswer(failure="timeout: 60 s"), "timeout"),
-        (ServiceAnswer(content_type="image/png", body=b"x"), "image/png"),
-        (ServiceAnswer(content_type="text/turtle", body=b"<> <"), ""),
+        (ServiceResponse(failure="timeout: 60 s"), "timeout"),
+        (ServiceResponse(content_type="image/png", body=b"x"), "image/png"),
+        (ServiceResponse(content_type="text/turtle", body=b"<> <"), ""),
     ],
 )
-def test_failed_service_is_a_problem_and_the_page_is_parsed(answer: ServiceAnswer, said: str) -> None:
+def test_failed_service_is_a_problem_and_the_page_is_parsed(answer: ServiceResponse, said: str) -> None:
     page = Service(media_type="text/turtle", url="http://s.example/")
     _, facts = parse(TURTLE, "text/turtle", services=(page,), supplies=SubrequestResults(service=answer))
     assert facts.counts == {Syntax.TURTLE: 3}
@@ -121,7 +121,7 @@ def test_failed_service_is_a_problem_and_the_page_is_parsed(answer: ServiceAnswe
 
 
 def test_service_response_without_matching_service_is_ignored() -> None:
-    answer = ServiceAnswer(content_type="text/turtle", body=TURTLE)
+    answer = ServiceResponse(content_type="text/turtle", body=TURTLE)
     _, facts = parse(b"plain", "text/plain", services=(PDF,), supplies=SubrequestResults(service=answer))
     assert (facts.counts, facts.all_problems()) == ({}, ())
 

@@ -23,7 +23,7 @@ from motherlode.crawler.parsing.messages import (
     PageBody,
     ParsedPage,
     ParseOptions,
-    ServiceAnswer,
+    ServiceResponse,
     SubrequestResults,
 )
 from motherlode.detect import detect
@@ -175,7 +175,7 @@ def _report_omitted_links(links: int, members: int) -> Iterator[TransformResult]
 
 
 def _transform_parts(
-    document: Document, content_type: str, options: TransformOptions, response: ServiceAnswer | None
+    document: Document, content_type: str, options: TransformOptions, response: ServiceResponse | None
 ) -> Iterator[tuple[Document, TransformResult]]:
     """Yield the document, or each document in an archive, with its statements.
 
@@ -207,7 +207,7 @@ def _transform_members(document: Document, options: TransformOptions) -> Iterato
 
 
 def _extract_service_response(
-    document: Document, content_type: str, options: TransformOptions, response: ServiceAnswer | None
+    document: Document, content_type: str, options: TransformOptions, response: ServiceResponse | None
 ) -> Extraction:
     """Return the statements in the response of a transformation service, or none if there is no response."""
     call = find_service_call(document, options, content_type=content_type) if response is not None else None
@@ -288,7 +288,7 @@ class PageParser:
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
             ends_at=in_head.ends_at if page.at else None,
-            gist=content_fingerprint(facts, page.url),
+            content_fingerprint=content_fingerprint(facts, page.url),
         )
 
     def _collect_links(self, document: Document, facts: TransformResult, *, described: AbstractSet[str]) -> list[Link]:
