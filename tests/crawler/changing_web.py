@@ -1,4 +1,4 @@
-"""A small web on loopback whose pages a test may change, with a log of every request."""
+"""A small web on loopback whose pages a test can change, with a log of all requests."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Asked:
 
 @dataclass
 class Document:
-    """What a path gives; a status other than 200 needs no text."""
+    """Response for a path. A status other than 200 needs no text."""
 
     text: str = ""
     status: int = 200
     content_type: str = "text/html"
     headers: dict[str, str] = field(default_factory=dict)
     anew: dict[str, str] = field(default_factory=dict)
-    """Further headers of a 304."""
+    """Additional headers of a 304 response."""
 
 
 @dataclass
@@ -79,9 +79,9 @@ async def serving(site: ChangingWeb) -> AsyncIterator[ChangingWeb]:
 
 
 async def motherlode(*arguments: str, code: int = 0, errors: bool = False) -> str:
-    """The command in a process of its own, as a user runs it: its output, if it ends as expected.
+    """Run the command line in a process, check its exit status, and return its output.
 
-    With `errors`, or where it is to fail, that on stderr, too.
+    The output includes stderr if `errors` is set or the command is expected to fail.
     """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", "from motherlode.cli import main; main()", *arguments),
@@ -100,7 +100,7 @@ def stats(folder: Path) -> dict[str, Any]:
 
 
 def job_file(path: Path, site: ChangingWeb, **more: object) -> Path:
-    """A job that begins at the root of the site and may go nowhere else."""
+    """Write a job file with the root of the site as seed and the site as scope."""
     keys = {
         "seeds": [f"{site.root}/"],
         "allow": ["127.0.0.0/8"],

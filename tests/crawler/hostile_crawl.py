@@ -1,4 +1,4 @@
-"""A crawl in a process of its own, with a name service that changes its answers: says what it and its readers took.
+"""Run a crawl with a resolver that changes its addresses. Print its outcomes and peak memory as JSON.
 
 python -m tests.crawler.hostile_crawl JOB.toml FOLDER ALLOWED FORBIDDEN
 """
@@ -20,7 +20,7 @@ from motherlode.crawler.engine.factory import assemble
 
 
 def changing(allowed: str, forbidden: str) -> Any:
-    """A resolver for `flip.example`: first an address that may be asked, then one that may not, and so on."""
+    """Return a resolver that alternates between an allowed and a forbidden address for `flip.example`."""
     times, system = count(), socket.getaddrinfo
 
     def look_up(host: Any, port: Any, *arguments: Any, **named: Any) -> Any:
@@ -33,7 +33,7 @@ def changing(allowed: str, forbidden: str) -> Any:
 
 
 def _peak_mb() -> float:
-    """The most memory of this process; getrusage would tell that of the parent, where it is more."""
+    """Return the peak memory of this process. getrusage would return that of the parent if it is larger."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 

@@ -1,4 +1,4 @@
-"""Hosts whose TLS means ill, on one port; which of them is meant, the client says when it greets."""
+"""Hosts with hostile TLS servers on one port. The server name in the client hello selects the host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOSTS = ("tls-stuck", "tls-restless", "tls-keys", "tls-alert", "tls-cut", "tls-u
 
 
 class TlsHosts:
-    """Says little of use, to whoever comes."""
+    """A server that answers each connection with a hostile TLS byte stream."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -28,7 +28,7 @@ class TlsHosts:
         keys = self._folder / f"keys{next(self._numbers)}"
         context = server_context(self._own)
         context.sni_callback = lambda tls, name, context: named.append(name.removesuffix(".example"))
-        context.num_tickets = 0  # they would take the first numbers of the records that are forged
+        context.num_tickets = 0  # session tickets would use the first sequence numbers of the forged records
         context.keylog_filename = str(keys)
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             talk = Talk(context, reader, writer)

@@ -1,9 +1,9 @@
-"""Hosts that mean well and hosts that do not, in a process of their own, on one loopback address.
+"""Good and hostile hosts on one loopback address, in a separate process.
 
     python -m tests.crawler.hostile_web LOG
 
-Says its port on a line of JSON and ends with its standard input. The same port at 127.0.0.1, which no crawl is allowed
-to reach, is watched: whatever comes there is a line in the log that begins with "canary".
+The process prints its port as one line of JSON and ends when its standard input closes. It also listens on the same
+port of 127.0.0.1, which no crawl is allowed to reach. Each connection there gives a log line that begins with "canary".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HTML = "Content-Type: text/html"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 BOMB = 300 << 20
-"""Bytes of zeros in each bomb."""
+"""Number of zero bytes in each decompression bomb."""
 
 
 def bombs() -> dict[str, bytes]:
@@ -55,7 +55,7 @@ def redirect(to: str) -> bytes:
 
 
 def hostile(port: int) -> dict[str, bytes | Script]:
-    """What each host answers to everything but a request for its robots.txt."""
+    """Return the responses of the hostile hosts to all requests except those for robots.txt."""
     found: dict[str, bytes | Script] = {
         "headers": endless(b"HTTP/1.1 200 OK\r\n", b"X-A: " + b"a" * 1000 + b"\r\n"),
         "body": endless(HEAD + b"\r\n", b"<p>endless</p>" * 5000),
@@ -96,14 +96,14 @@ def scripted(host: str, path: str, table: dict[str, bytes | Script]) -> bytes | 
         return answer(b"", status="404 Not Found")
     if name == "chain":
         return redirect(f"/{int(path[1:] or 0) + 1}")
-    if name == "trap":  # a million addresses, ten more with every page
+    if name == "trap":  # a million URLs, with ten new links on every page
         number = int(path.rpartition("/")[2] or 0)
         return page(*(f"/day/{(10 * number + n) % 1_000_000}" for n in range(1, 11)))
     return table.get(name, answer(b"", status="404 Not Found"))
 
 
 class Hosts:
-    """Both listeners."""
+    """The server of all hosts and the canary listener."""
 
     def __init__(self, log: TextIO) -> None:
         self._log = log
@@ -156,7 +156,7 @@ async def run(log: TextIO, folder: Path) -> None:
     server.close()
     canary.close()
     secured.close()
-    os._exit(0)  # what is under way has no end
+    os._exit(0)  # some responses never end
 
 
 if __name__ == "__main__":

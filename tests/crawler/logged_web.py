@@ -1,4 +1,4 @@
-"""A web on loopback that logs every request, in a thread of the test, and knows in which run of a crawl it came."""
+"""A web on loopback, in a thread of the test, that logs every request with the number of the crawl run."""
 
 from __future__ import annotations
 
@@ -29,14 +29,17 @@ class Line:
 
 @dataclass
 class LoggedWeb:
-    """Hosts `h0.example` and so on. Each has a tree of pages with JSON-LD, three that fail, and links to others."""
+    """Hosts `h0.example`, `h1.example` and so on.
+
+    Each has a tree of pages with JSON-LD, three pages that fail, and links to other hosts.
+    """
 
     hosts: int
     pages: int
-    """Of each host."""
+    """Number of pages per host."""
     latency: float = 0.0
     weight: int = 0
-    """Bytes that every page has beside what it says."""
+    """Number of padding bytes in every page."""
     log: list[Line] = field(default_factory=list)
     run: int = 0
     port: int = 0
@@ -71,7 +74,7 @@ class LoggedWeb:
         self.log, self.run, self._asked = [], 0, Counter()
 
     def begin_run(self) -> None:
-        """The client is dead: when all that it sent has been read, the next run begins."""
+        """Begin the next run after all requests of the ended client have been read."""
         while self._server.connections:
             time.sleep(0.005)
         self.run += 1
@@ -120,11 +123,11 @@ _JSON_LD = "application/ld+json"
 
 
 CHANCE = ("generatedAtTime", "referrer", "wasGeneratedBy")
-"""When a page was fetched, by which run, and which of several referrers came first."""
+"""Predicates whose values depend on timing: fetch time, run, and first referrer."""
 
 
 def quads_of(folder: Path) -> set[str]:
-    """All quads of a crawl about pages, but what is chance."""
+    """Return all quads of a crawl about pages, except those that depend on timing."""
     store = QuadStore(CrawlFolder(folder).store, read_only=True)
     about_pages = (quad for quad in store.quads() if not str(quad.subject).startswith("<urn:motherlode:"))
     found = {str(quad) for quad in about_pages if not quad.predicate.value.endswith(CHANCE)}

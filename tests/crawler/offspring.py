@@ -1,10 +1,10 @@
-"""Runs the command line again and again without importing it every time: a process that forks.
+"""A process that forks to run the command line, so that its modules are imported only once.
 
     python -m tests.crawler.offspring
 
-Each line on stdin is where a run's words to people go and its arguments, separated by tabs. The process forks, says
-the child's id on a line of its own, waits for the child and says its exit status, negative for a signal. The child is a
-process like any other, that can be killed at any moment; only its imports were done before.
+Each line on stdin has the path of the file for stderr and the arguments of a run, separated by tabs. The process forks,
+prints the id of the child, waits for the child, and prints its exit status, which is negative for a signal. A test can
+kill the child at any moment.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
-import motherlode.cli.crawl  # noqa: F401 - imported here so that no child has to
+import motherlode.cli.crawl  # noqa: F401 - imported here, so that the children need not import it
 from motherlode.cli import main
 
 
 class Offspring:
-    """The other end: starts runs, one at a time."""
+    """Starts runs of the command line, one at a time."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -28,7 +28,7 @@ class Offspring:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "COLUMNS": "10000"},  # so that no message is broken into lines
+            env={**os.environ, "COLUMNS": "10000"},  # so that messages are not wrapped
         )
 
     def __enter__(self) -> Offspring:
@@ -44,14 +44,14 @@ class Offspring:
         self._process.wait(timeout=120)
 
     def start(self, *arguments: str, errors: Path | None = None) -> int:
-        """The process id of a new run."""
+        """Start a run. Return its process id."""
         assert self._process.stdin is not None
         self._process.stdin.write("\t".join(("/dev/stderr" if errors is None else str(errors), *arguments)) + "\n")
         self._process.stdin.flush()
         return self._number()
 
     def wait(self) -> int:
-        """The exit status of the run that was started last."""
+        """Wait for the last run. Return its exit status."""
         return self._number()
 
     def _number(self) -> int:

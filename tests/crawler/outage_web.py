@@ -1,10 +1,10 @@
-"""A crawl and its servers in a network of their own, which goes away and comes back:
+"""A crawl and its servers in a network namespace whose network fails and comes back:
 
-    unshare --net python -m tests.crawler.outage_web DIR < a line of JSON that says what happens
+    unshare --net python -m tests.crawler.outage_web DIR < a line of JSON with the `Script`
 
-The machine's own network is not touched. The servers stand on addresses in four networks; `events` are pairs of seconds
-and of what happens then: "down", "up", "stop" or "kill". Printed is one line of JSON, with all requests that the
-servers saw and the visits.
+The network of the machine is not changed. The servers have addresses in four networks. `events` are pairs of a time in
+seconds and an event: "down", "up", "stop" or "kill". The output is one line of JSON with the visits and with all
+requests that the servers received.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1
 
 @dataclass
 class Script:
-    """What is crawled, and what happens meanwhile."""
+    """Settings of the crawl and the events during it."""
 
     events: list[tuple[float, str]]
     hosts: int = 4
     dead: int = 0
-    """Hosts at addresses that nobody has, each in a network of its own."""
+    """Number of hosts with unused addresses, each in a different network."""
     retry_wait: float = 0.3
     delay: float = 0.1
     seconds: float | None = None
@@ -49,7 +49,7 @@ class Script:
 
 
 def set_loopback(*, up: bool) -> None:
-    """Of the network that this process lives in."""
+    """Switch the loopback interface of the network namespace on or off."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         request = struct.pack("16sH14x", b"lo", 0)
         flags = struct.unpack("16sH14x", fcntl.ioctl(asked, _GET_FLAGS, request))[1]
@@ -57,7 +57,7 @@ def set_loopback(*, up: bool) -> None:
 
 
 class Servers:
-    """Each page leads to the next."""
+    """Servers whose pages link to the next page each."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -106,7 +106,7 @@ async def happen(script: Script, stop: Any) -> None:
 async def run(script: Script, folder: CrawlFolder) -> dict[str, Any]:
     set_loopback(up=True)
     servers = Servers()
-    servers.port = 8099  # a resumed crawl must find the same
+    servers.port = 8099  # a resumed crawl must find the same ports
     async with serving(servers, ADDRESSES):
         job = job_of(script, servers.port)
         if script.resume:

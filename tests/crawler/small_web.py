@@ -1,4 +1,4 @@
-"""A recorded web of a few pages in which everything happens once, and crawls of it."""
+"""A recorded web of a few pages with one case of each kind, and crawls of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page(*links: str, names: str = "") -> bytes:
 
 
 def small_web(path: Path, *, items: int = 12, plain: int = 12) -> Path:
-    """A home page that leads to items with data, plain pages, a redirect, a gap, and what robots.txt forbids."""
+    """Return a web with a home page, items with data, plain pages, a redirect, a missing page and a disallowed page."""
     links = [
         *(f"/item/{number}" for number in range(items)),
         *(f"/text/{number}" for number in range(plain)),
@@ -44,7 +44,7 @@ def small_web(path: Path, *, items: int = 12, plain: int = 12) -> Path:
 
 
 def crawled(folder: Path, web: Path, **job: Any) -> tuple[CrawlFolder, Counters]:
-    """Crawl the web into a folder, to the end of the budget."""
+    """Crawl the web into a folder until the budget is used."""
     made = CrawlFolder(folder)
     settings = {"seeds": (HOME,), "web": str(web), "delay": 0.0, "workers": 1, "concurrency": 1, "words": False, **job}
     asked = Job(**settings)
@@ -63,4 +63,4 @@ def crawled(folder: Path, web: Path, **job: Any) -> tuple[CrawlFolder, Counters]
         return made, asyncio.run(run())
     finally:
         made.unlock()
-        gc.collect()  # the store is let go with the last that holds it
+        gc.collect()  # releases the store, which is open while references to it exist

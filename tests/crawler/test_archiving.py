@@ -1,4 +1,4 @@
-"""A live crawl that keeps its answers, and the same crawl of what it has kept."""
+"""A live crawl that writes WARC files, and the same crawl of these files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def test_crawl_of_its_own_warc_files_finds_the_same_statements(tmp_path: P
     async with serving(_site()) as site:
         job = job_file(tmp_path / "job.toml", site, probe=probe)
         await motherlode("crawl", "--config", str(job), "-o", str(live), "--warc", "--quiet")
-        site.pages["/same"].status = 500  # a page whose server has trouble stays as it was
+        site.pages["/same"].status = 500  # a page with a server error keeps its statements
         await motherlode("crawl", "--refresh", "-o", str(live), "--quiet")
         heads = len(site.asked("HEAD"))
     await motherlode("export", str(live), "--format", "warc", "-o", str(whole))
@@ -58,7 +58,7 @@ async def test_crawl_of_its_own_warc_files_finds_the_same_statements(tmp_path: P
 
 
 def _kinds(path: Path) -> set[str]:
-    """The kinds of records; another program finds nothing wrong with any."""
+    """Return the record types, as read by another WARC library."""
     command = type("command", (), {"inputs": [str(path)], "verbose": False})
     assert Checker(command).process_all() in (0, None)
     with path.open("rb") as file:

@@ -20,7 +20,7 @@ PAGES = 40
 
 
 def start(*arguments: str, shift: int) -> subprocess.Popen[str]:
-    """The command line in a process whose clock is ahead by so many seconds."""
+    """Start the command line in a process whose clock is ahead by `shift` seconds."""
     command = [sys.executable, "-c", SHIFTED.format(shift=shift), *arguments]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "10000"})
 
@@ -41,7 +41,7 @@ def test_crawl_resumed_after_clock_was_set_back_continues_with_a_warning(tmp_pat
             time.sleep(0.002)
         first.kill()
         first.communicate()
-        assert len(web.log) < 3 * PAGES, "the crawl was over too soon for this test to say anything"
+        assert len(web.log) < 3 * PAGES, "the crawl ended before it was killed"
         web.begin_run()
         second = start("resume", str(folder), "--quiet", shift=0)
         try:

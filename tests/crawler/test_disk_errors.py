@@ -1,4 +1,4 @@
-"""Disks that are full and files that are damaged: an error that says what to do, and nothing else is lost."""
+"""Full disks and damaged files: the error says what to do, and no other data is lost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Ended:
 
 
 class Command:
-    """The command line, one run after the other."""
+    """Runs the command line, one run at a time."""
 
     def __init__(self, offspring: Offspring, web: LoggedWeb, room: Path) -> None:
         self._offspring, self._web, self._room = offspring, web, room
@@ -82,7 +82,7 @@ def pages_of(folder: Path) -> set[str]:
 
 
 def stored(folder: Path) -> set[str]:
-    """Pages that the store holds."""
+    """Return the pages in the store."""
     store = QuadStore(CrawlFolder(folder).store, read_only=True)
     found = {quad.subject.value for quad in store.quads() if quad.predicate.value.endswith(":contentHash")}
     store.close()
@@ -91,7 +91,7 @@ def stored(folder: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def finished_half(command: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl that ended by its budget in the middle; tests copy it."""
+    """Return the folder of a crawl that its budget ended half-way. Tests copy it."""
     folder = tmp_path_factory.mktemp("half")
     done = command.crawl(folder / "crawl", pages=ALL // 2)
     assert done.returncode == 0, done.stderr
@@ -111,19 +111,19 @@ def garble(path: Path, *, start: int, count: int) -> None:
 
 
 def is_clear(done: Ended, *words: str) -> bool:
-    """An error for a person, with exit code 1, that names what is at stake."""
+    """Check that a run ended with exit code 1 and an error message that has these words."""
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode == 1, (done.returncode, done.stderr)
     assert all(word in done.stderr for word in ("error:", *words)), done.stderr
     return True
 
 
-# ── a full disk ──────────────────────────────────────────────────────────────────────────────────────────
+# Full disk
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, of a few megabytes."""
+    """Mount a file system of a few megabytes."""
     place = tmp_path / "disk"
     place.mkdir()
     mounted = subprocess.run(
@@ -147,7 +147,7 @@ def free(place: Path) -> int:
 def test_full_disk_is_reported_and_the_crawl_can_be_resumed(
     command: Command, web: LoggedWeb, small_disk: Path, finished_half: Path, left: float
 ) -> None:
-    """With different amounts left, so that the disk is full at different moments; which part meets it first is open."""
+    """The free space differs, so that different parts of the crawl find the disk full first."""
     web.weight = 60_000
     folder = small_disk / "crawl"
     shutil.copytree(finished_half, folder)
@@ -160,7 +160,7 @@ def test_full_disk_is_reported_and_the_crawl_can_be_resumed(
     assert is_clear(done, "make space", f"motherlode resume {folder}")
     ballast.unlink()
     committed = pages_of(folder)
-    assert before <= committed, "what was acknowledged is there"
+    assert before <= committed, "committed pages are in the store"
     assert committed <= stored(folder)
     again = command.resume(folder)
     assert again.returncode == 0, again.stderr
@@ -168,7 +168,7 @@ def test_full_disk_is_reported_and_the_crawl_can_be_resumed(
     assert pages_of(folder) <= stored(folder)
 
 
-# ── damage ───────────────────────────────────────────────────────────────────────────────────────────────
+# Damaged files
 
 
 @pytest.mark.parametrize("how", ["head", "cut", "middle", "empty"])
@@ -206,13 +206,13 @@ def test_damaged_store_is_reported_and_the_frontier_remains(command: Command, ha
     done = command.resume(half)
     assert done.returncode == 0, done.stderr
     assert len(pages_of(half)) >= ALL
-    assert stored(half) == pages_of(half), "pages that the new store lacked were fetched again"
+    assert stored(half) == pages_of(half), "pages missing in the new store were fetched again"
 
 
 def test_damage_found_while_writing_is_not_reported_as_resumable(
     command: Command, finished_half: Path, tmp_path: Path
 ) -> None:
-    """Which files the store reads only when it writes is its own affair, so several are damaged, each in a copy."""
+    """The store reads some files only when it writes. Several files are damaged, each in its own copy."""
     told = []
     for data in sorted((finished_half / "store").glob("*.sst"))[-5:]:
         folder = tmp_path / data.stem
@@ -240,7 +240,7 @@ def test_address_space_limit_is_not_reported_as_damage(half: Path, gigabytes: fl
 def test_pages_lost_by_the_store_are_fetched_again(
     command: Command, web: LoggedWeb, tmp_path: Path, half: Path
 ) -> None:
-    """As when the machine dies: the frontier is synced with every commit, the store's log is not."""
+    """Simulates a power failure: the frontier is synced with every commit, and the store's log is not."""
     shorter = tmp_path / "shorter"
     done = command.crawl(shorter, pages=ALL // 4)
     assert done.returncode == 0, done.stderr
@@ -284,7 +284,7 @@ def test_corrupt_journal_costs_only_requests(command: Command, half: Path) -> No
 
 
 def test_random_frontier_damage_never_crashes_the_process(half: Path, tmp_path: Path) -> None:
-    """Pages of the file overwritten one by one: either it is noticed, or it was a page that nobody needs."""
+    """Overwrite the pages of the file one by one. Either the damage is reported, or the page was unused."""
     path = half / "frontier" / "data.mdb"
     whole, chance = path.read_bytes(), random.Random(3)
     noticed = 0

@@ -1,4 +1,4 @@
-"""A crawl of hosts that speak TLS: some prove who they are, some do not, and some would lead inside."""
+"""Crawls of https hosts with valid and invalid certificates and with redirects to private addresses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ADDRESS, FORBIDDEN = "127.1.0.1", "127.0.0.1"
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Identity:
-    """The one authority that this machine knows."""
+    """Return the only trusted certificate authority."""
     made = issued(is_authority=True)
     (tmp_path / "root.pem").write_bytes(made.public)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "root.pem"))
@@ -36,7 +36,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Identity:
 
 
 class Site:
-    """Pages by their paths, over https and over http; the rest is missing."""
+    """Pages by path over https and http. Other paths have status 404."""
 
     def __init__(self, **pages: bytes) -> None:
         self._pages = {f"/{name}": page for name, page in pages.items()}
@@ -83,7 +83,9 @@ async def test_host_with_invalid_certificate_gets_no_request(tmp_path: Path, roo
         seeds = [f"https://bad.example{link}" for link in links]
         visits = await crawl(tmp_path / "strict", seeds, hosts=hosts)
         assert server.heads == []
-        assert kinds(visits) == {FailureKind.CERTIFICATE.value: HOST_GIVEN_UP_AFTER}, "none is tried twice"
+        assert kinds(visits) == {FailureKind.CERTIFICATE.value: HOST_GIVEN_UP_AFTER}, (
+            "certificate errors are not retried"
+        )
         visits = await crawl(
             tmp_path / "any", ["https://bad.example/index"], hosts=hosts, any_certificate=("*.example",)
         )
@@ -95,14 +97,14 @@ async def test_host_with_invalid_certificate_gets_no_request(tmp_path: Path, roo
     assert ("Certificates not verified", "*.example") in build_report(folder.read_job(), read_stats(folder)).settings
 
 
-def test_insecure_hosts_setting_refuses_invalid_host_names() -> None:
+def test_any_certificate_with_an_invalid_host_name_is_refused() -> None:
     with pytest.raises(JobError, match="any_certificate: 'a b' is not a host name"):
         Job(seeds=("https://a.example/",), any_certificate=("a b",))
     Job(seeds=("https://a.example/",), any_certificate=("*", "*.co.uk"))
 
 
 async def test_redirects_between_http_and_https_are_followed(tmp_path: Path, root: Identity) -> None:
-    """Each is an address of its own, nothing is remembered, and credentials on the way are dropped."""
+    """http and https URLs are different pages, HSTS is not applied, and credentials in redirects are removed."""
     seen = "Strict-Transport-Security: max-age=999999"
     plain: list[str] = []
 
@@ -122,13 +124,13 @@ async def test_redirects_between_http_and_https_are_followed(tmp_path: Path, roo
         visits = await crawl(tmp_path / "crawl", ["https://a.example/5"], hosts=hosts)
         heads = "".join((*server.heads, *other.heads)).lower()
     assert kinds(visits) == {"page": 2, "redirect": 2, "not-found": 1}
-    assert [path for path in plain if path != "/robots.txt"] == ["/1", "/3", "/4"], "http stays http"
+    assert [path for path in plain if path != "/robots.txt"] == ["/1", "/3", "/4"], "http URLs are not upgraded"
     assert "secret" not in heads
     assert "authorization" not in heads
 
 
 async def test_address_guard_applies_to_https(tmp_path: Path, root: Identity, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a redirect, by an address in another spelling, and by a name that changes its address between two looks."""
+    """The forbidden address is reached by a redirect, in another notation, and by a host that changes its address."""
     times, system = count(), socket.getaddrinfo
 
     def look_up(host: Any, port: Any, *arguments: Any, **named: Any) -> Any:
@@ -150,5 +152,5 @@ async def test_address_guard_applies_to_https(tmp_path: Path, root: Identity, mo
     found = kinds(visits)
     assert found["redirect"] == len(inside)
     assert found["page"] == 1
-    assert found["not-found"] >= 1, "the name that changes was asked at its good address"
+    assert found["not-found"] >= 1, "the host with two addresses was requested at the allowed one"
     assert set(found) <= {"page", "redirect", "not-found", "address-guard"}

@@ -1,7 +1,7 @@
-"""A crawl that is killed fifty times ends like one that was left alone, and no server is asked for it.
+"""A crawl that is killed fifty times has the result of an uninterrupted one and repeats almost no requests.
 
-A host gets one request at a time, so at the moment of a kill only the last request of a host can be under way: whatever
-a run asked a host for before that has been answered, and must never be asked for again. The log of the server tells.
+A host gets one request at a time, so at the moment of a kill only the last request of a host can be in flight. All
+earlier requests of a run have their responses and must not be repeated. The test checks this in the log of the server.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KILLS = 50
 HOSTS, PAGES = 30, 167
 LATENCY = 0.1
 SOON, LATE = 60, 360
-"""Requests after which a run is killed: most before its first checkpoint, some after it."""
+"""Numbers of requests after which a run is killed. Most kills are before its first checkpoint."""
 
 
 def job(web: LoggedWeb) -> Job:
@@ -50,14 +50,14 @@ def pages_of(folder: Path) -> set[str]:
 
 
 def killed_crawl(web: LoggedWeb, offspring: Offspring, command: list[str], folder: Path) -> int:
-    """Kill the crawl at random moments, then let it come to its end; how many kills met a living process."""
+    """Kill the crawl at random moments, then run it to its end. Return how many kills found a live process."""
     chance = random.Random(5)
     hits = 0
     for left in range(KILLS, 0, -1):
         child = offspring.start(*command)
         fair = max(1, (HOSTS * PAGES - len({line.url for line in web.log})) // left)
         wanted = len(web.log) + min(chance.randrange(SOON if chance.random() < 0.7 else LATE), 4 * fair)
-        patience = time.monotonic() + chance.uniform(0.1, 30.0)  # a few die before they have asked for anything
+        patience = time.monotonic() + chance.uniform(0.1, 30.0)  # some runs are killed before their first request
         while len(web.log) < wanted and time.monotonic() < patience:
             time.sleep(0.002)
         time.sleep(chance.uniform(0.0, 0.02))
@@ -72,7 +72,7 @@ def killed_crawl(web: LoggedWeb, offspring: Offspring, command: list[str], folde
 
 
 def excused(log: list[Line]) -> set[int]:
-    """Indices of requests that were the last of their host in a run, which a kill may have cut off."""
+    """Return the indices of the last requests of each host in a run, which a kill may have interrupted."""
     last: dict[tuple[int, str], int] = {}
     for index, line in enumerate(log):
         last[line.run, line.host] = index
@@ -89,11 +89,13 @@ def check_repetitions(log: list[Line]) -> None:
         repeated = [index for index in answered if log[index].status != 500]
         assert not repeated, (url, [log[index] for index in indices])
         if url.endswith("/bad"):
-            assert len(answered) <= TREATMENTS[FailureKind.SERVER_ERROR].retries, "attempts survive a kill"
+            assert len(answered) <= TREATMENTS[FailureKind.SERVER_ERROR].retries, (
+                "the number of attempts is restored after a kill"
+            )
         assert all(log[a].run < log[b].run for a, b in pairwise(indices) if a not in answered)
 
 
-@pytest.mark.timeout(900)  # 75 seconds on two idle cores; every kill costs a reader's start
+@pytest.mark.timeout(900)  # 75 seconds on two idle cores, because a parser process starts after every kill
 def test_crawl_killed_fifty_times_has_the_result_of_an_uninterrupted_one(tmp_path: Path) -> None:
     alone, killed = tmp_path / "alone", tmp_path / "killed"
     with LoggedWeb(hosts=HOSTS, pages=PAGES) as web, Offspring() as offspring:
@@ -106,7 +108,7 @@ def test_crawl_killed_fifty_times_has_the_result_of_an_uninterrupted_one(tmp_pat
         web.forget()
         web.latency = LATENCY
         hits = killed_crawl(web, offspring, [*flags, str(killed)], killed)
-    assert hits == KILLS, "the crawl was over too soon for this test to say anything"
+    assert hits == KILLS, "the crawl ended before enough kills"
     assert len(pages_of(alone)) >= HOSTS * PAGES
     assert pages_of(killed) == pages_of(alone)
     assert quads_of(killed) == quads_of(alone)
@@ -115,5 +117,7 @@ def test_crawl_killed_fifty_times_has_the_result_of_an_uninterrupted_one(tmp_pat
     counted = read_stats(CrawlFolder(killed)).totals
     assert counted.fetched == len(list(read_visits(CrawlFolder(killed))))
     assert not [name for name in counted.problems if "journal" in name or "resume" in name]
-    assert not list(CrawlFolder(killed).journal.glob("answers-*")), "the journal holds what is open, and nothing is"
+    assert not list(CrawlFolder(killed).journal.glob("answers-*")), (
+        "the journal has only unfinished requests, and there are none"
+    )
     assert set(counted.failures) == {"server-error"}

@@ -1,4 +1,4 @@
-"""A crawl by the command line whose reader processes are killed: nothing is lost, and the crawl comes to its end."""
+"""A crawl whose parser processes are killed: no page is lost, and the crawl ends normally."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ HOSTS, PAGES = 4, 40
 KILLS = 4
 
 
-def readers_of(crawl: int) -> list[int]:
-    """The reader processes of a crawl."""
+def find_parsers(crawl: int) -> list[int]:
+    """Return the ids of the parser processes of a crawl."""
     children = Path(f"/proc/{crawl}/task/{crawl}/children").read_text().split()
     return [int(child) for child in children if b"motherlode.crawler.parsing.worker" in _command(child)]
 
@@ -31,17 +31,18 @@ def _command(process: str) -> bytes:
         return b""
 
 
-def kill_reader(web: LoggedWeb, crawl: int, *, after: int) -> int:
-    """Kill the first reader with `kill -9` when so many requests were made; which one that was."""
-    patience = time.monotonic() + 120
-    while len(web.log) < after or not readers_of(crawl):
-        assert time.monotonic() < patience, "the crawl stands still"
+def kill_parser(web: LoggedWeb, crawl: int, *, after: int) -> int:
+    """Kill the first parser process with SIGKILL after `after` requests. Return its id."""
+    deadline = time.monotonic() + 120
+    while len(web.log) < after or not find_parsers(crawl):
+        assert time.monotonic() < deadline, "the crawl makes no progress"
         time.sleep(0.005)
-    reader = readers_of(crawl)[0]
-    os.kill(reader, signal.SIGKILL)
-    while reader in readers_of(crawl):
+    parser = find_parsers(crawl)[0]
+    os.kill(parser, signal.SIGKILL)
+    while parser in find_parsers(crawl):
+        assert time.monotonic() < deadline, "the killed process is not reaped"
         time.sleep(0.005)
-    return reader
+    return parser
 
 
 @pytest.mark.timeout(400)
@@ -59,15 +60,18 @@ def test_crawl_with_killed_parser_processes_ends_with_all_pages(tmp_path: Path) 
             workers=1,
         )
         (tmp_path / "job.toml").write_text(job_to_toml(job))
-        folder, told = tmp_path / "crawl", tmp_path / "told"
+        folder, errors = tmp_path / "crawl", tmp_path / "errors"
         command = ["crawl", "--config", str(tmp_path / "job.toml"), "--quiet", "-o", str(folder)]
-        crawl = offspring.start(*command, errors=told)
-        killed = {kill_reader(web, crawl, after=30 * (number + 1)) for number in range(KILLS)}
+        crawl = offspring.start(*command, errors=errors)
+        killed = {kill_parser(web, crawl, after=30 * (number + 1)) for number in range(KILLS)}
         assert offspring.wait() == 0
     assert len(killed) == KILLS
     visits = list(read_visits(CrawlFolder(folder)))
     pages = {f"http://h{host}.example/{number}" for host in range(HOSTS) for number in range(PAGES)}
     assert pages <= {visit.url for visit in visits if visit.failure is None}
     assert "processing" not in read_stats(CrawlFolder(folder)).totals.failures
-    noticed = ("another takes its place", "could not be started")  # the second if it was killed during its start
-    assert sum(told.read_text().count(words) for words in noticed) == KILLS
+    noticed = (
+        "it is replaced",
+        "could not be started",
+    )  # the second message appears if the process was killed during its start
+    assert sum(errors.read_text().count(words) for words in noticed) == KILLS

@@ -30,7 +30,7 @@ def test_crawl_with_a_model_finds_more_relevant_pages(tmp_path: Path) -> None:
 
 
 def test_resumed_crawl_reads_the_model_only_once(tmp_path: Path) -> None:
-    """And needs its file no more."""
+    """After the first run the model file is not needed."""
     web = small_web(tmp_path / "web.warc.gz")
     taught, _ = crawled(tmp_path / "taught", web, policy="pld")
     file = tmp_path / "a.model"
@@ -71,7 +71,9 @@ def test_graded_rewards_are_learned_and_resumed(tmp_path: Path) -> None:
     rewards = [visit.reward for visit in read_visits(folder) if visit.relevant]
     assert all(0 < reward < 1 for reward in rewards)
     assert rewards[0] == pytest.approx(0.5)
-    assert all(reward == pytest.approx(1 / 3) for reward in rewards[1:])  # that it is a Recipe was known
+    assert all(
+        reward == pytest.approx(1 / 3) for reward in rewards[1:]
+    )  # one of the three statements, the type, was already known
     crawled(tmp_path / "out", web, reward="new-statements:2", pages=12)
     later = [visit.reward for visit in read_visits(folder) if visit.relevant and visit.number > 6]
     assert later

@@ -1,6 +1,6 @@
-"""A network that really goes away under a crawl, and comes back: see `outage_web` for how.
+"""Crawls whose network fails and comes back. `outage_web` runs them in a network namespace.
 
-Figures of time are for a retry wait of 0.3 s; by default it is 15 s, and all of them are fifty times as long.
+The times are for a retry wait of 0.3 s. The default is 15 s, with which all times are fifty times as long.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DELAY = 0.1
 
 
 def crawled(folder: Path, events: list[tuple[float, str]], **script: object) -> dict[str, Any]:
-    """What came of a crawl; nothing where it was killed."""
+    """Run a crawl with events. Return its output, or an empty dictionary if it was killed."""
     command = ["unshare", "--net", sys.executable, "-m", "tests.crawler.outage_web", str(folder)]
     told = json.dumps({"events": events, **script}) + "\n"
     ended = subprocess.run(command, input=told, capture_output=True, text=True, timeout=120, check=False)
@@ -33,7 +33,7 @@ def crawled(folder: Path, events: list[tuple[float, str]], **script: object) -> 
 
 
 def between(found: dict[str, Any], start: float, end: float) -> list[str]:
-    """Requests that the servers saw, in seconds from the beginning."""
+    """Return the requests between two times, in seconds since the start."""
     return [f"{host}{path}" for at, host, path in found["log"] if start <= at - found["began"] < end]
 
 
@@ -50,12 +50,12 @@ def test_crawl_waits_during_an_outage_and_loses_no_page(tmp_path: Path) -> None:
     assert 6.0 < stats["outage_seconds"] < 12.0
     assert stats["problems"] == {"network: nobody answered, and the crawl waited": 1}
     assert stats["no_network_since"] is None
-    assert set(found["hosts"].values()) == {0}, "no host is charged with a failure"
+    assert set(found["hosts"].values()) == {0}, "no failure is counted for a host"
     assert all(failure is None for _, failure in found["visits"])
     assert len({url for url, _ in found["visits"]}) == len(found["visits"])
     back = between(found, 12.0, 17.5)
-    assert len(back) > 20, "it goes on by itself"
-    assert back[0].endswith("/robots.txt"), "the first who is met is a witness"
+    assert len(back) > 20, "the crawl continues without intervention"
+    assert back[0].endswith("/robots.txt"), "the first response ends the outage"
     check_gaps(found)
 
 
@@ -79,7 +79,7 @@ def test_time_limit_and_interrupt_end_a_crawl_during_an_outage(tmp_path: Path, h
     stats = found["stats"]
     assert stats["failures"] == {}
     assert stats["no_network_since"] is not None
-    assert stats["estimated_left"]["waiting_urls"] > 0, "what was under way waits again"
+    assert stats["estimated_left"]["waiting_urls"] > 0, "requests in flight are waiting again"
 
 
 def test_dead_hosts_fail_while_other_hosts_respond(tmp_path: Path) -> None:
@@ -88,11 +88,11 @@ def test_dead_hosts_fail_while_other_hosts_respond(tmp_path: Path) -> None:
     assert (stats["outages"], stats["failures"]) == (0, {"connect": 15})
     assert sum(failure is None for _, failure in found["visits"]) == 4 * 20
     asked = [path for _, _, path in found["log"]].count("/robots.txt")
-    assert asked <= 4 + 6, "four for their rules, and few as witnesses"
+    assert asked <= 4 + 6, "four for robots.txt rules, and a few as network probes"
     check_gaps(found)
 
 
-def test_crawl_of_only_dead_hosts_ends_with_a_message(tmp_path: Path) -> None:
+def test_crawl_of_only_dead_hosts_ends_with_connect_failures(tmp_path: Path) -> None:
     found = crawled(tmp_path / "crawl", [], hosts=0, dead=4)
     assert found["stats"]["failures"] == {"connect": 12}
     assert 12.0 < found["seconds"] < 40.0

@@ -1,4 +1,4 @@
-"""One page by its address, from a real server."""
+"""`PageFetcher` with a real server."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A politeness audit of a whole crawl over real connections, from the servers' own log.
+"""Politeness audit of a crawl over real connections, from the log of the servers.
 
-200 hosts on 20 loopback addresses; some give a Crawl-delay, some redirect their robots.txt or a page to other hosts,
-some answer 429 with Retry-After. The log has a line for each request, with the time at which its handler began.
+There are 200 hosts on 20 loopback addresses. Some have a Crawl-delay, some redirect their robots.txt or a page to other
+hosts, and some respond with 429 and Retry-After. The log has the start time of each request's handler.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Line:
 
 @dataclass
 class Servers:
-    """What all 200 hosts answer, by the number of the host."""
+    """Servers of all 200 hosts. The number of a host selects its behaviour."""
 
     log: list[Line] = field(default_factory=list)
     port: int = 0
@@ -106,11 +106,11 @@ def check_rules(servers: Servers) -> None:
     assert not forbidden
     for number in range(HOSTS):
         asked = [line.path for line in servers.log if line.host == number and line.path != "/rules-of-all.txt"]
-        assert not asked or asked[0] == "/robots.txt", "the rules come first"
+        assert not asked or asked[0] == "/robots.txt", "robots.txt is requested first"
 
 
 def rate_reached(servers: Servers) -> float:
-    """Requests as a share of what the addresses' delays allow, from the first to the last."""
+    """Return the ratio of requests to the number that the delays of the addresses allow."""
     made = allowed = 0.0
     for address in ADDRESSES:
         times = [line.at for line in servers.log if line.address == address]

@@ -1,4 +1,4 @@
-"""`crawl --refresh` of a finished crawl, from the server's own log; and the arithmetic behind it."""
+"""`crawl --refresh` of a finished crawl, checked in the log of the server, and the estimate of change rates."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_refresh_revisits_known_pages_and_parses_only_changed_ones(tmp_pat
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
         assert sorted(site.asked()) == sorted(
             ["/", "/tag", "/dated", "/plain", "/moves", "/dies", "/changes", "/fresh", "/target"]
-        ), "each once, the new ones too"
+        ), "each page is requested once, with the new ones"
         assert site.last("/tag").headers["If-None-Match"] == '"v1"'
         assert site.last("/tag").status == site.last("/dated").status == site.last("/").status == 304
         assert site.last("/dated").headers["If-Modified-Since"] == "Sat, 01 Nov 2025 10:00:00 GMT"
@@ -94,9 +94,11 @@ async def test_refresh_revisits_known_pages_and_parses_only_changed_ones(tmp_pat
     found = read_stats(CrawlFolder(out))
     (host,) = found.hosts
     assert (host.relevant, host.fetched) == (found.totals.relevant, found.totals.first), (
-        "what is gone is off its account"
+        "gone pages are subtracted from the counters"
     )
-    assert build_harvest_curve("", found.totals).end == (9, second["relevant"]), "as the harvest rate has it"
+    assert build_harvest_curve("", found.totals).end == (9, second["relevant"]), (
+        "revisits do not count, as in the harvest rate"
+    )
     assert second["harvest_rate"] == round(second["relevant"] / 9, 4)
     for path, said in (("/dies", "its quads were removed"), ("/moves", "its target is a URL of its own; its quads")):
         outcome = explain_url(CrawlFolder(out), f"{site.root}{path}").outcome
@@ -108,11 +110,11 @@ async def test_refresh_revisits_known_pages_and_parses_only_changed_ones(tmp_pat
 
     store = QuadStore(out / "store", read_only=True)
     own = [quad for quad in store.quads() if quad.graph_name.value != PROVENANCE]
-    assert second["quads"] == len(own), "the account follows what is there"
+    assert second["quads"] == len(own), "the counters agree with the store"
     assert second["syntaxes"]["rdfa"]["pages"] == len(_names(out))
     assert second["syntaxes"]["rdfa"]["statements"] == 3 * len(_names(out))
     status = f"SELECT ?s {{ GRAPH <{PROVENANCE}> {{ <{site.root}/dies> ml:status ?s }} }}"
-    assert [row["s"].value for row in store.query(status)] == ["404"], "that it is gone is on record"  # type: ignore[union-attr, index]
+    assert [row["s"].value for row in store.query(status)] == ["404"], "the provenance records that the page is gone"  # type: ignore[union-attr, index]
 
 
 async def test_second_refresh_uses_new_validators_and_skips_gone_pages(tmp_path: Path) -> None:
@@ -126,11 +128,11 @@ async def test_second_refresh_uses_new_validators_and_skips_gone_pages(tmp_path:
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
         assert site.last("/changes").headers["If-None-Match"] == '"c2"'
         assert site.last("/changes").status == 304
-        assert "/dies" not in site.asked(), "a page that is gone waits until it is due"
-        assert site.asked()[0] == "/changes", "what has changed before is the likeliest to have changed again"
+        assert "/dies" not in site.asked(), "a gone page is not visited before it is due"
+        assert site.asked()[0] == "/changes", "pages that have changed before come first"
         site.log.clear()
         await motherlode("crawl", "--refresh", "--due", "-o", str(out), "--quiet")
-        assert site.asked() == [], "nothing is due a second later"
+        assert site.asked() == [], "no page is due a second later"
 
 
 async def test_refresh_budget_counts_only_revisits_and_the_next_run_continues(tmp_path: Path) -> None:
@@ -145,7 +147,9 @@ async def test_refresh_budget_counts_only_revisits_and_the_next_run_continues(tm
         assert len(site.asked()) == 2
         assert set(site.asked()) <= known
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
-        assert set(site.asked()) == known, "without a budget a crawl that was cut short looks at what it knows"
+        assert set(site.asked()) == known, (
+            "without a budget, the refresh of an interrupted crawl visits only known pages"
+        )
 
 
 async def test_remaining_revisits_are_independent_of_the_crawl_budget(tmp_path: Path) -> None:
@@ -157,7 +161,7 @@ async def test_remaining_revisits_are_independent_of_the_crawl_budget(tmp_path: 
         site.log.clear()
         await motherlode("crawl", "--refresh", "--pages", "2", "-o", str(out), "--quiet")
         await motherlode("resume", str(out), "--quiet")
-        assert sorted(site.asked()) == known, "each is looked at once, and nothing else"
+        assert sorted(site.asked()) == known, "each known page is visited once, and no other page"
         await motherlode("resume", str(out), "--quiet")
         assert len(site.asked()) == len(known)
 
@@ -174,7 +178,7 @@ async def test_page_that_became_useless_or_noindex_loses_its_quads(tmp_path: Pat
         found = stats(out)
         assert (found["gone"], found["changed"]) == (1, 1)
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
-        assert stats(out)["changed"] == 1, "it still asks for that, and there is nothing left to take out"
+        assert stats(out)["changed"] == 1, "the page still has noindex, and its quads are already removed"
 
 
 async def test_unchanged_page_with_new_directives_or_type_is_parsed_again(
@@ -214,11 +218,11 @@ async def test_robots_header_of_a_304_response_is_obeyed(tmp_path: Path) -> None
         assert found["quads"] == first["quads"] * (len(before) - 2) // len(before)
         because = explain_url(CrawlFolder(out), f"{site.root}/tag").because
         assert because.endswith("which asks not to be kept any longer: its quads were removed")
-        assert "\nD " in await motherlode("changes", str(out)), "what was taken out is on record"
+        assert "\nD " in await motherlode("changes", str(out)), "the removal is recorded"
         site.pages["/tag"].anew = {}
         site.pages["/dies"].headers["X-Robots-Tag"] = site.pages["/dies"].anew["X-Robots-Tag"]
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
-        assert site.last("/tag").status == 200, "a 304 would not tell that it may be kept again"
+        assert site.last("/tag").status == 200, "a 304 response would not show that the header was removed"
         assert _names(out) == before - {"dies"}
         assert stats(out)["relevant"] == len(before) - 1
 
@@ -233,12 +237,12 @@ async def test_page_is_removed_after_its_unavailable_after_date(tmp_path: Path) 
         site.pages["/dated"].text = meta.format("2010-06-25") + site.pages["/dated"].text
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
         first = _names(out)
-        assert first == {"root", "tag", "plain", "moves", "dies", "old"}, "what is over is not kept"
+        assert first == {"root", "tag", "plain", "moves", "dies", "old"}, "pages after their end date are not kept"
         await asyncio.sleep(max(0.0, soon.timestamp() - time.time()))
         site.log.clear()
         await motherlode("crawl", "--refresh", "--due", "-o", str(out), "--quiet")
-        assert sorted(site.asked()) == ["/plain", "/tag"], "they are due on their last day, and nothing else is"
-        assert site.last("/tag").status == 304, "its head has not changed"
+        assert sorted(site.asked()) == ["/plain", "/tag"], "only these pages are due, on their end date"
+        assert site.last("/tag").status == 304, "the HTML head is unchanged"
         assert _names(out) == first - {"tag", "plain"}
         assert stats(out)["changed"] == 2
 
@@ -254,7 +258,7 @@ async def test_page_with_a_temporary_failure_keeps_its_quads(tmp_path: Path) -> 
         found = stats(out)
         assert found["failures"] == {"server-error": 3}
         assert found["gone"] == 0
-        assert found["harvest_rate"] == 1.0, "what is known and does not come is no miss"
+        assert found["harvest_rate"] == 1.0, "a failed revisit does not count as a page without data"
         assert found["syntaxes"]["rdfa"]["pages"] == len(before)
         assert _names(out) == before
         site.pages["/tag"] = _page("tag", ETag='"v1"')
@@ -272,12 +276,12 @@ async def test_conditional_request_with_client_error_is_unconditional_next_time(
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
         site.pages["/"] = _page("new", ETag='"2"')
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
-        assert _names(out) == {"old"}, "trouble takes nothing away"
+        assert _names(out) == {"old"}, "a failure removes no quads"
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
         assert _names(out) == {"new"}
 
 
-async def test_refresh_with_changed_fixed_settings_is_refused(tmp_path: Path) -> None:
+async def test_refresh_with_another_policy_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
@@ -300,25 +304,25 @@ async def test_killed_refresh_is_continued_by_resume(tmp_path: Path) -> None:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", "from motherlode.cli import main; main()", *arguments
         )
-        while len(site.asked()) < 12:  # noqa: ASYNC110 - the log has no event
+        while len(site.asked()) < 12:  # noqa: ASYNC110 - the log has no event to wait for
             await asyncio.sleep(0.02)
         process.kill()
         await process.wait()
         await motherlode("resume", str(out), "--quiet")
         asked = site.asked()
     assert set(asked) == {"/", *pages}
-    assert len(asked) <= len(set(asked)) + 1, "at most what was in flight is asked for twice"
+    assert len(asked) <= len(set(asked)) + 1, "only requests in flight are repeated"
     assert _names(out) == {"root", *(f"new {number}" for number in range(20))}
     found = stats(out)
     assert (found["refreshed"], found["changed"], found["unchanged"]) == (21, 20, 1)
 
 
-# ── the arithmetic ───────────────────────────────────────────────────────────────────────────────────────
+# Estimate of change rates
 
 
 @pytest.mark.parametrize("days_between_changes", [0.5, 2.0, 20.0, 60.0])
 def test_change_rate_is_estimated_from_daily_visits(days_between_changes: float) -> None:
-    """Against the truth: a page that changes by a Poisson process and is seen once a day for two years."""
+    """The page changes by a Poisson process of known rate and is visited once per day for two years."""
     random = Random(7)
     rate = 1 / (days_between_changes * DAY_SECONDS)
     page = PageMemory(url="http://a.example/")

@@ -1,4 +1,4 @@
-"""Hosts whose robots.txt is busy, over real connections: asked again when they say, and never crawled without rules."""
+"""Hosts whose robots.txt fails: it is requested again after Retry-After, and the host is not crawled without rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNIT = 0.01
 
 @dataclass
 class Servers:
-    """`quick` has rules; `waits` fails, or says 503 and 429 by turns, before it has; `never` has none."""
+    """Host `quick` has rules, `waits` fails or alternates between 503 and 429 at first, `never` always fails."""
 
     retry_after: str = ""
     log: list[tuple[float, str, str]] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Servers:
 
 
 async def crawled(servers: Servers, folder: CrawlFolder, *names: str, seconds: float | None = None) -> set[str]:
-    """Pages that came."""
+    """Crawl the hosts. Return the fetched pages."""
     async with serving(servers, list(HOSTS.values())):
         job = Job(
             seeds=tuple(f"http://{name}/page" for name in names),
@@ -74,7 +74,7 @@ def folder(tmp_path: Path) -> CrawlFolder:
 
 
 @pytest.fixture
-def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def _short_robots_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rests, "RULES_PATIENCE", 100.0)
 
 
@@ -83,7 +83,7 @@ async def test_host_with_many_robots_txt_failures_is_crawled_in_the_end(folder: 
     assert await crawled(servers, folder, "waits.example", "quick.example") == {"waits.example", "quick.example"}
     asked = servers.times("waits.example")
     assert len(asked) == BUSY_TIMES + 1
-    assert servers.times("waits.example", "/page")[0] > asked[-1], "no page before the rules"
+    assert servers.times("waits.example", "/page")[0] > asked[-1], "no page is requested before robots.txt"
     assert read_stats(folder).unread_rules == {}
 
 
@@ -97,7 +97,7 @@ async def test_retry_after_of_robots_txt_is_obeyed(folder: CrawlFolder) -> None:
     assert read_stats(folder).unread_rules.keys() <= {"unavailable", "too-many-requests"}
 
 
-@pytest.mark.usefixtures("_short_patience")
+@pytest.mark.usefixtures("_short_robots_timeout")
 async def test_crawl_ends_with_a_reason_if_only_hosts_without_robots_txt_remain(folder: CrawlFolder) -> None:
     servers = Servers()
     began = time.monotonic()

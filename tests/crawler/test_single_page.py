@@ -1,4 +1,4 @@
-"""One page without a crawl: a body, or a file of any size."""
+"""`read_source` for bodies and for files of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole crawl with sinks beside its store, from a job file: all hold the same quads in the end."""
+"""A crawl with sinks in addition to its store: all have the same quads in the end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _web(path: Path) -> Path:
 
 
 def _motherlode(*arguments: str) -> None:
-    """A process of its own for each run: a store stays with its process."""
+    """Run the command line in a new process, because a store stays open in its process."""
     command = [sys.executable, "-c", "from motherlode.cli import main; main()", *arguments, "--quiet"]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
 
@@ -63,7 +63,7 @@ def test_endpoint_unavailable_for_half_the_crawl_receives_all_quads(tmp_path: Pa
     folder = CrawlFolder(tmp_path / "crawl")
     _motherlode("crawl", "--config", str(file), "-o", str(folder.path), "--pages", str(PAGES // 2))
     (away, _) = sink_states(folder.read_job().sink_settings(), folder.path)
-    assert away["waiting"] > 0, "nobody listens there yet"
+    assert away["waiting"] > 0, "the endpoint is not available yet"
     server.start()
     try:
         folder.job_file.write_text(

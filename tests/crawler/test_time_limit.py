@@ -1,4 +1,4 @@
-"""A crawl of pages that take long to read ends soon after its time, and a resume goes on with the pages."""
+"""A crawl of pages that take long to parse ends soon after its time limit, and a resume parses these pages."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from tests.crawler.offspring import Offspring
 
 LARGE_PAGES = 40
 SECONDS, LATEST = 2.0, 10.0
-"""The time of the crawl, and how much later it may end."""
+"""Time limit of the crawl, and the maximum delay of its end."""
 _ITEM = (
     '<div itemscope itemtype="http://schema.org/Person" vocab="http://schema.org/" typeof="Person" class="h-card">'
     '<a class="u-url" property="url" itemprop="url" href="/0">x</a>'
     '<b class="p-name" property="name" itemprop="name">Ann</b></div>'
 )
 LARGE = f'<html><head><meta name="robots" content="noindex"></head><body>{_ITEM * 25_000}</body></html>'
-"""Five megabytes. One takes seconds to read, and all of them wait for the one reader of large pages."""
+"""A page of five megabytes takes seconds to parse. All of them wait for the one parser process for large pages."""
 
 
 @dataclass
 class LargeWeb(LoggedWeb):
-    """One page that leads to many large ones."""
+    """A page with links to many large pages."""
 
     def _response(self, host: int, path: str, times: int) -> http.Response:
         if path.startswith("/large/"):
@@ -64,7 +64,7 @@ def test_crawl_of_large_pages_ends_soon_after_its_time_and_resumes(tmp_path: Pat
         assert offspring.wait() == 0
         took, first = time.monotonic() - began, read_stats(folder).totals
         assert SECONDS <= first.seconds <= SECONDS + LATEST
-        assert took < first.seconds + LATEST  # what else there is to do
+        assert took < first.seconds + LATEST  # time for the other work of the resume
         unread = [url for url, stage in first.unfinished.items() if stage == BEING_READ]
         assert unread and not {visit.url for visit in read_visits(folder)} & set(unread)
         assert explain_url(folder, unread[0]).because == (
@@ -76,7 +76,7 @@ def test_crawl_of_large_pages_ends_soon_after_its_time_and_resumes(tmp_path: Pat
     second = read_stats(folder).totals
     asked = Counter(line.url for line in web.log)
     assert second.fetched > first.fetched
-    assert {asked[url] for url in unread} == {1}, "a page that has come is not asked for again"
+    assert {asked[url] for url in unread} == {1}, "a fetched page is not requested again"
     read = {visit.url for visit in read_visits(folder) if visit.failure is None}
-    assert read & set(unread), "pages that were being read are read by the resume"
+    assert read & set(unread), "the resume parses the unfinished pages"
     assert all(url in read or url in second.unfinished for url in unread)

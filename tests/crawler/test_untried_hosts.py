@@ -55,9 +55,9 @@ def test_relevant_host_lets_the_crawl_go_on_and_the_limit_survives_a_resume(tmp_
     assert asked(folder) == names(3)
     assert read_stats(folder).withheld.hosts == HOSTS - LIMIT
     folder, _ = crawled(tmp_path / "out", web, **settings)
-    assert asked(folder) == names(2 * LIMIT), "three more for the one that was relevant"
+    assert asked(folder) == names(2 * LIMIT), "the relevant host allows three more"
     folder, _ = crawled(tmp_path / "out", web, **settings)
-    assert asked(folder) == names(2 * LIMIT), "and no more after another resume"
+    assert asked(folder) == names(2 * LIMIT), "another resume contacts no more hosts"
     assert read_stats(folder).withheld.hosts == HOSTS - 2 * LIMIT
 
 

@@ -1,4 +1,4 @@
-"""Expressions over addresses: the job's, and those that come while a crawl runs, seen in a real server's log."""
+"""URL filters of the job and of the filter file. The log of a real server shows their effect on a crawl."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def test_denying_filter_takes_precedence(tmp_path: Path) -> None:
     assert filters.reason("http://a.example/x") == ""
     assert filters.reason("http://a.example/cart") == "filter 2: denied by /cart"
     assert filters.reason("http://elsewhere.org/") == NOT_ALLOWED
-    assert filters.waiting_reason("http://elsewhere.org/", is_seed=True) == "", "the user named it"
+    assert filters.waiting_reason("http://elsewhere.org/", is_seed=True) == "", (
+        "seeds are exempt from filters that allow"
+    )
     assert filters.waiting_reason("http://elsewhere.org/", is_seed=False) == NOT_ALLOWED
     assert filters.waiting_reason("http://a.example/cart", is_seed=True) != ""
 
@@ -88,7 +90,7 @@ def test_add_filter_refuses_more_than_the_maximum(tmp_path: Path) -> None:
 
 
 def test_nested_repetition_is_matched_in_linear_time() -> None:
-    """Against a backtracking engine this would not end: 2 to the power of 2,000 steps."""
+    """A backtracking engine would need about 2 to the power of 2,000 steps."""
     began = time.process_time()
     assert compile_pattern(r"^(([a-z])+.)+[A-Z]([a-z])+$").search("a" * 2000) is None
     assert compile_pattern(r"(a|a)*(a|a)*(a|a)*b").search("a" * 2000) is None
@@ -102,7 +104,7 @@ def test_invalid_links_table_is_refused_before_the_crawl_folder_is_created(links
 
 
 class Site:
-    """Links to 40 pages in two families; a log of what was asked for."""
+    """A site with links to 40 pages in two groups, and a log of the requests."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -137,7 +139,7 @@ async def test_filter_added_during_a_crawl_refuses_waiting_urls(tmp_path: Path) 
         policy="bfs",
         delay_factor=0.0,
     )
-    pattern = f"^{root}/bad/"  # and not the links that those pages have, should one be fetched before it is read
+    pattern = f"^{root}/bad/"  # excludes the links of those pages, of which one may be fetched before the file is read
     folder = CrawlFolder(tmp_path / "out")
     folder.create(job)
     try:
@@ -151,7 +153,7 @@ async def test_filter_added_during_a_crawl_refuses_waiting_urls(tmp_path: Path) 
     good = [path for path in site.asked if path.startswith("/good/")]
     bad = [path for path in site.asked if path.startswith("/bad/")]
     assert len(set(good)) == 20
-    assert len(bad) < 20, "those that came up after the filter was read were not asked for"
+    assert len(bad) < 20, "no matching URL was requested after the filter was read"
     stats = read_stats(folder)
     assert stats.refused[f"filter 1: denied by {pattern}"] == 20 - len(bad)
     assert stats.totals.fetched == len(site.asked) - site.asked.count("/robots.txt")

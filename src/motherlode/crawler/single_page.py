@@ -25,7 +25,7 @@ from motherlode.crawler.bounded_input import (
 )
 from motherlode.crawler.config.errors import JobError
 from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, TellWait
-from motherlode.crawler.parsing.messages import MOST_CONTEXTS, SubrequestResults
+from motherlode.crawler.parsing.messages import MAX_CONTEXTS, SubrequestResults
 from motherlode.crawler.parsing.page_parser import parse_document
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpLimits, HttpOptions, RobotsRules
@@ -203,7 +203,7 @@ def _parse_whole(
 def _find_missing_contexts(facts: TransformResult, requested: Mapping[str, object]) -> list[str]:
     """Return the URLs of missing contexts that were not requested before, up to the limit per page."""
     wanted = {url for extraction in facts.extractions for url in extraction.wanted}
-    return sorted(wanted - requested.keys())[: MOST_CONTEXTS - len(requested)]
+    return sorted(wanted - requested.keys())[: MAX_CONTEXTS - len(requested)]
 
 
 def _name_for_detection(path: Path, url: str) -> str:

@@ -257,25 +257,27 @@ class TrapWatch:
         """Return the reason not to fetch a waiting URL, by the pages visited since it was admitted, or ""."""
         return self._mirrors.reason(url) or self._patterns.waiting_reason(url)
 
-    def moved(self, url: str, *, parent: str) -> None:
+    def record_redirect(self, url: str, *, parent: str) -> None:
         """Record that a URL is a redirect."""
         self._redirect_parents[url] = self._redirect_parents.get(parent, parent)
         if len(self._redirect_parents) > _MAX_REDIRECTS_KEPT:
             self._redirect_parents.popitem(last=False)
 
-    def saw(self, url: str, body: bytes, *, useful: bool, gist: int = 0, parent: str = "") -> str:
+    def record_page(
+        self, url: str, body: bytes, *, useful: bool, content_fingerprint: int = 0, parent: str = ""
+    ) -> str:
         """Record a parsed page. Return the URL at which the same content was found before, or "".
 
-        The URLs of the following `reason` calls are links of this page, until `page_is_over` is called.
+        The URLs of the following `reason` calls are links of this page, until `end_page` is called.
         """
         copy = self._contents.first(url, body)
         self._mirrors.record_page(url, duplicate_of=copy)
         self._patterns.record_page(
-            url, useful=useful, fingerprint=gist, parent=self._redirect_parents.get(parent, parent)
+            url, useful=useful, fingerprint=content_fingerprint, parent=self._redirect_parents.get(parent, parent)
         )
         return copy
 
-    def page_is_over(self) -> None:
+    def end_page(self) -> None:
         """End the links of the current page."""
         self._patterns.end_page()
 

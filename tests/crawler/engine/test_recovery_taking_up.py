@@ -47,16 +47,16 @@ def test_an_account_that_cannot_be_read_is_added_up_again() -> None:
 
 def test_what_was_seen_of_traps_is_taken_up() -> None:
     before, body = watch(), b"the same text everywhere" * 10
-    before.saw("http://a.example/1", body, useful=False)
+    before.record_page("http://a.example/1", body, useful=False)
     for number in range(20):
         own = b"page %d of two hosts" % number * 10
-        before.saw(f"http://a.example/p{number}", own, useful=False)
-        before.saw(f"http://mirror.example/p{number}", own, useful=False)
+        before.record_page(f"http://a.example/p{number}", own, useful=False)
+        before.record_page(f"http://mirror.example/p{number}", own, useful=False)
     storage = MemoryStorage()
     storage.put_note("traps", before.dump())
     after = watch()
     totals = restore_counters(storage, policy=policy_from("bfs"), traps=after)
     assert not totals.problems
-    assert after.saw("http://b.example/2", body, useful=False) == "http://a.example/1"
+    assert after.record_page("http://b.example/2", body, useful=False) == "http://a.example/1"
     assert after.reason("http://mirror.example/other") == before.reason("http://mirror.example/other") != ""
     assert after.dump() != watch().dump()

@@ -1,4 +1,4 @@
-"""What a page says, in one number."""
+"""Content fingerprints of pages with equal and with different statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records between a crawl and its readers survive the way, and cost the crawl nothing of what reads pages."""
+"""Messages between the crawl and its parser processes. The crawl process must not import the parsers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from motherlode.crawler.parsing.messages import (
     PageBody,
     ParsedPage,
     ParseOptions,
-    ServiceAnswer,
+    ServiceResponse,
     SubrequestResults,
     syntaxes,
 )
 from motherlode.model import Link, LinkSource, Problem, Syntax
 
 
-def reading(**counts: int) -> ParsedPage:
+def parsed_page(**counts: int) -> ParsedPage:
     return ParsedPage(
         kind="html",
         relevant=True,
@@ -34,19 +34,19 @@ def reading(**counts: int) -> ParsedPage:
 
 
 def test_messages_are_unchanged_by_serialization() -> None:
-    supplies = SubrequestResults(contexts={"http://c.example/": b"{}"}, service=ServiceAnswer(body=b"x"))
+    supplies = SubrequestResults(contexts={"http://c.example/": b"{}"}, service=ServiceResponse(body=b"x"))
     sent = (
         ParseOptions(target="any", is_brief=True),
         PageBody(url="http://a.example/", content_type="text/html", body=b"\xff", supplies=supplies),
-        reading(rdfa=2),
+        parsed_page(rdfa=2),
     )
     for record in sent:
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(record), type=type(record)) == record
 
 
 def test_syntaxes_exclude_page_metadata() -> None:
-    assert syntaxes(reading(rdfa=2, page=3, jsonld=1)) == ("jsonld", "rdfa")
-    assert syntaxes(reading(page=3)) == ()
+    assert syntaxes(parsed_page(rdfa=2, page=3, jsonld=1)) == ("jsonld", "rdfa")
+    assert syntaxes(parsed_page(page=3)) == ()
 
 
 def test_crawl_process_imports_no_parsers() -> None:

@@ -1,4 +1,4 @@
-"""One page through detect, transform, extract and the target, without a process around it."""
+"""Parsing of one page in this process: kind, statements, links, directives and target."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ CONTEXT = "http://contexts.example/c.jsonld"
 NEEDS_CONTEXT = f'<script type="application/ld+json">{{"@context": "{CONTEXT}", "name": "Ann"}}</script>'
 
 
-def read(
+def parse(
     text: str,
     content_type: str = "text/html",
     *,
-    instructions: ParseOptions | None = None,
+    options: ParseOptions | None = None,
     headers: Mapping[str, str] | None = None,
     supplies: SubrequestResults | None = None,
 ) -> ParsedPage:
-    reader = PageParser(instructions or ParseOptions(target="any"))
-    return reader.read(
+    parser = PageParser(options or ParseOptions(target="any"))
+    return parser.read(
         PageBody(
             url=URL,
             content_type=content_type,
@@ -46,26 +46,26 @@ def read(
     [(HTML, "text/html", "html", "microdata"), (TURTLE, "text/turtle", "turtle", "turtle")],
 )
 def test_parsed_page_has_kind_statements_and_links(text: str, content_type: str, kind: str, syntax: str) -> None:
-    reading = read(text, content_type)
-    assert (reading.kind, reading.relevant) == (kind, True)
-    assert reading.counts[syntax] == 2
-    assert reading.quads == sum(reading.counts.values())
-    assert reading.graph_quads.count(b"\n") == reading.union_quads.count(b"\n") == reading.quads
-    assert "http://ex.org/next" in [link.url for link in reading.links]
-    assert syntaxes(reading) == (syntax,), "plain page facts are no syntax of their own"
+    parsed = parse(text, content_type)
+    assert (parsed.kind, parsed.relevant) == (kind, True)
+    assert parsed.counts[syntax] == 2
+    assert parsed.quads == sum(parsed.counts.values())
+    assert parsed.graph_quads.count(b"\n") == parsed.union_quads.count(b"\n") == parsed.quads
+    assert "http://ex.org/next" in [link.url for link in parsed.links]
+    assert syntaxes(parsed) == (syntax,), "page metadata is not counted as a syntax"
 
 
 def test_page_without_data_is_not_relevant_and_has_links() -> None:
-    reading = read('<title>T</title><a href="/next">n</a>')
-    assert not reading.relevant
-    assert syntaxes(reading) == ()
-    assert [link.url for link in reading.links] == ["http://ex.org/next"]
+    parsed = parse('<title>T</title><a href="/next">n</a>')
+    assert not parsed.relevant
+    assert syntaxes(parsed) == ()
+    assert [link.url for link in parsed.links] == ["http://ex.org/next"]
 
 
 @pytest.mark.parametrize("body", ["", "\x00\x01\x02", "<", "{", "�" * 10])
 def test_body_without_content_gives_an_empty_parsed_page(body: str) -> None:
-    reading = read(body, "")
-    assert (reading.relevant, reading.links) == (False, [])
+    parsed = parse(body, "")
+    assert (parsed.relevant, parsed.links) == (False, [])
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,13 @@ def test_body_without_content_gives_an_empty_parsed_page(body: str) -> None:
 def test_robots_directives_are_obeyed(
     text: str, content_type: str, headers: dict[str, str], *, kept: bool, followed: bool
 ) -> None:
-    reading = read(text, content_type, headers=headers)
-    assert (reading.relevant, bool(reading.quads), bool(reading.graph_quads)) == (kept, kept, kept)
-    assert bool(reading.links) == followed
-    assert bool(reading.not_followed) != followed
-    assert any("noindex" in problem.message for problem in reading.problems) != kept, "what was left out is told"
+    parsed = parse(text, content_type, headers=headers)
+    assert (parsed.relevant, bool(parsed.quads), bool(parsed.graph_quads)) == (kept, kept, kept)
+    assert bool(parsed.links) == followed
+    assert bool(parsed.not_followed) != followed
+    assert any("noindex" in problem.message for problem in parsed.problems) != kept, (
+        "a problem reports the omitted statements"
+    )
 
 
 THEN = "2031-06-25T15:00:00Z"
@@ -107,23 +109,23 @@ def test_page_after_its_unavailable_after_date_has_no_statements(text: str, head
     )
     assert (before.relevant, bool(before.quads), before.problems) == (True, True, ())
     assert (after.relevant, after.quads, after.graph_quads) == (False, 0, b"")
-    assert bool(after.links), "they are followed"
+    assert bool(after.links), "links are followed"
     (problem,) = after.problems
     assert problem.message.startswith("unavailable_after: the page asks not to be kept after 2031-06-25 15:00; ")
-    assert bool(recorded.quads), "a recorded web stands still"
+    assert bool(recorded.quads), "dates are ignored in a recorded web"
     in_its_head = not headers
     assert (before.ends_at, recorded.ends_at) == (end if in_its_head else None, None)
 
 
 def test_header_links_are_returned_unless_nofollow() -> None:
     headers = {"link": '<data.ttl>; rel="alternate"; type="text/turtle"'}
-    assert "http://ex.org/a/data.ttl" in [link.url for link in read(HTML, headers=headers).links]
-    assert read(HTML, headers={**headers, "x-robots-tag": "nofollow"}).not_followed == 2
+    assert "http://ex.org/a/data.ttl" in [link.url for link in parse(HTML, headers=headers).links]
+    assert parse(HTML, headers={**headers, "x-robots-tag": "nofollow"}).not_followed == 2
 
 
 def test_problems_over_the_limit_are_counted() -> None:
     broken = '<script type="application/ld+json"></script>'
-    few, many = read(broken * MAX_PROBLEMS), read(broken * (MAX_PROBLEMS + 7))
+    few, many = parse(broken * MAX_PROBLEMS), parse(broken * (MAX_PROBLEMS + 7))
     assert len(few.problems) == MAX_PROBLEMS
     assert len(many.problems) == MAX_PROBLEMS + 1
     assert many.problems[:-1] == few.problems
@@ -131,55 +133,55 @@ def test_problems_over_the_limit_are_counted() -> None:
 
 
 def test_content_hash_is_that_of_revisits() -> None:
-    assert read(HTML).content_hash == content_hash(HTML.encode())
-    assert read(HTML, "text/plain").content_hash == read(HTML).content_hash != read(HTML + " ").content_hash
+    assert parse(HTML).content_hash == content_hash(HTML.encode())
+    assert parse(HTML, "text/plain").content_hash == parse(HTML).content_hash != parse(HTML + " ").content_hash
 
 
 def test_ntriples_and_hashes_are_returned_only_if_requested() -> None:
-    plain = read(HTML)
+    plain = parse(HTML)
     assert (plain.ntriples, plain.hashes) == (b"", b"")
-    more = read(HTML, instructions=ParseOptions(target="any", keep_ntriples=True, keep_hashes=True))
+    more = parse(HTML, options=ParseOptions(target="any", keep_ntriples=True, keep_hashes=True))
     assert b"Ann" in more.ntriples
     assert b"<title>" not in more.ntriples
     assert len(more.hashes) == 8 * 2
 
 
 def test_missing_context_is_wanted_and_used_once_fetched() -> None:
-    without = read(NEEDS_CONTEXT * 2)
+    without = parse(NEEDS_CONTEXT * 2)
     assert without.wanted == (CONTEXT,)
     assert "jsonld" not in without.counts
     context = b'{"@context": {"name": "http://vocab.example/name"}}'
-    supplied = read(NEEDS_CONTEXT, supplies=SubrequestResults(contexts={CONTEXT: context}))
+    supplied = parse(NEEDS_CONTEXT, supplies=SubrequestResults(contexts={CONTEXT: context}))
     assert supplied.wanted == ()
     assert b"<http://vocab.example/name>" in supplied.graph_quads
 
 
 def test_context_in_link_header_is_used_and_is_not_a_link() -> None:
     headers = {"link": f'<{CONTEXT}>; rel="http://www.w3.org/ns/json-ld#context"'}
-    first = read('{"name": "Ann"}', "application/json", headers=headers)
+    first = parse('{"name": "Ann"}', "application/json", headers=headers)
     assert (first.wanted, first.links) == ((CONTEXT,), [])
     supplies = SubrequestResults(contexts={CONTEXT: b'{"@context": {"name": "http://schema.org/name"}}'})
-    second = read('{"name": "Ann"}', "application/json", headers=headers, supplies=supplies)
+    second = parse('{"name": "Ann"}', "application/json", headers=headers, supplies=supplies)
     assert (second.kind, second.counts, second.wanted) == ("jsonld", {"jsonld": 1}, ())
 
 
 def test_broken_sitemap_is_a_problem() -> None:
-    reading = read("<urlset><url><loc>http://ex.org/1</loc></url><url>", "text/xml")
-    assert [link.url for link in reading.links] == ["http://ex.org/1"]
-    assert "not well-formed" in reading.problems[0].message
+    parsed = parse("<urlset><url><loc>http://ex.org/1</loc></url><url>", "text/xml")
+    assert [link.url for link in parsed.links] == ["http://ex.org/1"]
+    assert "not well-formed" in parsed.problems[0].message
 
 
 def test_files_for_a_service_are_links() -> None:
     service = Service(media_type="application/pdf", url="http://s.example/")
     page = '<a href="/paper.pdf">p</a>'
-    assert read(page).links == []
-    wanted = read(page, instructions=ParseOptions(target="any", services=(service,)))
+    assert parse(page).links == []
+    wanted = parse(page, options=ParseOptions(target="any", services=(service,)))
     assert [link.url for link in wanted.links] == ["http://ex.org/paper.pdf"]
 
 
 def test_parsed_page_is_unchanged_by_serialization() -> None:
-    reading = read(HTML + NEEDS_CONTEXT, headers={"link": "</x>; rel=next"})
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=ParsedPage) == reading
+    parsed = parse(HTML + NEEDS_CONTEXT, headers={"link": "</x>; rel=next"})
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(parsed), type=ParsedPage) == parsed
 
 
 def test_unknown_target_is_refused_at_construction() -> None:
@@ -195,29 +197,29 @@ def _page(text: str, **fields: object) -> PageBody:
 
 
 def test_brief_parser_describes_each_link_only_once() -> None:
-    reader = PageParser(ParseOptions(target="any", is_brief=True))
-    first, second = reader.read(_page(LINKED)).links, reader.read(_page(LINKED)).links
+    parser = PageParser(ParseOptions(target="any", is_brief=True))
+    first, second = parser.read(_page(LINKED)).links, parser.read(_page(LINKED)).links
     assert [(link.url, link.anchor, link.nofollow) for link in first] == [
         ("http://ex.org/next", "the next", False),
         ("http://ex.org/paid", "paid", True),
     ]
     assert [(link.url, link.source) for link in second] == [(link.url, link.source) for link in first]
     assert (second[0].anchor, second[0].context, second[0].tag_path) == ("", "", "")
-    assert second[1] == first[1], "what must not be followed was not given"
+    assert second[1] == first[1], "a nofollow link does not count as returned"
 
 
 def test_brief_parser_describes_links_again_if_they_were_not_returned() -> None:
-    reader = PageParser(ParseOptions(target="any", is_brief=True))
-    asks_not_to = reader.read(_page(LINKED, headers={"x-robots-tag": "nofollow"}))
+    parser = PageParser(ParseOptions(target="any", is_brief=True))
+    asks_not_to = parser.read(_page(LINKED, headers={"x-robots-tag": "nofollow"}))
     assert asks_not_to.links == []
-    assert reader.read(_page(NEEDS_CONTEXT + LINKED)).wanted == (CONTEXT,)
+    assert parser.read(_page(NEEDS_CONTEXT + LINKED)).wanted == (CONTEXT,)
     supplied = SubrequestResults(contexts={CONTEXT: b"{}"})
-    assert reader.read(_page(NEEDS_CONTEXT + LINKED, supplies=supplied)).links[0].anchor == "the next"
+    assert parser.read(_page(NEEDS_CONTEXT + LINKED, supplies=supplied)).links[0].anchor == "the next"
 
 
 def test_usual_parser_describes_each_link_every_time() -> None:
-    reader = PageParser(ParseOptions(target="any"))
-    assert reader.read(_page(LINKED)) == reader.read(_page(LINKED))
+    parser = PageParser(ParseOptions(target="any"))
+    assert parser.read(_page(LINKED)) == parser.read(_page(LINKED))
 
 
 LINKED_FAR = (
@@ -229,16 +231,16 @@ LINKED_FAR = (
 
 
 def test_links_out_of_scope_are_counted_per_page_and_not_returned() -> None:
-    reader = PageParser(ParseOptions(target="any", scope=scope_rule("host", [URL])))
+    parser = PageParser(ParseOptions(target="any", scope=scope_rule("host", [URL])))
     for _ in range(2):
-        reading = reader.read(PageBody(url=URL, content_type="text/html", body=LINKED_FAR.encode()))
-        assert [link.url for link in reading.links] == ["http://ex.org/next"]
-        assert reading.out_of_scope == 3
-    reading = reader.read(PageBody(url=URL, content_type="text/html", body=b'<a href="/x">x</a>'))
-    assert (len(reading.links), reading.out_of_scope) == (1, 0)
+        parsed = parser.read(PageBody(url=URL, content_type="text/html", body=LINKED_FAR.encode()))
+        assert [link.url for link in parsed.links] == ["http://ex.org/next"]
+        assert parsed.out_of_scope == 3
+    parsed = parser.read(PageBody(url=URL, content_type="text/html", body=b'<a href="/x">x</a>'))
+    assert (len(parsed.links), parsed.out_of_scope) == (1, 0)
 
 
 def test_parser_without_scope_returns_all_links() -> None:
-    reading = read(LINKED_FAR)
-    assert len(reading.links) == 4
-    assert reading.out_of_scope == 0
+    parsed = parse(LINKED_FAR)
+    assert len(parsed.links) == 4
+    assert parsed.out_of_scope == 0

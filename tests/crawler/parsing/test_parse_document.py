@@ -1,4 +1,4 @@
-"""From a body to its facts: plain documents, archives, and what was fetched for a page."""
+"""`parse_document` for plain documents, archives, and pages with fetched contexts or service responses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from motherlode.crawler.parsing import page_parser as understanding
-from motherlode.crawler.parsing.messages import ServiceAnswer, SubrequestResults
+from motherlode.crawler.parsing import page_parser
+from motherlode.crawler.parsing.messages import ServiceResponse, SubrequestResults
 from motherlode.crawler.parsing.page_parser import parse_document
 from motherlode.links import LinkOptions, collect_links
 from motherlode.model import ContentKind, Problem, Syntax, TransformResult
@@ -24,7 +24,7 @@ TURTLE = b"@prefix s: <http://schema.org/> .\n<#it> s:name 'Ann' ; s:knows [ s:n
 PDF = Service(media_type="application/pdf", url="http://s.example/pdf")
 
 
-def understood(
+def parse(
     body: bytes, content_type: str, *, services: tuple[Service, ...] = (), supplies: SubrequestResults | None = None
 ) -> tuple[Document, TransformResult]:
     options = TransformOptions(services=services)
@@ -34,8 +34,8 @@ def understood(
     return found.document, found.facts
 
 
-def linked(body: bytes, content_type: str) -> tuple[list[str], list[Problem]]:
-    """The addresses that a body leads to, and what is wrong with it."""
+def parse_links(body: bytes, content_type: str) -> tuple[list[str], list[Problem]]:
+    """Return the URLs of the links of a body, and its problems."""
     gather = partial(collect_links, options=LinkOptions())
     found = parse_document(body, url=URL, content_type=content_type, options=TransformOptions(), collect_links=gather)
     return [link.url for link in found.links], list(found.facts.all_problems())
@@ -46,7 +46,7 @@ def sitemap(*addresses: str, outer: str = "urlset", inner: str = "url") -> bytes
     return f'<?xml version="1.0"?><{outer} xmlns="{SITEMAP_NAMESPACE}">{entries}</{outer}>'.encode()
 
 
-def zipped(**members: bytes) -> bytes:
+def make_zip(**members: bytes) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, content in members.items():
@@ -59,49 +59,47 @@ def subjects(facts: TransformResult) -> set[str]:
 
 
 def test_document_is_parsed_by_its_media_type() -> None:
-    document, facts = understood(TURTLE, "text/turtle")
+    document, facts = parse(TURTLE, "text/turtle")
     assert document.kind is ContentKind.TURTLE
     assert facts.counts == {Syntax.TURTLE: 3}
 
 
 def test_statements_of_archive_members_belong_to_the_archive() -> None:
-    body = zipped(one__ttl=TURTLE, two__ttl=TURTLE, readme__txt=b"no data")
-    document, facts = understood(body, "application/zip")
+    body = make_zip(one__ttl=TURTLE, two__ttl=TURTLE, readme__txt=b"no data")
+    document, facts = parse(body, "application/zip")
     assert document.url == URL
     assert facts.counts == {Syntax.TURTLE: 6}
     nodes = {name for name in subjects(facts) if name.startswith("_:")}
-    assert len(nodes) == 2, "each member has blank nodes of its own"
-    assert subjects(facts) - nodes == {f"<{URL}#it>"}, "what is relative is relative to the archive"
+    assert len(nodes) == 2, "each member has its own blank nodes"
+    assert subjects(facts) - nodes == {f"<{URL}#it>"}, "the base of relative URLs is the archive"
 
 
 def test_compressed_document_has_the_statements_of_the_original() -> None:
-    _, plain = understood(TURTLE, "text/turtle")
-    _, packed = understood(gzip.compress(TURTLE), "application/gzip")
+    _, plain = parse(TURTLE, "text/turtle")
+    _, packed = parse(gzip.compress(TURTLE), "application/gzip")
     assert packed.counts == plain.counts
 
 
 def test_broken_archive_member_is_a_problem_and_others_are_parsed() -> None:
-    _, facts = understood(zipped(good__ttl=TURTLE, bad__ttl=b"<#it> s:name 'never declared' ."), "application/zip")
+    _, facts = parse(make_zip(good__ttl=TURTLE, bad__ttl=b"<#it> s:name 'never declared' ."), "application/zip")
     assert facts.counts == {Syntax.TURTLE: 3}
     assert facts.all_problems()
-    _, facts = understood(zipped(good__ttl=TURTLE)[:-30], "application/zip")
+    _, facts = parse(make_zip(good__ttl=TURTLE)[:-30], "application/zip")
     assert facts.all_problems()
 
 
 def test_fetched_contexts_are_used() -> None:
     body = b'{"@context": "http://c.example/", "@id": "http://x.example/", "name": "Ann"}'
-    _, facts = understood(body, "application/ld+json")
+    _, facts = parse(body, "application/ld+json")
     assert [url for one in facts.extractions for url in one.wanted] == ["http://c.example/"]
     context = b'{"@context": {"name": "http://v.example/name"}}'
-    _, facts = understood(
-        body, "application/ld+json", supplies=SubrequestResults(contexts={"http://c.example/": context})
-    )
+    _, facts = parse(body, "application/ld+json", supplies=SubrequestResults(contexts={"http://c.example/": context}))
     assert facts.counts == {Syntax.JSON_LD: 1}
 
 
 def test_statements_of_a_service_are_added_to_those_of_the_page() -> None:
-    answer = ServiceAnswer(content_type="text/turtle", body=b"<> <http://purl.org/dc/terms/title> 'On ore' .")
-    _, facts = understood(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
+    answer = ServiceResponse(content_type="text/turtle", body=b"<> <http://purl.org/dc/terms/title> 'On ore' .")
+    _, facts = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
     assert facts.counts == {Syntax.OTHER: 1}
     assert subjects(facts) == {f"<{URL}>"}
 
@@ -109,22 +107,22 @@ def test_statements_of_a_service_are_added_to_those_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (ServiceAnswer(failure="timeout: 60 s"), "timeout"),
-        (ServiceAnswer(content_type="image/png", body=b"x"), "image/png"),
-        (ServiceAnswer(content_type="text/turtle", body=b"<> <"), ""),
+        (ServiceResponse(failure="timeout: 60 s"), "timeout"),
+        (ServiceResponse(content_type="image/png", body=b"x"), "image/png"),
+        (ServiceResponse(content_type="text/turtle", body=b"<> <"), ""),
     ],
 )
-def test_failed_service_is_a_problem_and_the_page_is_parsed(answer: ServiceAnswer, said: str) -> None:
+def test_failed_service_is_a_problem_and_the_page_is_parsed(answer: ServiceResponse, said: str) -> None:
     page = Service(media_type="text/turtle", url="http://s.example/")
-    _, facts = understood(TURTLE, "text/turtle", services=(page,), supplies=SubrequestResults(service=answer))
+    _, facts = parse(TURTLE, "text/turtle", services=(page,), supplies=SubrequestResults(service=answer))
     assert facts.counts == {Syntax.TURTLE: 3}
     assert any(said in problem.message for problem in facts.all_problems())
     assert facts.all_problems()
 
 
 def test_service_response_without_matching_service_is_ignored() -> None:
-    answer = ServiceAnswer(content_type="text/turtle", body=TURTLE)
-    _, facts = understood(b"plain", "text/plain", services=(PDF,), supplies=SubrequestResults(service=answer))
+    answer = ServiceResponse(content_type="text/turtle", body=TURTLE)
+    _, facts = parse(b"plain", "text/plain", services=(PDF,), supplies=SubrequestResults(service=answer))
     assert (facts.counts, facts.all_problems()) == ({}, ())
 
 
@@ -132,19 +130,19 @@ def test_service_response_without_matching_service_is_ignored() -> None:
 @pytest.mark.parametrize(("outer", "inner"), [("urlset", "url"), ("sitemapindex", "sitemap")])
 def test_compressed_sitemap_has_the_links_of_the_original(content_type: str, outer: str, inner: str) -> None:
     body = sitemap("http://ex.org/1", "http://ex.org/2", outer=outer, inner=inner)
-    assert linked(gzip.compress(body), content_type) == (["http://ex.org/1", "http://ex.org/2"], [])
+    assert parse_links(gzip.compress(body), content_type) == (["http://ex.org/1", "http://ex.org/2"], [])
 
 
 def test_archive_links_are_distinct_and_exclude_the_archive() -> None:
     feed = b"<rss><channel><item><title>T</title><link>http://ex.org/item</link></item></channel></rss>"
-    body = zipped(
+    body = make_zip(
         map__xml=sitemap("http://ex.org/1", "http://ex.org/item", URL),
         feed__rss=feed,
         page__html=b'<a href="next">n</a><a href="http://ex.org/1">again</a>',
         data__ttl=b"<> <http://ex.org/p> <http://ex.org/o> .",
         list__txt=b"http://ex.org/line\n",
     )
-    found, problems = linked(body, "application/zip")
+    found, problems = parse_links(body, "application/zip")
     assert found == [f"http://ex.org/{name}" for name in ("1", "item", "next", "o", "line")]
     assert problems == []
 
@@ -152,26 +150,26 @@ def test_archive_links_are_distinct_and_exclude_the_archive() -> None:
 def test_truncated_compressed_sitemap_gives_a_problem_and_the_complete_links() -> None:
     addresses = [f"http://ex.org/{number * 7919 % 10007}/page" for number in range(300)]
     packed = gzip.compress(sitemap(*addresses))
-    found, problems = linked(packed[: len(packed) // 2], "application/gzip")
+    found, problems = parse_links(packed[: len(packed) // 2], "application/gzip")
     assert 50 < len(found) < 250
-    assert found == addresses[: len(found)], "no address is cut in two"
+    assert found == addresses[: len(found)], "no URL is cut"
     assert any("end-of-stream" in problem.message for problem in problems)
     assert any("not well-formed" in problem.message for problem in problems)
 
 
 def test_archive_links_over_the_limit_are_omitted_with_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(understanding, "MAX_ARCHIVE_LINKS", 25)
+    monkeypatch.setattr(page_parser, "MAX_ARCHIVE_LINKS", 25)
     pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(9)}
-    found, problems = linked(zipped(**pages), "application/zip")
+    found, problems = parse_links(make_zip(**pages), "application/zip")
     assert len(found) == 25
     said = "an archive gives 25 links at most: 5 more of them and all those of 6 members were left out"
     assert [problem.message for problem in problems] == [said]
 
 
 def test_archive_links_at_the_limit_are_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(understanding, "MAX_ARCHIVE_LINKS", 20)
+    monkeypatch.setattr(page_parser, "MAX_ARCHIVE_LINKS", 20)
     pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(2)}
-    found, problems = linked(zipped(**pages, empty__txt=b"no links"), "application/zip")
+    found, problems = parse_links(make_zip(**pages, empty__txt=b"no links"), "application/zip")
     assert (len(found), problems) == (20, [])
 
 
@@ -179,10 +177,10 @@ CONTEXT = "http://contexts.example/person.jsonld"
 PERSON = b'{"name": "Ann"}'
 
 
-def described(
+def parse_json(
     content_type: str, *contexts: str, body: bytes = PERSON, supplies: SubrequestResults | None = None
 ) -> tuple[Document, TransformResult]:
-    """JSON whose Link headers name contexts."""
+    """Parse JSON whose Link headers name contexts."""
     supplies = supplies or SubrequestResults(contexts={CONTEXT: b'{"@context": {"name": "http://schema.org/name"}}'})
     options = TransformOptions()
     found = parse_document(
@@ -193,24 +191,26 @@ def described(
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/vnd.x+json; charset=utf-8"])
 def test_json_with_context_in_link_header_is_json_ld(content_type: str) -> None:
-    document, facts = described(content_type, CONTEXT)
+    document, facts = parse_json(content_type, CONTEXT)
     assert document.kind is ContentKind.JSON_LD
     assert [statement[1:3] for one in facts.extractions for statement in one.statements] == [
         ("<http://schema.org/name>", '"Ann"')
     ]
     own = b'{"@context": {"label": "http://schema.org/alternateName"}, "name": "Ann", "label": "A."}'
-    assert described(content_type, CONTEXT, body=own)[1].counts == {Syntax.JSON_LD: 2}, "its own comes on top"
-    assert described(content_type, "https://schema.org/")[1].counts == {Syntax.JSON_LD: 1}, "bundled"
+    assert parse_json(content_type, CONTEXT, body=own)[1].counts == {Syntax.JSON_LD: 2}, (
+        "the context in the document is added"
+    )
+    assert parse_json(content_type, "https://schema.org/")[1].counts == {Syntax.JSON_LD: 1}, "bundled"
 
 
 def test_missing_context_of_a_link_header_is_wanted() -> None:
-    _, facts = described("application/json", CONTEXT, supplies=SubrequestResults())
+    _, facts = parse_json("application/json", CONTEXT, supplies=SubrequestResults())
     assert [one.wanted for one in facts.extractions] == [(CONTEXT,)]
 
 
 def test_link_header_context_is_ignored_for_json_ld_html_and_two_contexts() -> None:
-    assert described("application/ld+json", CONTEXT)[1].counts == {}
-    assert described("text/html", CONTEXT)[0].kind is ContentKind.JSON
-    document, facts = described("application/json", CONTEXT, "http://contexts.example/other")
+    assert parse_json("application/ld+json", CONTEXT)[1].counts == {}
+    assert parse_json("text/html", CONTEXT)[0].kind is ContentKind.JSON
+    document, facts = parse_json("application/json", CONTEXT, "http://contexts.example/other")
     assert document.kind is ContentKind.JSON
     assert "none was used" in facts.problems[0].message

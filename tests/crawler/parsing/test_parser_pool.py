@@ -1,4 +1,4 @@
-"""Reader processes: pages go in, readings come out, and a page that breaks its reader breaks nothing else."""
+"""The parser pool: results, timeouts, and parser processes that crash or are killed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def _body(number: int = 0, body: bytes = PAGE) -> PageBody:
 
 T = TypeVar("T")
 _SECONDS = 120
-"""For one test: a reader process starts in one, on a busy machine in ten."""
+"""Timeout of one test. A parser process starts in one second, and in ten seconds on a busy machine."""
 
 
 @asynccontextmanager
-async def _opened(*, workers: int, seconds: float = 60) -> AsyncIterator[ParserPool]:
+async def _open_pool(*, workers: int, seconds: float = 60) -> AsyncIterator[ParserPool]:
     pool = ParserPool(ParseOptions(target="any"), workers=workers, seconds=seconds)
     try:
         yield pool
@@ -39,76 +39,76 @@ async def _opened(*, workers: int, seconds: float = 60) -> AsyncIterator[ParserP
         await pool.close()
 
 
-async def _in_time(work: Coroutine[Any, Any, T]) -> T:
+async def _with_timeout(work: Coroutine[Any, Any, T]) -> T:
     async with asyncio.timeout(_SECONDS):
         return await work
 
 
-async def _ended(process: int) -> None:
-    """Wait until a process has been waited for, which the event loop does."""
-    while os.path.exists(f"/proc/{process}"):  # noqa: ASYNC110, ASYNC240, PTH110 - only the kernel knows
+async def _wait_for_end(process: int) -> None:
+    """Wait until the event loop has reaped a process."""
+    while os.path.exists(f"/proc/{process}"):  # noqa: ASYNC110, ASYNC240, PTH110 - the kernel sends no event
         await asyncio.sleep(0.01)
 
 
-async def _stopped(pool: ParserPool) -> int:
-    """The only reader of a pool, which reads no further until it is killed."""
+async def _stop_process(pool: ParserPool) -> int:
+    """Stop the only process of a pool with SIGSTOP. Return its id."""
     await pool.read(_body(99))
     (worker,) = pool.process_ids()
     os.kill(worker, signal.SIGSTOP)
     return worker
 
 
-async def _sent(pool: ParserPool, count: int) -> None:
-    """Wait until so many pages are with the only reader."""
-    while len(pool._running[0].sent) < count:  # noqa: ASYNC110 - no answer tells that a page has only been sent
+async def _wait_until_sent(pool: ParserPool, count: int) -> None:
+    """Wait until `count` pages were sent to the only process."""
+    while len(pool._running[0].sent) < count:  # noqa: ASYNC110 - there is no event for a sent page
         await asyncio.sleep(0.01)
 
 
 async def test_many_pages_get_their_own_results() -> None:
     pool = ParserPool(ParseOptions(target="any"), workers=2, seconds=30)
     try:
-        readings = await asyncio.gather(*(pool.read(_body(number)) for number in range(40)))
+        results = await asyncio.gather(*(pool.read(_body(number)) for number in range(40)))
     finally:
         await pool.close()
-    assert all(reading.relevant and reading.counts["microdata"] == 2 for reading in readings)
-    graphs = {reading.graph_quads.split(b" ")[-2] if reading.graph_quads else b"" for reading in readings}
-    assert len(readings) == 40
+    assert all(result.relevant and result.counts["microdata"] == 2 for result in results)
+    graphs = {result.graph_quads.split(b" ")[-2] if result.graph_quads else b"" for result in results}
+    assert len(results) == 40
     assert graphs
-    assert all(reading.links[0].url == "http://ex.org/next" for reading in readings)
-    assert len({reading.graph_quads for reading in readings}) == 40, "blank nodes and graphs are each page's own"
+    assert all(result.links[0].url == "http://ex.org/next" for result in results)
+    assert len({result.graph_quads for result in results}) == 40, "each page has its own blank nodes and graph"
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_process_killed_while_idle_is_replaced(run: Any, caplog: pytest.LogCaptureFixture) -> None:
-    async def kill_and_read() -> tuple[bool, int]:
-        async with _opened(workers=1) as pool:
+    async def kill_and_parse() -> tuple[bool, int]:
+        async with _open_pool(workers=1) as pool:
             await pool.read(_body())
             killed = pool.process_ids()[0]
             os.kill(killed, signal.SIGKILL)
-            await _ended(killed)
+            await _wait_for_end(killed)
             return (await pool.read(_body(1))).relevant, pool.replaced
 
-    assert run(_in_time(kill_and_read())) == (True, 1)
+    assert run(_with_timeout(kill_and_parse())) == (True, 1)
     assert "exit status -9" in caplog.text and "it is replaced" in caplog.text
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_pages_of_a_killed_process_are_parsed_by_another(run: Any, caplog: pytest.LogCaptureFixture) -> None:
-    async def kill_and_read() -> list[bool]:
-        async with _opened(workers=1) as pool:
-            worker = await _stopped(pool)
-            reading = [asyncio.create_task(pool.read(_body(number))) for number in range(4)]
-            await _sent(pool, 2)
+    async def kill_and_parse() -> list[bool]:
+        async with _open_pool(workers=1) as pool:
+            worker = await _stop_process(pool)
+            parsing = [asyncio.create_task(pool.read(_body(number))) for number in range(4)]
+            await _wait_until_sent(pool, 2)
             os.kill(worker, signal.SIGKILL)
-            return [(await one).relevant for one in reading]
+            return [(await one).relevant for one in parsing]
 
-    assert run(_in_time(kill_and_read())) == [True] * 4
+    assert run(_with_timeout(kill_and_parse())) == [True] * 4
     assert "while parsing http://ex.org/0" in caplog.text
 
 
 async def test_page_that_crashes_two_processes_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", str(_fragile_python(tmp_path / "python")))
-    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
+    async with asyncio.timeout(_SECONDS), _open_pool(workers=1) as pool:
         breaking = asyncio.create_task(pool.read(_body(1, b"<p>kill -9")))
         usual = asyncio.create_task(pool.read(_body(2)))
         with pytest.raises(UnreadableError, match="crashed two parser processes"):
@@ -118,7 +118,7 @@ async def test_page_that_crashes_two_processes_fails(tmp_path: Path, monkeypatch
 
 
 def _fragile_python(path: Path) -> Path:
-    """A Python in which a reader process ends by `kill -9` when it reads a page with these words."""
+    """Write a Python executable whose parser process kills itself if a page contains `kill -9`. Return its path."""
     path.write_text(
         f"#!{sys.executable}\n"
         "import os, signal\n"
@@ -136,28 +136,28 @@ def _fragile_python(path: Path) -> Path:
 
 
 async def test_process_killed_during_its_start_is_started_again() -> None:
-    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
-        reading = asyncio.create_task(pool.read(_body()))
-        while not pool._processes:  # noqa: ASYNC110 - nothing else tells of a process that is not ready
+    async with asyncio.timeout(_SECONDS), _open_pool(workers=1) as pool:
+        parsing = asyncio.create_task(pool.read(_body()))
+        while not pool._processes:  # noqa: ASYNC110 - there is no event for a process that is not ready
             await asyncio.sleep(0)
         (starting,) = pool._processes
         starting.kill()
-        assert (await reading).relevant
+        assert (await parsing).relevant
 
 
 async def test_supervising_task_that_ends_is_replaced_and_logged(caplog: pytest.LogCaptureFixture) -> None:
-    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
-        await _stopped(pool)
-        reading = asyncio.create_task(pool.read(_body(1)))
-        await _sent(pool, 1)
-        (task,) = pool._tasks  # nothing outside the pool can end its tasks
+    async with asyncio.timeout(_SECONDS), _open_pool(workers=1) as pool:
+        await _stop_process(pool)
+        parsing = asyncio.create_task(pool.read(_body(1)))
+        await _wait_until_sent(pool, 1)
+        (task,) = pool._tasks  # only the pool has a reference to its tasks
         task.cancel()
-        assert (await reading).relevant
+        assert (await parsing).relevant
     assert "the supervising task of a parser process ended" in caplog.text
 
 
 async def test_undecodable_response_fails_the_page_and_not_the_pool() -> None:
-    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
+    async with asyncio.timeout(_SECONDS), _open_pool(workers=1) as pool:
         await pool.read(_body())
         decode, pool._decode = pool._decode, lambda _: msgspec.msgpack.decode(b"\xc1")
         with pytest.raises(UnreadableError, match="crashed two parser processes"):
@@ -167,8 +167,8 @@ async def test_undecodable_response_fails_the_page_and_not_the_pool() -> None:
 
 
 async def test_timeout_of_a_page_runs_while_the_pipe_is_full() -> None:
-    async with asyncio.timeout(_SECONDS), _opened(workers=1, seconds=1) as pool:
-        await _stopped(pool)
+    async with asyncio.timeout(_SECONDS), _open_pool(workers=1, seconds=1) as pool:
+        await _stop_process(pool)
         first = asyncio.create_task(pool.read(_body(1)))
         second = asyncio.create_task(pool.read(_body(2, PAGE + b" " * 5_000_000)))
         with pytest.raises(UnreadableError, match="took too long"):
@@ -215,12 +215,12 @@ async def test_processes_that_cannot_start_raise_os_error(monkeypatch: pytest.Mo
 async def test_all_waiting_pages_fail_if_no_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
     pool = ParserPool(ParseOptions(target="any"), workers=1, seconds=5)
-    try:  # more than there is room for: the last are put when the others are told
+    try:  # more pages than the queue holds: the last are queued after the first have failed
         async with asyncio.timeout(20):
-            told = await asyncio.gather(*(pool.read(_body(number)) for number in range(100)), return_exceptions=True)
+            errors = await asyncio.gather(*(pool.read(_body(number)) for number in range(100)), return_exceptions=True)
     finally:
         await pool.close()
-    assert all(isinstance(one, OSError) for one in told)
+    assert all(isinstance(one, OSError) for one in errors)
 
 
 async def test_ctrl_c_at_a_terminal_does_not_reach_the_processes() -> None:

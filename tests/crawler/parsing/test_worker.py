@@ -1,4 +1,4 @@
-"""A reader process as the pool sees it: frames in, frames out, whatever a page does."""
+"""The parser process: the frames that it reads and writes, and how it ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pipes(worker: Worker) -> tuple[BinaryIO, BinaryIO]:
 
 
 def _hear_interrupts() -> None:
-    """A shell lets what it runs in the background ignore them."""
+    """Restore the default handler, because a shell starts background processes with SIGINT ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -70,7 +70,7 @@ def test_worker_reports_an_invalid_frame_and_parses_the_next(worker: Worker) -> 
     to, back = pipes(worker)
     write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
     assert read_frame(back) == STATUS_OK
-    worker.send_signal(signal.SIGINT)  # as when somebody presses Ctrl-C: pages are finished all the same
+    worker.send_signal(signal.SIGINT)  # the worker ignores Ctrl-C and finishes its pages
     write_frame(to, b"no page")
     write_frame(to, encoded(1))
     refused, read = read_frame(back), read_frame(back)

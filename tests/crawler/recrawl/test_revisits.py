@@ -1,4 +1,4 @@
-"""The records of known pages and what a look at one leads to; `test_refresh` has the arithmetic and whole crawls."""
+"""Revisits of known pages and their results. `test_refresh` has whole crawls and the estimate of change rates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ A, B = "http://a.example/1", "http://b.example/1"
 
 
 class Crawl:
-    """A crawl that has visited some pages at time 0, and may look at them again."""
+    """A crawl that has visited pages at time 0 and can revisit them."""
 
     def __init__(self, storage: FrontierStorage | None = None) -> None:
         self.storage = MemoryStorage() if storage is None else storage
@@ -30,7 +30,7 @@ class Crawl:
         self.frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None)
 
     def visited(self, *urls: str, **more: object) -> None:
-        """The first visits, as the loop writes them."""
+        """Record the first visits as the engine does."""
         self.add_links(*urls)
         for number in range(len(urls)):
             lease = self.next(0.0)
@@ -84,7 +84,7 @@ def test_due_only_queues_due_pages_and_gone_pages_are_queued_only_if_due() -> No
     assert crawl.revisits.begin(DAY_SECONDS, due_only=True) == 0
     due = crawl.memory().due_at
     crawl.looked(RevisitResult.GONE, 0.0, url=B)
-    assert crawl.revisits.begin(due, due_only=True) == 1, "the other is gone and not due for long"
+    assert crawl.revisits.begin(due, due_only=True) == 1, "the other page is gone and not due"
     crawl = Crawl()
     crawl.visited(A, B)
     crawl.revisits.begin(0.0, due_only=True)
@@ -103,7 +103,7 @@ def test_each_visit_is_recorded_once_across_restarts(tmp_path: Path) -> None:
     ledger.close()
     again = Crawl(LmdbStorage(tmp_path))
     again.revisits.begin(2 * DAY_SECONDS, due_only=True)
-    assert (again.memory().visits, again.memory().changes) == (2, 1), "the first visit did not take its place again"
+    assert (again.memory().visits, again.memory().changes) == (2, 1), "the first visit did not replace the newer state"
     again.storage.close()
 
 
@@ -117,7 +117,7 @@ def test_refresh_of_an_interrupted_crawl_ends_after_the_revisits() -> None:
     assert lease.is_revisit
     crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     assert crawl.revisits.is_over()
-    assert crawl.frontier.lease(DAY_SECONDS) is None, "the new page waits for a crawl"
+    assert crawl.frontier.lease(DAY_SECONDS) is None, "the new page is not fetched by the refresh"
 
 
 def test_refresh_of_a_complete_crawl_follows_new_links() -> None:
@@ -209,7 +209,7 @@ def test_settle_stores_the_page_state_and_returns_previous_figures(
     assert (visit.relevant_before, visit.quads_before) == (True, 3)
     assert (memory.visits, memory.changes) == (2, int(outcome is not RevisitResult.UNCHANGED))
     crawl.looked(RevisitResult.CHANGED, 2 * DAY_SECONDS, headers={"etag": '"2"'})
-    assert (crawl.memory().etag, crawl.memory().gone) == ('"2"', False), "what is back is back"
+    assert (crawl.memory().etag, crawl.memory().gone) == ('"2"', False), "the page is available again"
 
 
 def test_entry_before_has_the_arm_of_the_first_visit() -> None:
@@ -302,9 +302,7 @@ def test_headers_of_a_304_response_update_the_page_state(
     is_kept = outcome is RevisitResult.UNCHANGED
     assert (memory.quads, memory.relevant, visit.quads) == ((3, True, 3) if is_kept else (0, False, 0))
     assert (visit.quads_before, visit.counts_before) == (3, {} if is_kept else {"rdfa": 3})
-    assert crawl.revisits.outcome(lease, judged) is RevisitResult.UNCHANGED, (
-        "a second time there is nothing to take out"
-    )
+    assert crawl.revisits.outcome(lease, judged) is RevisitResult.UNCHANGED, "the page is not removed a second time"
 
 
 def test_same_content_after_its_end_date_is_parsed_again() -> None:

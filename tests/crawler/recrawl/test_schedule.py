@@ -1,4 +1,4 @@
-"""What a page asks for, as far as it is remembered; the arithmetic of its changes is in `test_refresh`."""
+"""Directives and due times in the state of a page. `test_refresh` tests the estimate of change rates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_page_is_due_on_its_end_date(told: dict[str, object], due: float) -> Non
     assert page.change_expected(due) == 1.0
     assert page.change_expected(due - 1) < 0.5
     again = page.looked_at(due, changed=False).due_by_its_end()
-    assert again.due_at > due + DAY_SECONDS, "what has ended is looked at like any other page"
+    assert again.due_at > due + DAY_SECONDS, "after its end date the page has the usual due time"
     assert again.change_expected(due + 1) < 0.5
 
 
@@ -44,7 +44,7 @@ def test_header_directives_are_parsed() -> None:
     assert header_asks(Page(url=A, status=200, headers={"x-robots-tag": "all"}, fetched_at=5.0)) == CrawlerDirectives()
     assert header_asks(Page(url=A, status=200)) is None
     recorded = Page(url=A, status=200, headers=page.headers)
-    assert header_asks(recorded) == CrawlerDirectives(noindex=True), "no day passes in a recorded web"
+    assert header_asks(recorded) == CrawlerDirectives(noindex=True), "dates are ignored in a recorded web"
 
 
 def test_record_of_an_earlier_version_is_decoded() -> None:

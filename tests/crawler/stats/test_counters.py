@@ -1,4 +1,4 @@
-"""The running account."""
+"""Counters of a crawl and sums over shards."""
 
 from __future__ import annotations
 

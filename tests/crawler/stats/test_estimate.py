@@ -1,4 +1,4 @@
-"""What is left to find, and when to stop looking."""
+"""The estimate of the remaining relevant pages, and the early stop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def visit(number: int, *, relevant: bool, host: str = "a.example", arm: str = "a
 
 
 def test_interval_contains_the_true_value_at_about_its_nominal_rate() -> None:
-    """Arms with chances of their own, each tried a few times: of 200 worlds, 95 % of 200 should be inside."""
+    """In 200 simulated webs, whose arms have different probabilities and a few requests each, about 95 % are inside."""
     random = Random(1)
     inside = 0
     for _ in range(200):
@@ -78,7 +78,7 @@ def test_lower_bound_ignores_untried_arms() -> None:
 
 @pytest.mark.parametrize("requests", [10, 60, 300])
 def test_without_relevant_pages_lower_bound_is_zero_and_upper_bound_shrinks(requests: int) -> None:
-    """Seeds of many hosts and their first links, breadth-first: no arm is new, and so no first try was seen."""
+    """The requests are seeds of many hosts and their first links, none of them in a new arm of a known host."""
     watcher = Estimator()
     for number in range(requests):
         host = f"h{number % 70}.example"
@@ -103,7 +103,7 @@ def test_one_relevant_page_gives_a_wide_interval() -> None:
 
 
 def test_host_without_relevant_pages_keeps_the_upper_bound_high() -> None:
-    """Ten requests of a host are the top of its site: the upper end allows for others below."""
+    """Ten requests cover only the top of a site. The upper bound allows for relevant pages below."""
     watcher = Estimator()
     for number in range(100):
         watcher.add(visit(number, relevant=number < 3, host=f"h{number % 10}.example", arm=f"h{number % 10}"))
@@ -139,7 +139,7 @@ def test_few_requests_give_no_estimate_with_unseen_pages() -> None:
     left = watcher.estimate([("a", "a.example", 9)])
     assert left.is_early
     assert left.with_unseen is None
-    assert watcher.estimate([]).with_unseen == 0.0, "where nothing waits, nothing is behind it"
+    assert watcher.estimate([]).with_unseen == 0.0, "without waiting URLs there are no unseen pages"
     for number in range(200):
         watcher.add(visit(number, relevant=True))
     assert not watcher.estimate([("a", "a.example", 9)]).is_early
@@ -171,7 +171,7 @@ def test_early_stop_without_limit_is_never_reached() -> None:
 
 
 def test_crawl_without_new_relevant_pages_stops_early(tmp_path: Path) -> None:
-    """Breadth-first meets the items first and plain pages for ever after."""
+    """A breadth-first crawl finds the items first and then only pages without data."""
     web = small_web(tmp_path / "web.warc.gz", items=10, plain=200)
     folder, totals = crawled(tmp_path / "out", web, policy="bfs", stop_after=20, stop_below=0.1)
     assert totals.relevant == 10
@@ -181,9 +181,9 @@ def test_crawl_without_new_relevant_pages_stops_early(tmp_path: Path) -> None:
     assert stats.summary()["dried_out"] is True
     assert stats.left is not None
     assert stats.left.urls > 150
-    assert stats.left.finds < stats.left.urls / 2  # ten of thirty were finds, in the one arm that there is
+    assert stats.left.finds < stats.left.urls / 2  # ten of thirty requests in the only arm gave relevant pages
     _, further = crawled(tmp_path / "out", web, policy="bfs", stop_after=20, stop_below=0.1)
-    assert further.fetched == totals.fetched + 20  # who resumes wants to see more
+    assert further.fetched == totals.fetched + 20  # a resume starts a new count
 
 
 def test_complete_crawl_has_an_estimate_of_zero(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def folder_with(
     left: Estimate | None = None,
     sinks: tuple[dict[str, str], ...] = (),
 ) -> CrawlFolder:
-    """A folder as a crawl leaves it, with this account."""
+    """Create the folder of a crawl with the given counters."""
     folder = CrawlFolder(path)
     folder.create(Job(seeds=(HOME,), sinks=sinks))
     storage = LmdbStorage(folder.frontier)
@@ -138,4 +138,4 @@ def test_problems_that_differ_in_a_number_are_one_kind(tmp_path: Path) -> None:
     told = {"page: 7 of RDFa 1.1 left out": 1, "page: 1,012 of RDFa 1.1 left out": 2, "n3: line 4": 9}
     stats = read_stats(folder_with(tmp_path / "out", Counters(problems=told)))
     assert list(stats.problem_kinds.items()) == [("n3: line 4", 9), ("page: N of RDFa N.N left out", 3)]
-    assert stats.summary()["problems"] == told, "programs are told all"
+    assert stats.summary()["problems"] == told, "the JSON output has all problems"

@@ -92,7 +92,7 @@ class Settlement:
 
     def settle_internal(self, result: LeaseResult, failure: Failure) -> Visit | None:
         """End a lease whose settlement raised an exception. Return the visit, unless the lease had ended before."""
-        self._parts.traps.page_is_over()
+        self._parts.traps.end_page()
         if result.is_ended:
             return None
         result.is_ended = True
@@ -155,10 +155,16 @@ class Settlement:
             raise ValueError(f"internal error: {lease.url} was fetched but not parsed")
         entry = before or lease.entry
         outcome = self._outcome(lease, page, parsed, before)
-        copy_of = traps.saw(entry.url, page.body, useful=parsed.relevant, gist=parsed.gist, parent=entry.parent_url)
+        copy_of = traps.record_page(
+            entry.url,
+            page.body,
+            useful=parsed.relevant,
+            content_fingerprint=parsed.content_fingerprint,
+            parent=entry.parent_url,
+        )
         new_links = self._scheduler.settle_page(lease, outcome, now, entry=before)
         result.is_ended = True
-        traps.page_is_over()
+        traps.end_page()
         if parsed.not_followed:
             self._frontier.count_refused("nofollow", parsed.not_followed)
         if parsed.out_of_scope:
@@ -196,7 +202,7 @@ class Settlement:
         entry = before or result.lease.entry
         if failure.kind is FailureKind.REDIRECT and entry.hops < MAX_REDIRECTS:
             await self._parts.writer.put(redirect_record(result.lease, failure, now=now))
-            self._parts.traps.moved(result.lease.url, parent=entry.parent_url)
+            self._parts.traps.record_redirect(result.lease.url, parent=entry.parent_url)
         return self._fail(result, failure, now, before)
 
     def _fail(self, result: LeaseResult, failure: Failure, now: float, before: Entry | None = None) -> Visit:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from motherlode.crawler.engine.request_runner import Resolve, unresolvable
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, PoliteFetcher, ignore_response
-from motherlode.crawler.parsing.messages import MOST_CONTEXTS, ParsedPage, ServiceAnswer, SubrequestResults
+from motherlode.crawler.parsing.messages import MAX_CONTEXTS, ParsedPage, ServiceResponse, SubrequestResults
 from motherlode.frontier import Frontier
 from motherlode.model import Failure, Fetcher, Page, Posting, Request, RequestKind
 from motherlode.runtime.clock import SYSTEM_CLOCK, Clock
@@ -46,7 +46,7 @@ class Subrequests:
         contexts: dict[str, bytes] = {}
         if self._fetch_contexts and reading.wanted:
             wait_until = self._clock.now() + _CONTEXTS_SECONDS
-            for url in reading.wanted[:MOST_CONTEXTS]:
+            for url in reading.wanted[:MAX_CONTEXTS]:
                 found = await self._context(url, wait_until)
                 if found is not None:
                     contexts[url] = found
@@ -73,13 +73,13 @@ class Subrequests:
         media_type = essence(page.content_type)
         return next((service for service in self._services if fits(service.media_type, media_type)), None)
 
-    async def _ask(self, service: Service, page: Page) -> ServiceAnswer:
+    async def _ask(self, service: Service, page: Page) -> ServiceResponse:
         if len(page.body) > service.most_sent:
-            return ServiceAnswer(failure=f"{len(page.body)} bytes are more than the service is given")
+            return ServiceResponse(failure=f"{len(page.body)} bytes are more than the service is given")
         headers = {"Content-Type": page.content_type, "Content-Location": page.url}
         posting = Posting(body=page.body, headers=headers, seconds=service.seconds)
         request = Request(url=service.url, kind=RequestKind.SUBREQUEST, accept=RDF_ANSWERS, posting=posting)
         fetched = await self._polite.fetch(request)
         if isinstance(fetched, Failure):
-            return ServiceAnswer(failure=f"{fetched.kind.value}: {fetched.detail}")
-        return ServiceAnswer(content_type=fetched.content_type, body=fetched.body)
+            return ServiceResponse(failure=f"{fetched.kind.value}: {fetched.detail}")
+        return ServiceResponse(content_type=fetched.content_type, body=fetched.body)

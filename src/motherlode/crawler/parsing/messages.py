@@ -13,11 +13,11 @@ from motherlode.model import Link, Problem, Syntax
 from motherlode.transform.options import Service, Stylesheet
 from motherlode.www.urls import ScopeRule
 
-MOST_CONTEXTS = 8
+MAX_CONTEXTS = 8
 """Maximum number of JSON-LD contexts that are fetched for one page."""
 
 
-class ServiceAnswer(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class ServiceResponse(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Response of a transformation service for one page."""
 
     content_type: str = ""
@@ -31,7 +31,7 @@ class SubrequestResults(msgspec.Struct, frozen=True, kw_only=True, array_like=Tr
 
     contexts: dict[str, bytes] = {}
     """JSON-LD contexts by URL."""
-    service: ServiceAnswer | None = None
+    service: ServiceResponse | None = None
 
 
 NO_SUBREQUEST_RESULTS = SubrequestResults()
@@ -107,7 +107,7 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Hashes of the same statements. Empty unless `keep_hashes` is set."""
     ends_at: float | None = None
     """Time after which the HTML head asks crawlers not to keep the page (`unavailable_after`)."""
-    gist: int = 0
+    content_fingerprint: int = 0
     """Content fingerprint: equal for pages with the same statements."""
 
 

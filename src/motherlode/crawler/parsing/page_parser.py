@@ -23,7 +23,7 @@ from motherlode.crawler.parsing.messages import (
     PageBody,
     ParsedPage,
     ParseOptions,
-    ServiceAnswer,
+    ServiceResponse,
     SubrequestResults,
 )
 from motherlode.detect import detect
@@ -175,7 +175,7 @@ def _report_omitted_links(links: int, members: int) -> Iterator[TransformResult]
 
 
 def _transform_parts(
-    document: Document, content_type: str, options: TransformOptions, response: ServiceAnswer | None
+    document: Document, content_type: str, options: TransformOptions, response: ServiceResponse | None
 ) -> Iterator[tuple[Document, TransformResult]]:
     """Yield the document, or each document in an archive, with its statements.
 
@@ -207,7 +207,7 @@ def _transform_members(document: Document, options: TransformOptions) -> Iterato
 
 
 def _extract_service_response(
-    document: Document, content_type: str, options: TransformOptions, response: ServiceAnswer | None
+    document: Document, content_type: str, options: TransformOptions, response: ServiceResponse | None
 ) -> Extraction:
     """Return the statements in the response of a transformation service, or none if there is no response."""
     call = find_service_call(document, options, content_type=content_type) if response is not None else None
@@ -228,24 +228,24 @@ MAX_PROBLEMS = 50
 class PageParser:
     """Parses pages and tests them against one target."""
 
-    def __init__(self, instructions: ParseOptions) -> None:
-        self._target: Target = target_from(instructions.target)
-        self._options = TransformOptions(
-            seconds=instructions.seconds,
-            stylesheets=instructions.stylesheets,
-            transformations=instructions.transformations,
-            services=instructions.services,
-            transformers=instructions.transformers,
-            strict_jsonld=instructions.strict_jsonld,
+    def __init__(self, options: ParseOptions) -> None:
+        self._target: Target = target_from(options.target)
+        self._transform_options = TransformOptions(
+            seconds=options.seconds,
+            stylesheets=options.stylesheets,
+            transformations=options.transformations,
+            services=options.services,
+            transformers=options.transformers,
+            strict_jsonld=options.strict_jsonld,
         )
-        self._out_of_scope = None if instructions.scope.is_everything else OutOfScope(instructions.scope.scope())
+        self._out_of_scope = None if options.scope.is_everything else OutOfScope(options.scope.scope())
         self._link_options = LinkOptions(
-            kept_extensions=_find_extensions(transformable_types(self._options)), outside=self._out_of_scope
+            kept_extensions=_find_extensions(transformable_types(self._transform_options)), outside=self._out_of_scope
         )
-        self._link_rules = instructions.following
-        self._keep_ntriples = instructions.keep_ntriples
-        self._keep_hashes = instructions.keep_hashes
-        self._described: set[str] | None = set() if instructions.is_brief else None
+        self._link_rules = options.following
+        self._keep_ntriples = options.keep_ntriples
+        self._keep_hashes = options.keep_hashes
+        self._described: set[str] | None = set() if options.is_brief else None
 
     def read(self, page: PageBody) -> ParsedPage:
         """Parse a page."""
@@ -257,7 +257,7 @@ class PageParser:
             page.body,
             url=page.url,
             content_type=page.content_type,
-            options=self._options,
+            options=self._transform_options,
             supplies=page.supplies,
             contexts=context_links(page.headers, page_url=page.url) if page.headers else (),
             collect_links=partial(self._collect_links, described=described),
@@ -288,7 +288,7 @@ class PageParser:
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
             ends_at=in_head.ends_at if page.at else None,
-            gist=content_fingerprint(facts, page.url),
+            content_fingerprint=content_fingerprint(facts, page.url),
         )
 
     def _collect_links(self, document: Document, facts: TransformResult, *, described: AbstractSet[str]) -> list[Link]:

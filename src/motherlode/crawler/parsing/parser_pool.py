@@ -92,8 +92,8 @@ class _Slot:
 class ParserPool:
     """Parses pages in the next free process. Callers wait while all processes are busy."""
 
-    def __init__(self, instructions: ParseOptions, *, workers: int, seconds: float) -> None:
-        self._instructions = msgspec.msgpack.encode(instructions)
+    def __init__(self, options: ParseOptions, *, workers: int, seconds: float) -> None:
+        self._options = msgspec.msgpack.encode(options)
         self._seconds = seconds
         """Timeout of one page. It includes the timeouts of the syntaxes."""
         self._jobs: asyncio.Queue[_Job] = asyncio.Queue(maxsize=workers * _MAX_SENT_PAGES * 2)
@@ -239,7 +239,7 @@ class ParserPool:
         self._processes.add(process)
         try:
             async with asyncio.timeout(_START_TIMEOUT_SECONDS):
-                await self._send(process, self._instructions)
+                await self._send(process, self._options)
                 await self._receive(process)
         except BaseException:
             await self._end(process)
@@ -308,13 +308,11 @@ LARGE_BODY_BYTES = 1 << 20
 class ParserLanes:
     """Two parser pools with the interface of one: small pages need not wait for large ones."""
 
-    def __init__(
-        self, instructions: ParseOptions, *, workers: int, seconds: float, large: int = LARGE_BODY_BYTES
-    ) -> None:
-        self._instructions = instructions
+    def __init__(self, options: ParseOptions, *, workers: int, seconds: float, large: int = LARGE_BODY_BYTES) -> None:
+        self._options = options
         self._seconds = seconds
         self._large = large
-        self._main_pool = ParserPool(instructions, workers=workers, seconds=seconds)
+        self._main_pool = ParserPool(options, workers=workers, seconds=seconds)
         self._large_pool: ParserPool | None = None
 
     async def read(self, page: PageBody) -> ParsedPage:
@@ -322,7 +320,7 @@ class ParserLanes:
         if len(page.body) < self._large:
             return await self._main_pool.read(page)
         if self._large_pool is None:
-            self._large_pool = ParserPool(self._instructions, workers=1, seconds=self._seconds)
+            self._large_pool = ParserPool(self._options, workers=1, seconds=self._seconds)
         return await self._large_pool.read(page)
 
     @property
