@@ -75,7 +75,7 @@ def folder(tmp_path: Path) -> CrawlFolder:
 
 @pytest.fixture
 def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rests, "RULES_PATIENCE", 100.0)
+    monkeypatch.setattr(rests, "MAX_UNREADABLE_RULES_UNITS", 100.0)
 
 
 async def test_a_host_whose_rules_fail_more_often_than_a_host_may_is_crawled_in_the_end(folder: CrawlFolder) -> None:

@@ -15,7 +15,7 @@ class BestOf:
     def __init__(self, *, newest_first: bool = False) -> None:
         self._sign = 1 if newest_first else -1
         self._count = 0
-        self.awake: dict[str, float] = {}
+        self.ready: dict[str, float] = {}
         self.refuse = ""
         """Refuse every link whose URL holds this."""
 
@@ -31,13 +31,13 @@ class BestOf:
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         assert waiting > 0, "an arm without URLs was woken"
-        self.awake[arm] = best
+        self.ready[arm] = best
 
     def arm_snoozed(self, arm: str) -> None:
-        self.awake.pop(arm, None)
+        self.ready.pop(arm, None)
 
     def pick(self) -> str | None:
-        return max(self.awake, key=lambda arm: self.awake[arm], default=None)
+        return max(self.ready, key=lambda arm: self.ready[arm], default=None)
 
     def dump(self) -> bytes:
         return str(self._count).encode()

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from motherlode.frontier import Politeness
-from motherlode.frontier.backoff import ENDINGS, HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, End, long_rest
+from motherlode.frontier.backoff import (
+    ENDINGS,
+    HOST_GIVEN_UP_AFTER,
+    HOST_SNOOZED_AFTER,
+    TREATMENTS,
+    End,
+    host_snooze_units,
+)
 from motherlode.model import FailureKind
 
 
@@ -33,7 +40,7 @@ def test_what_will_not_change_is_not_tried_again(kind: FailureKind) -> None:
 
 @pytest.mark.parametrize("kind", [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.TIMEOUT, FailureKind.DNS])
 def test_a_host_in_trouble_rests(kind: FailureKind) -> None:
-    assert TREATMENTS[kind].host_rests
+    assert TREATMENTS[kind].snoozes_host
     assert TREATMENTS[kind].retries > 0
 
 
@@ -54,7 +61,7 @@ def test_one_page_alone_cannot_have_its_host_given_up() -> None:
 
 
 def test_a_dead_host_rests_longer_and_longer_before_it_is_given_up() -> None:
-    rests = [long_rest(failures) for failures in range(HOST_RESTS_AFTER, HOST_GIVEN_UP_AFTER)]
+    rests = [host_snooze_units(failures) for failures in range(HOST_SNOOZED_AFTER, HOST_GIVEN_UP_AFTER)]
     assert len(rests) >= 2
     assert sorted(set(rests)) == rests
     assert max(row.wait * 2**row.retries for row in TREATMENTS.values() if row.against_host) <= 2 * rests[0]

@@ -19,14 +19,20 @@ from motherlode.frontier import (
     Politeness,
     UrlState,
 )
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, NO_RULES, RULES_PATIENCE, TOO_MANY_FAILURES, given_up
+from motherlode.frontier.backoff import (
+    HOST_GIVEN_UP_AFTER,
+    MAX_UNREADABLE_RULES_UNITS,
+    NO_RULES,
+    TOO_MANY_FAILURES,
+    given_up,
+)
 from motherlode.model import FailureKind, RequestKind
 
 from .fakes import BestOf, FakeRules, ended, failure, fetch, frontier_on, offer, take, wait
 
 A, B = "http://a.example", "http://b.example"
 UNIT = 10.0
-PATIENCE = RULES_PATIENCE * UNIT
+PATIENCE = MAX_UNREADABLE_RULES_UNITS * UNIT
 BUSY = [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.SERVER_ERROR]
 
 

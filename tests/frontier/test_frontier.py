@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from motherlode.frontier import End, Frontier, FrontierStorage, LmdbStorage, MemoryStorage, UrlState
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
+from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_SNOOZED_AFTER, TREATMENTS, host_snooze_units
 from motherlode.model import FailureKind, Link, LinkSource, Rating, RequestKind
 
 from .fakes import BestOf, ended, failure, fetch, frontier_on, offer, page_outcome, take, take_page, wait
@@ -199,13 +199,13 @@ def test_a_host_is_given_up_after_failures_in_a_row(storage: FrontierStorage, ki
 
 def test_a_connection_that_broke_costs_its_host_no_rest_before_many_did() -> None:
     frontier = frontier_on(delay=0.0, per_host=1, retry_wait=10.0)
-    offer(frontier, *(f"{A}/{number}" for number in range(HOST_RESTS_AFTER + 1)))
-    for number in range(HOST_RESTS_AFTER):
+    offer(frontier, *(f"{A}/{number}" for number in range(HOST_SNOOZED_AFTER + 1)))
+    for number in range(HOST_SNOOZED_AFTER):
         lease = take(frontier, 0.0)
         assert lease.url == f"{A}/{number}", "others go on at once"
         frontier.response_received(lease, 0.0)
         frontier.end(lease, End.FAILED, 0.0, failure=failure(FailureKind.RESET))
-    assert frontier.lease(10.0 * long_rest(HOST_RESTS_AFTER) - 1) is None
+    assert frontier.lease(10.0 * host_snooze_units(HOST_SNOOZED_AFTER) - 1) is None
 
 
 def test_nobody_waits_for_a_host_that_is_given_up() -> None:
@@ -352,7 +352,7 @@ def test_an_entry_keeps_what_the_link_said() -> None:
 def test_a_policy_that_picks_an_empty_arm_is_told_so() -> None:
     policy = BestOf()
     frontier = frontier_on(policy=policy)
-    policy.awake["nowhere.example"] = 1.0
+    policy.ready["nowhere.example"] = 1.0
     with pytest.raises(ValueError, match=r"nowhere\.example"):
         frontier.lease(0.0)
 
@@ -367,7 +367,9 @@ def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
         times.append(now)
         frontier.response_received(lease, now)
         frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.CONNECT))
-    assert times[-1] - times[-2] >= 2 * 10.0 * long_rest(HOST_RESTS_AFTER), "the second rest is twice the first"
+    assert times[-1] - times[-2] >= 2 * 10.0 * host_snooze_units(HOST_SNOOZED_AFTER), (
+        "the second rest is twice the first"
+    )
     lease, now = wait(frontier, now)
     assert lease is not None
     frontier.response_received(lease, now)
@@ -408,7 +410,7 @@ class Choosy(BestOf):
         self._host = ""
 
     def pick(self) -> str | None:
-        waits = self._host and self._host not in self.awake
+        waits = self._host and self._host not in self.ready
         self.awaited = self._host if waits else ""
         return None if waits else super().pick()
 

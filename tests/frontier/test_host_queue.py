@@ -21,7 +21,7 @@ def test_a_look_at_the_clocks_wakes_only_so_many() -> None:
     )
     offer(frontier, *(f"http://h{number}.example/" for number in range(10)))
     found = [fetch(frontier, 0.0)]
-    assert len(policy.awake) == 2
+    assert len(policy.ready) == 2
     found += [fetch(frontier, 0.0) for _ in range(9)]
     assert len(set(found)) == 10
     assert frontier.exhausted
@@ -73,7 +73,7 @@ def test_after_a_reopening_hosts_sleep_until_it_is_their_turn(tmp_path: Path) ->
     assert frontier.lease(100.0) is None, "everybody rests once"
     assert frontier.idle_until() == 101.0
     found = [take(frontier, 101.0)]
-    assert len({arm.split()[0] for arm in policy.awake}) <= 3
+    assert len({arm.split()[0] for arm in policy.ready}) <= 3
     found += [take(frontier, 101.0) for _ in range(10)]
     assert len({lease.host for lease in found}) == 11
     assert frontier.lease(101.0) is None

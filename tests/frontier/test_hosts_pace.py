@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from motherlode.frontier import End, Frontier, HostRecord, MemoryStorage, Politeness
-from motherlode.frontier.hosts import LONGEST_WAIT, HostDelay, retry_wait
+from motherlode.frontier.hosts import MAX_WAIT_SECONDS, HostDelay, retry_wait
 from motherlode.model import FailureKind
 
 from .fakes import BestOf, failure, offer, take
@@ -60,17 +60,17 @@ def test_a_host_that_complains_slows_down_and_recovers_step_by_step() -> None:
 
 def test_jitter_only_makes_longer() -> None:
     at = pace()
-    waits = [at.jittered(10.0) for _ in range(50)]
+    waits = [at.add_jitter(10.0) for _ in range(50)]
     assert all(10.0 <= wait <= 12.5 for wait in waits)
     assert len(set(waits)) > 20
-    assert pace(adaptive=False).jittered(10.0) == 10.0
+    assert pace(adaptive=False).add_jitter(10.0) == 10.0
 
 
 def test_a_retry_after_is_obeyed_within_reason() -> None:
     assert retry_wait(100.0, 30.0) == 100.0
     assert retry_wait(1.0, 30.0) == 30.0
     assert retry_wait(None, 30.0) == 30.0
-    assert retry_wait(1e12, 30.0) == LONGEST_WAIT
+    assert retry_wait(1e12, 30.0) == MAX_WAIT_SECONDS
 
 
 def test_in_the_frontier_slow_and_busy_hosts_are_asked_less_often() -> None:

@@ -1,29 +1,37 @@
-"""The frontier: every known URL once, and leave to fetch it when its turn and its host's time have come.
+"""The frontier: stores every known URL once, and leases URLs when the policy and the delays of their hosts allow.
 
 The life of a URL here:
 
-1. A page (or a seed) mentions it: `offer`. If it is known already, nothing happens. If it is out of scope, the refusal
-   is counted. Otherwise the policy rates it, and it waits in the queue of its *arm*.
-2. Its host wakes when its clock and that of its IP address allow; then the policy may pick the host's arms. `next` pops
-   the best URL of the arm that the policy picks. If the host's address is not known yet, the ticket is to find it; if
-   its robots.txt is not known, or was read more than a day ago, the ticket is for that. Meanwhile the page is *held*,
-   and goes first afterwards; if the rules forbid the URL or its host's budget is spent, it is refused, with the reason
-   on record. Rules that lie on another host are asked for there, by the clocks of that host.
-3. While a request is under way the URL is *in flight*. `answered` starts the clocks of host and address again.
-4. It ends as done or failed, or waits again after a while if the table in `retry` says so.
+1. A page or a seed mentions it: `add_links`. A known URL is skipped. A URL out of scope is counted as refused.
+   Otherwise the policy rates the URL, and it waits in the queue of its *arm*.
+2. Its host becomes ready when its delay and the delay of its IP address have passed; then the policy may pick the
+   host's arms. `lease` pops the best URL of the arm that the policy picks. If the host's IP address is not known yet,
+   the lease is for the DNS look-up. If its robots.txt is not known, or was read more than a day ago, the lease is for
+   robots.txt. Meanwhile the page is *held*, and it is the next request to the host. If the rules forbid the URL or the
+   host's budget is spent, the URL is refused, and the reason is stored. If the robots.txt redirects to another host,
+   the request for it keeps the delays of that host.
+3. While a request is under way, the URL is *in flight*. The end of the request starts the delays of host and IP
+   address again.
+4. The URL ends as done or failed, or waits for a retry if the table in `backoff` says so.
 
-Of one registrable domain only so many hosts are contacted before one gave a relevant page, and as many more for each
-that did; URLs of the others wait (domains.py).
+Only a limited number of hosts of one registrable domain is contacted until one of them has a relevant page. Each host
+with a relevant page raises the limit. The URLs of the other hosts wait (domain_limit.py).
 
-Guarantees: a URL is in exactly one state; no two requests to one host start closer than its delay after the end of the
-one before (with a delay of zero, at most `per_host` at once), nor two to one IP address closer than its delay; the
-delay of a host is the largest of the configured one, its Crawl-delay, its Retry-After and what its answers suggest; a
-host that asks for a long delay is slow, never dropped; a host that does not answer rests longer and longer, and is
-given up in the end; one whose robots.txt cannot be read is asked for hours, and never crawled without it; a pick costs
-the policy's pick and a logarithm; after a crash the state is that of the last `commit`, what was in flight waits again,
-and every host rests for its delay once, since the requests since that commit are forgotten; where the machine's clock
-is set back, in a run or between two, what was to wait waits as long as it was to. Nothing here reads a clock or opens a
-socket: `now` is an argument, so a simulation is only another caller.
+Guarantees:
+
+- A URL is in exactly one state.
+- A request to a host starts no earlier than its delay after the end of the previous one. With a delay of zero, at most
+  `per_host` requests are in flight. The same holds for IP addresses and their delay.
+- The delay of a host is the largest of the configured delay, its Crawl-delay, its Retry-After and the delay that
+  follows from its response times. A host with a long delay is slow, but never dropped.
+- A host that does not respond is snoozed for longer and longer, and finally given up. A host whose robots.txt cannot be
+  read is tried for hours, and never crawled without the rules.
+- One pick costs the policy's pick and logarithmic time.
+- After a crash the state is that of the last `commit`. URLs that were in flight wait again. Every host is snoozed for
+  its delay once, because the requests since that commit are unknown.
+- If the machine's clock is set back, in a run or between two runs, waiting times keep their length.
+
+The frontier reads no clock and opens no socket: `now` is an argument, so a simulator can call the same code.
 """
 
 from motherlode.frontier.backoff import SLOW_DOWN, End

@@ -134,7 +134,7 @@ _CALL_KINDS = frozenset({TokenKind.WORD, TokenKind.NAME, TokenKind.IRI})
 _BOOLEAN_KEYWORDS = frozenset({"EXISTS", "NOT"})
 """Keywords of conditions with boolean values. They need no rewriting."""
 _OPENING, _CLOSING = frozenset("({"), frozenset(")}")
-_Result = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 _Edit = tuple[int, int, str]
 """Start offset, end offset and replacement."""
 
