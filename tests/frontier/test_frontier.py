@@ -30,7 +30,7 @@ def drain(frontier: Frontier, now: float, *, most: int = 1000) -> list[str]:
     return found
 
 
-def test_each_url_is_handed_out_once(storage: FrontierStorage) -> None:
+def test_each_url_is_leased_once(storage: FrontierStorage) -> None:
     frontier = frontier_on(storage)
     urls = [f"{host}/{number}" for host in (A, B) for number in range(5)]
     assert offer(frontier, *urls, *urls) == 10
@@ -41,7 +41,7 @@ def test_each_url_is_handed_out_once(storage: FrontierStorage) -> None:
     assert frontier.known_urls == 10
 
 
-def test_links_out_of_scope_are_counted_and_seeds_are_always_in() -> None:
+def test_links_out_of_scope_are_counted_and_seeds_are_in_scope() -> None:
     frontier = frontier_on()
     assert offer(frontier, "http://outside.example/", f"{A}/") == 1
     assert frontier.refused == {"out of scope": 1}
@@ -49,7 +49,7 @@ def test_links_out_of_scope_are_counted_and_seeds_are_always_in() -> None:
     assert frontier.add_links([seed], parent=None) == 1
 
 
-def test_links_that_the_policy_refuses_are_counted_and_known(storage: FrontierStorage) -> None:
+def test_links_refused_by_policy_are_counted_and_known(storage: FrontierStorage) -> None:
     policy = BestOf()
     policy.refuse = "spam"
     frontier = frontier_on(storage, policy=policy)
@@ -61,7 +61,7 @@ def test_links_that_the_policy_refuses_are_counted_and_known(storage: FrontierSt
     assert found[1:] == (UrlState.REFUSED, "not wanted")
 
 
-def test_a_host_is_asked_one_at_a_time_and_not_before_its_delay() -> None:
+def test_host_gets_one_request_at_a_time_after_its_delay() -> None:
     frontier = frontier_on(delay=2.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     lease = take(frontier, 100.0)
@@ -73,14 +73,14 @@ def test_a_host_is_asked_one_at_a_time_and_not_before_its_delay() -> None:
     assert take(frontier, 109.0).url == f"{A}/2"
 
 
-def test_one_slow_host_does_not_hold_up_the_others() -> None:
+def test_slow_host_does_not_block_others() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1", f"{B}/2")
     assert [take(frontier, 0.0).url, take(frontier, 0.0).url] == [f"{A}/1", f"{B}/1"]
     assert frontier.lease(0.0) is None
 
 
-def test_without_a_delay_several_requests_run_but_no_more_than_per_host() -> None:
+def test_host_without_delay_gets_at_most_per_host_requests() -> None:
     frontier = frontier_on(delay=0.0, per_host=3)
     offer(frontier, *(f"{A}/{number}" for number in range(6)))
     tickets = [take(frontier, 0.0) for _ in range(3)]
@@ -92,13 +92,13 @@ def test_without_a_delay_several_requests_run_but_no_more_than_per_host() -> Non
     assert frontier.lease(1.0) is None
 
 
-def test_a_policy_that_is_not_fair_still_gets_every_url() -> None:
+def test_unfair_policy_still_fetches_every_url() -> None:
     frontier = frontier_on(policy=BestOf(newest_first=True), delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     assert [fetch(frontier, 0.0) for _ in range(3)] == [f"{B}/1", f"{A}/2", f"{A}/1"]
 
 
-def test_a_score_that_is_no_number_goes_last_and_is_not_lost() -> None:
+def test_nan_score_is_leased_last() -> None:
     class Lost(BestOf):
         def rate(self, links, parent):  # type: ignore[no-untyped-def]
             ratings = super().rate(links, parent)
@@ -110,7 +110,7 @@ def test_a_score_that_is_no_number_goes_last_and_is_not_lost() -> None:
     assert [fetch(frontier, 0.0) for _ in range(4)] == [f"{A}/high", f"{A}/1", f"{A}/nan", f"{A}/low"]
 
 
-def test_a_redirect_target_is_as_urgent_as_what_led_to_it_and_no_deeper() -> None:
+def test_redirect_target_has_the_depth_of_its_source() -> None:
     frontier = frontier_on(delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     first = take(frontier, 0.0)
@@ -128,7 +128,7 @@ def test_a_redirect_target_is_as_urgent_as_what_led_to_it_and_no_deeper() -> Non
     assert (entries[f"{B}/child"].hops, entries[f"{B}/child"].depth) == (0, 1)
 
 
-def test_a_redirect_counts_as_done_and_another_failure_as_failed(storage: FrontierStorage) -> None:
+def test_redirect_ends_as_done_and_failure_as_failed(storage: FrontierStorage) -> None:
     frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/moved", f"{A}/gone")
     for kind in (FailureKind.REDIRECT, FailureKind.NOT_FOUND):
@@ -139,7 +139,7 @@ def test_a_redirect_counts_as_done_and_another_failure_as_failed(storage: Fronti
     assert [found and found[1:] for found in states] == [(UrlState.DONE, "redirect"), (UrlState.FAILED, "not-found")]
 
 
-def test_a_failure_is_retried_after_a_wait_that_doubles() -> None:
+def test_failure_is_retried_after_a_doubling_wait() -> None:
     frontier = frontier_on(delay=0.0, retry_wait=10.0)
     offer(frontier, f"{A}/1")
     now, first = 0.0, TREATMENTS[FailureKind.SERVER_ERROR].wait * 10.0
@@ -160,7 +160,7 @@ def test_a_failure_is_retried_after_a_wait_that_doubles() -> None:
 
 
 @pytest.mark.parametrize("per_host", [2, 9])
-def test_retry_after_rests_the_whole_host(per_host: int) -> None:
+def test_retry_after_snoozes_the_whole_host(per_host: int) -> None:
     frontier = frontier_on(delay=0.0, per_host=per_host)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3", f"{B}/1")
     first, second = take(frontier, 0.0), take(frontier, 0.0)
@@ -173,7 +173,7 @@ def test_retry_after_rests_the_whole_host(per_host: int) -> None:
     assert {take(frontier, 301.0).url, take(frontier, 301.0).url} == {f"{A}/1", f"{A}/3"}
 
 
-def test_other_pages_of_a_host_go_on_where_only_the_page_failed() -> None:
+def test_failure_of_one_page_does_not_snooze_its_host() -> None:
     frontier = frontier_on(delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     first = take(frontier, 0.0)
@@ -183,7 +183,7 @@ def test_other_pages_of_a_host_go_on_where_only_the_page_failed() -> None:
 
 
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.RESET, FailureKind.PROTOCOL])
-def test_a_host_is_given_up_after_failures_in_a_row(storage: FrontierStorage, kind: FailureKind) -> None:
+def test_host_is_given_up_after_consecutive_failures(storage: FrontierStorage, kind: FailureKind) -> None:
     frontier = frontier_on(storage, delay=0.0, per_host=100)
     offer(frontier, *(f"{A}/{number}" for number in range(HOST_GIVEN_UP_AFTER + 3)))
     asked = failed = 0
@@ -197,7 +197,7 @@ def test_a_host_is_given_up_after_failures_in_a_row(storage: FrontierStorage, ki
     assert frontier.refused == {"host given up after failures in a row": HOST_GIVEN_UP_AFTER + 3 - failed}
 
 
-def test_a_connection_that_broke_costs_its_host_no_rest_before_many_did() -> None:
+def test_reset_connection_snoozes_host_only_after_many() -> None:
     frontier = frontier_on(delay=0.0, per_host=1, retry_wait=10.0)
     offer(frontier, *(f"{A}/{number}" for number in range(HOST_SNOOZED_AFTER + 1)))
     for number in range(HOST_SNOOZED_AFTER):
@@ -208,7 +208,7 @@ def test_a_connection_that_broke_costs_its_host_no_rest_before_many_did() -> Non
     assert frontier.lease(10.0 * host_snooze_units(HOST_SNOOZED_AFTER) - 1) is None
 
 
-def test_nobody_waits_for_a_host_that_is_given_up() -> None:
+def test_given_up_host_does_not_delay_the_end() -> None:
     frontier = frontier_on(delay=0.0, per_host=1)
     offer(frontier, *(f"{A}/{number}" for number in range(40)))
     now = 0.0
@@ -222,7 +222,7 @@ def test_nobody_waits_for_a_host_that_is_given_up() -> None:
     assert frontier.refused
 
 
-def test_an_answer_of_any_kind_clears_a_hosts_record() -> None:
+def test_any_response_resets_consecutive_failures() -> None:
     frontier = frontier_on(delay=0.0, per_host=1)
     offer(frontier, *(f"{A}/{number}" for number in range(40)))
     now = 0.0
@@ -235,7 +235,7 @@ def test_an_answer_of_any_kind_clears_a_hosts_record() -> None:
     assert not frontier.refused
 
 
-def test_exhausted_is_not_told_before_the_last_answer_is_settled() -> None:
+def test_frontier_is_not_exhausted_before_the_last_lease_ends() -> None:
     frontier = frontier_on(delay=0.0)
     assert ended(frontier)
     offer(frontier, f"{A}/1")
@@ -256,7 +256,7 @@ def kill(storage: LmdbStorage, path: Path) -> LmdbStorage:
     return LmdbStorage(path)
 
 
-def test_a_killed_crawl_resumes_with_the_same_remaining_urls(tmp_path: Path) -> None:
+def test_killed_crawl_resumes_with_the_same_urls(tmp_path: Path) -> None:
     path = tmp_path / "f"
     ledger = LmdbStorage(path)
     frontier = frontier_on(ledger, delay=0.0)
@@ -280,7 +280,7 @@ def test_a_killed_crawl_resumes_with_the_same_remaining_urls(tmp_path: Path) -> 
     ledger.close()
 
 
-def test_sequence_numbers_go_on_after_a_resume(tmp_path: Path) -> None:
+def test_sequence_numbers_continue_after_restart(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_on(ledger)
     offer(frontier, f"{A}/1", f"{A}/2")
@@ -295,7 +295,7 @@ def test_sequence_numbers_go_on_after_a_resume(tmp_path: Path) -> None:
     ledger.close()
 
 
-def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp_path: Path) -> None:
+def test_hosts_keep_ready_time_delay_and_failures_after_restart(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_on(ledger, delay=1.0, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2")
@@ -319,7 +319,7 @@ def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp
     ledger.close()
 
 
-def test_no_host_is_asked_at_once_after_a_kill(tmp_path: Path) -> None:
+def test_hosts_are_delayed_once_after_a_kill(tmp_path: Path) -> None:
     """The killed run may have asked any host since its last commit, and nothing tells which."""
     ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_on(ledger, delay=5.0)
@@ -336,7 +336,7 @@ def test_no_host_is_asked_at_once_after_a_kill(tmp_path: Path) -> None:
     ledger.close()
 
 
-def test_an_entry_keeps_what_the_link_said() -> None:
+def test_entry_keeps_the_fields_of_its_link() -> None:
     frontier = frontier_on(MemoryStorage())
     link = Link(
         url=f"{A}/1", source=LinkSource.TRIPLE, anchor="a", rel="next", tag_path="html a", predicate="http://p.example/"
@@ -349,7 +349,7 @@ def test_an_entry_keeps_what_the_link_said() -> None:
     assert entry.predicate == "http://p.example/"
 
 
-def test_a_policy_that_picks_an_empty_arm_is_told_so() -> None:
+def test_policy_that_picks_an_empty_arm_raises_an_error() -> None:
     policy = BestOf()
     frontier = frontier_on(policy=policy)
     policy.ready["nowhere.example"] = 1.0
@@ -357,7 +357,7 @@ def test_a_policy_that_picks_an_empty_arm_is_told_so() -> None:
         frontier.lease(0.0)
 
 
-def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
+def test_dead_host_gets_one_attempt_after_a_snooze_and_recovers() -> None:
     frontier = frontier_on(delay=0.0, per_host=1, retry_wait=10.0)
     offer(frontier, *(f"{A}/{number}" for number in range(30)))
     now, times = 0.0, []
@@ -378,7 +378,7 @@ def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
     assert [fetch(frontier, now) for _ in range(3)]
 
 
-def test_attempts_and_the_wait_for_the_next_one_outlast_a_kill(tmp_path: Path) -> None:
+def test_attempts_and_retry_time_survive_a_kill(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
     offer(frontier, f"{A}/1")
@@ -415,7 +415,7 @@ class Choosy(BestOf):
         return None if waits else super().pick()
 
 
-def test_a_policy_may_wait_for_a_host_that_rests_for_a_moment() -> None:
+def test_policy_may_wait_for_a_briefly_snoozed_host() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=2.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     assert fetch(frontier, 0.0) == f"{B}/1"
@@ -424,7 +424,7 @@ def test_a_policy_may_wait_for_a_host_that_rests_for_a_moment() -> None:
     assert fetch(frontier, 2.0) == f"{B}/2"
 
 
-def test_a_host_whose_request_is_under_way_is_waited_for() -> None:
+def test_policy_may_wait_for_a_host_with_request_in_flight() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=2.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     lease = take(frontier, 0.0)
@@ -434,7 +434,7 @@ def test_a_host_whose_request_is_under_way_is_waited_for() -> None:
     assert fetch(frontier, 3.0) == f"{B}/2"
 
 
-def test_a_host_whose_request_takes_long_is_waited_for_no_longer() -> None:
+def test_policy_stops_waiting_for_a_slow_request() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=0.1)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     take(frontier, 0.0)
@@ -444,7 +444,7 @@ def test_a_host_whose_request_takes_long_is_waited_for_no_longer() -> None:
     assert fetch(frontier, 2.0) == f"{A}/1"
 
 
-def test_who_waits_for_nobody_any_more_is_not_called_for_it() -> None:
+def test_policy_that_no_longer_waits_is_not_called() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=0.1)
     offer(frontier, f"{B}/1", f"{B}/2")
     take(frontier, 0.0)
@@ -456,9 +456,7 @@ def test_who_waits_for_nobody_any_more_is_not_called_for_it() -> None:
 
 @pytest.mark.parametrize(("delay", "seconds"), [(0.5, 5.0), (1.0, 10.0), (5.0, 10.0)])
 @pytest.mark.parametrize("longer", [False, True])
-def test_how_long_a_host_is_waited_for_goes_by_how_long_hosts_usually_rest(
-    delay: float, seconds: float, *, longer: bool
-) -> None:
+def test_maximum_wait_depends_on_the_configured_delay(delay: float, seconds: float, *, longer: bool) -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=delay, retry_wait=1.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     lease = take(frontier, 0.0)
@@ -469,9 +467,7 @@ def test_how_long_a_host_is_waited_for_goes_by_how_long_hosts_usually_rest(
 
 
 @pytest.mark.parametrize(("rules", "is_awaited"), [(b"", True), (b"delay:0.5", False)])
-def test_a_host_that_wants_a_delay_is_not_waited_for_where_the_user_wants_none(
-    rules: bytes, *, is_awaited: bool
-) -> None:
+def test_host_with_crawl_delay_is_not_awaited_if_delay_is_zero(rules: bytes, *, is_awaited: bool) -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=0.0, per_host=1, robots=True)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     asked = take(frontier, 0.0)
@@ -482,14 +478,14 @@ def test_a_host_that_wants_a_delay_is_not_waited_for_where_the_user_wants_none(
 
 
 @pytest.mark.parametrize("host", ["b.example", "never-seen.example"])
-def test_a_host_that_is_used_up_or_rests_for_long_is_not_waited_for(host: str) -> None:
+def test_host_that_is_empty_or_snoozed_for_long_is_not_awaited(host: str) -> None:
     frontier = frontier_on(policy=Choosy(host), delay=60.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     assert {fetch(frontier, 0.0), fetch(frontier, 0.0)} == {f"{A}/1", f"{B}/1"}
 
 
 @pytest.mark.parametrize("kind", [FailureKind.SERVER_ERROR, FailureKind.FORBIDDEN, FailureKind.NOT_FOUND])
-def test_a_host_that_names_a_time_is_left_alone_until_then_whatever_else_it_says(kind: FailureKind) -> None:
+def test_retry_after_snoozes_host_for_any_failure_kind(kind: FailureKind) -> None:
     frontier = frontier_on()
     offer(frontier, f"{A}/1", f"{A}/2")
     first = take(frontier, 0.0)
@@ -499,7 +495,7 @@ def test_a_host_that_names_a_time_is_left_alone_until_then_whatever_else_it_says
     assert take(frontier, 600.0).url in (f"{A}/1", f"{A}/2")
 
 
-def test_a_time_that_is_named_to_a_head_counts_for_the_page_behind_it() -> None:
+def test_retry_after_of_a_probe_delays_the_page() -> None:
     frontier = frontier_on()
     offer(frontier, f"{A}/1")
     head = take(frontier, 0.0)
@@ -510,7 +506,7 @@ def test_a_time_that_is_named_to_a_head_counts_for_the_page_behind_it() -> None:
 
 
 @pytest.mark.parametrize("reopened", ["", "reopened"])
-def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, storage: FrontierStorage) -> None:
+def test_clock_set_back_keeps_waiting_times(reopened: str, storage: FrontierStorage) -> None:
     """An hour back: rests, retries and rules last as long as they were to."""
     frontier = frontier_on(storage, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
@@ -537,7 +533,7 @@ def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, storage: Fron
     frontier.commit()
 
 
-def test_saved_times_that_no_delay_explains_are_cut_with_a_warning(
+def test_implausible_saved_times_are_reduced_with_a_warning(
     storage: FrontierStorage, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As in a folder that does not say when it was last written."""

@@ -160,7 +160,7 @@ def seed(world: World, frontier: Frontier) -> None:
 
 @pytest.mark.parametrize("delay", [0.0, 2.0])
 @pytest.mark.parametrize("number", range(6))
-def test_a_crawl_is_polite_complete_and_comes_to_an_end(number: int, delay: float) -> None:
+def test_random_crawl_is_polite_complete_and_ends(number: int, delay: float) -> None:
     world = World(number)
     storage = MemoryStorage()
     frontier = frontier_on(storage, delay=delay, robots=True)
@@ -174,7 +174,7 @@ def test_a_crawl_is_polite_complete_and_comes_to_an_end(number: int, delay: floa
         assert times == 1 or url in world.trouble, f"{url} was fetched {times} times"
 
 
-def test_a_lone_host_is_asked_as_often_as_its_delay_allows() -> None:
+def test_single_host_is_contacted_as_often_as_its_delay_allows() -> None:
     """Politeness must not become idleness: nine tenths of what the delays allow, and no less."""
     world = World(1, hosts=1)
     world.rules = {"h0.example": b""}
@@ -191,7 +191,7 @@ def test_a_lone_host_is_asked_as_often_as_its_delay_allows() -> None:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_a_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_path: Path) -> None:
+def test_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_path: Path) -> None:
     def quiet(world: World) -> World:
         world.trouble.clear()
         return world

@@ -7,7 +7,7 @@ from pathlib import Path
 from motherlode.frontier import Entry, FrontierStorage, LmdbStorage, UrlState
 
 
-def test_letters_are_kept_until_they_are_dropped(storage: FrontierStorage) -> None:
+def test_batches_are_stored_until_they_are_dropped(storage: FrontierStorage) -> None:
     for number in (3, 1, 2):
         storage.put_batch(number, b"to %d" % number)
     assert list(storage.batches()) == [(1, b"to 1"), (2, b"to 2"), (3, b"to 3")]
@@ -18,7 +18,7 @@ def test_letters_are_kept_until_they_are_dropped(storage: FrontierStorage) -> No
     assert [number for number, _ in storage.batches()] == [1, 3]
 
 
-def test_letters_and_urls_are_lasting_together_or_not_at_all(tmp_path: Path) -> None:
+def test_batches_and_urls_are_committed_together(tmp_path: Path) -> None:
     path = tmp_path / "frontier"
     ledger = LmdbStorage(path)
     ledger.put_batch(1, b"first")
@@ -33,7 +33,7 @@ def test_letters_and_urls_are_lasting_together_or_not_at_all(tmp_path: Path) -> 
     again.close()
 
 
-def test_a_copy_is_what_the_last_commit_left(tmp_path: Path) -> None:
+def test_copy_contains_the_last_commit(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "frontier")
     done = Entry(url="http://a.example/done", arm="a.example", score=1.0, sequence=1)
     waits = Entry(url="http://a.example/waits", arm="a.example", score=0.0, sequence=2)

@@ -23,7 +23,7 @@ def reopened(storage: LmdbStorage, path: Path) -> LmdbStorage:
     return LmdbStorage(path)
 
 
-def test_what_was_not_committed_is_gone_and_what_was_is_whole(tmp_path: Path) -> None:
+def test_reopened_storage_has_the_last_commit_only(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     fill(ledger, [1, 2, 3])
     ledger.put_host(HostRecord(name="a.example", fetched=1))
@@ -46,7 +46,9 @@ def test_what_was_not_committed_is_gone_and_what_was_is_whole(tmp_path: Path) ->
     ledger.close()
 
 
-def test_who_may_not_write_the_lock_reads_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reader_without_permission_for_lock_file_opens_without_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     ledger.put_note("totals", b"1")
     ledger.commit()
@@ -66,7 +68,7 @@ def test_who_may_not_write_the_lock_reads_without_one(tmp_path: Path, monkeypatc
         LmdbStorage(tmp_path / "f")
 
 
-def test_arms_keep_their_queues_over_a_reopening(tmp_path: Path) -> None:
+def test_arms_keep_their_queues_after_reopening(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     fill(ledger, [1], host="a.example")
     ledger.commit()
@@ -82,7 +84,7 @@ def test_arms_keep_their_queues_over_a_reopening(tmp_path: Path) -> None:
     ledger.close()
 
 
-def test_an_entry_comes_back_with_everything_it_had(tmp_path: Path) -> None:
+def test_entry_is_restored_with_all_fields(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     full = entry("http://a.example/ü?q=\n", score=-2.5, sequence=1 << 40, arm="a.example\nlist")
     ledger.add(full)
@@ -101,7 +103,7 @@ print(ledger.note("totals").decode(), len(list(ledger.visits())), len(list(ledge
 """
 
 
-def test_a_reader_beside_the_writer_sees_the_last_commit(tmp_path: Path) -> None:
+def test_reader_during_writing_sees_the_last_commit(tmp_path: Path) -> None:
     writer = LmdbStorage(tmp_path / "f")
     writer.put_note("totals", b"first")
     writer.append_visit(1, b"one")
@@ -119,7 +121,7 @@ def test_a_reader_beside_the_writer_sees_the_last_commit(tmp_path: Path) -> None
     reader.close()
 
 
-def test_a_reader_that_is_asked_for_many_urls_at_once_knows_them(tmp_path: Path) -> None:
+def test_known_of_works_for_a_reader(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     ledger.add(entry("http://a.example/"))
     ledger.commit()
@@ -130,7 +132,7 @@ def test_a_reader_that_is_asked_for_many_urls_at_once_knows_them(tmp_path: Path)
 
 
 @pytest.mark.parametrize("read_only", [True, False])
-def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path, *, read_only: bool) -> None:
+def test_open_error_names_the_folder(tmp_path: Path, *, read_only: bool) -> None:
     if not read_only:
         (tmp_path / "f").mkdir()
         (tmp_path / "f" / "data.mdb").write_bytes(b"this is no database" * 1000)
@@ -138,7 +140,7 @@ def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path, 
         LmdbStorage(tmp_path / "f", read_only=read_only)
 
 
-def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
+def test_second_writer_in_the_same_process_is_rejected(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     with pytest.raises(OSError, match="already open"):
         LmdbStorage(tmp_path / "f")
@@ -146,7 +148,7 @@ def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flush_rows", [1, 1_000_000])
-def test_a_place_in_the_queue_is_where_it_is_popped(tmp_path: Path, flush_rows: int) -> None:
+def test_ahead_of_equals_the_pop_order(tmp_path: Path, flush_rows: int) -> None:
     """Whether the queue lies on disk or in memory, and for a reader beside the writer."""
     ledger = LmdbStorage(tmp_path / "frontier", flush_rows=flush_rows)
     scores = [0.5, 2.0, -1.0, 2.0, 0.0]
@@ -196,7 +198,7 @@ def compare(disk: FrontierStorage, memory: FrontierStorage, numbers: int) -> Non
 
 @pytest.mark.parametrize("buckets", [0, 3], ids=["", "colliding"])
 @pytest.mark.parametrize("seed", range(4))
-def test_with_flushes_and_reopenings_it_says_what_memory_says(
+def test_lmdb_with_flushes_and_reopenings_equals_memory_storage(
     seed: int, buckets: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if buckets:
@@ -228,7 +230,7 @@ def filled(path: Path, *, numbers: int = 120) -> tuple[LmdbStorage, MemoryStorag
     return disk, memory, one, other
 
 
-def test_a_flush_that_is_cut_short_loses_nothing_and_doubles_nothing(
+def test_interrupted_flush_neither_loses_nor_duplicates_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk, memory, one, other = filled(tmp_path / "f")
@@ -246,7 +248,7 @@ def test_a_flush_that_is_cut_short_loses_nothing_and_doubles_nothing(
     disk.close()
 
 
-def test_runs_and_queues_can_be_made_again_from_the_rows(tmp_path: Path) -> None:
+def test_runs_and_queues_are_rebuilt_from_rows(tmp_path: Path) -> None:
     disk, memory, one, other = filled(tmp_path / "f")
     disk.close()
     with lmdb.open(str(tmp_path / "f"), max_dbs=32) as environment:
@@ -261,7 +263,7 @@ def test_runs_and_queues_can_be_made_again_from_the_rows(tmp_path: Path) -> None
     disk.close()
 
 
-def test_what_waits_again_outlasts_a_kill_before_and_after_the_next_flush(tmp_path: Path) -> None:
+def test_entry_queued_again_survives_a_kill_before_and_after_flush(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f", flush_rows=3)
     fill(ledger, [3, 2, 1])
     ledger.commit()  # all three lie in runs
@@ -280,7 +282,7 @@ def test_what_waits_again_outlasts_a_kill_before_and_after_the_next_flush(tmp_pa
     ledger.close()
 
 
-def test_a_reader_finds_urls_that_are_in_no_run_yet(tmp_path: Path) -> None:
+def test_reader_finds_urls_that_are_in_no_run(tmp_path: Path) -> None:
     writer = LmdbStorage(tmp_path / "f", flush_rows=4)
     for number in range(4):
         writer.add(entry(url(number), sequence=number))
@@ -294,7 +296,7 @@ def test_a_reader_finds_urls_that_are_in_no_run_yet(tmp_path: Path) -> None:
     reader.close()
 
 
-def test_urls_that_are_handed_out_one_by_one_waste_no_disk(tmp_path: Path) -> None:
+def test_popping_urls_one_by_one_does_not_grow_the_file(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f")
     fill(ledger, [1.0] * 2000)
     ledger.commit()

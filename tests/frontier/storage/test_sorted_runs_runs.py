@@ -36,7 +36,7 @@ def found(runs: SortedRuns, txn: lmdb.Transaction) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("head", [4, 8])
-def test_every_record_is_found_once_and_every_run_is_sorted(table: Table, head: int) -> None:
+def test_runs_are_sorted_and_contain_every_record_once(table: Table, head: int) -> None:
     environment, database = table
     runs, random, expected = SortedRuns(database, head=head, tail=4), Random(head), []
     for _ in range(40):
@@ -57,7 +57,7 @@ def test_every_record_is_found_once_and_every_run_is_sorted(table: Table, head: 
         runs.forget_views()
 
 
-def test_the_first_of_equal_heads_is_found(table: Table) -> None:
+def test_find_returns_the_first_of_equal_heads(table: Table) -> None:
     environment, database = table
     runs = SortedRuns(database, head=4, tail=4)
     with environment.begin(write=True, buffers=True) as txn:
@@ -75,7 +75,7 @@ def test_the_first_of_equal_heads_is_found(table: Table) -> None:
         del run
 
 
-def test_one_append_merges_only_so_many_records(table: Table) -> None:
+def test_append_merges_a_bounded_number_of_records(table: Table) -> None:
     """The partitions come to the point where they want to be merged all at the same time."""
     environment, database = table
     runs, merged = SortedRuns(database, head=4, tail=4, keep=lambda txn, run, records: note(run, records)), [0]
@@ -93,7 +93,7 @@ def test_one_append_merges_only_so_many_records(table: Table) -> None:
     assert 0 < most <= 5 * 10 * PARTITIONS, "four for each new one, and the last partition is finished"
 
 
-def test_a_merge_leaves_out_what_is_sifted(table: Table) -> None:
+def test_merge_drops_filtered_records(table: Table) -> None:
     environment, database = table
     runs = SortedRuns(database, head=4, tail=4, keep=lambda txn, run, records: records[1:])
     with environment.begin(write=True, buffers=True) as txn:
