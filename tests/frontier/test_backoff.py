@@ -1,4 +1,4 @@
-"""The table of failures."""
+"""The tables of retry rules and of the ways to end a lease."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_failure_of_the_host_snoozes_it(kind: FailureKind) -> None:
 
 
 def test_dns_outage_of_some_minutes_loses_no_page() -> None:
-    """All hosts that are new are looked up within seconds: each would lose the page by which it is known."""
+    """A crawl looks up all new hosts within seconds, so each of them would lose its first page."""
     row = TREATMENTS[FailureKind.NO_DNS]
     assert sum(row.wait * 2**attempt for attempt in range(row.retries)) * Politeness().retry_wait >= 200
 
 
 def test_slow_down_response_does_not_count_against_host() -> None:
-    """A long delay slows a host, never drops it."""
+    """A long delay slows a host down but never drops it."""
     assert not TREATMENTS[FailureKind.TOO_MANY].against_host
     assert not TREATMENTS[FailureKind.UNAVAILABLE].against_host
 

@@ -36,7 +36,7 @@ def seed(frontier: Frontier, *urls: str) -> None:
 
 
 def contacted(frontier: Frontier, *, relevant: Iterable[str] = (), now: float = 100.0) -> list[str]:
-    """Fetch what may be fetched. Returns the hosts in the order of their first request."""
+    """Fetch all URLs that may be fetched. Return the hosts in the order of their first request."""
     found: dict[str, None] = {}
     while (lease := frontier.lease(now)) is not None:
         frontier.response_received(lease, now)

@@ -1,4 +1,4 @@
-"""The life of a URL in the frontier: taken up once, handed out once, retried by the table, remembered."""
+"""The life of a URL in the frontier: added once, leased once, retried by the retry rules, restored after a restart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ A, B = "http://a.example", "http://b.example"
 
 
 def drain(frontier: Frontier, now: float, *, most: int = 1000) -> list[str]:
-    """Fetch everything, moving the clock as the frontier says, until it is exhausted."""
+    """Fetch everything until the frontier is exhausted, moving the time as it says."""
     found: list[str] = []
     lease, now = wait(frontier, now)
     while lease is not None:
@@ -320,7 +320,7 @@ def test_hosts_keep_ready_time_delay_and_failures_after_restart(tmp_path: Path) 
 
 
 def test_hosts_are_delayed_once_after_a_kill(tmp_path: Path) -> None:
-    """The killed run may have asked any host since its last commit, and nothing tells which."""
+    """The killed run may have contacted any host after its last commit."""
     ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_on(ledger, delay=5.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
@@ -400,7 +400,7 @@ def test_attempts_and_retry_time_survive_a_kill(tmp_path: Path) -> None:
 
 
 class Choosy(BestOf):
-    """Waits for one host, whatever else is awake."""
+    """Waits for one host, even if other arms are ready."""
 
     def __init__(self, host: str) -> None:
         super().__init__()
@@ -461,7 +461,7 @@ def test_maximum_wait_depends_on_the_configured_delay(delay: float, seconds: flo
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     lease = take(frontier, 0.0)
     frontier.response_received(lease, 0.0)
-    rest = seconds * (1.5 if longer else 0.5)  # give or take what is added by chance
+    rest = seconds * (1.5 if longer else 0.5)  # the margin covers the jitter
     frontier.end(lease, End.FAILED, 0.0, failure=failure(FailureKind.TOO_MANY, rest))
     assert (frontier.lease(0.0) is None) is not longer
 
@@ -507,7 +507,7 @@ def test_retry_after_of_a_probe_delays_the_page() -> None:
 
 @pytest.mark.parametrize("reopened", ["", "reopened"])
 def test_clock_set_back_keeps_waiting_times(reopened: str, storage: FrontierStorage) -> None:
-    """An hour back: rests, retries and rules last as long as they were to."""
+    """The clock is set back by an hour. Snoozes, retries and rules keep their length."""
     frontier = frontier_on(storage, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     rules = take(frontier, 10_000.0)
@@ -536,7 +536,7 @@ def test_clock_set_back_keeps_waiting_times(reopened: str, storage: FrontierStor
 def test_implausible_saved_times_are_reduced_with_a_warning(
     storage: FrontierStorage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As in a folder that does not say when it was last written."""
+    """The folder does not say when it was last written."""
     frontier = frontier_on(storage, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2")
     ahead = 3_000_000.0

@@ -1,4 +1,4 @@
-"""The frontier against a model that looks at everything: any order of offers, answers and failures."""
+"""The frontier compared with a simple model, for random sequences of links, responses and failures."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ModelHost:
 
 @dataclass
 class Model:
-    """All that is known, in plain lists; every question is answered by going through all of it."""
+    """The state of the frontier in plain lists. Every query is a linear search."""
 
     delay: float
     order: dict[str, int] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Model:
         return url, RequestKind.PAGE
 
     def next_ripe(self) -> float | None:
-        """When a clock alone brings something."""
+        """Return the next time at which a URL becomes ready without any other event."""
         times = list(self.later.values())
         times += [self.host(url).ready_at for url in self.waiting if self.free(self.host(url))]
         times += [host.ready_at for host in self.hosts.values() if host.cleared]
@@ -126,7 +126,7 @@ class Model:
 
 
 class FrontierMachine(RuleBasedStateMachine):
-    """Every rule does one thing to both and compares what they say."""
+    """Every rule performs one operation on both and compares the results."""
 
     @initialize(delay=st.sampled_from([0.0, 2.0]))
     def begin(self, delay: float) -> None:

@@ -1,4 +1,4 @@
-"""Pages that are looked at again, pages that were only probed, hosts of the user's own, and what is left out late."""
+"""Revisits, probes, own hosts, and URLs that are refused at lease time."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_revisit_of_given_up_host_gets_one_attempt(storage: FrontierStorage) -> 
     offer(frontier, f"{A}/1", f"{A}/2")
     urls = [fetch(frontier, 0.0), fetch(frontier, 0.0)]
     now = 0.0
-    while not frontier.refused:  # an outage that outlasts a refresh
+    while not frontier.refused:  # an outage that lasts longer than the revisits
         for url in urls:
             frontier.revisit(_known(storage, url)[0])
         lease, now = wait(frontier, now)

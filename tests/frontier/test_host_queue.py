@@ -1,4 +1,4 @@
-"""Clocks: many hosts at once are woken a few at a time, and none is forgotten."""
+"""The host queue makes a bounded number of hosts ready at a time, and loses none."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_due_hosts_without_usable_urls_do_not_block_others() -> None:
 
 
 class ArmsByPath(BestOf):
-    """Two arms a host, by the first letter of the path."""
+    """Two arms per host, by the first character of the path."""
 
     def rate(self, links, parent):  # type: ignore[no-untyped-def]
         ratings = super().rate(links, parent)

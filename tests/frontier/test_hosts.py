@@ -1,4 +1,4 @@
-"""Waking times, and hosts that sleep."""
+"""Ready times and snoozed hosts."""
 
 from __future__ import annotations
 

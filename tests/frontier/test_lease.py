@@ -1,4 +1,4 @@
-"""What is handed out, and the gentleness that holds where nobody says otherwise."""
+"""Leases, and the default politeness."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_lease_for_robots_txt_names_the_held_page() -> None:
 def test_default_job_has_the_default_politeness() -> None:
     job, gentle = Job(), Politeness()
     shared = {field.name for field in fields(Politeness)} & {field.name for field in fields(Job)}
-    shared -= {"delay"}  # of which a recorded web has none
+    shared -= {"delay"}  # a replay has no delay
     assert {"per_host", "per_address", "address_delay", "delay_factor", "retry_wait"} <= shared
     assert job.host_delay == gentle.delay
     assert {name: getattr(job, name) for name in shared} == {name: getattr(gentle, name) for name in shared}

@@ -1,4 +1,4 @@
-"""Robots rules and the frontier: asked for first and once, obeyed, and nothing is lost while they are awaited."""
+"""robots.txt is requested first and once, its rules are obeyed, and no page is lost while it is awaited."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ A, B = "http://a.example", "http://b.example"
 
 
 def ask(frontier: Frontier, now: float) -> Lease:
-    """The next ticket, which must be for a robots.txt."""
+    """Return the next lease, which must be for a robots.txt."""
     lease = take(frontier, now)
     assert lease.kind is RequestKind.ROBOTS
     return lease
@@ -117,7 +117,7 @@ def test_frontier_is_exhausted_if_all_urls_are_disallowed() -> None:
 
 
 def test_lease_is_none_only_if_no_url_may_be_fetched() -> None:
-    """Several hosts whose held pages are all forbidden, and one page that is not."""
+    """Several hosts hold disallowed pages, and one page is allowed."""
     frontier = frontier_on(robots=True, delay=0.0)
     hosts = [f"http://h{number}.example" for number in range(4)]
     offer(frontier, *(f"{host}/no" for host in hosts))

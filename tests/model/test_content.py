@@ -1,4 +1,4 @@
-"""Facts: how statements are counted, and that problems stand beside them."""
+"""Transform results: counts of statements, and problems."""
 
 from __future__ import annotations
 

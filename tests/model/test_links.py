@@ -1,4 +1,4 @@
-"""Links: small, frozen, and the same on both sides of a process border."""
+"""Links are immutable and can be serialized."""
 
 from __future__ import annotations
 

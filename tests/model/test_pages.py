@@ -1,4 +1,4 @@
-"""Pages and failures, and that every kind of failure is treated somewhere."""
+"""Pages, failures and requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_failure_kind_has_a_retry_rule() -> None:
 
 
 def test_page_and_failure_share_field_names() -> None:
-    """Those who only count (bytes, seconds, addresses) need not ask which of the two they have."""
+    """Code that only counts bytes, seconds or addresses need not distinguish the two types."""
     common = {"url", "status", "headers", "address", "fetched_at", "elapsed", "wire_bytes", "recalled"}
     for noun in (Page, Failure):
         assert common <= {field.name for field in dataclasses.fields(noun)}, noun

@@ -1,6 +1,6 @@
-"""Between frontier and policy: the part of the contract that is about arms, on each policy that a user can name.
+"""The contract between frontier and policy about ratings and arms, tested on each policy.
 
-That what was learned can be taken up again is the matter of `test_names` and `test_models` in the policy room.
+`dump` and `load` are tested with the policies.
 """
 
 from __future__ import annotations

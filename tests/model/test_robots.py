@@ -1,4 +1,4 @@
-"""Wishes of pages add up, and survive the log."""
+"""Robots directives of pages can be combined, and can be read from the log."""
 
 from __future__ import annotations
 

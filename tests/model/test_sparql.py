@@ -1,4 +1,4 @@
-"""Words of a query."""
+"""Tokens of SPARQL queries."""
 
 from __future__ import annotations
 

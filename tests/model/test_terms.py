@@ -1,4 +1,4 @@
-"""Terms: what is written can be read by others, and means the same."""
+"""Terms in N-Triples can be parsed by another parser, with the same value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)  # lone su
 
 
 def read(term: str) -> object:
-    """The object of a statement, as a strict enough reader of N-Triples takes it; exactly one comes out."""
+    """Parse a statement with the term as its object. Return the object."""
     line = f"<http://ex.org/s> <http://ex.org/p> {term} .\n".encode()
     (quad,) = ox.parse(line, ox.RdfFormat.N_TRIPLES, lenient=True)
     assert isinstance(quad, ox.Quad)
@@ -22,7 +22,7 @@ def read(term: str) -> object:
 
 
 def as_kept(text: str) -> str:
-    """Lone surrogates are no characters; each becomes U+FFFD."""
+    """Return the text with each lone surrogate replaced by U+FFFD."""
     return "".join("�" if 0xD800 <= ord(character) <= 0xDFFF else character for character in text)
 
 
@@ -121,7 +121,7 @@ def test_page_iri_of_any_url_is_valid_for_strict_parser(rest: str) -> None:
         if url is None:
             continue
         term = page_iri(url)
-        name = ox.NamedNode(term[1:-1])  # the strict reader
+        name = ox.NamedNode(term[1:-1])  # a strict parser
         assert read(term) == name
         assert page_iri(name.value) == term, "a name has nothing left to escape"
 

@@ -1,4 +1,4 @@
-"""The contract of a ledger, run on both."""
+"""The contract of frontier storage, tested on each implementation."""
 
 from __future__ import annotations
 

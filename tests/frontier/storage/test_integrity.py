@@ -1,4 +1,4 @@
-"""Damage to the frontier's file is told, in a process that may die of it."""
+"""The integrity check finds damage to the frontier's file in a child process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the ledger on disk promises: it lasts, it can be read beside its writer, and it says what memory says."""
+"""LMDB storage: it is durable, can be read while it is written, and behaves like memory storage."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_arms_keep_their_queues_after_reopening(tmp_path: Path) -> None:
     ledger.commit()
     fill(ledger, [2], host="lost.example")
     ledger = reopened(ledger, tmp_path / "f")
-    fill(ledger, [3, 4], host="b.example")  # takes the number that the lost arm had
+    fill(ledger, [3, 4], host="b.example")  # gets the number of the arm that was not committed
     ledger.commit()
     ledger = reopened(ledger, tmp_path / "f")
     assert sorted(ledger.waiting()) == [("a.example", "a.example", 1), ("b.example", "b.example", 2)]
@@ -114,7 +114,7 @@ def test_reader_during_writing_sees_the_last_commit(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", READ, str(tmp_path / "f")]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert output.split() == ["first", "1", "1", "False"]
-    writer.commit()  # the writer goes on undisturbed
+    writer.commit()  # the reader does not block the writer
     writer.close()
     reader = LmdbStorage(tmp_path / "f", read_only=True)
     assert reader.note("totals") == b"second"
@@ -149,7 +149,7 @@ def test_second_writer_in_the_same_process_is_rejected(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flush_rows", [1, 1_000_000])
 def test_ahead_of_equals_the_pop_order(tmp_path: Path, flush_rows: int) -> None:
-    """Whether the queue lies on disk or in memory, and for a reader beside the writer."""
+    """The queue is on disk or in memory; a reader returns the same as the writer."""
     ledger = LmdbStorage(tmp_path / "frontier", flush_rows=flush_rows)
     scores = [0.5, 2.0, -1.0, 2.0, 0.0]
     entries = [entry(f"http://a.example/{number}", score=score) for number, score in enumerate(scores)]
@@ -170,7 +170,7 @@ def url(number: int) -> str:
 
 
 def step(storage: FrontierStorage, random: Random, number: int) -> list[object]:
-    """One random thing, done the same way to any ledger; what it says about itself."""
+    """Perform one random operation on a storage. Return what the storage returned."""
     choice = random.random()
     said: list[object] = [storage.known(url(random.randrange(number + 3)))]
     if choice < 0.6:
@@ -218,7 +218,7 @@ def test_lmdb_with_flushes_and_reopenings_equals_memory_storage(
 
 
 def filled(path: Path, *, numbers: int = 120) -> tuple[LmdbStorage, MemoryStorage, Random, Random]:
-    """Both ledgers after the same random things, flushed now and then, and all of it committed."""
+    """Return both storages after the same random operations, with some flushes and a final commit."""
     memory, disk = MemoryStorage(), LmdbStorage(path, flush_rows=40)
     one, other = Random(3), Random(3)
     for number in range(numbers):
@@ -236,7 +236,7 @@ def test_interrupted_flush_neither_loses_nor_duplicates_entries(
     disk, memory, one, other = filled(tmp_path / "f")
     for number in range(120, 200):
         disk.add(entry(url(number), sequence=number))
-    monkeypatch.setattr(disk, "_commit", disk.close)  # the process ends when all is written and nothing committed
+    monkeypatch.setattr(disk, "_commit", disk.close)  # simulates a kill after the flush and before the commit
     disk.commit()
     disk = LmdbStorage(tmp_path / "f", flush_rows=40)
     compare(disk, memory, 200)
@@ -266,7 +266,7 @@ def test_runs_and_queues_are_rebuilt_from_rows(tmp_path: Path) -> None:
 def test_entry_queued_again_survives_a_kill_before_and_after_flush(tmp_path: Path) -> None:
     ledger = LmdbStorage(tmp_path / "f", flush_rows=3)
     fill(ledger, [3, 2, 1])
-    ledger.commit()  # all three lie in runs
+    ledger.commit()  # writes all three rows to runs
     popped = ledger.pop("a.example")
     assert popped is not None
     ledger.add(popped)
@@ -275,7 +275,7 @@ def test_entry_queued_again_survives_a_kill_before_and_after_flush(tmp_path: Pat
     ledger = LmdbStorage(tmp_path / "f", flush_rows=1)
     assert ledger.count("a.example") == 3
     assert ledger.find(popped.url) == (popped, UrlState.WAITING, "")
-    ledger.commit()  # which flushes
+    ledger.commit()  # flushes
     ledger = reopened(ledger, tmp_path / "f")
     assert ledger.count("a.example") == 3
     assert pop_all(ledger, "a.example") == [0, 1, 2]
@@ -304,7 +304,7 @@ def test_popping_urls_one_by_one_does_not_grow_the_file(tmp_path: Path) -> None:
     while (popped := ledger.pop("a.example")) is not None:
         ledger.refuse(popped, "the host's budget of pages is spent")
     ledger.commit()
-    assert (tmp_path / "f" / "data.mdb").stat().st_size < 3 * before  # it was forty times as much
+    assert (tmp_path / "f" / "data.mdb").stat().st_size < 3 * before  # without the sentinel it is 40 times as large
     assert ledger.recover() == 0
     assert list(ledger.postponed()) == []
     ledger.close()

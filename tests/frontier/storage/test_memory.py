@@ -1,4 +1,4 @@
-"""What is particular to the ledger in memory; the contract of both is in test_ledger."""
+"""Memory storage. The common contract of all storages is tested in test_base.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..fakes import entry
 
 
 def test_empty_arm_uses_no_memory() -> None:
-    """Simulations have as many arms as a crawl, and end each of them."""
+    """Simulations have as many arms as a crawl, and each of them becomes empty."""
     storage = MemoryStorage()
     for number in range(100):
         storage.add(entry(f"http://h{number}.example/", sequence=number))

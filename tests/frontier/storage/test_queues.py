@@ -1,4 +1,4 @@
-"""The queues of arms against lists that are sorted anew for every question."""
+"""The queues of the arms, compared with sorted lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from motherlode.frontier.storage.queues import Queues
 
 ARMS = 200
-"""More than there are partitions, so that several share one."""
+"""More arms than partitions, so that several arms share a partition."""
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,4 +1,4 @@
-"""The memory that the map of a file takes: it is bounded, and nobody who reads notices."""
+"""The resident memory of the mapped file is bounded, and releasing it does not affect reads."""
 
 from __future__ import annotations
 

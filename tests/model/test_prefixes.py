@@ -1,4 +1,4 @@
-"""Prefixes that may be used without declaring them: each one IRI, and queries know them all."""
+"""The prefixes that queries need not declare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses: found before the first request, one clock each, and hosts that share one take turns."""
+"""IP addresses are looked up before the first request, have one delay each, and alternate between their hosts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def frontier_by_address(
 
 
 def find(frontier: Frontier, now: float, *addresses: str) -> None:
-    """Answer the next tickets, which must be for addresses."""
+    """Resolve the next leases, which must be for DNS look-ups."""
     tickets = [take(frontier, now) for _ in addresses]
     for ticket, address in zip(tickets, addresses, strict=True):
         assert ticket.kind is RequestKind.RESOLVE

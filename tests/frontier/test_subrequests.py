@@ -1,4 +1,4 @@
-"""Errands: requests that a page needs and no policy picked. They pass the same clocks and the same rules."""
+"""Subrequests (JSON-LD contexts, services) keep the same delays and robots.txt rules as pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visits: what the log of a crawl holds, and what it must give back."""
+"""Visit records can be serialized, and records of older versions can be parsed."""
 
 from __future__ import annotations
 

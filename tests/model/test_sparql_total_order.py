@@ -1,6 +1,6 @@
-"""ORDER BY, MIN and MAX over what the wild web holds.
+"""ORDER BY, MIN and MAX over the mixed terms of real web data.
 
-The engine ends its process where it fails, so each try has one of its own.
+A failing sort of the engine aborts the process, so each query runs in a child process.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CIRCLES = {
         for kind in ("integer", "decimal", "double", "float")
     ],
 }
-"""Terms that the engine compares in circles."""
+"""Terms whose comparison by the engine is circular."""
 OTHERS = ['"NaN"^^xsd:double', '"x"^^xsd:integer', "<http://ex.org/>", "true", "UNDEF"]
 SHUFFLES = 6
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""How hosts rest after trouble: what counts against them, what never does, and that all of it comes to an end."""
+"""Back-off of hosts: which failures count against a host, which do not, and when a host is given up."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def record_of(frontier: Frontier) -> HostRecord:
 
 
 def asked_in_vain(frontier: Frontier, kind: FailureKind, *, retry_after: float | None = None) -> Iterator[float]:
-    """When a host is asked for its rules that never come, until the frontier is exhausted."""
+    """Return the times of the requests for a robots.txt that is never readable, until the frontier is exhausted."""
     lease, now = wait(frontier, 0.0)
     while lease is not None:
         assert lease.kind is RequestKind.ROBOTS, "nothing is fetched without rules"
@@ -188,7 +188,7 @@ def test_given_up_returns_the_reason() -> None:
     assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER - 1, unread_since=0.0)) == ""
 
 
-# ── silence of our own network ───────────────────────────────────────────────────────────────────────────
+# ── outages of our own network ───────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("robots", [True, False])

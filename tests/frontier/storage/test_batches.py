@@ -1,4 +1,4 @@
-"""What a ledger keeps for others, and copies of it: part of the same commit as everything else."""
+"""Batches for other shards, and copies of the storage: they are part of the same commit as all other data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses that other crawls ask as well: nothing goes to one without its lease."""
+"""Grants of IP addresses that several shards use: no request goes to an IP address without its grant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DELAY, ADDRESS_DELAY = 4.0, 1.0
 
 
 def leasing(*urls: str, delay: float = DELAY) -> Frontier:
-    """A frontier with URLs on hosts that all live at one address, which is known."""
+    """Return a frontier with URLs of several hosts at one known IP address."""
     politeness = Politeness(delay=delay, by_address=True, address_delay=delay / 4, leased=True)
     frontier = Frontier(
         storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness

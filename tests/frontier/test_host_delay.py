@@ -1,4 +1,4 @@
-"""How hosts slow down and recover."""
+"""The delay of a host, its slowdown and its recovery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that have just come: those of one arm can be taken, the others stay as they came."""
+"""The memtable: rows of one arm can be taken, and the other rows keep their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Budgets of a host."""
+"""The budgets of a host: pages, bytes, and requests without a relevant page."""
 
 from __future__ import annotations
 

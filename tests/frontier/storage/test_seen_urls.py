@@ -1,4 +1,4 @@
-"""Known URLs by their hash: URLs that share one are kept apart by their rows."""
+"""The index of known URLs by hash, including hash collisions."""
 
 from __future__ import annotations
 
