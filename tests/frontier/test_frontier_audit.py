@@ -87,7 +87,7 @@ def settle_robots(world: World, frontier: Frontier, lease: Lease, now: float) ->
 
 
 def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 10**9) -> float:
-    """Run until the frontier is exhausted or `requests` requests have started. Return the time at the end."""
+    """Run until the frontier is exhausted or `stop_after` requests have started. Return the time at the end."""
     now, begun = start, 0
     under_way: list[tuple[float, int, Lease]] = []
     unsettled: list[tuple[float, int, Lease]] = []
