@@ -258,8 +258,8 @@ def kill(storage: LmdbStorage, path: Path) -> LmdbStorage:
 
 def test_killed_crawl_resumes_with_the_same_urls(tmp_path: Path) -> None:
     path = tmp_path / "f"
-    ledger = LmdbStorage(path)
-    frontier = frontier_on(ledger, delay=0.0)
+    storage = LmdbStorage(path)
+    frontier = frontier_on(storage, delay=0.0)
     urls = [f"{host}/{number}" for host in (A, B) for number in range(4)]
     offer(frontier, *urls)
     fetched = [fetch(frontier, 0.0) for _ in range(3)]
@@ -271,33 +271,33 @@ def test_killed_crawl_resumes_with_the_same_urls(tmp_path: Path) -> None:
     frontier.commit()
     offer(frontier, f"{A}/after-the-commit")
     fetch(frontier, 0.0)
-    ledger = kill(ledger, path)
-    frontier = frontier_on(ledger, delay=0.0)
+    storage = kill(storage, path)
+    frontier = frontier_on(storage, delay=0.0)
     assert (frontier.known_urls, frontier.refused) == (8, {"out of scope": 1})
     remaining = drain(frontier, 10.0)
     assert sorted([*fetched, *remaining]) == sorted(urls)
     assert {in_flight.url, retried.url} <= set(remaining)
-    ledger.close()
+    storage.close()
 
 
 def test_sequence_numbers_continue_after_restart(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_on(ledger)
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_on(storage)
     offer(frontier, f"{A}/1", f"{A}/2")
     frontier.commit()
-    ledger = kill(ledger, tmp_path / "f")
-    frontier = frontier_on(ledger)
+    storage = kill(storage, tmp_path / "f")
+    frontier = frontier_on(storage)
     offer(frontier, f"{A}/3")
     frontier.commit()
-    found = ledger.find(f"{A}/3")
+    found = storage.find(f"{A}/3")
     assert found is not None
     assert found[0].sequence == 3
-    ledger.close()
+    storage.close()
 
 
 def test_hosts_keep_ready_time_delay_and_failures_after_restart(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_on(ledger, delay=1.0, robots=True)
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_on(storage, delay=1.0, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2")
     robots = take(frontier, 100.0)
     frontier.response_received(robots, 100.0)
@@ -307,8 +307,8 @@ def test_hosts_keep_ready_time_delay_and_failures_after_restart(tmp_path: Path) 
     frontier.end(page, End.FETCHED, 0.0)
     frontier.record_visit("a.example", relevant=True, quads=5, received=10)
     frontier.commit()
-    ledger = kill(ledger, tmp_path / "f")
-    frontier = frontier_on(ledger, delay=1.0, robots=True)
+    storage = kill(storage, tmp_path / "f")
+    frontier = frontier_on(storage, delay=1.0, robots=True)
     offer(frontier, f"{A}/3")
     assert frontier.lease(151.0) is None
     assert frontier.lease(200.9) is None, "the host's own delay counts from the moment of the resume"
@@ -316,24 +316,24 @@ def test_hosts_keep_ready_time_delay_and_failures_after_restart(tmp_path: Path) 
     assert take(frontier, 201.0).url == f"{A}/3", "the rules are still known, and forbid /2"
     record = frontier.host_records()[0]
     assert (record.fetched, record.relevant, record.quads, record.received) == (1, 1, 5, 10)
-    ledger.close()
+    storage.close()
 
 
 def test_hosts_are_delayed_once_after_a_kill(tmp_path: Path) -> None:
     """The killed run may have contacted any host after its last commit."""
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_on(ledger, delay=5.0)
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_on(storage, delay=5.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     frontier.commit()
     take(frontier, 100.0)
-    ledger = kill(ledger, tmp_path / "f")
-    frontier = frontier_on(ledger, delay=5.0)
+    storage = kill(storage, tmp_path / "f")
+    frontier = frontier_on(storage, delay=5.0)
     assert frontier.lease(101.0) is None
     assert frontier.idle_until() == 106.0
     offer(frontier, "http://c.example/")
     assert frontier.lease(105.9) is None
     assert len({take(frontier, 106.0).host for _ in range(3)}) == 3
-    ledger.close()
+    storage.close()
 
 
 def test_entry_keeps_the_fields_of_its_link() -> None:
@@ -379,8 +379,8 @@ def test_dead_host_gets_one_attempt_after_a_snooze_and_recovers() -> None:
 
 
 def test_attempts_and_retry_time_survive_a_kill(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_on(storage, delay=0.0, retry_wait=10.0)
     offer(frontier, f"{A}/1")
     now, tries = 100.0, 0
     while not ended(frontier):
@@ -389,14 +389,14 @@ def test_attempts_and_retry_time_survive_a_kill(tmp_path: Path) -> None:
         frontier.response_received(lease, now)
         again = frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.SERVER_ERROR))
         frontier.commit()
-        ledger = kill(ledger, tmp_path / "f")
-        frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
+        storage = kill(storage, tmp_path / "f")
+        frontier = frontier_on(storage, delay=0.0, retry_wait=10.0)
         if again:
             assert frontier.lease(now + 1.0) is None, "it waits as long as it would have waited"
             now = frontier.idle_until() or now
             assert now >= 120.0
     assert tries == 3
-    ledger.close()
+    storage.close()
 
 
 class Choosy(BestOf):

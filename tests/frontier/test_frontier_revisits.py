@@ -81,9 +81,9 @@ def test_revisit_of_given_up_host_gets_one_attempt(storage: FrontierStorage) -> 
 
 
 def test_host_budget_does_not_apply_to_revisits() -> None:
-    ledger = MemoryStorage()
+    storage = MemoryStorage()
     frontier = Frontier(
-        storage=ledger,
+        storage=storage,
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -93,26 +93,26 @@ def test_host_budget_does_not_apply_to_revisits() -> None:
     offer(frontier, f"{A}/1", f"{A}/2")
     first = fetch(frontier, 0.0)
     frontier.record_visit("a.example", relevant=True, quads=1, received=1)
-    frontier.revisit(_known(ledger, first)[0])
+    frontier.revisit(_known(storage, first)[0])
     assert fetch(frontier, 0.0) == first
     assert frontier.lease(0.0) is None
     assert frontier.refused == {"the host's budget of pages is spent": 1}
 
 
 def test_revisits_survive_a_kill(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path)
-    frontier = frontier_on(ledger, delay=0.0)
+    storage = LmdbStorage(tmp_path)
+    frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     for _ in range(3):
         fetch(frontier, 0.0)
     for number in (1, 2, 3):
-        frontier.revisit(_known(ledger, f"{A}/{number}")[0])
+        frontier.revisit(_known(storage, f"{A}/{number}")[0])
     done = take(frontier, 0.0)
     frontier.response_received(done, 0.0)
     frontier.end(done, End.FETCHED, 0.0, entry=done.entry)
     take(frontier, 0.0)  # in flight when the process ends
     frontier.commit()
-    ledger.close()
+    storage.close()
     again = frontier_on(LmdbStorage(tmp_path), delay=0.0)
     assert again.revisits_left == 2
 
@@ -164,9 +164,9 @@ def test_robots_txt_of_own_host_is_not_requested() -> None:
 
 def test_url_unwanted_at_lease_time_is_refused() -> None:
     unwanted: set[str] = set()
-    ledger = MemoryStorage()
+    storage = MemoryStorage()
     frontier = Frontier(
-        storage=ledger,
+        storage=storage,
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -177,7 +177,7 @@ def test_url_unwanted_at_lease_time_is_refused() -> None:
     unwanted.add(f"{A}/1")
     assert fetch(frontier, 0.0) == f"{A}/2"
     assert frontier.refused == {"no more": 1}
-    assert _known(ledger, f"{A}/1")[1] is UrlState.REFUSED
+    assert _known(storage, f"{A}/1")[1] is UrlState.REFUSED
     assert ended(frontier)
 
 

@@ -182,14 +182,14 @@ def test_subrequest_with_failed_dns_lookup_is_dropped() -> None:
 
 
 def test_addresses_are_looked_up_again_and_delayed_once_after_restart(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_by_address(ledger, delay=2.0)
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_by_address(storage, delay=2.0)
     offer(frontier, f"{A}/1", f"{B}/1")
     find(frontier, 0.0, "192.0.2.1", "192.0.2.1")
     frontier.commit()
-    ledger.close()
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_by_address(ledger, delay=2.0)
+    storage.close()
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_by_address(storage, delay=2.0)
     assert frontier.lease(100.0) is None, "hosts rest once"
     find(frontier, 102.0, "192.0.2.1", "192.0.2.1")
     page = take(frontier, 102.0)
@@ -197,7 +197,7 @@ def test_addresses_are_looked_up_again_and_delayed_once_after_restart(tmp_path: 
     finish(frontier, page, 103.0)
     assert frontier.lease(103.9) is None
     assert take(frontier, 104.0).url == f"{B}/1"
-    ledger.close()
+    storage.close()
 
 
 def test_robots_txt_is_requested_at_next_address_with_its_delay() -> None:

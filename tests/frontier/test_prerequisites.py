@@ -355,8 +355,8 @@ def test_longer_crawl_delay_of_two_schemes_counts() -> None:
 
 
 def test_robots_txt_redirected_from_http_is_used_for_https() -> None:
-    ledger = MemoryStorage()
-    frontier = frontier_on(ledger, robots=True, delay=0.0)
+    storage = MemoryStorage()
+    frontier = frontier_on(storage, robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{SECURE}/private", f"{SECURE}/2")
     asked = ask(frontier, 0.0)
     frontier.response_received(asked, 0.0)
@@ -364,7 +364,7 @@ def test_robots_txt_redirected_from_http_is_used_for_https() -> None:
     assert introduce(frontier, b"no:/private", 1.0).url == f"{SECURE}/robots.txt"
     assert [fetch(frontier, 2.0), fetch(frontier, 2.0)] == [f"{A}/1", f"{SECURE}/2"]
     frontier.commit()
-    (record,) = ledger.hosts()
+    (record,) = storage.hosts()
     assert record.robots == record.secure_robots == b"no:/private"
 
 

@@ -20,13 +20,13 @@ def test_batches_are_stored_until_they_are_dropped(storage: FrontierStorage) -> 
 
 def test_batches_and_urls_are_committed_together(tmp_path: Path) -> None:
     path = tmp_path / "frontier"
-    ledger = LmdbStorage(path)
-    ledger.put_batch(1, b"first")
-    ledger.commit()
-    ledger.put_batch(2, b"second")
-    ledger.drop_batch(1)
-    ledger.add(Entry(url="http://a.example/", arm="a.example", score=0.0, sequence=1))
-    ledger.close()  # as in a crash: without a commit
+    storage = LmdbStorage(path)
+    storage.put_batch(1, b"first")
+    storage.commit()
+    storage.put_batch(2, b"second")
+    storage.drop_batch(1)
+    storage.add(Entry(url="http://a.example/", arm="a.example", score=0.0, sequence=1))
+    storage.close()  # as in a crash: without a commit
     again = LmdbStorage(path)
     assert list(again.batches()) == [(1, b"first")]
     assert not again.known("http://a.example/")
@@ -34,16 +34,16 @@ def test_batches_and_urls_are_committed_together(tmp_path: Path) -> None:
 
 
 def test_copy_contains_the_last_commit(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "frontier")
+    storage = LmdbStorage(tmp_path / "frontier")
     done = Entry(url="http://a.example/done", arm="a.example", score=1.0, sequence=1)
     waits = Entry(url="http://a.example/waits", arm="a.example", score=0.0, sequence=2)
-    ledger.finish(done, UrlState.DONE, "")
-    ledger.add(waits)
-    ledger.put_batch(7, b"letter")
-    ledger.commit()
-    ledger.add(Entry(url="http://a.example/later", arm="a.example", score=0.0, sequence=3))
-    ledger.copy(tmp_path / "copy")
-    ledger.close()
+    storage.finish(done, UrlState.DONE, "")
+    storage.add(waits)
+    storage.put_batch(7, b"letter")
+    storage.commit()
+    storage.add(Entry(url="http://a.example/later", arm="a.example", score=0.0, sequence=3))
+    storage.copy(tmp_path / "copy")
+    storage.close()
     copy = LmdbStorage(tmp_path / "copy")
     assert list(copy.entries()) == [(done, UrlState.DONE, ""), (waits, UrlState.WAITING, "")]
     assert copy.batch(7) == b"letter"

@@ -24,35 +24,35 @@ def reopened(storage: LmdbStorage, path: Path) -> LmdbStorage:
 
 
 def test_reopened_storage_has_the_last_commit_only(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    fill(ledger, [1, 2, 3])
-    ledger.put_host(HostRecord(name="a.example", fetched=1))
-    ledger.append_visit(1, b"one")
-    ledger.put_note("totals", b"1")
-    popped = ledger.pop("a.example")
-    ledger.commit()
+    storage = LmdbStorage(tmp_path / "f")
+    fill(storage, [1, 2, 3])
+    storage.put_host(HostRecord(name="a.example", fetched=1))
+    storage.append_visit(1, b"one")
+    storage.put_note("totals", b"1")
+    popped = storage.pop("a.example")
+    storage.commit()
     assert popped is not None
-    ledger.finish(popped, UrlState.DONE, "")
-    ledger.add(entry("http://b.example/", sequence=9))
-    ledger.append_visit(2, b"two")
-    ledger.put_note("totals", b"2")
-    ledger = reopened(ledger, tmp_path / "f")
-    assert not ledger.known("http://b.example/")
-    assert list(ledger.visits()) == [b"one"]
-    assert ledger.note("totals") == b"1"
-    assert [host.fetched for host in ledger.hosts()] == [1]
-    assert ledger.recover() == 1
-    assert pop_all(ledger, "a.example") == [2, 1, 0]
-    ledger.close()
+    storage.finish(popped, UrlState.DONE, "")
+    storage.add(entry("http://b.example/", sequence=9))
+    storage.append_visit(2, b"two")
+    storage.put_note("totals", b"2")
+    storage = reopened(storage, tmp_path / "f")
+    assert not storage.known("http://b.example/")
+    assert list(storage.visits()) == [b"one"]
+    assert storage.note("totals") == b"1"
+    assert [host.fetched for host in storage.hosts()] == [1]
+    assert storage.recover() == 1
+    assert pop_all(storage, "a.example") == [2, 1, 0]
+    storage.close()
 
 
 def test_reader_without_permission_for_lock_file_opens_without_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    ledger.put_note("totals", b"1")
-    ledger.commit()
-    ledger.close()
+    storage = LmdbStorage(tmp_path / "f")
+    storage.put_note("totals", b"1")
+    storage.commit()
+    storage.close()
     real = lmdb.open
 
     def refused(path: str, *, lock: bool = True, **options: Any) -> lmdb.Environment:
@@ -69,37 +69,37 @@ def test_reader_without_permission_for_lock_file_opens_without_lock(
 
 
 def test_arms_keep_their_queues_after_reopening(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    fill(ledger, [1], host="a.example")
-    ledger.commit()
-    fill(ledger, [2], host="lost.example")
-    ledger = reopened(ledger, tmp_path / "f")
-    fill(ledger, [3, 4], host="b.example")  # gets the number of the arm that was not committed
-    ledger.commit()
-    ledger = reopened(ledger, tmp_path / "f")
-    assert sorted(ledger.waiting()) == [("a.example", "a.example", 1), ("b.example", "b.example", 2)]
-    assert pop_all(ledger, "b.example") == [1, 0]
-    assert pop_all(ledger, "a.example") == [0]
-    assert pop_all(ledger, "lost.example") == []
-    ledger.close()
+    storage = LmdbStorage(tmp_path / "f")
+    fill(storage, [1], host="a.example")
+    storage.commit()
+    fill(storage, [2], host="lost.example")
+    storage = reopened(storage, tmp_path / "f")
+    fill(storage, [3, 4], host="b.example")  # gets the number of the arm that was not committed
+    storage.commit()
+    storage = reopened(storage, tmp_path / "f")
+    assert sorted(storage.waiting()) == [("a.example", "a.example", 1), ("b.example", "b.example", 2)]
+    assert pop_all(storage, "b.example") == [1, 0]
+    assert pop_all(storage, "a.example") == [0]
+    assert pop_all(storage, "lost.example") == []
+    storage.close()
 
 
 def test_entry_is_restored_with_all_fields(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
+    storage = LmdbStorage(tmp_path / "f")
     full = entry("http://a.example/ü?q=\n", score=-2.5, sequence=1 << 40, arm="a.example\nlist")
-    ledger.add(full)
-    ledger.commit()
-    ledger = reopened(ledger, tmp_path / "f")
-    assert ledger.pop("a.example\nlist") == full
-    ledger.close()
+    storage.add(full)
+    storage.commit()
+    storage = reopened(storage, tmp_path / "f")
+    assert storage.pop("a.example\nlist") == full
+    storage.close()
 
 
 READ = """
 import sys
 from pathlib import Path
 from motherlode.frontier import LmdbStorage
-ledger = LmdbStorage(Path(sys.argv[1]), read_only=True)
-print(ledger.note("totals").decode(), len(list(ledger.visits())), len(list(ledger.hosts())), ledger.known("http://b.example/"))
+storage = LmdbStorage(Path(sys.argv[1]), read_only=True)
+print(storage.note("totals").decode(), len(list(storage.visits())), len(list(storage.hosts())), storage.known("http://b.example/"))
 """
 
 
@@ -122,10 +122,10 @@ def test_reader_during_writing_sees_the_last_commit(tmp_path: Path) -> None:
 
 
 def test_known_of_works_for_a_reader(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    ledger.add(entry("http://a.example/"))
-    ledger.commit()
-    ledger.close()
+    storage = LmdbStorage(tmp_path / "f")
+    storage.add(entry("http://a.example/"))
+    storage.commit()
+    storage.close()
     reader = LmdbStorage(tmp_path / "f", read_only=True)
     assert reader.known_of(["http://a.example/", "http://b.example/"]) == [True, False]
     reader.close()
@@ -141,25 +141,25 @@ def test_open_error_names_the_folder(tmp_path: Path, *, read_only: bool) -> None
 
 
 def test_second_writer_in_the_same_process_is_rejected(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
+    storage = LmdbStorage(tmp_path / "f")
     with pytest.raises(OSError, match="already open"):
         LmdbStorage(tmp_path / "f")
-    ledger.close()
+    storage.close()
 
 
 @pytest.mark.parametrize("flush_rows", [1, 1_000_000])
 def test_ahead_of_equals_the_pop_order(tmp_path: Path, flush_rows: int) -> None:
     """The queue is on disk or in memory; a reader returns the same as the writer."""
-    ledger = LmdbStorage(tmp_path / "frontier", flush_rows=flush_rows)
+    storage = LmdbStorage(tmp_path / "frontier", flush_rows=flush_rows)
     scores = [0.5, 2.0, -1.0, 2.0, 0.0]
     entries = [entry(f"http://a.example/{number}", score=score) for number, score in enumerate(scores)]
     for one in entries:
-        ledger.add(one)
-    ledger.commit()
-    places = {one.url: ledger.ahead_of(one) for one in entries}
-    order = [popped.url for popped in iter(lambda: ledger.pop(entries[0].arm), None)]
+        storage.add(one)
+    storage.commit()
+    places = {one.url: storage.ahead_of(one) for one in entries}
+    order = [popped.url for popped in iter(lambda: storage.pop(entries[0].arm), None)]
     assert [places[url] for url in order] == [0, 1, 2, 3, 4]
-    ledger.close()
+    storage.close()
     reader = LmdbStorage(tmp_path / "frontier", read_only=True)
     assert [reader.ahead_of(one) for one in entries] == [places[one.url] for one in entries]
     reader.close()
@@ -264,22 +264,22 @@ def test_runs_and_queues_are_rebuilt_from_rows(tmp_path: Path) -> None:
 
 
 def test_entry_queued_again_survives_a_kill_before_and_after_flush(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f", flush_rows=3)
-    fill(ledger, [3, 2, 1])
-    ledger.commit()  # writes all three rows to runs
-    popped = ledger.pop("a.example")
+    storage = LmdbStorage(tmp_path / "f", flush_rows=3)
+    fill(storage, [3, 2, 1])
+    storage.commit()  # writes all three rows to runs
+    popped = storage.pop("a.example")
     assert popped is not None
-    ledger.add(popped)
-    ledger.commit()
-    ledger.close()
-    ledger = LmdbStorage(tmp_path / "f", flush_rows=1)
-    assert ledger.count("a.example") == 3
-    assert ledger.find(popped.url) == (popped, UrlState.WAITING, "")
-    ledger.commit()  # flushes
-    ledger = reopened(ledger, tmp_path / "f")
-    assert ledger.count("a.example") == 3
-    assert pop_all(ledger, "a.example") == [0, 1, 2]
-    ledger.close()
+    storage.add(popped)
+    storage.commit()
+    storage.close()
+    storage = LmdbStorage(tmp_path / "f", flush_rows=1)
+    assert storage.count("a.example") == 3
+    assert storage.find(popped.url) == (popped, UrlState.WAITING, "")
+    storage.commit()  # flushes
+    storage = reopened(storage, tmp_path / "f")
+    assert storage.count("a.example") == 3
+    assert pop_all(storage, "a.example") == [0, 1, 2]
+    storage.close()
 
 
 def test_reader_finds_urls_that_are_in_no_run(tmp_path: Path) -> None:
@@ -297,14 +297,14 @@ def test_reader_finds_urls_that_are_in_no_run(tmp_path: Path) -> None:
 
 
 def test_popping_urls_one_by_one_does_not_grow_the_file(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    fill(ledger, [1.0] * 2000)
-    ledger.commit()
+    storage = LmdbStorage(tmp_path / "f")
+    fill(storage, [1.0] * 2000)
+    storage.commit()
     before = (tmp_path / "f" / "data.mdb").stat().st_size
-    while (popped := ledger.pop("a.example")) is not None:
-        ledger.refuse(popped, "the host's budget of pages is spent")
-    ledger.commit()
+    while (popped := storage.pop("a.example")) is not None:
+        storage.refuse(popped, "the host's budget of pages is spent")
+    storage.commit()
     assert (tmp_path / "f" / "data.mdb").stat().st_size < 3 * before  # without the sentinel it is 40 times as large
-    assert ledger.recover() == 0
-    assert list(ledger.postponed()) == []
-    ledger.close()
+    assert storage.recover() == 0
+    assert list(storage.postponed()) == []
+    storage.close()
