@@ -72,7 +72,7 @@ def test_refresh_announces_the_number_of_pages_unless_quiet(
     frontier = frontier_on(storage, policy=policy, delay=0.0)
     for number in (1, 2):
         url = f"http://a.example/{number}"
-        frontier.add_links([Link(url=url, source=LinkSource.SEED)], parent=None, entry=None)
+        frontier.add_links([Link(url=url, source=LinkSource.SEED)], parent=None)
         lease = frontier.next(0.0)
         assert lease is not None
         frontier.response_received(lease, 0.0)

@@ -75,7 +75,7 @@ def folder(tmp_path: Path) -> CrawlFolder:
 
 @pytest.fixture
 def _short_robots_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rests, "RULES_PATIENCE", 100.0)
+    monkeypatch.setattr(rests, "MAX_UNREADABLE_RULES_UNITS", 100.0)
 
 
 async def test_host_with_many_robots_txt_failures_is_crawled_in_the_end(folder: CrawlFolder) -> None:

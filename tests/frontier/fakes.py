@@ -1,4 +1,4 @@
-"""Stand-ins for the rooms around the frontier: a policy, robots rules, and short ways to say things."""
+"""A simple policy, robots rules and helper functions for the tests of the frontier."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from motherlode.www.urls import host_of
 
 
 class BestOf:
-    """Picks the awake arm with the best score by looking at all of them; hosts are arms."""
+    """Picks the ready arm with the best score by a linear search. Each host is one arm."""
 
     def __init__(self, *, newest_first: bool = False) -> None:
         self._sign = 1 if newest_first else -1
         self._count = 0
-        self.awake: dict[str, float] = {}
+        self.ready: dict[str, float] = {}
         self.refuse = ""
-        """Refuse every link whose URL holds this."""
+        """Refuse every link whose URL contains this text."""
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         ratings = []
@@ -31,13 +31,13 @@ class BestOf:
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         assert waiting > 0, "an arm without URLs was woken"
-        self.awake[arm] = best
+        self.ready[arm] = best
 
     def arm_snoozed(self, arm: str) -> None:
-        self.awake.pop(arm, None)
+        self.ready.pop(arm, None)
 
     def pick(self) -> str | None:
-        return max(self.awake, key=lambda arm: self.awake[arm], default=None)
+        return max(self.ready, key=lambda arm: self.ready[arm], default=None)
 
     def dump(self) -> bytes:
         return str(self._count).encode()
@@ -47,7 +47,7 @@ class BestOf:
 
 
 class FakeRules:
-    """`no:/path` lines forbid, a `delay:N` line slows."""
+    """Rules in a simple syntax: `no:/path` lines disallow paths, a `delay:N` line is a Crawl-delay."""
 
     def __init__(self, body: bytes) -> None:
         lines = [line.partition(":") for line in body.decode().split()]
@@ -109,7 +109,7 @@ def take(frontier: Frontier, now: float) -> Lease:
 
 
 def take_page(frontier: Frontier, now: float) -> Lease:
-    """The next page, with its host's robots.txt asked for and found empty where that comes first."""
+    """Return the lease of the next page. If its robots.txt is requested first, answer with empty rules."""
     lease = take(frontier, now)
     if lease.kind is RequestKind.ROBOTS:
         frontier.response_received(lease, now)
@@ -120,7 +120,7 @@ def take_page(frontier: Frontier, now: float) -> Lease:
 
 
 def fetch(frontier: Frontier, now: float) -> str:
-    """Take the next page and finish it at once; its URL."""
+    """Lease the next page and finish it at once. Return its URL."""
     lease = take(frontier, now)
     assert lease.kind is RequestKind.PAGE
     frontier.response_received(lease, now)
@@ -129,7 +129,7 @@ def fetch(frontier: Frontier, now: float) -> str:
 
 
 def wait(frontier: Frontier, now: float) -> tuple[Lease | None, float]:
-    """The next ticket and the time it comes at, by the frontier's own word on when to look; None at the end."""
+    """Return the next lease and its time, moving the time as the frontier says; None at the end."""
     while (lease := frontier.lease(now)) is None and not frontier.exhausted:
         ripe = frontier.idle_until()
         assert ripe is not None, "something is left, but no clock will bring it"
@@ -139,5 +139,5 @@ def wait(frontier: Frontier, now: float) -> tuple[Lease | None, float]:
 
 
 def ended(frontier: Frontier) -> bool:
-    """`exhausted`, asked anew: a type checker takes a property that was true for one that stays true."""
+    """Return `exhausted`. As a function, because a type checker assumes that a property keeps its value."""
     return frontier.exhausted

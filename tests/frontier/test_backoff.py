@@ -1,20 +1,27 @@
-"""The table of failures."""
+"""The tables of retry rules and of the ways to end a lease."""
 
 from __future__ import annotations
 
 import pytest
 
 from motherlode.frontier import Politeness
-from motherlode.frontier.backoff import ENDINGS, HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, End, long_rest
+from motherlode.frontier.backoff import (
+    ENDINGS,
+    HOST_GIVEN_UP_AFTER,
+    HOST_SNOOZED_AFTER,
+    TREATMENTS,
+    End,
+    host_snooze_units,
+)
 from motherlode.model import FailureKind
 
 
-def test_the_table_covers_every_kind() -> None:
+def test_retry_rules_cover_every_failure_kind() -> None:
     assert set(TREATMENTS) == set(FailureKind)
 
 
 @pytest.mark.parametrize("kind", FailureKind, ids=lambda kind: kind.value)
-def test_rows_make_sense(kind: FailureKind) -> None:
+def test_retry_rules_are_consistent(kind: FailureKind) -> None:
     row = TREATMENTS[kind]
     assert row.retries >= 0
     assert (row.wait > 0) == (row.retries > 0), "a retry without a wait would hammer the host; a wait needs a retry"
@@ -27,34 +34,34 @@ def test_rows_make_sense(kind: FailureKind) -> None:
         FailureKind.CERTIFICATE,
     ],
 )
-def test_what_will_not_change_is_not_tried_again(kind: FailureKind) -> None:
+def test_permanent_failure_is_not_retried(kind: FailureKind) -> None:
     assert TREATMENTS[kind].retries == 0
 
 
 @pytest.mark.parametrize("kind", [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.TIMEOUT, FailureKind.DNS])
-def test_a_host_in_trouble_rests(kind: FailureKind) -> None:
-    assert TREATMENTS[kind].host_rests
+def test_failure_of_the_host_snoozes_it(kind: FailureKind) -> None:
+    assert TREATMENTS[kind].snoozes_host
     assert TREATMENTS[kind].retries > 0
 
 
-def test_a_name_server_that_is_silent_for_some_minutes_costs_nothing() -> None:
-    """All hosts that are new are looked up within seconds: each would lose the page by which it is known."""
+def test_dns_outage_of_some_minutes_loses_no_page() -> None:
+    """A crawl looks up all new hosts within seconds, so each of them would lose its first page."""
     row = TREATMENTS[FailureKind.NO_DNS]
     assert sum(row.wait * 2**attempt for attempt in range(row.retries)) * Politeness().retry_wait >= 200
 
 
-def test_being_asked_to_slow_down_does_not_count_against_a_host() -> None:
-    """A long delay slows a host, never drops it."""
+def test_slow_down_response_does_not_count_against_host() -> None:
+    """A long delay slows a host down but never drops it."""
     assert not TREATMENTS[FailureKind.TOO_MANY].against_host
     assert not TREATMENTS[FailureKind.UNAVAILABLE].against_host
 
 
-def test_one_page_alone_cannot_have_its_host_given_up() -> None:
+def test_retries_of_one_page_do_not_give_up_its_host() -> None:
     assert all(row.retries + 1 < HOST_GIVEN_UP_AFTER for row in TREATMENTS.values() if row.against_host)
 
 
-def test_a_dead_host_rests_longer_and_longer_before_it_is_given_up() -> None:
-    rests = [long_rest(failures) for failures in range(HOST_RESTS_AFTER, HOST_GIVEN_UP_AFTER)]
+def test_dead_host_is_snoozed_longer_and_longer_before_it_is_given_up() -> None:
+    rests = [host_snooze_units(failures) for failures in range(HOST_SNOOZED_AFTER, HOST_GIVEN_UP_AFTER)]
     assert len(rests) >= 2
     assert sorted(set(rests)) == rests
     assert max(row.wait * 2**row.retries for row in TREATMENTS.values() if row.against_host) <= 2 * rests[0]

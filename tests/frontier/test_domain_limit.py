@@ -36,7 +36,7 @@ def seed(frontier: Frontier, *urls: str) -> None:
 
 
 def contacted(frontier: Frontier, *, relevant: Iterable[str] = (), now: float = 100.0) -> list[str]:
-    """Fetch what may be fetched. Returns the hosts in the order of their first request."""
+    """Fetch all URLs that may be fetched. Return the hosts in the order of their first request."""
     found: dict[str, None] = {}
     while (lease := frontier.lease(now)) is not None:
         frontier.response_received(lease, now)
@@ -163,47 +163,47 @@ def test_robots_file_on_a_withheld_host_does_not_admit_it() -> None:
 
 
 def reopened(path: Path, limit: int) -> tuple[LmdbStorage, Frontier]:
-    ledger = LmdbStorage(path)
-    return ledger, frontier_with(limit, ledger)
+    storage = LmdbStorage(path)
+    return storage, frontier_with(limit, storage)
 
 
 def test_limit_holds_over_restarts_and_so_do_credits(tmp_path: Path) -> None:
     path, seen = tmp_path / "f", []
     for run in range(4):
-        ledger, frontier = reopened(path, 3)
+        storage, frontier = reopened(path, 3)
         seed(frontier, "http://seed.zone.example/")
         offer(frontier, *hosts(5, first=5 * run))
         seen += contacted(frontier, relevant={"h2.zone.example"}, now=100.0 * run + 100)
         assert frontier.withheld.urls == max(0, 5 * (run + 1) - 6)
         frontier.commit()
-        ledger.close()
+        storage.close()
     assert sorted(seen) == sorted(["seed.zone.example", *(f"h{number}.zone.example" for number in range(6))])
 
 
 def test_hosts_that_were_admitted_and_not_contacted_are_the_same_after_a_restart(tmp_path: Path) -> None:
-    ledger, frontier = reopened(tmp_path / "f", 3)
+    storage, frontier = reopened(tmp_path / "f", 3)
     offer(frontier, *hosts(9))
     frontier.commit()
-    ledger.close()
+    storage.close()
     reader = LmdbStorage(tmp_path / "f", read_only=True)
     told = [bool(domain_refusal(f"h{n}.zone.example", reader.hosts(), limit=3, named=())) for n in range(9)]
     reader.close()
     assert told == [False] * 3 + [True] * 6
-    ledger, frontier = reopened(tmp_path / "f", 3)
+    storage, frontier = reopened(tmp_path / "f", 3)
     assert contacted(frontier) == ["h0.zone.example", "h1.zone.example", "h2.zone.example"]
-    ledger.close()
+    storage.close()
 
 
 def test_seed_that_waited_at_the_restart_is_contacted(tmp_path: Path) -> None:
-    ledger, frontier = reopened(tmp_path / "f", 2)
+    storage, frontier = reopened(tmp_path / "f", 2)
     offer(frontier, *hosts(5))
     seed(frontier, "http://seed.zone.example/")
     frontier.commit()
-    ledger.close()
-    ledger, frontier = reopened(tmp_path / "f", 2)
+    storage.close()
+    storage, frontier = reopened(tmp_path / "f", 2)
     seed(frontier, "http://seed.zone.example/")
     assert sorted(contacted(frontier)) == ["h0.zone.example", "h1.zone.example", "seed.zone.example"]
-    ledger.close()
+    storage.close()
 
 
 def test_links_beyond_the_bound_on_withheld_hosts_are_refused_and_counted() -> None:

@@ -1,4 +1,4 @@
-"""The life of a URL in the frontier: taken up once, handed out once, retried by the table, remembered."""
+"""The life of a URL in the frontier: added once, leased once, retried by the retry rules, restored after a restart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from motherlode.frontier import End, Frontier, FrontierStorage, LmdbStorage, MemoryStorage, UrlState
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
+from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_SNOOZED_AFTER, TREATMENTS, host_snooze_units
 from motherlode.model import FailureKind, Link, LinkSource, Rating, RequestKind
 
 from .fakes import BestOf, ended, failure, fetch, frontier_on, offer, page_outcome, take, take_page, wait
@@ -18,7 +18,7 @@ A, B = "http://a.example", "http://b.example"
 
 
 def drain(frontier: Frontier, now: float, *, most: int = 1000) -> list[str]:
-    """Fetch everything, moving the clock as the frontier says, until it is exhausted."""
+    """Fetch everything until the frontier is exhausted, moving the time as it says."""
     found: list[str] = []
     lease, now = wait(frontier, now)
     while lease is not None:
@@ -30,7 +30,7 @@ def drain(frontier: Frontier, now: float, *, most: int = 1000) -> list[str]:
     return found
 
 
-def test_each_url_is_handed_out_once(storage: FrontierStorage) -> None:
+def test_each_url_is_leased_once(storage: FrontierStorage) -> None:
     frontier = frontier_on(storage)
     urls = [f"{host}/{number}" for host in (A, B) for number in range(5)]
     assert offer(frontier, *urls, *urls) == 10
@@ -41,7 +41,7 @@ def test_each_url_is_handed_out_once(storage: FrontierStorage) -> None:
     assert frontier.known_urls == 10
 
 
-def test_links_out_of_scope_are_counted_and_seeds_are_always_in() -> None:
+def test_links_out_of_scope_are_counted_and_seeds_are_in_scope() -> None:
     frontier = frontier_on()
     assert offer(frontier, "http://outside.example/", f"{A}/") == 1
     assert frontier.refused == {"out of scope": 1}
@@ -49,7 +49,7 @@ def test_links_out_of_scope_are_counted_and_seeds_are_always_in() -> None:
     assert frontier.add_links([seed], parent=None) == 1
 
 
-def test_links_that_the_policy_refuses_are_counted_and_known(storage: FrontierStorage) -> None:
+def test_links_refused_by_policy_are_counted_and_known(storage: FrontierStorage) -> None:
     policy = BestOf()
     policy.refuse = "spam"
     frontier = frontier_on(storage, policy=policy)
@@ -61,7 +61,7 @@ def test_links_that_the_policy_refuses_are_counted_and_known(storage: FrontierSt
     assert found[1:] == (UrlState.REFUSED, "not wanted")
 
 
-def test_a_host_is_asked_one_at_a_time_and_not_before_its_delay() -> None:
+def test_host_gets_one_request_at_a_time_after_its_delay() -> None:
     frontier = frontier_on(delay=2.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     lease = take(frontier, 100.0)
@@ -73,14 +73,14 @@ def test_a_host_is_asked_one_at_a_time_and_not_before_its_delay() -> None:
     assert take(frontier, 109.0).url == f"{A}/2"
 
 
-def test_one_slow_host_does_not_hold_up_the_others() -> None:
+def test_slow_host_does_not_block_others() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1", f"{B}/2")
     assert [take(frontier, 0.0).url, take(frontier, 0.0).url] == [f"{A}/1", f"{B}/1"]
     assert frontier.lease(0.0) is None
 
 
-def test_without_a_delay_several_requests_run_but_no_more_than_per_host() -> None:
+def test_host_without_delay_gets_at_most_per_host_requests() -> None:
     frontier = frontier_on(delay=0.0, per_host=3)
     offer(frontier, *(f"{A}/{number}" for number in range(6)))
     tickets = [take(frontier, 0.0) for _ in range(3)]
@@ -92,13 +92,13 @@ def test_without_a_delay_several_requests_run_but_no_more_than_per_host() -> Non
     assert frontier.lease(1.0) is None
 
 
-def test_a_policy_that_is_not_fair_still_gets_every_url() -> None:
+def test_unfair_policy_still_fetches_every_url() -> None:
     frontier = frontier_on(policy=BestOf(newest_first=True), delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     assert [fetch(frontier, 0.0) for _ in range(3)] == [f"{B}/1", f"{A}/2", f"{A}/1"]
 
 
-def test_a_score_that_is_no_number_goes_last_and_is_not_lost() -> None:
+def test_nan_score_is_leased_last() -> None:
     class Lost(BestOf):
         def rate(self, links, parent):  # type: ignore[no-untyped-def]
             ratings = super().rate(links, parent)
@@ -110,7 +110,7 @@ def test_a_score_that_is_no_number_goes_last_and_is_not_lost() -> None:
     assert [fetch(frontier, 0.0) for _ in range(4)] == [f"{A}/high", f"{A}/1", f"{A}/nan", f"{A}/low"]
 
 
-def test_a_redirect_target_is_as_urgent_as_what_led_to_it_and_no_deeper() -> None:
+def test_redirect_target_has_the_depth_of_its_source() -> None:
     frontier = frontier_on(delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     first = take(frontier, 0.0)
@@ -128,7 +128,7 @@ def test_a_redirect_target_is_as_urgent_as_what_led_to_it_and_no_deeper() -> Non
     assert (entries[f"{B}/child"].hops, entries[f"{B}/child"].depth) == (0, 1)
 
 
-def test_a_redirect_counts_as_done_and_another_failure_as_failed(storage: FrontierStorage) -> None:
+def test_redirect_ends_as_done_and_failure_as_failed(storage: FrontierStorage) -> None:
     frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/moved", f"{A}/gone")
     for kind in (FailureKind.REDIRECT, FailureKind.NOT_FOUND):
@@ -139,7 +139,7 @@ def test_a_redirect_counts_as_done_and_another_failure_as_failed(storage: Fronti
     assert [found and found[1:] for found in states] == [(UrlState.DONE, "redirect"), (UrlState.FAILED, "not-found")]
 
 
-def test_a_failure_is_retried_after_a_wait_that_doubles() -> None:
+def test_failure_is_retried_after_a_doubling_wait() -> None:
     frontier = frontier_on(delay=0.0, retry_wait=10.0)
     offer(frontier, f"{A}/1")
     now, first = 0.0, TREATMENTS[FailureKind.SERVER_ERROR].wait * 10.0
@@ -160,7 +160,7 @@ def test_a_failure_is_retried_after_a_wait_that_doubles() -> None:
 
 
 @pytest.mark.parametrize("per_host", [2, 9])
-def test_retry_after_rests_the_whole_host(per_host: int) -> None:
+def test_retry_after_snoozes_the_whole_host(per_host: int) -> None:
     frontier = frontier_on(delay=0.0, per_host=per_host)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3", f"{B}/1")
     first, second = take(frontier, 0.0), take(frontier, 0.0)
@@ -173,7 +173,7 @@ def test_retry_after_rests_the_whole_host(per_host: int) -> None:
     assert {take(frontier, 301.0).url, take(frontier, 301.0).url} == {f"{A}/1", f"{A}/3"}
 
 
-def test_other_pages_of_a_host_go_on_where_only_the_page_failed() -> None:
+def test_failure_of_one_page_does_not_snooze_its_host() -> None:
     frontier = frontier_on(delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     first = take(frontier, 0.0)
@@ -183,7 +183,7 @@ def test_other_pages_of_a_host_go_on_where_only_the_page_failed() -> None:
 
 
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.RESET, FailureKind.PROTOCOL])
-def test_a_host_is_given_up_after_failures_in_a_row(storage: FrontierStorage, kind: FailureKind) -> None:
+def test_host_is_given_up_after_consecutive_failures(storage: FrontierStorage, kind: FailureKind) -> None:
     frontier = frontier_on(storage, delay=0.0, per_host=100)
     offer(frontier, *(f"{A}/{number}" for number in range(HOST_GIVEN_UP_AFTER + 3)))
     asked = failed = 0
@@ -197,18 +197,18 @@ def test_a_host_is_given_up_after_failures_in_a_row(storage: FrontierStorage, ki
     assert frontier.refused == {"host given up after failures in a row": HOST_GIVEN_UP_AFTER + 3 - failed}
 
 
-def test_a_connection_that_broke_costs_its_host_no_rest_before_many_did() -> None:
+def test_reset_connection_snoozes_host_only_after_many() -> None:
     frontier = frontier_on(delay=0.0, per_host=1, retry_wait=10.0)
-    offer(frontier, *(f"{A}/{number}" for number in range(HOST_RESTS_AFTER + 1)))
-    for number in range(HOST_RESTS_AFTER):
+    offer(frontier, *(f"{A}/{number}" for number in range(HOST_SNOOZED_AFTER + 1)))
+    for number in range(HOST_SNOOZED_AFTER):
         lease = take(frontier, 0.0)
         assert lease.url == f"{A}/{number}", "others go on at once"
         frontier.response_received(lease, 0.0)
         frontier.end(lease, End.FAILED, 0.0, failure=failure(FailureKind.RESET))
-    assert frontier.lease(10.0 * long_rest(HOST_RESTS_AFTER) - 1) is None
+    assert frontier.lease(10.0 * host_snooze_units(HOST_SNOOZED_AFTER) - 1) is None
 
 
-def test_nobody_waits_for_a_host_that_is_given_up() -> None:
+def test_given_up_host_does_not_delay_the_end() -> None:
     frontier = frontier_on(delay=0.0, per_host=1)
     offer(frontier, *(f"{A}/{number}" for number in range(40)))
     now = 0.0
@@ -222,7 +222,7 @@ def test_nobody_waits_for_a_host_that_is_given_up() -> None:
     assert frontier.refused
 
 
-def test_an_answer_of_any_kind_clears_a_hosts_record() -> None:
+def test_any_response_resets_consecutive_failures() -> None:
     frontier = frontier_on(delay=0.0, per_host=1)
     offer(frontier, *(f"{A}/{number}" for number in range(40)))
     now = 0.0
@@ -235,7 +235,7 @@ def test_an_answer_of_any_kind_clears_a_hosts_record() -> None:
     assert not frontier.refused
 
 
-def test_exhausted_is_not_told_before_the_last_answer_is_settled() -> None:
+def test_frontier_is_not_exhausted_before_the_last_lease_ends() -> None:
     frontier = frontier_on(delay=0.0)
     assert ended(frontier)
     offer(frontier, f"{A}/1")
@@ -256,10 +256,10 @@ def kill(storage: LmdbStorage, path: Path) -> LmdbStorage:
     return LmdbStorage(path)
 
 
-def test_a_killed_crawl_resumes_with_the_same_remaining_urls(tmp_path: Path) -> None:
+def test_killed_crawl_resumes_with_the_same_urls(tmp_path: Path) -> None:
     path = tmp_path / "f"
-    ledger = LmdbStorage(path)
-    frontier = frontier_on(ledger, delay=0.0)
+    storage = LmdbStorage(path)
+    frontier = frontier_on(storage, delay=0.0)
     urls = [f"{host}/{number}" for host in (A, B) for number in range(4)]
     offer(frontier, *urls)
     fetched = [fetch(frontier, 0.0) for _ in range(3)]
@@ -271,33 +271,33 @@ def test_a_killed_crawl_resumes_with_the_same_remaining_urls(tmp_path: Path) -> 
     frontier.commit()
     offer(frontier, f"{A}/after-the-commit")
     fetch(frontier, 0.0)
-    ledger = kill(ledger, path)
-    frontier = frontier_on(ledger, delay=0.0)
+    storage = kill(storage, path)
+    frontier = frontier_on(storage, delay=0.0)
     assert (frontier.known_urls, frontier.refused) == (8, {"out of scope": 1})
     remaining = drain(frontier, 10.0)
     assert sorted([*fetched, *remaining]) == sorted(urls)
     assert {in_flight.url, retried.url} <= set(remaining)
-    ledger.close()
+    storage.close()
 
 
-def test_sequence_numbers_go_on_after_a_resume(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_on(ledger)
+def test_sequence_numbers_continue_after_restart(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_on(storage)
     offer(frontier, f"{A}/1", f"{A}/2")
     frontier.commit()
-    ledger = kill(ledger, tmp_path / "f")
-    frontier = frontier_on(ledger)
+    storage = kill(storage, tmp_path / "f")
+    frontier = frontier_on(storage)
     offer(frontier, f"{A}/3")
     frontier.commit()
-    found = ledger.find(f"{A}/3")
+    found = storage.find(f"{A}/3")
     assert found is not None
     assert found[0].sequence == 3
-    ledger.close()
+    storage.close()
 
 
-def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_on(ledger, delay=1.0, robots=True)
+def test_hosts_keep_ready_time_delay_and_failures_after_restart(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_on(storage, delay=1.0, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2")
     robots = take(frontier, 100.0)
     frontier.response_received(robots, 100.0)
@@ -307,8 +307,8 @@ def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp
     frontier.end(page, End.FETCHED, 0.0)
     frontier.record_visit("a.example", relevant=True, quads=5, received=10)
     frontier.commit()
-    ledger = kill(ledger, tmp_path / "f")
-    frontier = frontier_on(ledger, delay=1.0, robots=True)
+    storage = kill(storage, tmp_path / "f")
+    frontier = frontier_on(storage, delay=1.0, robots=True)
     offer(frontier, f"{A}/3")
     assert frontier.lease(151.0) is None
     assert frontier.lease(200.9) is None, "the host's own delay counts from the moment of the resume"
@@ -316,27 +316,27 @@ def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp
     assert take(frontier, 201.0).url == f"{A}/3", "the rules are still known, and forbid /2"
     record = frontier.host_records()[0]
     assert (record.fetched, record.relevant, record.quads, record.received) == (1, 1, 5, 10)
-    ledger.close()
+    storage.close()
 
 
-def test_no_host_is_asked_at_once_after_a_kill(tmp_path: Path) -> None:
-    """The killed run may have asked any host since its last commit, and nothing tells which."""
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_on(ledger, delay=5.0)
+def test_hosts_are_delayed_once_after_a_kill(tmp_path: Path) -> None:
+    """The killed run may have contacted any host after its last commit."""
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_on(storage, delay=5.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     frontier.commit()
     take(frontier, 100.0)
-    ledger = kill(ledger, tmp_path / "f")
-    frontier = frontier_on(ledger, delay=5.0)
+    storage = kill(storage, tmp_path / "f")
+    frontier = frontier_on(storage, delay=5.0)
     assert frontier.lease(101.0) is None
     assert frontier.idle_until() == 106.0
     offer(frontier, "http://c.example/")
     assert frontier.lease(105.9) is None
     assert len({take(frontier, 106.0).host for _ in range(3)}) == 3
-    ledger.close()
+    storage.close()
 
 
-def test_an_entry_keeps_what_the_link_said() -> None:
+def test_entry_keeps_the_fields_of_its_link() -> None:
     frontier = frontier_on(MemoryStorage())
     link = Link(
         url=f"{A}/1", source=LinkSource.TRIPLE, anchor="a", rel="next", tag_path="html a", predicate="http://p.example/"
@@ -349,15 +349,15 @@ def test_an_entry_keeps_what_the_link_said() -> None:
     assert entry.predicate == "http://p.example/"
 
 
-def test_a_policy_that_picks_an_empty_arm_is_told_so() -> None:
+def test_policy_that_picks_an_empty_arm_raises_an_error() -> None:
     policy = BestOf()
     frontier = frontier_on(policy=policy)
-    policy.awake["nowhere.example"] = 1.0
+    policy.ready["nowhere.example"] = 1.0
     with pytest.raises(ValueError, match=r"nowhere\.example"):
         frontier.lease(0.0)
 
 
-def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
+def test_dead_host_gets_one_attempt_after_a_snooze_and_recovers() -> None:
     frontier = frontier_on(delay=0.0, per_host=1, retry_wait=10.0)
     offer(frontier, *(f"{A}/{number}" for number in range(30)))
     now, times = 0.0, []
@@ -367,7 +367,9 @@ def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
         times.append(now)
         frontier.response_received(lease, now)
         frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.CONNECT))
-    assert times[-1] - times[-2] >= 2 * 10.0 * long_rest(HOST_RESTS_AFTER), "the second rest is twice the first"
+    assert times[-1] - times[-2] >= 2 * 10.0 * host_snooze_units(HOST_SNOOZED_AFTER), (
+        "the second rest is twice the first"
+    )
     lease, now = wait(frontier, now)
     assert lease is not None
     frontier.response_received(lease, now)
@@ -376,9 +378,9 @@ def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
     assert [fetch(frontier, now) for _ in range(3)]
 
 
-def test_attempts_and_the_wait_for_the_next_one_outlast_a_kill(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
+def test_attempts_and_retry_time_survive_a_kill(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_on(storage, delay=0.0, retry_wait=10.0)
     offer(frontier, f"{A}/1")
     now, tries = 100.0, 0
     while not ended(frontier):
@@ -387,18 +389,18 @@ def test_attempts_and_the_wait_for_the_next_one_outlast_a_kill(tmp_path: Path) -
         frontier.response_received(lease, now)
         again = frontier.end(lease, End.FAILED, now, failure=failure(FailureKind.SERVER_ERROR))
         frontier.commit()
-        ledger = kill(ledger, tmp_path / "f")
-        frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
+        storage = kill(storage, tmp_path / "f")
+        frontier = frontier_on(storage, delay=0.0, retry_wait=10.0)
         if again:
             assert frontier.lease(now + 1.0) is None, "it waits as long as it would have waited"
             now = frontier.idle_until() or now
             assert now >= 120.0
     assert tries == 3
-    ledger.close()
+    storage.close()
 
 
 class Choosy(BestOf):
-    """Waits for one host, whatever else is awake."""
+    """Waits for one host, even if other arms are ready."""
 
     def __init__(self, host: str) -> None:
         super().__init__()
@@ -408,12 +410,12 @@ class Choosy(BestOf):
         self._host = ""
 
     def pick(self) -> str | None:
-        waits = self._host and self._host not in self.awake
+        waits = self._host and self._host not in self.ready
         self.awaited = self._host if waits else ""
         return None if waits else super().pick()
 
 
-def test_a_policy_may_wait_for_a_host_that_rests_for_a_moment() -> None:
+def test_policy_may_wait_for_a_briefly_snoozed_host() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=2.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     assert fetch(frontier, 0.0) == f"{B}/1"
@@ -422,7 +424,7 @@ def test_a_policy_may_wait_for_a_host_that_rests_for_a_moment() -> None:
     assert fetch(frontier, 2.0) == f"{B}/2"
 
 
-def test_a_host_whose_request_is_under_way_is_waited_for() -> None:
+def test_policy_may_wait_for_a_host_with_request_in_flight() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=2.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     lease = take(frontier, 0.0)
@@ -432,7 +434,7 @@ def test_a_host_whose_request_is_under_way_is_waited_for() -> None:
     assert fetch(frontier, 3.0) == f"{B}/2"
 
 
-def test_a_host_whose_request_takes_long_is_waited_for_no_longer() -> None:
+def test_policy_stops_waiting_for_a_slow_request() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=0.1)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     take(frontier, 0.0)
@@ -442,7 +444,7 @@ def test_a_host_whose_request_takes_long_is_waited_for_no_longer() -> None:
     assert fetch(frontier, 2.0) == f"{A}/1"
 
 
-def test_who_waits_for_nobody_any_more_is_not_called_for_it() -> None:
+def test_policy_that_no_longer_waits_is_not_called() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=0.1)
     offer(frontier, f"{B}/1", f"{B}/2")
     take(frontier, 0.0)
@@ -454,22 +456,18 @@ def test_who_waits_for_nobody_any_more_is_not_called_for_it() -> None:
 
 @pytest.mark.parametrize(("delay", "seconds"), [(0.5, 5.0), (1.0, 10.0), (5.0, 10.0)])
 @pytest.mark.parametrize("longer", [False, True])
-def test_how_long_a_host_is_waited_for_goes_by_how_long_hosts_usually_rest(
-    delay: float, seconds: float, *, longer: bool
-) -> None:
+def test_maximum_wait_depends_on_the_configured_delay(delay: float, seconds: float, *, longer: bool) -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=delay, retry_wait=1.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     lease = take(frontier, 0.0)
     frontier.response_received(lease, 0.0)
-    rest = seconds * (1.5 if longer else 0.5)  # give or take what is added by chance
+    rest = seconds * (1.5 if longer else 0.5)  # the margin covers the jitter
     frontier.end(lease, End.FAILED, 0.0, failure=failure(FailureKind.TOO_MANY, rest))
     assert (frontier.lease(0.0) is None) is not longer
 
 
 @pytest.mark.parametrize(("rules", "is_awaited"), [(b"", True), (b"delay:0.5", False)])
-def test_a_host_that_wants_a_delay_is_not_waited_for_where_the_user_wants_none(
-    rules: bytes, *, is_awaited: bool
-) -> None:
+def test_host_with_crawl_delay_is_not_awaited_if_delay_is_zero(rules: bytes, *, is_awaited: bool) -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=0.0, per_host=1, robots=True)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     asked = take(frontier, 0.0)
@@ -480,14 +478,14 @@ def test_a_host_that_wants_a_delay_is_not_waited_for_where_the_user_wants_none(
 
 
 @pytest.mark.parametrize("host", ["b.example", "never-seen.example"])
-def test_a_host_that_is_used_up_or_rests_for_long_is_not_waited_for(host: str) -> None:
+def test_host_that_is_empty_or_snoozed_for_long_is_not_awaited(host: str) -> None:
     frontier = frontier_on(policy=Choosy(host), delay=60.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     assert {fetch(frontier, 0.0), fetch(frontier, 0.0)} == {f"{A}/1", f"{B}/1"}
 
 
 @pytest.mark.parametrize("kind", [FailureKind.SERVER_ERROR, FailureKind.FORBIDDEN, FailureKind.NOT_FOUND])
-def test_a_host_that_names_a_time_is_left_alone_until_then_whatever_else_it_says(kind: FailureKind) -> None:
+def test_retry_after_snoozes_host_for_any_failure_kind(kind: FailureKind) -> None:
     frontier = frontier_on()
     offer(frontier, f"{A}/1", f"{A}/2")
     first = take(frontier, 0.0)
@@ -497,7 +495,7 @@ def test_a_host_that_names_a_time_is_left_alone_until_then_whatever_else_it_says
     assert take(frontier, 600.0).url in (f"{A}/1", f"{A}/2")
 
 
-def test_a_time_that_is_named_to_a_head_counts_for_the_page_behind_it() -> None:
+def test_retry_after_of_a_probe_delays_the_page() -> None:
     frontier = frontier_on()
     offer(frontier, f"{A}/1")
     head = take(frontier, 0.0)
@@ -508,8 +506,8 @@ def test_a_time_that_is_named_to_a_head_counts_for_the_page_behind_it() -> None:
 
 
 @pytest.mark.parametrize("reopened", ["", "reopened"])
-def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, storage: FrontierStorage) -> None:
-    """An hour back: rests, retries and rules last as long as they were to."""
+def test_clock_set_back_keeps_waiting_times(reopened: str, storage: FrontierStorage) -> None:
+    """The clock is set back by an hour. Snoozes, retries and rules keep their length."""
     frontier = frontier_on(storage, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     rules = take(frontier, 10_000.0)
@@ -535,10 +533,10 @@ def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, storage: Fron
     frontier.commit()
 
 
-def test_saved_times_that_no_delay_explains_are_cut_with_a_warning(
+def test_implausible_saved_times_are_reduced_with_a_warning(
     storage: FrontierStorage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As in a folder that does not say when it was last written."""
+    """The folder does not say when it was last written."""
     frontier = frontier_on(storage, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2")
     ahead = 3_000_000.0

@@ -1,4 +1,4 @@
-"""Whole crawls of invented webs on a fake clock, judged by the log that the servers would have kept."""
+"""Crawls of synthetic webs with a simulated clock, checked by the access logs of the servers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ KINDS = [FailureKind.TIMEOUT, FailureKind.RESET, FailureKind.SERVER_ERROR, Failu
 
 @dataclass
 class World:
-    """Hosts with rules, some of which lie on another host; pages that link, redirect, and fail now and then."""
+    """Hosts with robots.txt, some redirected to another host, and pages with links, redirects or errors."""
 
     seed: int
     hosts: int = 8
     log: list[tuple[str, float, float, str]] = field(default_factory=list)
-    """Host that was asked, start, end, URL."""
+    """Contacted host, start time, end time, URL."""
 
     def __post_init__(self) -> None:
         random = Random(self.seed)
@@ -87,7 +87,7 @@ def settle_robots(world: World, frontier: Frontier, lease: Lease, now: float) ->
 
 
 def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 10**9) -> float:
-    """Run until the frontier is exhausted, or so many requests have begun; the time at the end."""
+    """Run until the frontier is exhausted or `stop_after` requests have started. Return the time at the end."""
     now, begun = start, 0
     under_way: list[tuple[float, int, Lease]] = []
     unsettled: list[tuple[float, int, Lease]] = []
@@ -114,7 +114,7 @@ def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 1
 
 
 def audit(world: World, configured: float, *, per_host: int = 4) -> None:
-    """The servers' side: delays kept, robots.txt first, nothing forbidden asked for."""
+    """Check the access logs: delays are kept, robots.txt is first, no disallowed URL is requested."""
     by_host: dict[str, list[tuple[float, float, str]]] = {}
     for name, begin, end, url in sorted(world.log, key=lambda line: line[1]):
         by_host.setdefault(name, []).append((begin, end, url))
@@ -140,7 +140,7 @@ def first_page(lines: list[tuple[float, float, str]], world: World) -> float:
 
 
 def reachable(world: World) -> set[str]:
-    """Every URL that a crawl from the home pages must come to know."""
+    """Return every URL that a crawl from the home pages must find."""
     found: set[str] = set()
     todo = [f"http://{name}/0" for name in world.names]
     while todo:
@@ -160,7 +160,7 @@ def seed(world: World, frontier: Frontier) -> None:
 
 @pytest.mark.parametrize("delay", [0.0, 2.0])
 @pytest.mark.parametrize("number", range(6))
-def test_a_crawl_is_polite_complete_and_comes_to_an_end(number: int, delay: float) -> None:
+def test_random_crawl_is_polite_complete_and_ends(number: int, delay: float) -> None:
     world = World(number)
     storage = MemoryStorage()
     frontier = frontier_on(storage, delay=delay, robots=True)
@@ -174,8 +174,8 @@ def test_a_crawl_is_polite_complete_and_comes_to_an_end(number: int, delay: floa
         assert times == 1 or url in world.trouble, f"{url} was fetched {times} times"
 
 
-def test_a_lone_host_is_asked_as_often_as_its_delay_allows() -> None:
-    """Politeness must not become idleness: nine tenths of what the delays allow, and no less."""
+def test_single_host_is_contacted_as_often_as_its_delay_allows() -> None:
+    """The crawl sends at least 90 % of the requests that the delays allow."""
     world = World(1, hosts=1)
     world.rules = {"h0.example": b""}
     world.moved, world.trouble, world.redirects = {}, {}, {}
@@ -191,7 +191,7 @@ def test_a_lone_host_is_asked_as_often_as_its_delay_allows() -> None:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_a_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_path: Path) -> None:
+def test_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_path: Path) -> None:
     def quiet(world: World) -> World:
         world.trouble.clear()
         return world

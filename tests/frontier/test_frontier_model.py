@@ -1,4 +1,4 @@
-"""The frontier against a model that looks at everything: any order of offers, answers and failures."""
+"""The frontier compared with a simple model, for random sequences of links, responses and failures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from motherlode.frontier import End, Lease
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, RULES_PATIENCE, TREATMENTS, long_rest, rules_rest
+from motherlode.frontier.backoff import (
+    HOST_GIVEN_UP_AFTER,
+    MAX_UNREADABLE_RULES_UNITS,
+    TREATMENTS,
+    host_snooze_units,
+    rules_snooze_units,
+)
 from motherlode.model import Failure, FailureKind, RequestKind
 from motherlode.www.urls import host_of
 
@@ -40,7 +46,7 @@ class ModelHost:
 
 @dataclass
 class Model:
-    """All that is known, in plain lists; every question is answered by going through all of it."""
+    """The state of the frontier in plain lists. Every query is a linear search."""
 
     delay: float
     order: dict[str, int] = field(default_factory=dict)
@@ -94,7 +100,7 @@ class Model:
         return url, RequestKind.PAGE
 
     def next_ripe(self) -> float | None:
-        """When a clock alone brings something."""
+        """Return the next time at which a URL becomes ready without any other event."""
         times = list(self.later.values())
         times += [self.host(url).ready_at for url in self.waiting if self.free(self.host(url))]
         times += [host.ready_at for host in self.hosts.values() if host.cleared]
@@ -110,7 +116,7 @@ class Model:
         self.attempts[url] = self.attempts.get(url, 0) + 1
         host.failures = host.failures + 1 if treatment.against_host else 0
         wait = treatment.wait * RETRY_WAIT * 2 ** (self.attempts[url] - 1)
-        rest = max(wait if treatment.host_rests else 0.0, RETRY_WAIT * long_rest(host.failures))
+        rest = max(wait if treatment.snoozes_host else 0.0, RETRY_WAIT * host_snooze_units(host.failures))
         if rest and host.failures < HOST_GIVEN_UP_AFTER:
             host.ready_at = max(host.ready_at, now + rest)
         again = self.attempts[url] <= treatment.retries
@@ -120,7 +126,7 @@ class Model:
 
 
 class FrontierMachine(RuleBasedStateMachine):
-    """Every rule does one thing to both and compares what they say."""
+    """Every rule performs one operation on both and compares the results."""
 
     @initialize(delay=st.sampled_from([0.0, 2.0]))
     def begin(self, delay: float) -> None:
@@ -233,9 +239,9 @@ class FrontierMachine(RuleBasedStateMachine):
             self.frontier.end(ticket, End.ROBOTS_UNREADABLE, self.now, failure=failure(FailureKind.SERVER_ERROR))
             host.unread_since = self.now if host.unread_since is None else host.unread_since
             unread = (self.now - host.unread_since) / RETRY_WAIT
-            host.failures = HOST_GIVEN_UP_AFTER if unread >= RULES_PATIENCE else 0
+            host.failures = HOST_GIVEN_UP_AFTER if unread >= MAX_UNREADABLE_RULES_UNITS else 0
             if not host.failures:
-                host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * rules_rest(unread))
+                host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * rules_snooze_units(unread))
             self.model.waiting.add(url)
 
     @invariant()

@@ -1,4 +1,4 @@
-"""Pages that are looked at again, pages that were only probed, hosts of the user's own, and what is left out late."""
+"""Revisits, probes, own hosts, and URLs that are refused at lease time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _known(storage: FrontierStorage, url: str) -> tuple[Entry, UrlState]:
     return found[0], found[1]
 
 
-def test_a_revisit_ends_as_what_it_was_before(storage: FrontierStorage) -> None:
+def test_revisit_ends_in_the_previous_state(storage: FrontierStorage) -> None:
     frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/1")
     assert fetch(frontier, 0.0) == f"{A}/1"
@@ -46,7 +46,7 @@ def test_a_revisit_ends_as_what_it_was_before(storage: FrontierStorage) -> None:
     assert ended(frontier)
 
 
-def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(storage: FrontierStorage) -> None:
+def test_failed_revisit_is_retried_before_it_ends(storage: FrontierStorage) -> None:
     frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/1")
     fetch(frontier, 0.0)
@@ -62,12 +62,12 @@ def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(storage: Front
     assert ended(frontier)
 
 
-def test_a_host_that_was_given_up_has_another_try(storage: FrontierStorage) -> None:
+def test_revisit_of_given_up_host_gets_one_attempt(storage: FrontierStorage) -> None:
     frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     urls = [fetch(frontier, 0.0), fetch(frontier, 0.0)]
     now = 0.0
-    while not frontier.refused:  # an outage that outlasts a refresh
+    while not frontier.refused:  # an outage that lasts longer than the revisits
         for url in urls:
             frontier.revisit(_known(storage, url)[0])
         lease, now = wait(frontier, now)
@@ -80,10 +80,10 @@ def test_a_host_that_was_given_up_has_another_try(storage: FrontierStorage) -> N
     assert {fetch(frontier, now), fetch(frontier, now)} == set(urls)
 
 
-def test_the_budget_of_a_host_is_for_new_pages() -> None:
-    ledger = MemoryStorage()
+def test_host_budget_does_not_apply_to_revisits() -> None:
+    storage = MemoryStorage()
     frontier = Frontier(
-        storage=ledger,
+        storage=storage,
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -93,31 +93,31 @@ def test_the_budget_of_a_host_is_for_new_pages() -> None:
     offer(frontier, f"{A}/1", f"{A}/2")
     first = fetch(frontier, 0.0)
     frontier.record_visit("a.example", relevant=True, quads=1, received=1)
-    frontier.revisit(_known(ledger, first)[0])
+    frontier.revisit(_known(storage, first)[0])
     assert fetch(frontier, 0.0) == first
     assert frontier.lease(0.0) is None
     assert frontier.refused == {"the host's budget of pages is spent": 1}
 
 
-def test_revisits_outlive_a_kill(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path)
-    frontier = frontier_on(ledger, delay=0.0)
+def test_revisits_survive_a_kill(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path)
+    frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     for _ in range(3):
         fetch(frontier, 0.0)
     for number in (1, 2, 3):
-        frontier.revisit(_known(ledger, f"{A}/{number}")[0])
+        frontier.revisit(_known(storage, f"{A}/{number}")[0])
     done = take(frontier, 0.0)
     frontier.response_received(done, 0.0)
     frontier.end(done, End.FETCHED, 0.0, entry=done.entry)
     take(frontier, 0.0)  # in flight when the process ends
     frontier.commit()
-    ledger.close()
+    storage.close()
     again = frontier_on(LmdbStorage(tmp_path), delay=0.0)
     assert again.revisits_left == 2
 
 
-def test_a_probed_page_is_the_next_request_to_its_host() -> None:
+def test_probed_page_is_the_next_request_to_its_host() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     probe = take(frontier, 0.0)
@@ -144,7 +144,7 @@ def test_several_probes_of_one_host_lose_no_page() -> None:
     assert ended(frontier)
 
 
-def test_the_rules_of_an_own_host_are_not_asked_for() -> None:
+def test_robots_txt_of_own_host_is_not_requested() -> None:
     frontier = Frontier(
         storage=MemoryStorage(),
         policy=BestOf(),
@@ -162,11 +162,11 @@ def test_the_rules_of_an_own_host_are_not_asked_for() -> None:
     assert errand.kind is RequestKind.SUBREQUEST
 
 
-def test_a_url_that_is_unwanted_by_the_time_its_turn_comes_is_refused() -> None:
+def test_url_unwanted_at_lease_time_is_refused() -> None:
     unwanted: set[str] = set()
-    ledger = MemoryStorage()
+    storage = MemoryStorage()
     frontier = Frontier(
-        storage=ledger,
+        storage=storage,
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -177,11 +177,11 @@ def test_a_url_that_is_unwanted_by_the_time_its_turn_comes_is_refused() -> None:
     unwanted.add(f"{A}/1")
     assert fetch(frontier, 0.0) == f"{A}/2"
     assert frontier.refused == {"no more": 1}
-    assert _known(ledger, f"{A}/1")[1] is UrlState.REFUSED
+    assert _known(storage, f"{A}/1")[1] is UrlState.REFUSED
     assert ended(frontier)
 
 
-def test_what_is_known_of_pages_is_kept(storage: FrontierStorage) -> None:
+def test_page_records_are_stored(storage: FrontierStorage) -> None:
     assert storage.page(f"{A}/1") is None
     storage.put_page(f"{A}/1", b"first")
     storage.put_page(f"{A}/1", b"second")

@@ -1,4 +1,4 @@
-"""Clocks: many hosts at once are woken a few at a time, and none is forgotten."""
+"""The host queue makes a bounded number of hosts ready at a time, and loses none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from motherlode.model import Rating
 from .fakes import BestOf, fetch, offer, take
 
 
-def test_a_look_at_the_clocks_wakes_only_so_many() -> None:
+def test_one_lease_makes_a_bounded_number_of_hosts_ready() -> None:
     policy = BestOf()
     frontier = Frontier(
         storage=MemoryStorage(),
@@ -21,13 +21,13 @@ def test_a_look_at_the_clocks_wakes_only_so_many() -> None:
     )
     offer(frontier, *(f"http://h{number}.example/" for number in range(10)))
     found = [fetch(frontier, 0.0)]
-    assert len(policy.awake) == 2
+    assert len(policy.ready) == 2
     found += [fetch(frontier, 0.0) for _ in range(9)]
     assert len(set(found)) == 10
     assert frontier.exhausted
 
 
-def test_hosts_that_are_due_but_of_no_use_do_not_hide_the_others() -> None:
+def test_due_hosts_without_usable_urls_do_not_block_others() -> None:
     policy = BestOf()
     frontier = Frontier(
         storage=MemoryStorage(),
@@ -44,7 +44,7 @@ def test_hosts_that_are_due_but_of_no_use_do_not_hide_the_others() -> None:
 
 
 class ArmsByPath(BestOf):
-    """Two arms a host, by the first letter of the path."""
+    """Two arms per host, by the first character of the path."""
 
     def rate(self, links, parent):  # type: ignore[no-untyped-def]
         ratings = super().rate(links, parent)
@@ -59,7 +59,7 @@ def frontier_over(path: Path, policy: BestOf) -> tuple[LmdbStorage, Frontier]:
     return storage, frontier
 
 
-def test_after_a_reopening_hosts_sleep_until_it_is_their_turn(tmp_path: Path) -> None:
+def test_unseen_hosts_are_snoozed_after_restart(tmp_path: Path) -> None:
     storage, frontier = frontier_over(tmp_path / "f", ArmsByPath())
     urls = [f"http://h{number}.example/{letter}" for number in range(10) for letter in "ab"[: 1 + number // 5]]
     offer(frontier, *urls)
@@ -73,7 +73,7 @@ def test_after_a_reopening_hosts_sleep_until_it_is_their_turn(tmp_path: Path) ->
     assert frontier.lease(100.0) is None, "everybody rests once"
     assert frontier.idle_until() == 101.0
     found = [take(frontier, 101.0)]
-    assert len({arm.split()[0] for arm in policy.awake}) <= 3
+    assert len({arm.split()[0] for arm in policy.ready}) <= 3
     found += [take(frontier, 101.0) for _ in range(10)]
     assert len({lease.host for lease in found}) == 11
     assert frontier.lease(101.0) is None
@@ -91,7 +91,7 @@ def test_after_a_reopening_hosts_sleep_until_it_is_their_turn(tmp_path: Path) ->
     storage.close()
 
 
-def test_an_errand_to_a_sleeping_host_leaves_its_pages_in_the_queue() -> None:
+def test_subrequest_to_unseen_host_keeps_its_pages_queued() -> None:
     frontier = Frontier(
         storage=MemoryStorage(),
         policy=BestOf(),

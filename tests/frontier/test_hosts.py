@@ -1,11 +1,11 @@
-"""Waking times, and hosts that sleep."""
+"""Ready times and snoozed hosts."""
 
 from __future__ import annotations
 
 from motherlode.frontier.hosts import ReadyTimes, SnoozedHosts
 
 
-def test_hosts_come_due_earliest_first_and_once() -> None:
+def test_due_returns_earliest_hosts_first_and_once() -> None:
     times = ReadyTimes()
     for ready_at, host in ((5.0, "b"), (3.0, "c"), (9.0, "a"), (3.0, "a")):
         times.push(ready_at, host)
@@ -16,7 +16,7 @@ def test_hosts_come_due_earliest_first_and_once() -> None:
     assert times.next_time() == 9.0
 
 
-def test_most_leaves_the_rest_for_later() -> None:
+def test_due_returns_at_most_the_limit() -> None:
     times = ReadyTimes()
     for number in range(3):
         times.push(float(number), str(number))
@@ -25,7 +25,7 @@ def test_most_leaves_the_rest_for_later() -> None:
     assert times.next_time() is None
 
 
-def test_sleepers_are_named_longest_here_first_and_each_is_taken_once() -> None:
+def test_snoozed_hosts_are_returned_oldest_first_and_taken_once() -> None:
     sleepers = SnoozedHosts()
     for name in ("d", "b", "c", "a"):
         assert sleepers.put(name, f"{name} arm")

@@ -1,4 +1,4 @@
-"""What is handed out, and the gentleness that holds where nobody says otherwise."""
+"""Leases, and the default politeness."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from motherlode.model import RequestKind
 from .fakes import entry, frontier_on, offer, redirect, take
 
 
-def test_a_ticket_is_for_one_request_and_cannot_be_changed() -> None:
+def test_lease_has_one_request_and_is_immutable() -> None:
     lease = Lease(url="http://a.example/", host="a.example", kind=RequestKind.PAGE, entry=entry("http://a.example/"))
     with pytest.raises(AttributeError):
         lease.url = "http://a.example/private"  # type: ignore[misc]
     assert lease.address == "", "no clock of an address allows it"
 
 
-def test_a_ticket_for_the_rules_names_the_page_that_waits_for_them() -> None:
+def test_lease_for_robots_txt_names_the_held_page() -> None:
     frontier = frontier_on(robots=True)
     offer(frontier, "http://a.example/deep/page")
     rules = take(frontier, 0.0)
@@ -32,10 +32,10 @@ def test_a_ticket_for_the_rules_names_the_page_that_waits_for_them() -> None:
     assert (moved.url, moved.host) == ("http://www.a.example/robots.txt", "a.example"), "it is about the first host"
 
 
-def test_a_job_that_says_nothing_is_as_gentle_as_a_frontier_that_is_told_nothing() -> None:
+def test_default_job_has_the_default_politeness() -> None:
     job, gentle = Job(), Politeness()
     shared = {field.name for field in fields(Politeness)} & {field.name for field in fields(Job)}
-    shared -= {"delay"}  # of which a recorded web has none
+    shared -= {"delay"}  # a replay has no delay
     assert {"per_host", "per_address", "address_delay", "delay_factor", "retry_wait"} <= shared
     assert job.host_delay == gentle.delay
     assert {name: getattr(job, name) for name in shared} == {name: getattr(gentle, name) for name in shared}

@@ -1,4 +1,4 @@
-"""Robots rules and the frontier: asked for first and once, obeyed, and nothing is lost while they are awaited."""
+"""robots.txt is requested first and once, its rules are obeyed, and no page is lost while it is awaited."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ A, B = "http://a.example", "http://b.example"
 
 
 def ask(frontier: Frontier, now: float) -> Lease:
-    """The next ticket, which must be for a robots.txt."""
+    """Return the next lease, which must be for a robots.txt."""
     lease = take(frontier, now)
     assert lease.kind is RequestKind.ROBOTS
     return lease
@@ -28,7 +28,7 @@ def introduce(frontier: Frontier, rules: bytes, now: float) -> Lease:
     return lease
 
 
-def test_rules_are_asked_for_first_and_once_and_the_held_page_goes_first() -> None:
+def test_robots_txt_is_requested_once_before_the_held_page() -> None:
     frontier = frontier_on(robots=True, delay=1.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     lease = ask(frontier, 0.0)
@@ -41,7 +41,7 @@ def test_rules_are_asked_for_first_and_once_and_the_held_page_goes_first() -> No
     assert ended(frontier)
 
 
-def test_the_held_page_keeps_the_delay_after_the_rules() -> None:
+def test_held_page_keeps_the_delay_after_robots_txt() -> None:
     frontier = frontier_on(robots=True, delay=3.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     introduce(frontier, b"", 10.0)
@@ -50,7 +50,7 @@ def test_the_held_page_keeps_the_delay_after_the_rules() -> None:
     assert fetch(frontier, 13.0) == f"{A}/1"
 
 
-def test_the_held_page_of_one_host_goes_before_better_pages_of_others() -> None:
+def test_held_page_is_leased_before_better_pages_of_other_hosts() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1")
     asked = ask(frontier, 0.0)
@@ -60,7 +60,7 @@ def test_the_held_page_of_one_host_goes_before_better_pages_of_others() -> None:
     assert take(frontier, 0.0).url == f"{A}/1"
 
 
-def test_a_host_without_delay_runs_at_full_width_as_soon_as_its_rules_are_known() -> None:
+def test_host_without_delay_uses_all_slots_after_robots_txt() -> None:
     frontier = frontier_on(robots=True, delay=0.0, per_host=3)
     offer(frontier, *(f"{A}/{number}" for number in range(5)))
     lease = ask(frontier, 0.0)
@@ -71,7 +71,7 @@ def test_a_host_without_delay_runs_at_full_width_as_soon_as_its_rules_are_known(
     assert frontier.lease(0.0) is None
 
 
-def test_a_crawl_delay_raises_the_delay_and_never_lowers_it() -> None:
+def test_crawl_delay_raises_but_never_lowers_the_delay() -> None:
     frontier = frontier_on(robots=True, delay=2.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1", f"{B}/2")
     introduce(frontier, b"delay:10", 0.0)
@@ -85,7 +85,7 @@ def test_a_crawl_delay_raises_the_delay_and_never_lowers_it() -> None:
     assert fetch(frontier, 20.0) == f"{A}/2"
 
 
-def test_a_crawl_delay_ends_parallel_requests_to_a_host() -> None:
+def test_crawl_delay_ends_parallel_requests_to_a_host() -> None:
     frontier = frontier_on(robots=True, delay=0.0, per_host=4)
     offer(frontier, f"{A}/1", f"{A}/2")
     introduce(frontier, b"delay:5", 0.0)
@@ -94,7 +94,7 @@ def test_a_crawl_delay_ends_parallel_requests_to_a_host() -> None:
     assert frontier.lease(50.0) is None
 
 
-def test_forbidden_urls_are_refused_and_counted(storage: FrontierStorage) -> None:
+def test_disallowed_urls_are_refused_and_counted(storage: FrontierStorage) -> None:
     frontier = frontier_on(storage, robots=True, delay=0.0)
     offer(frontier, f"{A}/private/1", f"{A}/open", f"{A}/private/2", f"{B}/private/1")
     introduce(frontier, b"no:/private", 0.0)
@@ -106,7 +106,7 @@ def test_forbidden_urls_are_refused_and_counted(storage: FrontierStorage) -> Non
     assert found[1:] == (UrlState.REFUSED, "robots")
 
 
-def test_when_everything_is_forbidden_the_end_comes_at_once() -> None:
+def test_frontier_is_exhausted_if_all_urls_are_disallowed() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     introduce(frontier, b"no:/", 0.0)
@@ -116,8 +116,8 @@ def test_when_everything_is_forbidden_the_end_comes_at_once() -> None:
     assert frontier.idle_until() is None
 
 
-def test_next_gives_none_only_where_nothing_may_be_fetched_now() -> None:
-    """Several hosts whose held pages are all forbidden, and one page that is not."""
+def test_lease_is_none_only_if_no_url_may_be_fetched() -> None:
+    """Several hosts hold disallowed pages, and one page is allowed."""
     frontier = frontier_on(robots=True, delay=0.0)
     hosts = [f"http://h{number}.example" for number in range(4)]
     offer(frontier, *(f"{host}/no" for host in hosts))
@@ -130,7 +130,7 @@ def test_next_gives_none_only_where_nothing_may_be_fetched_now() -> None:
 
 
 @pytest.mark.parametrize(("retry_after", "ready"), [(None, 20.0), (500.0, 500.0), (0.0, 20.0)])
-def test_rules_that_cannot_be_read_now_defer_the_host(retry_after: float | None, ready: float) -> None:
+def test_unreadable_robots_txt_snoozes_the_host(retry_after: float | None, ready: float) -> None:
     frontier = frontier_on(robots=True, delay=1.0, retry_wait=10.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     lease = ask(frontier, 0.0)
@@ -144,7 +144,7 @@ def test_rules_that_cannot_be_read_now_defer_the_host(retry_after: float | None,
 
 
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.DNS])
-def test_a_host_that_cannot_be_reached_fails_the_page_and_the_table_decides(kind: FailureKind) -> None:
+def test_unreachable_host_fails_the_page_by_the_retry_rules(kind: FailureKind) -> None:
     frontier = frontier_on(robots=True, delay=1.0, retry_wait=10.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     lease = ask(frontier, 0.0)
@@ -159,7 +159,7 @@ def test_a_host_that_cannot_be_reached_fails_the_page_and_the_table_decides(kind
 
 
 @pytest.mark.parametrize("look_between", [True, False])
-def test_a_final_failure_at_the_rules_does_not_strand_the_other_pages(*, look_between: bool) -> None:
+def test_permanent_failure_of_robots_txt_does_not_block_other_pages(*, look_between: bool) -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     for url in (f"{A}/1", f"{A}/2"):
@@ -172,7 +172,7 @@ def test_a_final_failure_at_the_rules_does_not_strand_the_other_pages(*, look_be
     assert ended(frontier)
 
 
-def test_where_answers_never_change_a_host_without_rules_is_given_up_at_once() -> None:
+def test_replay_gives_up_host_with_unreadable_robots_txt_at_once() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retries=False)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     asked = ask(frontier, 0.0)
@@ -186,7 +186,7 @@ def test_where_answers_never_change_a_host_without_rules_is_given_up_at_once() -
 
 
 @pytest.mark.parametrize("robots", [True, False])
-def test_a_ticket_that_cannot_be_used_ends_its_page_alone(*, robots: bool) -> None:
+def test_refused_lease_ends_only_its_page(*, robots: bool) -> None:
     frontier = frontier_on(robots=robots, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     for _ in range(2):
@@ -198,7 +198,7 @@ def test_a_ticket_that_cannot_be_used_ends_its_page_alone(*, robots: bool) -> No
     assert [record.fetched for record in frontier.host_records()] == [0]
 
 
-def test_rules_on_the_same_host_are_followed_by_its_clock() -> None:
+def test_robots_txt_redirect_on_same_host_keeps_its_delay() -> None:
     frontier = frontier_on(robots=True, delay=2.0)
     offer(frontier, f"{A}/1")
     lease = ask(frontier, 0.0)
@@ -215,7 +215,7 @@ def test_rules_on_the_same_host_are_followed_by_its_clock() -> None:
     assert ended(frontier)
 
 
-def test_rules_on_another_host_wait_for_that_hosts_clock_and_move_it() -> None:
+def test_robots_txt_redirect_to_other_host_keeps_and_starts_its_delay() -> None:
     frontier = frontier_on(robots=True, delay=10.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     introduce(frontier, b"", 0.0)
@@ -238,7 +238,7 @@ def test_rules_on_another_host_wait_for_that_hosts_clock_and_move_it() -> None:
     assert ended(frontier)
 
 
-def test_rules_that_lead_from_place_to_place_come_to_an_end() -> None:
+def test_robots_txt_redirect_chain_is_bounded() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1")
     lease = ask(frontier, 0.0)
@@ -254,7 +254,7 @@ def test_rules_that_lead_from_place_to_place_come_to_an_end() -> None:
     assert fetch(frontier, 0.0) == f"{A}/1"
 
 
-def test_after_a_failure_elsewhere_the_host_itself_is_asked_again() -> None:
+def test_failed_robots_txt_redirect_restarts_at_the_host_itself() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=10.0)
     offer(frontier, f"{A}/1")
     lease = ask(frontier, 0.0)
@@ -266,7 +266,7 @@ def test_after_a_failure_elsewhere_the_host_itself_is_asked_again() -> None:
     assert ask(frontier, 20.0).url == f"{A}/robots.txt"
 
 
-def test_rules_of_yesterday_are_asked_for_again_and_the_new_ones_hold() -> None:
+def test_robots_txt_older_than_a_day_is_requested_again() -> None:
     frontier = frontier_on(robots=True, delay=1.0)
     offer(frontier, *(f"{A}/{number}" for number in range(5)))
     introduce(frontier, b"delay:5", 0.0)
@@ -281,7 +281,7 @@ def test_rules_of_yesterday_are_asked_for_again_and_the_new_ones_hold() -> None:
     assert ended(frontier)
 
 
-def test_a_run_that_goes_on_later_asks_for_the_rules_again(storage: FrontierStorage) -> None:
+def test_restart_after_a_day_requests_robots_txt_again(storage: FrontierStorage) -> None:
     first = frontier_on(storage, robots=True, delay=0.0)
     offer(first, f"{A}/1", f"{A}/2", f"{A}/3")
     introduce(first, b"", 0.0)
@@ -296,7 +296,7 @@ def test_a_run_that_goes_on_later_asks_for_the_rules_again(storage: FrontierStor
     assert late.refused == {"robots": 1}
 
 
-def test_a_host_that_wants_one_request_a_day_gets_to_its_pages() -> None:
+def test_host_with_crawl_delay_of_a_day_is_still_crawled() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     introduce(frontier, f"delay:{RULES_LAST}".encode(), 0.0)
@@ -305,7 +305,7 @@ def test_a_host_that_wants_one_request_a_day_gets_to_its_pages() -> None:
     assert fetch(frontier, 3 * RULES_LAST) == f"{A}/2"
 
 
-def test_old_rules_that_cannot_be_read_again_defer_the_host() -> None:
+def test_unreadable_new_robots_txt_snoozes_the_host() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     introduce(frontier, b"", 0.0)
@@ -318,7 +318,7 @@ def test_old_rules_that_cannot_be_read_again_defer_the_host() -> None:
     assert fetch(frontier, RULES_LAST + 500) == f"{A}/2"
 
 
-def test_without_a_reader_of_rules_nobody_asks_and_introducing_is_a_mistake() -> None:
+def test_without_rules_reader_robots_txt_is_not_requested() -> None:
     frontier = frontier_on()
     offer(frontier, f"{A}/1")
     lease = take(frontier, 0.0)
@@ -330,7 +330,7 @@ def test_without_a_reader_of_rules_nobody_asks_and_introducing_is_a_mistake() ->
 SECURE = "https://a.example"
 
 
-def test_each_scheme_has_rules_of_its_own() -> None:
+def test_each_scheme_has_its_own_robots_txt() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/private", f"{SECURE}/private", f"{SECURE}/open")
     introduce(frontier, b"", 0.0)
@@ -343,7 +343,7 @@ def test_each_scheme_has_rules_of_its_own() -> None:
     assert ended(frontier)
 
 
-def test_the_longer_delay_of_two_schemes_counts_whichever_was_read_last() -> None:
+def test_longer_crawl_delay_of_two_schemes_counts() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{SECURE}/1", f"{SECURE}/2")
     introduce(frontier, b"delay:7", 0.0)
@@ -354,9 +354,9 @@ def test_the_longer_delay_of_two_schemes_counts_whichever_was_read_last() -> Non
     assert fetch(frontier, 28.0) == f"{SECURE}/2"
 
 
-def test_rules_that_http_is_sent_on_to_are_known_for_https() -> None:
-    ledger = MemoryStorage()
-    frontier = frontier_on(ledger, robots=True, delay=0.0)
+def test_robots_txt_redirected_from_http_is_used_for_https() -> None:
+    storage = MemoryStorage()
+    frontier = frontier_on(storage, robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{SECURE}/private", f"{SECURE}/2")
     asked = ask(frontier, 0.0)
     frontier.response_received(asked, 0.0)
@@ -364,11 +364,11 @@ def test_rules_that_http_is_sent_on_to_are_known_for_https() -> None:
     assert introduce(frontier, b"no:/private", 1.0).url == f"{SECURE}/robots.txt"
     assert [fetch(frontier, 2.0), fetch(frontier, 2.0)] == [f"{A}/1", f"{SECURE}/2"]
     frontier.commit()
-    (record,) = ledger.hosts()
+    (record,) = storage.hosts()
     assert record.robots == record.secure_robots == b"no:/private"
 
 
-def test_rules_elsewhere_are_those_of_the_scheme_that_sent_us_there() -> None:
+def test_redirected_robots_txt_belongs_to_the_redirecting_scheme() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{SECURE}/2")
     asked = ask(frontier, 0.0)
@@ -388,9 +388,7 @@ def test_rules_elsewhere_are_those_of_the_scheme_that_sent_us_there() -> None:
         (0.0, b"delay:3000", 6000.0),
     ],
 )
-def test_rules_are_asked_for_again_as_soon_as_their_host_wants_it_within_an_hour_and_a_day(
-    lasts: float, rules: bytes, until: float
-) -> None:
+def test_robots_txt_max_age_is_bounded_to_an_hour_and_a_day(lasts: float, rules: bytes, until: float) -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     lease = ask(frontier, 0.0)

@@ -1,4 +1,4 @@
-"""Facts: how statements are counted, and that problems stand beside them."""
+"""Transform results: counts of statements, and problems."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ STATEMENT = st.tuples(TERM, TERM, TERM, st.sampled_from(["", "<u:g>"]))
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(STATEMENT, max_size=12))
-def test_a_statement_that_a_syntax_repeats_counts_once(statements: list[Statement]) -> None:
+def test_repeated_statement_of_a_syntax_counts_once(statements: list[Statement]) -> None:
     facts = TransformResult(extractions=(Extraction(syntax=Syntax.RDFA, statements=tuple(statements)),))
     assert facts.counts == ({Syntax.RDFA: len(set(statements))} if statements else {})
 
 
-def test_counts_are_kept_apart_by_syntax_and_a_graph_makes_another_statement() -> None:
+def test_counts_are_per_syntax_and_distinguish_graphs() -> None:
     one, other = ("<u:a>", "<u:b>", "<u:c>", ""), ("<u:a>", "<u:b>", "<u:c>", "<u:g>")
     facts = TransformResult(
         extractions=(
@@ -33,7 +33,7 @@ def test_counts_are_kept_apart_by_syntax_and_a_graph_makes_another_statement() -
     assert facts.counts == {Syntax.RDFA: 1, Syntax.JSON_LD: 2}, "no statements, no count"
 
 
-def test_all_problems_are_those_of_the_page_and_then_those_of_each_syntax_in_order() -> None:
+def test_all_problems_returns_page_problems_then_syntax_problems() -> None:
     page, first, second = (Problem(syntax=None, message=text) for text in ("page", "first", "second"))
     facts = TransformResult(
         problems=(page,),
@@ -46,7 +46,7 @@ def test_all_problems_are_those_of_the_page_and_then_those_of_each_syntax_in_ord
     assert TransformResult().all_problems() == ()
 
 
-def test_a_problem_survives_its_way_between_processes() -> None:
+def test_problem_serialized_and_parsed_is_equal() -> None:
     for problem in (
         Problem(syntax=None, message="no syntax"),
         Problem(syntax=Syntax.TURTLE, message="é", line=3, column=0, repaired=True),
@@ -54,11 +54,11 @@ def test_a_problem_survives_its_way_between_processes() -> None:
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(problem), type=Problem) == problem
 
 
-def test_the_syntaxes_of_documents_are_those_of_some_content_kind() -> None:
+def test_document_syntaxes_belong_to_rdf_content_kinds() -> None:
     assert {entry.syntax for entry in MEDIA.values() if entry.is_rdf} >= DOCUMENT_SYNTAXES
     assert Syntax.PAGE not in DOCUMENT_SYNTAXES
 
 
-def test_facts_cannot_be_changed() -> None:
+def test_transform_result_is_immutable() -> None:
     with pytest.raises(AttributeError):
         TransformResult().problems = ()  # type: ignore[misc]

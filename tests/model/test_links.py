@@ -1,4 +1,4 @@
-"""Links: small, frozen, and the same on both sides of a process border."""
+"""Links are immutable and can be serialized."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from motherlode.model import Link, LinkSource
         nofollow=st.booleans(),
     )
 )
-def test_a_link_survives_its_way_between_processes(link: Link) -> None:
+def test_link_serialized_and_parsed_is_equal(link: Link) -> None:
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(link), type=Link) == link
 
 
-def test_what_an_older_version_wrote_without_the_last_fields_is_read() -> None:
+def test_link_without_last_fields_is_parsed_with_defaults() -> None:
     short = msgspec.msgpack.encode(["http://a.example/", "anchor"])
     assert msgspec.msgpack.decode(short, type=Link) == Link(url="http://a.example/", source=LinkSource.ANCHOR)
 
 
-def test_an_unknown_source_is_refused() -> None:
+def test_link_with_unknown_source_is_rejected() -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.msgpack.decode(msgspec.msgpack.encode(["http://a.example/", "nowhere"]), type=Link)
 
 
-def test_a_link_cannot_be_changed() -> None:
+def test_link_is_immutable() -> None:
     with pytest.raises(AttributeError):
         Link(url="http://a.example/", source=LinkSource.SEED).url = "x"  # type: ignore[misc]

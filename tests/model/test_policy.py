@@ -1,6 +1,6 @@
-"""Between frontier and policy: the part of the contract that is about arms, on each policy that a user can name.
+"""The contract between frontier and policy about ratings and arms, tested on each policy.
 
-That what was learned can be taken up again is the matter of `test_names` and `test_models` in the policy room.
+`dump` and `load` are tested with the policies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PARENT = Outcome(
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_each_link_gets_one_rating_in_order_and_no_arm_spans_two_hosts(name: str) -> None:
+def test_rate_returns_one_rating_per_link_and_arms_of_one_host(name: str) -> None:
     policy = policy_from(name, 7)
     ratings = policy.rate(LINKS, PARENT)
     assert len(ratings) == len(LINKS)
@@ -32,7 +32,7 @@ def test_each_link_gets_one_rating_in_order_and_no_arm_spans_two_hosts(name: str
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_every_arm_that_is_awake_is_picked_and_no_other(name: str) -> None:
+def test_pick_returns_every_ready_arm_and_no_snoozed_one(name: str) -> None:
     policy = policy_from(name, 7)
     assert policy.pick() is None
     ratings = policy.rate(LINKS, PARENT)
@@ -61,5 +61,5 @@ def test_every_arm_that_is_awake_is_picked_and_no_other(name: str) -> None:
         SummaryLine(title="t", columns=("a", "b"), rows=(("x", 1.5), ("y", 2))),
     ],
 )
-def test_what_is_said_survives_its_way_between_processes(noun: msgspec.Struct) -> None:
+def test_policy_struct_serialized_and_parsed_is_equal(noun: msgspec.Struct) -> None:
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(noun), type=type(noun)) == noun

@@ -1,4 +1,4 @@
-"""Words of a query."""
+"""Tokens of SPARQL queries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def words(sparql: str) -> list[str]:
     return [token.text for token in tokens(sparql) if token.kind is TokenKind.WORD]
 
 
-def test_keywords_in_strings_iris_and_comments_are_none() -> None:
+def test_keywords_in_strings_iris_and_comments_are_ignored() -> None:
     sparql = """
     SELECT * { # SERVICE <a>
       ?SERVICE <http://SERVICE/#SERVICE> "SERVICE \\" SERVICE", 'SERVICE', \"\"\"a " SERVICE ""\n\"\"\", '''SERVICE''' ;
@@ -24,18 +24,18 @@ def test_keywords_in_strings_iris_and_comments_are_none() -> None:
     assert words(sparql) == ["SELECT", "FILTER"]
 
 
-def test_an_iri_is_told_from_less_than() -> None:
+def test_iri_is_distinguished_from_less_than() -> None:
     assert [token.text for token in tokens("?a < ?b <http://x/> <=")] == ["?a", "<", "?b", "<http://x/>", "<="]
 
 
-def test_prefixes() -> None:
+def test_declared_prefixes_expand_prefixed_names() -> None:
     found = tokens("PREFIX : <http://d/> prefix e.x: <http://e/> ASK { :a e.x:b\\,c ?x }")
     prefixes = declared_prefixes(found)
     assert prefixes == {"": "http://d/", "e.x": "http://e/"}
     assert [iri for token in found[6:] if (iri := full_iri(token, prefixes))] == ["http://d/a", "http://e/b,c"]
 
 
-def test_a_string_that_is_never_closed_is_broken() -> None:
+def test_unclosed_string_is_a_broken_token() -> None:
     assert TokenKind.BROKEN in {token.kind for token in tokens('ASK { ?s ?p "open }')}
 
 

@@ -1,4 +1,4 @@
-"""Terms: what is written can be read by others, and means the same."""
+"""Terms in N-Triples can be parsed by another parser, with the same value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)  # lone su
 
 
 def read(term: str) -> object:
-    """The object of a statement, as a strict enough reader of N-Triples takes it; exactly one comes out."""
+    """Parse a statement with the term as its object. Return the object."""
     line = f"<http://ex.org/s> <http://ex.org/p> {term} .\n".encode()
     (quad,) = ox.parse(line, ox.RdfFormat.N_TRIPLES, lenient=True)
     assert isinstance(quad, ox.Quad)
@@ -22,7 +22,7 @@ def read(term: str) -> object:
 
 
 def as_kept(text: str) -> str:
-    """Lone surrogates are no characters; each becomes U+FFFD."""
+    """Return the text with each lone surrogate replaced by U+FFFD."""
     return "".join("�" if 0xD800 <= ord(character) <= 0xDFFF else character for character in text)
 
 
@@ -31,12 +31,12 @@ def as_kept(text: str) -> str:
 @example("\\")
 @example('\\"')
 @example("a\r\nb\tc\0\x85\u2028")
-def test_any_text_makes_a_literal_that_reads_back(text: str) -> None:
+def test_literal_of_any_text_is_parsed_back(text: str) -> None:
     assert read(literal(text)) == ox.Literal(as_kept(text))
 
 
 @given(ANY_TEXT, st.from_regex(r"\A[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,2}\Z"))
-def test_a_literal_with_a_language(text: str, language: str) -> None:
+def test_literal_with_language_is_parsed_back(text: str, language: str) -> None:
     found = read(literal(text, language=language))
     assert isinstance(found, ox.Literal)
     assert (found.value, found.language) == (as_kept(text), language.lower())
@@ -47,7 +47,7 @@ def test_a_literal_with_a_language(text: str, language: str) -> None:
 @example("x", "en-")
 @example("x", "12")
 @example("x", 'en"@de')
-def test_a_language_that_is_none_never_breaks_the_line(text: str, language: str) -> None:
+def test_literal_with_invalid_language_is_valid_ntriples(text: str, language: str) -> None:
     found = read(literal(text, language=language))
     assert isinstance(found, ox.Literal)
     assert found.value == text
@@ -57,14 +57,14 @@ def test_a_language_that_is_none_never_breaks_the_line(text: str, language: str)
 @example("x", "http://ex.org/a> <b")
 @example("x", "http://ex.org/a b")
 @example("x", "relative")
-def test_a_datatype_that_is_none_never_breaks_the_line(text: str, datatype: str) -> None:
+def test_literal_with_invalid_datatype_is_valid_ntriples(text: str, datatype: str) -> None:
     found = read(literal(text, datatype=datatype))
     assert isinstance(found, ox.Literal)
     assert found.value == text
     assert found.datatype.value in (datatype, XSD + "string")
 
 
-def test_datatypes() -> None:
+def test_literal_datatype_is_written_unless_implicit() -> None:
     assert read(literal("1", datatype=XSD + "integer")) == ox.Literal("1", datatype=ox.NamedNode(XSD + "integer"))
     assert literal("x", datatype=XSD + "string") == '"x"'
     for name in ("langString", "dirLangString"):
@@ -76,7 +76,7 @@ def test_datatypes() -> None:
 @example("http://ex.org/a> <http://evil.example/")
 @example("urn:x")
 @example("http://ex.org/ä%zz[1]")
-def test_an_iri_reads_back_or_is_none(value: str) -> None:
+def test_iri_is_parsed_back_or_none(value: str) -> None:
     term = iri(value)
     if term is not None:
         found = read(term)
@@ -92,7 +92,7 @@ def test_an_iri_reads_back_or_is_none(value: str) -> None:
         *("http://[bad", "http://[x]/", "http://ex.org:port/", "http://a]b/c", "http://a@b@c/"),
     ],
 )
-def test_what_is_no_iri(value: str) -> None:
+def test_iri_of_invalid_value_is_none(value: str) -> None:
     assert iri(value) is None
 
 
@@ -103,11 +103,11 @@ def test_what_is_no_iri(value: str) -> None:
         *("http://[::1]:80/a[0]", "http://a:b@ex.org:8080?c", "file:///a:b", "http://ex.org:/", "urn:a//[b"),
     ],
 )
-def test_what_is_an_iri(value: str) -> None:
+def test_iri_of_valid_value_is_a_term(value: str) -> None:
     assert iri(value) == f"<{value}>"
 
 
-def test_kinds_are_told_by_their_first_character() -> None:
+def test_is_iri_checks_the_first_character() -> None:
     assert is_iri(RDF_TYPE)
     assert not is_iri(literal("<x>"))
     assert not is_iri("_:b0")
@@ -115,22 +115,22 @@ def test_kinds_are_told_by_their_first_character() -> None:
 
 @given(st.from_regex(r"\A[!-~é ]{0,30}\Z"))
 @example("a[0]=%zz&b={|}^`\\'\"<>")
-def test_every_page_has_a_name_that_strict_readers_take(rest: str) -> None:
+def test_page_iri_of_any_url_is_valid_for_strict_parser(rest: str) -> None:
     for start in ("http://ex.org/", "http://ex.org/?", "https://[2001:db8::1]:8080/"):
         url = canonical(start + rest)
         if url is None:
             continue
         term = page_iri(url)
-        name = ox.NamedNode(term[1:-1])  # the strict reader
+        name = ox.NamedNode(term[1:-1])  # a strict parser
         assert read(term) == name
         assert page_iri(name.value) == term, "a name has nothing left to escape"
 
 
 @given(st.from_regex(r"\A[a-zA-Z0-9/._~:?&=+,;@!$()*-]{0,40}\Z"))
-def test_a_plain_url_is_its_own_name(rest: str) -> None:
+def test_page_iri_of_plain_url_is_unchanged(rest: str) -> None:
     assert page_iri(f"http://ex.org/{rest}") == f"<http://ex.org/{rest}>"
 
 
-def test_each_character_is_escaped_as_itself() -> None:
+def test_page_iri_escapes_each_character_differently() -> None:
     urls = [f"http://ex.org/?{character}" for character in "[]{}|^`\\%"]
     assert len({page_iri(url) for url in urls}) == len(urls)

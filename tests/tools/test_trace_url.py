@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MAX_MODULES = 51
+MAX_MODULES = 55
 MAX_RECORD_TYPES = 13
 
 

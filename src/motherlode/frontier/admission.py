@@ -1,7 +1,7 @@
-"""Links come in: what is not known and in scope is rated, written down, and waits in the queue of its arm.
+"""Admission of links: rate new links in scope, store them, and queue them in their arms.
 
-The ledger keeps the URLs and the clocks tell when their hosts may be asked; here is what ties both together, and the
-account of what came in.
+`Admission` connects the storage, which has the URLs, with the host queue, which knows when hosts are ready. It also
+keeps the counters of known, waiting and refused URLs.
 """
 
 from __future__ import annotations
@@ -23,53 +23,53 @@ from motherlode.model import Link, LinkSource, Outcome, Policy
 from motherlode.www.urls import Scope, host_of
 
 KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
-"""Of links that are offered, those of our own hosts; the others are then on their way to who owns them."""
+"""Returns the links to the hosts of this shard, and sends the other links to the shards that own their hosts."""
 
 _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
-_FORMAT = "format"
-_ACCOUNT = "frontier"
-"""The note that holds the account."""
+_FORMAT_KEY = "format"
+_COUNTERS_KEY = "frontier"
+"""Key of the note with the counters."""
 
 
 class Admission:
-    """Every known URL comes in once; `read_batch` and `refuse` are how it leaves the queue."""
+    """Adds every URL once. A URL leaves its queue by `take`."""
 
     def __init__(
         self, *, storage: FrontierStorage, policy: Policy, clocks: HostQueue, scope: Scope, keep_own: KeepOwn | None
     ) -> None:
-        self._ledger = storage
+        self._storage = storage
         self._policy = policy
-        self._clocks = clocks
+        self._host_queue = clocks
         self._scope = scope
         self._keep_own = keep_own
-        """None where all hosts are ours."""
-        self._later: list[tuple[float, int, Entry]] = []
+        """None if this process owns all hosts."""
+        self._postponed: list[tuple[float, int, Entry]] = []
         self._sequence = 0
         self.now = 0.0
-        """The last moment that the frontier knows of, in this run or the one before it."""
+        """The latest time that was passed to the frontier, in this run or the previous one."""
         self.refused: Counter[str] = Counter()
         self.known_urls = 0
         self.waiting = 0
         self.revisits_left = 0
-        """Known pages that are still to be looked at again."""
+        """Number of known pages that wait for a revisit."""
 
     def load(self) -> bool:
-        """Take up what the ledger holds from an earlier run; whether there was one."""
-        account = self._ledger.note(_ACCOUNT)
+        """Restore the state of an earlier run from the storage. Return whether there was one."""
+        account = self._storage.note(_COUNTERS_KEY)
         if account is not None:
             state: dict[str, Any] = msgspec.msgpack.decode(account)
             self.known_urls, self._sequence = state["known_urls"], state["sequence"]
             self.refused.update(state["refused"])
             self.now = state.get("now", 0.0)
-        self._ledger.recover()
-        self._later = [(until, entry.sequence, entry) for until, entry in self._ledger.postponed()]
-        self.revisits_left = sum(entry.arm.startswith(REVISIT) for _, _, entry in self._later)
-        heapq.heapify(self._later)
-        for record in self._ledger.hosts():
-            self._clocks.remember(record)
-        expect = self._clocks.expect
-        for arm, name, count in self._ledger.waiting():
+        self._storage.recover()
+        self._postponed = [(until, entry.sequence, entry) for until, entry in self._storage.postponed()]
+        self.revisits_left = sum(entry.arm.startswith(REVISIT) for _, _, entry in self._postponed)
+        heapq.heapify(self._postponed)
+        for record in self._storage.hosts():
+            self._host_queue.remember(record)
+        expect = self._host_queue.add_waiting
+        for arm, name, count in self._storage.waiting():
             expect(name, arm, count)
             self.waiting += count
             if arm.startswith(REVISIT):
@@ -77,24 +77,25 @@ class Admission:
         return account is not None
 
     def save(self) -> None:
+        """Write the counters to the storage."""
         state = {
             "known_urls": self.known_urls,
             "sequence": self._sequence,
             "refused": dict(self.refused),
             "now": self.now,
-            "withheld": self._clocks.domains.summary(),
+            "withheld": self._host_queue.domains.summary(),
         }
-        self._ledger.put_note(_FORMAT, b"")  # its version is what counts
-        self._ledger.put_note(_ACCOUNT, msgspec.msgpack.encode(state))
+        self._storage.put_note(_FORMAT_KEY, b"")  # only its version matters
+        self._storage.put_note(_COUNTERS_KEY, msgspec.msgpack.encode(state))
 
     def add_links(self, links: Sequence[Link], *, parent: Outcome | None) -> int:
-        """Take up the links that are not known yet, rated by the policy; how many there were."""
+        """Rate and add the links that are not known yet. Return how many were new."""
         if self._keep_own is not None:
             links = self._keep_own(links, parent)
         for link in links:
-            if link.source is _SEED:  # those that are known, too: a restart forgets who is exempt
-                self._clocks.exempt(host_of(link.url))
-        fresh = self._fresh(links)
+            if link.source is _SEED:  # known seeds as well, because a restart forgets which hosts are exempt
+                self._host_queue.exempt(host_of(link.url))
+        fresh = self._new_links(links)
         if not fresh:
             return 0
         accepted = []
@@ -105,20 +106,21 @@ class Admission:
             entry = entry_from(link, rating, parent=parent, sequence=sequence)
             if rating.refused:
                 self.refused[rating.refused] += 1
-                self._ledger.refuse(entry, rating.refused)
+                self._storage.refuse(entry, rating.refused)
             else:
                 accepted.append(entry)
         self.known_urls += len(fresh)
-        self._ledger.add_new(accepted)
+        self._storage.add_new(accepted)
         if parent is not None and parent.source == _SEED.value:
             self._exempt_redirects(accepted)
-        self._wait(accepted)
+        self._announce(accepted)
         return len(fresh)
 
-    def _fresh(self, links: Sequence[Link]) -> list[Link]:
+    def _new_links(self, links: Sequence[Link]) -> list[Link]:
+        """Return the links that are new, in scope and not refused by the limit of their domain."""
         fresh: dict[str, Link] = {}
-        scope, domains = self._scope, self._clocks.domains
-        for link, known in zip(links, self._ledger.known_of([link.url for link in links]), strict=True):
+        scope, domains = self._scope, self._host_queue.domains
+        for link, known in zip(links, self._storage.known_of([link.url for link in links]), strict=True):
             url = link.url
             if known or url in fresh:
                 continue
@@ -130,65 +132,67 @@ class Admission:
         return list(fresh.values())
 
     def enqueue(self, entry: Entry) -> None:
-        """A URL that was taken, or has come to its end, waits again."""
-        self._ledger.add(entry)
-        self._wait((entry,))
+        """Put a URL that was taken, or has ended, into the queue of its arm again."""
+        self._storage.add(entry)
+        self._announce((entry,))
 
-    def _wait(self, entries: Sequence[Entry]) -> None:
-        """The ledger has the entries; now their hosts must be woken some time."""
+    def _announce(self, entries: Sequence[Entry]) -> None:
+        """Count entries that the storage has queued, and announce them to the host queue."""
         self.waiting += len(entries)
-        for arm, together in groupby(entries, key=_arm):  # links of one host often stand together
-            first, *others = together
-            self._clocks.expect(host_of(first.url), arm, 1 + len(others))
+        for arm, group in groupby(entries, key=_arm):  # links of one host are often adjacent
+            first, *others = group
+            self._host_queue.add_waiting(host_of(first.url), arm, 1 + len(others))
 
     def _exempt_redirects(self, entries: Sequence[Entry]) -> None:
-        """Seeds are always contacted, and so is what they redirect to."""
+        """Exempt the redirect targets of seeds from the limit on untried hosts, like the seeds themselves."""
         for entry in entries:
             if entry.hops:
-                self._clocks.exempt(host_of(entry.url))
+                self._host_queue.exempt(host_of(entry.url))
 
     def enqueue_later(self, entry: Entry, when: float) -> None:
-        heapq.heappush(self._later, (when, entry.sequence, entry))
+        """Queue an entry again at a later time."""
+        heapq.heappush(self._postponed, (when, entry.sequence, entry))
 
     def ripen(self, now: float) -> None:
-        """What was to wait for a while waits in its arm again, once the time has come."""
-        while self._later and self._later[0][0] <= now:
-            self.enqueue(heapq.heappop(self._later)[2])
+        """Put the postponed entries whose time has come into the queues of their arms."""
+        while self._postponed and self._postponed[0][0] <= now:
+            self.enqueue(heapq.heappop(self._postponed)[2])
 
     def turn_back(self, seconds: float) -> None:
-        """As in `HostQueue`."""
-        self._later = [(when - seconds, sequence, entry) for when, sequence, entry in self._later]
-        for when, _, entry in self._later:
-            self._ledger.postpone(entry, when)
+        """Move the times of postponed entries back, because the machine's clock was set back."""
+        self._postponed = [(when - seconds, sequence, entry) for when, sequence, entry in self._postponed]
+        for when, _, entry in self._postponed:
+            self._storage.postpone(entry, when)
 
     def cut_times(self, latest: float) -> int:
-        """Cut times of retries that are later than `latest`. Returns how many there were."""
-        late = [entry for when, _, entry in self._later if when > latest]
+        """Reduce times of retries that are later than `latest` to `latest`. Return how many there were."""
+        late = [entry for when, _, entry in self._postponed if when > latest]
         for entry in late:
-            self._ledger.postpone(entry, latest)
+            self._storage.postpone(entry, latest)
         if late:
-            self._later = [(min(when, latest), sequence, entry) for when, sequence, entry in self._later]
-            heapq.heapify(self._later)
+            self._postponed = [(min(when, latest), sequence, entry) for when, sequence, entry in self._postponed]
+            heapq.heapify(self._postponed)
         return len(late)
 
     def take(self, arm: str) -> tuple[Host, Entry]:
-        """The arm's best URL, which waits no longer, and its host."""
-        entry = self._ledger.pop(arm)
+        """Pop the arm's best URL. Return its host and its entry."""
+        entry = self._storage.pop(arm)
         if entry is None:
-            raise ValueError(f"the policy picked the arm {arm!r}, which is empty")
+            raise ValueError(f"internal error: the policy picked the arm {arm!r}, which is empty")
         self.waiting -= 1
-        return self._clocks.taken(host_of(entry.url), arm), entry
+        return self._host_queue.remove_waiting(host_of(entry.url), arm), entry
 
     def refuse(self, entry: Entry, reason: str) -> None:
-        """A URL that was taken is not fetched after all."""
+        """Refuse a URL that was taken."""
         self.revisits_left -= entry.arm.startswith(REVISIT)
         self.refused[reason] += 1
-        self._ledger.finish(entry, UrlState.REFUSED, reason)
+        self._storage.finish(entry, UrlState.REFUSED, reason)
 
     @property
     def empty(self) -> bool:
-        """Nothing waits but what the limit on untried hosts withholds."""
-        return self.waiting == self._clocks.domains.withheld_urls and not self._later
+        """True if no URL waits, except those that the limit on untried hosts withholds."""
+        return self.waiting == self._host_queue.domains.withheld_urls and not self._postponed
 
     def next_time(self) -> float | None:
-        return self._later[0][0] if self._later else None
+        """Return the time of the next retry; None if nothing is postponed."""
+        return self._postponed[0][0] if self._postponed else None

@@ -1,4 +1,7 @@
-"""What follows from each kind of failure: one table."""
+"""Retry rules per failure kind, the ways to end a lease, and the back-off of hosts.
+
+Waits are given in units of the configured retry wait (`Politeness.retry_wait`, 15 seconds by default).
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,23 @@ from dataclasses import dataclass
 from enum import Enum
 
 from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.hosts import LONGEST_WAIT, MAX_JITTER, Host, HostDelay, retry_wait
+from motherlode.frontier.hosts import MAX_JITTER, MAX_WAIT_SECONDS, Host, HostDelay, retry_wait
 from motherlode.frontier.lease import HostRecord, Politeness
 from motherlode.model import FailureKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryRule:
-    """How the frontier answers a failure."""
+    """The reaction to one kind of failure."""
 
     retries: int = 0
-    """How often the URL is tried again."""
+    """Maximum number of retries of the URL."""
     wait: float = 0.0
-    """Before the first retry, in units of the configured retry wait; doubles with each attempt."""
-    host_rests: bool = False
-    """The whole host waits, not only this URL."""
+    """Wait before the first retry, in units of the configured retry wait. It doubles with each attempt."""
+    snoozes_host: bool = False
+    """True if the host is snoozed for the wait, not only this URL."""
     against_host: bool = False
-    """Counts towards a long rest of the host, and towards giving it up: after many in a row it is of no use."""
+    """True if the failure counts towards a long snooze of the host and towards giving it up."""
 
 
 _FINAL = RetryRule()
@@ -33,15 +36,15 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
     FailureKind.NOT_FOUND: _FINAL,
     FailureKind.FORBIDDEN: _FINAL,
     FailureKind.CLIENT_ERROR: _FINAL,
-    FailureKind.TOO_MANY: RetryRule(retries=6, wait=2, host_rests=True),
-    FailureKind.UNAVAILABLE: RetryRule(retries=4, wait=2, host_rests=True),
+    FailureKind.TOO_MANY: RetryRule(retries=6, wait=2, snoozes_host=True),
+    FailureKind.UNAVAILABLE: RetryRule(retries=4, wait=2, snoozes_host=True),
     FailureKind.SERVER_ERROR: RetryRule(retries=2, wait=2),
-    FailureKind.DNS: RetryRule(retries=1, wait=0.2, host_rests=True, against_host=True),
-    FailureKind.NO_DNS: RetryRule(retries=4, wait=1, host_rests=True, against_host=True),
-    FailureKind.CONNECT: RetryRule(retries=2, wait=4, host_rests=True, against_host=True),
-    FailureKind.TLS: RetryRule(retries=1, wait=4, host_rests=True, against_host=True),
+    FailureKind.DNS: RetryRule(retries=1, wait=0.2, snoozes_host=True, against_host=True),
+    FailureKind.NO_DNS: RetryRule(retries=4, wait=1, snoozes_host=True, against_host=True),
+    FailureKind.CONNECT: RetryRule(retries=2, wait=4, snoozes_host=True, against_host=True),
+    FailureKind.TLS: RetryRule(retries=1, wait=4, snoozes_host=True, against_host=True),
     FailureKind.CERTIFICATE: RetryRule(against_host=True),
-    FailureKind.TIMEOUT: RetryRule(retries=2, wait=4, host_rests=True, against_host=True),
+    FailureKind.TIMEOUT: RetryRule(retries=2, wait=4, snoozes_host=True, against_host=True),
     FailureKind.RESET: RetryRule(retries=2, wait=2, against_host=True),
     FailureKind.PROTOCOL: RetryRule(retries=1, wait=2, against_host=True),
     FailureKind.GUARD: _FINAL,
@@ -60,58 +63,58 @@ class End(Enum):
     FETCHED = "fetched"
     """The page arrived and was parsed."""
     FAILED = "failed"
-    """The request failed, or the prerequisite of a page could not be had. What follows is in TREATMENTS."""
+    """The request failed, or a prerequisite of the page failed. TREATMENTS has the rules."""
     REFUSED = "refused"
-    """A rule of ours forbade the request: nothing was sent."""
+    """A rule of the crawl forbids the request. Nothing was sent."""
     NETWORK_DOWN = "network-down"
-    """Our own network was down: neither the page nor its host is to blame."""
+    """Our own network was down. It counts neither against the page nor against its host."""
     NEXT_ADDRESS = "next-address"
-    """Connecting to one of several IP addresses failed, and nothing was sent: the next address is tried."""
+    """Connecting to one of several IP addresses failed. Nothing was sent, and the next address is tried."""
     PROBED = "probed"
-    """The lease was used for a HEAD, and the page is worth a GET: that is the next request to the host."""
+    """The lease was used for a HEAD, and the page is worth a GET, which is the next request to the host."""
     RESOLVED = "resolved"
     """The host's IP address is known."""
     ROBOTS_READ = "robots-read"
-    """The robots.txt was read, or there is none."""
+    """The robots.txt was read, or the host has no robots.txt."""
     ROBOTS_MOVED = "robots-moved"
-    """The robots.txt is on another URL."""
+    """The robots.txt redirects to another URL."""
     ROBOTS_UNREADABLE = "robots-unreadable"
-    """A server answered the request for robots.txt, but gave no rules."""
+    """The response to the request for robots.txt has no rules, for example because of a server error."""
     SUBREQUEST_DONE = "subrequest-done"
-    """A subrequest has its response, whatever it is."""
+    """A subrequest has its response, successful or not."""
 
 
 class HostEffect(Enum):
-    """What the end of a page's lease means for the delays of its host."""
+    """The effect of the end of a page's lease on the delays of its host."""
 
     NONE = "none"
     RECOVERS = "recovers"
-    """No failures in a row; the slowdown decreases."""
+    """The count of consecutive failures is reset, and the slowdown decreases."""
     BACKS_OFF = "backs off"
-    """By TREATMENTS."""
+    """The host waits as TREATMENTS says."""
     FIRST_FAILURE = "first failure"
-    """Wait as after a first failure, but count none."""
+    """The host waits as after a first failure, but no failure is counted."""
     RULES_UNREADABLE = "rules unreadable"
     RETRY_AFTER = "retry after"
-    """Wait only if the server asked for it."""
+    """The host waits only if the server sent Retry-After."""
 
 
 class UrlEffect(Enum):
-    """What the end of a page's lease means for its URL."""
+    """The effect of the end of a page's lease on its URL."""
 
     DONE = "done"
     RETRIED = "retried"
-    """By TREATMENTS: it waits for the next attempt, or its last attempt has failed."""
+    """The URL waits for a retry, or has failed if TREATMENTS allows no more retries."""
     REFUSED = "refused"
     QUEUED = "queued"
-    """It waits in its arm again."""
+    """The URL waits in its arm again."""
     HELD = "held"
-    """It is the next request to its host."""
+    """The URL is the next request to its host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What follows from one way to end the lease of a page, or of a prerequisite for which a page waits."""
+    """The effects of one way to end the lease of a page, or of a prerequisite for which a page waits."""
 
     host: HostEffect = HostEffect.NONE
     url: UrlEffect
@@ -130,7 +133,7 @@ ENDINGS: dict[End, Ending] = {
     End.PROBED: Ending(host=HostEffect.RETRY_AFTER, url=UrlEffect.HELD),
     End.ROBOTS_UNREADABLE: Ending(host=HostEffect.RULES_UNREADABLE, url=UrlEffect.QUEUED),
 }
-"""The other ways to end a lease leave the page where it is."""
+"""The other ways to end a lease have no effect on a page."""
 
 ADDRESS_IN_DOUBT = frozenset(
     {
@@ -138,55 +141,55 @@ ADDRESS_IN_DOUBT = frozenset(
         FailureKind.TIMEOUT,
     }
 )
-"""Failures after which a host's IP address is looked up again. A wrong certificate may be that of another host, to
-which the address belongs now."""
+"""Failures after which a host's IP address is looked up again. A wrong certificate may belong to another host that
+has the IP address now."""
 
 SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
-"""By these a host says that it is asked too much, whatever the request was for."""
+"""Failures by which a host says that it gets too many requests, for any kind of request."""
 
-HOST_RESTS_AFTER = 6
-"""Failures in a row that count against a host, before it rests for long; then it wakes for one more try."""
+HOST_SNOOZED_AFTER = 6
+"""Consecutive failures of a host after which it is snoozed for long. It then gets one more attempt."""
 HOST_GIVEN_UP_AFTER = 9
-"""Failures in a row, before a host's waiting URLs are refused without a request."""
-USUAL_UNIT = 15.0
-"""Seconds of the configured retry wait, for what has to wait although the user wants no waits after failures."""
-RULES_PATIENCE = 1440.0
-"""Units of the configured retry wait, six hours by default, for which a robots.txt that cannot be read is asked for:
-long enough for a night's maintenance, and a crawl that has nothing else left comes to its end."""
-_FIRST_REST = 8.0
-LONGEST_REST = 240.0
-"""Units of the configured retry wait that a host rests at most."""
-_FIRST_RULES_REST = 2.0
+"""Consecutive failures of a host after which its waiting URLs are refused without a request."""
+DEFAULT_UNIT_SECONDS = 15.0
+"""The retry wait that unreadable rules use if the configured retry wait is zero."""
+MAX_UNREADABLE_RULES_UNITS = 1440.0
+"""Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again and
+again. That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
+_FIRST_SNOOZE_UNITS = 8.0
+MAX_SNOOZE_UNITS = 240.0
+"""Longest snooze of a host in units of the configured retry wait."""
+_FIRST_RULES_SNOOZE_UNITS = 2.0
 
 
-def long_rest(failures: int) -> float:
-    """Units of the configured retry wait that a host rests after so many failures in a row.
+def host_snooze_units(failures: int) -> float:
+    """Return the snooze of a host after consecutive failures, in units of the configured retry wait.
 
-    >>> [long_rest(failures) for failures in (1, 6, 7, 8, 99)]
+    >>> [host_snooze_units(failures) for failures in (1, 6, 7, 8, 99)]
     [0.0, 8.0, 16.0, 32.0, 240.0]
     """
-    if failures < HOST_RESTS_AFTER:
+    if failures < HOST_SNOOZED_AFTER:
         return 0.0
-    return float(min(_FIRST_REST * 2 ** min(failures - HOST_RESTS_AFTER, 10), LONGEST_REST))
+    return float(min(_FIRST_SNOOZE_UNITS * 2 ** min(failures - HOST_SNOOZED_AFTER, 10), MAX_SNOOZE_UNITS))
 
 
-def rules_rest(elapsed: float) -> float:
-    """Units that a host rests whose robots.txt could not be read for so many units: as long again, within bounds.
+def rules_snooze_units(elapsed: float) -> float:
+    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`, both in units: as long again.
 
-    >>> [rules_rest(elapsed) for elapsed in (0, 2, 4, 8, 999)]
+    >>> [rules_snooze_units(elapsed) for elapsed in (0, 2, 4, 8, 999)]
     [2.0, 2.0, 4.0, 8.0, 240.0]
     """
-    return float(min(max(elapsed, _FIRST_RULES_REST), LONGEST_REST))
+    return float(min(max(elapsed, _FIRST_RULES_SNOOZE_UNITS), MAX_SNOOZE_UNITS))
 
 
-# ── How long a host rests after trouble, and when it is given up.
+# ── Back-off of hosts ────────────────────────────────────────────────────────────────────────────────
 
 TOO_MANY_FAILURES = "host given up after failures in a row"
 NO_RULES = "the host's robots.txt could not be read"
 
 
 def given_up(record: HostRecord) -> str:
-    """Why nothing more of a host is fetched, or "".
+    """Return why a host is given up, or "" if it is not.
 
     >>> given_up(HostRecord(name="a.example", failures=9)), given_up(HostRecord(name="a.example", failures=8))
     ('host given up after failures in a row', '')
@@ -197,67 +200,72 @@ def given_up(record: HostRecord) -> str:
 
 
 class Backoff:
-    """Puts hosts off. Where answers never change there is nothing to wait for."""
+    """Snoozes hosts after failures. In a replay (`retries` off) a retry would not help, so no host waits."""
 
     def __init__(self, *, clocks: HostQueue, pace: HostDelay, politeness: Politeness) -> None:
-        self._clocks = clocks
-        self._pace = pace
+        self._host_queue = clocks
+        self._host_delay = pace
         self._unit = politeness.retry_wait
         self._retries = politeness.retries
 
     @property
     def longest(self) -> float:
-        """Seconds that a host or a URL rests at most, whatever went wrong."""
-        return (1 + MAX_JITTER) * max(LONGEST_WAIT, LONGEST_REST * (self._unit or USUAL_UNIT))
+        """The longest time in seconds for which any failure snoozes a host or postpones a URL."""
+        return (1 + MAX_JITTER) * max(MAX_WAIT_SECONDS, MAX_SNOOZE_UNITS * (self._unit or DEFAULT_UNIT_SECONDS))
 
     def put_off(self, host: Host, until: float) -> None:
-        """A host rests; not one that is given up, since all that is left to do is to refuse its URLs."""
+        """Snooze a host until a time. A host that is given up is not delayed, because its URLs are only refused."""
         if not given_up(host.record):
             host.record.ready_at = max(host.record.ready_at, until)
-        self._clocks.rest(host)
+        self._host_queue.rest(host)
 
     def after_failure(
         self, host: Host, kind: FailureKind, now: float, *, attempts: int, retry_after: float | None
     ) -> float:
-        """A page of the host has failed so many times; the seconds after which it may be tried again."""
+        """Count a failure of a page of the host, and snooze the host if the rule says so.
+
+        `attempts` is how often the page has failed. Return the seconds after which it may be retried.
+        """
         treatment, record = TREATMENTS[kind], host.record
         record.failures = record.failures + 1 if treatment.against_host else 0
         wait = retry_wait(retry_after, treatment.wait * self._unit * 2 ** (attempts - 1))
         if not self._retries:
             return wait
         if kind in SLOW_DOWN:
-            wait = self._pace.jittered(wait)
-            self._pace.slow_down(record)
-        rests = treatment.host_rests or bool(retry_after)  # whatever is wrong, the server says how long it wants peace
-        rest = max(wait if rests else 0.0, self._unit * long_rest(record.failures))
+            wait = self._host_delay.add_jitter(wait)
+            self._host_delay.slow_down(record)
+        rests = treatment.snoozes_host or bool(
+            retry_after
+        )  # for any kind of failure, Retry-After holds for the whole host
+        rest = max(wait if rests else 0.0, self._unit * host_snooze_units(record.failures))
         if rest:
             self.put_off(host, now + rest)
         return wait
 
     def after_silence(self, host: Host, kind: FailureKind, now: float) -> None:
-        """The network was gone, and not the host: it rests as after a first failure, and nothing is counted."""
+        """Snooze the host as after a first failure, and count no failure, because our own network was down."""
         self.put_off(host, now + TREATMENTS[kind].wait * self._unit)
 
     def slow_down(self, host: Host, now: float, *, retry_after: float | None) -> None:
-        """The host said that we ask too much."""
+        """Snooze the host and increase its delay, because it said that it gets too many requests."""
         if not self._retries:
             return
-        self._pace.slow_down(host.record)
+        self._host_delay.slow_down(host.record)
         backoff = TREATMENTS[FailureKind.TOO_MANY].wait * self._unit
-        self.put_off(host, now + self._pace.jittered(retry_wait(retry_after, backoff)))
-        self._clocks.settle(host)
+        self.put_off(host, now + self._host_delay.add_jitter(retry_wait(retry_after, backoff)))
+        self._host_queue.settle(host)
 
     def without_rules(self, host: Host, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
-        """The host's robots.txt could not be read. Only what is a failure of the host itself counts against it."""
+        """Snooze a host whose robots.txt could not be read. Only failures of the host itself count against it."""
         record = host.record
         since = now if record.unread_since is None else record.unread_since
         record.unread_since, record.unread_for = since, kind.value
-        elapsed, unit = now - since, self._unit or USUAL_UNIT
-        if not self._retries or elapsed >= RULES_PATIENCE * unit:
+        elapsed, unit = now - since, self._unit or DEFAULT_UNIT_SECONDS
+        if not self._retries or elapsed >= MAX_UNREADABLE_RULES_UNITS * unit:
             record.failures = HOST_GIVEN_UP_AFTER
         elif TREATMENTS[kind].against_host:
             record.failures += 1
         else:
             record.failures = 0
-        rest = unit * max(rules_rest(elapsed / unit), long_rest(record.failures))
-        self.put_off(host, now + self._pace.jittered(retry_wait(retry_after, rest)))
+        rest = unit * max(rules_snooze_units(elapsed / unit), host_snooze_units(record.failures))
+        self.put_off(host, now + self._host_delay.add_jitter(retry_wait(retry_after, rest)))

@@ -1,7 +1,8 @@
-"""The limit on untried hosts of one registrable domain: a zone may have endless host names, and each costs a request.
+"""The limit on untried hosts of one registrable domain.
 
-A domain has a limit of hosts that are *admitted* before one of them gave a relevant page. Each host that gave one
-raises it by the same number. The others are *withheld*: their URLs are known and wait. They are admitted in the order
+A domain may have an endless number of host names, and each costs at least one request. So a domain has a limit of hosts
+that are *admitted* until one of them has a relevant page. Each host with a relevant page raises the limit
+by the same number. The other hosts are *withheld*: their URLs are known and wait. They are admitted in the order
 of discovery when the limit is raised. Hosts that the user names are always admitted and do not count.
 
 The accounts need no storage of their own. As soon as a domain withholds a host, the frontier writes a record of every
@@ -33,21 +34,21 @@ class DomainAccount(msgspec.Struct):
     """The hosts of one domain."""
 
     admitted: int = 0
-    """Hosts that were admitted; those that the user named do not count."""
+    """Number of admitted hosts, without those that the user named."""
     relevant: int = 0
-    """Hosts that gave a relevant page."""
+    """Number of hosts with a relevant page."""
     withheld: dict[str, WithheldHost] = {}
     """In the order in which they were discovered."""
     unrecorded: list[str] | None = []
-    """Admitted hosts without a record in the ledger; None as soon as every one must have a record."""
+    """Admitted hosts without a record in the storage; None as soon as every admitted host must have a record."""
 
     def has_room(self, limit: int) -> bool:
-        """Whether one host more may be admitted."""
+        """Return whether another host may be admitted."""
         return self.admitted < limit * (1 + self.relevant)
 
 
 class Withheld(msgspec.Struct, frozen=True):
-    """How much waits because of the limit."""
+    """The numbers of domains, hosts and URLs that wait because of the limit."""
 
     domains: int = 0
     hosts: int = 0
@@ -58,15 +59,15 @@ NOTHING_WITHHELD = Withheld()
 
 
 class Domains:
-    """Admits hosts. A domain gets an account when a host other than its own name, or that with "www.", turns up.
+    """Admits and withholds hosts. A domain gets an account when a host other than DOMAIN and www.DOMAIN is found.
 
-    Most domains have no other hosts, so that most need no memory here.
+    Most domains have no other hosts, so most domains need no memory here.
     """
 
-    def __init__(self, limit: int, *, standing: Callable[[str], bool | None]) -> None:
-        """`standing` returns whether an admitted host was relevant, and None for a host that is not admitted."""
+    def __init__(self, limit: int, *, relevance: Callable[[str], bool | None]) -> None:
+        """`standing` returns whether an admitted host has a relevant page, and None for a host that is not admitted."""
         self._limit = limit
-        self._standing = standing
+        self._relevance = relevance
         self._accounts: dict[str, DomainAccount] = {}
         self._named: set[str] = set()
         """Hosts that the user named."""
@@ -74,7 +75,7 @@ class Domains:
         self.withheld_urls = 0
 
     def admits(self, name: str) -> bool:
-        """Admit a host that was not admitted before, if its domain has room for it."""
+        """Admit a new host if its domain has room for it. Return whether it was admitted."""
         account = self._account_for(name)
         if account is None:
             return True
@@ -93,20 +94,21 @@ class Domains:
             account.relevant += relevant
 
     def exempt(self, name: str) -> None:
-        """The user named the host: it is always admitted, and counts no longer."""
+        """Always admit a host that the user named, and do not count it."""
         if name in self._named:
             return
         account = self._account_for(name)
         self._named.add(name)
-        if account is not None and self._standing(name) is not None:
+        if account is not None and self._relevance(name) is not None:
             account.admitted -= 1
 
     def is_withheld(self, name: str) -> bool:
+        """Return whether the host is withheld."""
         account = self._accounts.get(registrable_domain(name)) if self._hosts else None
         return account is not None and name in account.withheld
 
     def withhold(self, name: str, arm: str, urls: int) -> list[str]:
-        """URLs of a host wait until the host is admitted. Returns admitted hosts of the domain that need a record."""
+        """Withhold URLs until their host is admitted. Return the admitted hosts of the domain that need a record."""
         account = self._accounts[registrable_domain(name)]
         host = account.withheld.get(name)
         if host is None:
@@ -119,12 +121,12 @@ class Domains:
         return unrecorded or []
 
     def must_record(self, name: str) -> bool:
-        """Whether the host, which is admitted, needs a record at once."""
+        """Return whether the admitted host needs a record at once."""
         account = self._accounts.get(registrable_domain(name))
         return account is not None and account.unrecorded is None
 
     def credit(self, name: str) -> list[tuple[str, WithheldHost]]:
-        """The host gave its first relevant page. Returns the hosts that are admitted now."""
+        """Count the first relevant page of a host. Return the hosts that are admitted because of it."""
         account = self._accounts.get(registrable_domain(name))
         if account is None:
             return []
@@ -132,7 +134,7 @@ class Domains:
         return self._release(account)
 
     def take(self, name: str) -> WithheldHost | None:
-        """Admit a host out of turn. Returns what waits for it, or None if it was not withheld."""
+        """Admit a withheld host regardless of the limit. Return its queue, or None if it was not withheld."""
         account = self._accounts.get(registrable_domain(name))
         host = account.withheld.pop(name, None) if account is not None else None
         if account is None or host is None:
@@ -143,8 +145,8 @@ class Domains:
         return host
 
     def refusal(self, name: str) -> str:
-        """Why a link to a host is not taken up, or "": see `MAX_WITHHELD_HOSTS`."""
-        if self._hosts < MAX_WITHHELD_HOSTS or self._standing(name) is not None or name in self._named:
+        """Return why a link to a host is refused, or "": see `MAX_WITHHELD_HOSTS`."""
+        if self._hosts < MAX_WITHHELD_HOSTS or self._relevance(name) is not None or name in self._named:
             return ""
         account = self._accounts.get(registrable_domain(name))
         if account is None or len(account.withheld) < MAX_WITHHELD_HOSTS or name in account.withheld:
@@ -152,6 +154,7 @@ class Domains:
         return TOO_MANY_HOSTS
 
     def summary(self) -> Withheld:
+        """Return the numbers of what is withheld."""
         domains = sum(bool(account.withheld) for account in self._accounts.values()) if self._hosts else 0
         return Withheld(domains, self._hosts, self.withheld_urls)
 
@@ -167,13 +170,13 @@ class Domains:
         return released
 
     def _account_for(self, name: str) -> DomainAccount | None:
-        """The account of a host's domain, opened if the host needs one."""
+        """Return the account of a host's domain; create it if the host needs one."""
         domain = registrable_domain(name)
         account = self._accounts.get(domain)
         if account is None and name not in _main_hosts(domain):
             account = self._accounts[domain] = DomainAccount()
             for host in _main_hosts(domain):
-                relevant = self._standing(host)
+                relevant = self._relevance(host)
                 if relevant is None:
                     continue
                 account.relevant += relevant
@@ -192,7 +195,7 @@ def _main_hosts(domain: str) -> tuple[str, str]:
 
 
 def domain_refusal(name: str, records: Iterable[HostRecord], *, limit: int, named: Iterable[str]) -> str:
-    """Why a host without a record of its admission has to wait, by the records of a stopped or running crawl; or "".
+    """Return why a host that is not admitted has to wait, according to the host records of a crawl; or "".
 
     >>> records = [HostRecord(name=f"h{number}.a.example") for number in range(2)]
     >>> domain_refusal("x.a.example", records, limit=2, named=())

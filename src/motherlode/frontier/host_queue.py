@@ -1,4 +1,4 @@
-"""Who may be asked when: every host's clock and every address's, and which hosts are in the policy's hands."""
+"""The host queue: tracks when hosts and IP addresses are ready, and tells the policy which arms it may pick."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from motherlode.frontier.lease import REVISIT, HostRecord, Politeness
 from motherlode.model import Policy
 
 BestScore = Callable[[str], float | None]
-"""The score of the first URL of an arm."""
+"""Returns the score of the best URL of an arm."""
 CountWaiting = Callable[[str], int]
-"""How many URLs wait in an arm."""
+"""Returns the number of URLs that wait in an arm."""
 
-_SOON = 10.0
-"""Seconds that a host may rest and be worth waiting for; less where hosts usually rest for less than a second."""
-_LEAST_PATIENCE = 1.0
-"""Seconds that an answer may take while everything stands still for it."""
+_MAX_AWAITED_SECONDS = 10.0
+"""Longest snooze of a host for which a policy may wait. It is shorter if the configured delay is below one second."""
+_MIN_PATIENCE_SECONDS = 1.0
+"""Shortest limit on the time for which the whole crawl may wait for one host."""
 
 
 class HostQueue:
-    """Wakes hosts when their own time and that of their address have come, and lets them rest."""
+    """Makes hosts ready when their own delay and that of their IP address have passed, and snoozes them otherwise."""
 
     def __init__(
         self,
@@ -37,41 +37,42 @@ class HostQueue:
         self._best = best
         self._count = count
         self._politeness = politeness
-        self._pace = pace
+        self._host_delay = pace
         self.hosts: dict[str, Host] = {}
-        """Those that this run or one before it has come to; the others with something waiting are in `_sleepers`."""
-        self._sleepers = SnoozedHosts()
-        self.domains = Domains(max_untried_hosts, standing=self._standing)
+        """Hosts that this run or an earlier one contacted. Unseen hosts with waiting URLs are in `_unseen_hosts`."""
+        self._unseen_hosts = SnoozedHosts()
+        self.domains = Domains(max_untried_hosts, relevance=self._relevance)
         self.changed: set[str] = set()
-        """Hosts whose records the ledger must get although no request was made."""
-        self.times = ReadyTimes()
+        """Hosts whose records must be stored although no request was made."""
+        self.ready_times = ReadyTimes()
         self.cleared = ReadyTimes()
-        """Hosts whose held page may go as soon as the clocks allow, or whose rules must be asked for elsewhere."""
+        """Times at which hosts may send the request for their held page, or the request for redirected rules."""
         self.by_address = politeness.by_address
         delay = politeness.address_delay
         self._addresses = IpQueues(
             delay=politeness.delay / 2 if delay is None else delay,
-            at_once=politeness.per_address,
-            leased=politeness.leased,
+            max_in_flight=politeness.per_address,
+            uses_grants=politeness.leased,
         )
         self._address_times = ReadyTimes()
-        self._soon = min(_SOON, _SOON * politeness.delay)
-        """Seconds that a host may rest and be worth waiting for: none where the user wants no delay."""
-        self.patience = max(_LEAST_PATIENCE, self._soon)
-        """Seconds that everything may stand still for one host."""
+        self._max_awaited_seconds = min(_MAX_AWAITED_SECONDS, _MAX_AWAITED_SECONDS * politeness.delay)
+        """Longest snooze in seconds for which a policy may wait; 0 if the configured delay is 0."""
+        self.patience = max(_MIN_PATIENCE_SECONDS, self._max_awaited_seconds)
+        """Seconds for which the whole crawl may wait for one host."""
         self._not_before = 0.0
-        """No host is asked earlier: a run that was killed may have asked it a moment ago without leaving a trace."""
+        """No request to any host starts earlier, because a killed run may have sent one just before."""
 
     def host(self, name: str) -> Host:
+        """Return the state of a host; create it if necessary."""
         host = self.hosts.get(name)
         if host is None:
-            host = self._come_to(name)
+            host = self._create_host(name)
             self.settle(host)
         return host
 
-    def _come_to(self, name: str) -> Host:
-        """A host that there was no need to think of before."""
-        arm = self._sleepers.take(name)
+    def _create_host(self, name: str) -> Host:
+        """Create the state of an unseen host."""
+        arm = self._unseen_hosts.take(name)
         record = HostRecord(name=name, ready_at=self._not_before, admitted=arm is not None)
         host = self.hosts[name] = Host(record)
         if arm is not None:
@@ -79,8 +80,8 @@ class HostQueue:
         return host
 
     def remember(self, record: HostRecord) -> None:
-        """A host that an earlier run has asked."""
-        record.address = ""  # the fetcher has forgotten it, and might find another
+        """Restore the record of a host from an earlier run."""
+        record.address = ""  # every run looks the IP address up again, because it may change
         relevant = record.relevant > 0
         self.hosts[record.name] = Host(record, credited=relevant)
         if record.admitted:
@@ -88,23 +89,23 @@ class HostQueue:
 
     @property
     def host_count(self) -> int:
-        return len(self.hosts) + len(self._sleepers) + self.domains.summary().hosts
+        return len(self.hosts) + len(self._unseen_hosts) + self.domains.summary().hosts
 
     def address_of(self, host: Host) -> IpQueue | None:
-        """None where addresses have no clocks, or the host's is not known yet."""
+        """Return the IP address of a host; None if it is unknown, or if IP addresses have no delay."""
         if not self.by_address or not host.record.address:
             return None
         return self._addresses.get(host.record.address)
 
-    # ── URLs come and go ─────────────────────────────────────────────────────────────────────────────
+    # ── waiting URLs ─────────────────────────────────────────────────────────────────────────────────────
 
-    def expect(self, name: str, arm: str, urls: int) -> None:
-        """So many URLs more wait in an arm of a host."""
-        if self._standing(name) is None and not self._admit(name, arm, urls):
+    def add_waiting(self, name: str, arm: str, urls: int) -> None:
+        """Note that `urls` more URLs wait in an arm of a host."""
+        if self._relevance(name) is None and not self._admit(name, arm, urls):
             return
         host = self.hosts.get(name)
         if host is None:
-            if self._sleepers.put(name, arm):
+            if self._unseen_hosts.put(name, arm):
                 return
             host = self.host(name)
         self._add_arm(host, arm)
@@ -114,36 +115,36 @@ class HostQueue:
             host.arms[arm] = None
             if len(host.arms) == 1:
                 self.settle(host)
-        if host.awake:
-            self._wake_arm(arm)
+        if host.is_ready:
+            self._announce_arm(arm)
 
     # ── the limit on untried hosts of a domain ───────────────────────────────────────────────────────
 
-    def _standing(self, name: str) -> bool | None:
-        """Whether an admitted host gave a relevant page; None for a host that is not admitted."""
+    def _relevance(self, name: str) -> bool | None:
+        """Return whether an admitted host has a relevant page; None for a host that is not admitted."""
         host = self.hosts.get(name)
         if host is None:
-            return False if name in self._sleepers else None
+            return False if name in self._unseen_hosts else None
         return host.credited if host.record.admitted else None
 
     def _admit(self, name: str, arm: str, urls: int) -> bool:
-        """Admit a host for which URLs have come, or withhold it with them."""
+        """Admit a host with new URLs, or withhold it together with them. Return whether it is admitted."""
         if arm.startswith(REVISIT):  # a page that was fetched before
-            self._let_in(name, self.domains.take(name))
+            self._mark_admitted(name, self.domains.take(name))
             return True
         if self.domains.is_withheld(name) or not self.domains.admits(name):
             for other in self.domains.withhold(name, arm, urls):
-                self._let_in(other)
+                self._mark_admitted(other)
             return False
         if name in self.hosts or self.domains.must_record(name):
-            self._let_in(name)
+            self._mark_admitted(name)
         return True
 
-    def _let_in(self, name: str, withheld: WithheldHost | None = None) -> None:
-        """The host is admitted, and its record says so."""
+    def _mark_admitted(self, name: str, withheld: WithheldHost | None = None) -> None:
+        """Store in its record that a host is admitted, and queue the arms that were withheld."""
         host = self.hosts.get(name)
         if host is None:
-            host = self._come_to(name)
+            host = self._create_host(name)
             self.settle(host)
         host.record.admitted = True
         self.changed.add(name)
@@ -151,42 +152,42 @@ class HostQueue:
             self._add_arm(host, arm)
 
     def exempt(self, name: str) -> None:
-        """The user named the host: no limit holds for it."""
+        """Exempt a host that the user named from the limit on untried hosts."""
         self.domains.exempt(name)
         withheld = self.domains.take(name)
         if withheld is not None:
-            self._let_in(name, withheld)
+            self._mark_admitted(name, withheld)
 
     def credit(self, host: Host) -> None:
-        """The host gave a relevant page: its domain may have more hosts."""
+        """Count the first relevant page of a host, and admit the hosts of its domain that the raised limit allows."""
         if host.credited:
             return
         host.credited = True
         for name, withheld in self.domains.credit(host.record.name):
-            self._let_in(name, withheld)
+            self._mark_admitted(name, withheld)
 
-    def taken(self, name: str, arm: str) -> Host:
-        """One URL less waits in an arm that is awake; its host."""
+    def remove_waiting(self, name: str, arm: str) -> Host:
+        """Note that a URL was popped from a ready arm. Return its host."""
         host = self.hosts[name]
         if self._count(arm):
-            self._wake_arm(arm)
+            self._announce_arm(arm)
             return host
         del host.arms[arm]
         self._policy.arm_snoozed(arm)
         if not host.arms and self.by_address:
-            self.rest(host)  # others at its address may want its place
+            self.rest(host)  # another host at its IP address may become ready instead
         return host
 
-    # ── waking and resting ───────────────────────────────────────────────────────────────────────────
+    # ── ready and snoozed hosts ──────────────────────────────────────────────────────────────────────────
 
     def rest_once(self, now: float, *, asleep: float = 0.0) -> None:
-        """After a reopening: nobody knows whom the run before asked in its last moment.
+        """Snooze every host for its delay after a restart, because the last requests of the previous run are unknown.
 
-        `asleep` is how long no run was there. Nobody asked for a robots.txt meanwhile, so it takes no patience.
+        `asleep` is the time in seconds between the two runs, which does not count as time of an unreadable robots.txt.
         """
         self._not_before = now + self._politeness.delay
-        self._addresses.rest_all(now + self._addresses.delay)
-        delay, resting = self._pace.delay, []
+        self._addresses.delay_all(now + self._addresses.delay)
+        delay, resting = self._host_delay.delay, []
         for name, host in self.hosts.items():
             record = host.record
             if record.unread_since is not None:
@@ -194,22 +195,22 @@ class HostQueue:
             ready_at = now + delay(record)
             if record.ready_at < ready_at:
                 record.ready_at = ready_at
-            if host.arms and not host.awake:
+            if host.arms and not host.is_ready:
                 resting.append((record.ready_at, name))
-        self.times = ReadyTimes(resting)
+        self.ready_times = ReadyTimes(resting)
 
     def turn_back(self, seconds: float) -> None:
-        """The clock of the machine has gone back: what was to wait waits as long as it was to, and no longer."""
+        """Move all times back, because the machine's clock was set back. Waiting times keep their length."""
         self._not_before -= seconds
         for host in self.hosts.values():
             host.record.turn_back(seconds)
         self._addresses.turn_back(seconds)
-        for times in (self.times, self.cleared, self._address_times):
+        for times in (self.ready_times, self.cleared, self._address_times):
             times.turn_back(seconds)
 
     def cut_times(self, now: float, longest: float) -> list[str]:
-        """Cut restored times that no rest of so many seconds explains. Returns the names of the hosts concerned."""
-        delay = self._pace.delay
+        """Reduce restored times that are more than `longest` seconds ahead. Return the names of the affected hosts."""
+        delay = self._host_delay.delay
         return [
             name
             for name, host in self.hosts.items()
@@ -217,115 +218,123 @@ class HostQueue:
         ]
 
     def ripen(self, now: float) -> bool:
-        """Wake hosts whose time has come, at most so many at once; whether there were any."""
-        most = self._politeness.wake_at_once
-        due = self._sleepers.first(most) if now >= self._not_before else []  # their time is the earliest there is
+        """Make hosts ready whose time has come, at most `wake_at_once`. Return whether there were any."""
+        limit = self._politeness.wake_at_once
+        due = self._unseen_hosts.first(limit) if now >= self._not_before else []  # they have no delay of their own
         for name in due:
-            self._come_to(name)
-        due += self.times.due(now, most=None if most is None else most - len(due))
+            self._create_host(name)
+        due += self.ready_times.due(now, most=None if limit is None else limit - len(due))
         for name in due:
             host = self.hosts[name]
             if host.record.ready_at > now:
-                self.times.push(host.record.ready_at, name)
-            elif self.free(host) and not host.awake:
-                self._rouse(host, now)
+                self.ready_times.push(host.record.ready_at, name)
+            elif self.is_free(host) and not host.is_ready:
+                self._make_ready_or_enqueue(host, now)
         addresses = self._address_times.due(now)
         for name in addresses:
-            self._stir(self._addresses.get(name), now)
+            self._serve_ip_queue(self._addresses.get(name), now)
         return bool(due or addresses)
 
-    def free(self, host: Host) -> bool:
+    def is_free(self, host: Host) -> bool:
+        """Return whether another page request to the host may be leased, apart from delays."""
         return host.in_flight < self.limit(host) and not host.asking and host.held is None
 
     def limit(self, host: Host) -> int:
+        """Return the maximum number of requests in flight to the host."""
         return 1 if self.delay(host) > 0 else self._politeness.per_host
 
     def delay(self, host: Host) -> float:
-        """Seconds between two requests to the host."""
-        return self._pace.delay(host.record)
+        """Return the seconds between two requests to the host."""
+        return self._host_delay.delay(host.record)
 
-    def _rouse(self, host: Host, now: float) -> None:
-        """The host's own time has come: wake it, or let it stand in line for its address."""
+    def _make_ready_or_enqueue(self, host: Host, now: float) -> None:
+        """Make a host ready whose own delay has passed, or put it into the queue of its IP address."""
         address = self.address_of(host)
         if address is None:
-            self._wake(host)
-        elif self._addresses.full(address) or address.ready_at > now or len(address.awake) >= MAX_READY_HOSTS:
-            if not host.queued:
-                self._stand_in_line(host, address)
-            if address.ready_at > now and not self._addresses.full(address):
+            self._make_ready(host)
+        elif self._addresses.is_full(address) or address.ready_at > now or len(address.ready_hosts) >= MAX_READY_HOSTS:
+            if not host.in_ip_queue:
+                self._enqueue_at_address(host, address)
+            if address.ready_at > now and not self._addresses.is_full(address):
                 self._address_times.push(address.ready_at, address.name)
         elif host.arms:
-            self._wake(host)
-            address.awake[host.record.name] = None
+            self._make_ready(host)
+            address.ready_hosts[host.record.name] = None
 
-    def _stir(self, address: IpQueue, now: float) -> None:
-        """The address's time has come: the first in its line wake."""
-        if self._addresses.full(address):
+    def _serve_ip_queue(self, address: IpQueue, now: float) -> None:
+        """Make the first hosts in the queue of an IP address ready, if its delay has passed."""
+        if self._addresses.is_full(address):
             return
         if address.ready_at > now:
             self._address_times.push(address.ready_at, address.name)
             return
-        while address.line and len(address.awake) < MAX_READY_HOSTS:
-            host = self.hosts[address.line.popleft()]
-            host.queued = False
+        while address.queue and len(address.ready_hosts) < MAX_READY_HOSTS:
+            host = self.hosts[address.queue.popleft()]
+            host.in_ip_queue = False
             if host.record.ready_at > now:
-                self.times.push(host.record.ready_at, host.record.name)
-            elif self.free(host) and not host.awake:
-                self._rouse(host, now)
+                self.ready_times.push(host.record.ready_at, host.record.name)
+            elif self.is_free(host) and not host.is_ready:
+                self._make_ready_or_enqueue(host, now)
 
-    def _stand_in_line(self, host: Host, address: IpQueue) -> None:
-        host.queued = True
-        address.line.append(host.record.name)
+    def _enqueue_at_address(self, host: Host, address: IpQueue) -> None:
+        host.in_ip_queue = True
+        address.queue.append(host.record.name)
 
-    def _wake(self, host: Host) -> None:
-        host.awake = True
+    def _make_ready(self, host: Host) -> None:
+        host.is_ready = True
         for arm in host.arms:
-            self._wake_arm(arm)
+            self._announce_arm(arm)
 
-    def _wake_arm(self, arm: str) -> None:
+    def _announce_arm(self, arm: str) -> None:
         best = self._best(arm)
         if best is not None:
             self._policy.arm_ready(arm, best, self._count(arm))
 
     def rest(self, host: Host) -> None:
-        if not host.awake:
+        """Snooze a host: the policy may not pick its arms any more."""
+        if not host.is_ready:
             return
-        host.awake = False
+        host.is_ready = False
         for arm in host.arms:
             self._policy.arm_snoozed(arm)
         address = self.address_of(host)
         if address is not None:
-            address.awake.pop(host.record.name, None)
-            if address.line and not self._addresses.full(address):
+            address.ready_hosts.pop(host.record.name, None)
+            if address.queue and not self._addresses.is_full(address):
                 self._address_times.push(address.ready_at, address.name)
 
     def is_soon(self, name: str, now: float) -> bool:
-        """Whether a host that rests will be awake in a moment: when its request ends, or its clock allows."""
+        """Return whether a snoozed host will be ready soon, because its request ends or its delay passes."""
         host = self.hosts.get(name)
-        if host is None or not host.arms or host.queued or self._pace.delay(host.record) > self._soon:
+        if (
+            host is None
+            or not host.arms
+            or host.in_ip_queue
+            or self._host_delay.delay(host.record) > self._max_awaited_seconds
+        ):
             return False
-        return host.in_flight > 0 or host.asking or now < host.record.ready_at <= now + self._soon
+        return host.in_flight > 0 or host.asking or now < host.record.ready_at <= now + self._max_awaited_seconds
 
     def settle(self, host: Host) -> None:
-        """See to it that a host which may be asked again some time will be."""
-        if host.arms and not host.awake:
-            self.times.push(host.record.ready_at, host.record.name)
+        """Schedule the time at which a snoozed host with waiting URLs becomes ready."""
+        if host.arms and not host.is_ready:
+            self.ready_times.push(host.record.ready_at, host.record.name)
 
     # ── requests begin and end ───────────────────────────────────────────────────────────────────────
 
     def may_go(self, asked: Host, for_host: str, now: float) -> bool:
-        """Whether a request to `asked` may begin now; if not, the page that `for_host` holds is put off."""
+        """Return whether a request to `asked` may start now. If not, the page that `for_host` holds is postponed."""
         if asked.record.ready_at > now:
             self.cleared.push(asked.record.ready_at, for_host)
             return False
         if asked.in_flight >= self.limit(asked):
-            asked.guests += (for_host,)
+            asked.waiting_hosts += (for_host,)
             return False
         address = self.address_of(asked)
         if address is None:
             return True
-        if self._addresses.full(address):
-            address.guests += (for_host,)
+        if self._addresses.is_full(address):
+            address.waiting_hosts += (for_host,)
             return False
         if address.ready_at > now:
             self.cleared.push(address.ready_at, for_host)
@@ -333,111 +342,119 @@ class HostQueue:
         return True
 
     def when(self, host: Host, now: float, *, beside_held: bool = False) -> float:
-        """The earliest moment at which an errand may go to the host; `now` if at once.
+        """Return the earliest time at which a subrequest to the host may start.
 
-        With `beside_held` it need not wait for a page that the host holds, which might wait for long.
+        With `beside_held` it does not wait for the page that the host holds, because that may take long.
         """
         if host.record.ready_at > now:
             return host.record.ready_at
         address = self.address_of(host)
         if address is not None and address.ready_at > now:
             return address.ready_at
-        free = self.free(host) or (beside_held and not host.asking and host.in_flight < self.limit(host))
-        busy = not free or (address is not None and self._addresses.full(address))
+        free = self.is_free(host) or (beside_held and not host.asking and host.in_flight < self.limit(host))
+        busy = not free or (address is not None and self._addresses.is_full(address))
         return now + 0.05 if busy else now
 
     def occupy(self, host: Host, *, connects: bool = True) -> str:
-        """A request for the host begins; the address whose clock it uses. `connects`: not to another host."""
+        """Note that a request for the host starts. Return the IP address whose delay it uses, or "".
+
+        `connects` is False if the request goes to another host.
+        """
         host.in_flight += 1
-        if not self.free(host):
+        if not self.is_free(host):
             self.rest(host)
         address = self.address_of(host) if connects else None
         if address is None:
             return ""
         address.in_flight += 1
-        if self._addresses.leased:
-            self._addresses.note(address, host.record.name)
-        if self._addresses.full(address):
-            self._send_to_line(address)
+        if self._addresses.uses_grants:
+            self._addresses.add_granted_host(address, host.record.name)
+        if self._addresses.is_full(address):
+            self._snooze_hosts_at(address)
         return address.name
 
-    def _send_to_line(self, address: IpQueue) -> None:
-        for name in list(address.awake):
+    def _snooze_hosts_at(self, address: IpQueue) -> None:
+        for name in list(address.ready_hosts):
             other = self.hosts[name]
             self.rest(other)
-            if not other.queued:
-                self._stand_in_line(other, address)
+            if not other.in_ip_queue:
+                self._enqueue_at_address(other, address)
 
     def release(self, host: Host, now: float) -> None:
-        """A request for the host has ended: its clock runs from here."""
+        """Note that a request for the host has ended, which starts its delay."""
         host.in_flight -= 1
-        host.record.ready_at = max(host.record.ready_at, now + self._pace.delay(host.record))
+        host.record.ready_at = max(host.record.ready_at, now + self._host_delay.delay(host.record))
         self.settle(host)
-        for guest in host.guests:
+        for guest in host.waiting_hosts:
             self.cleared.push(host.record.ready_at, guest)
-        host.guests = ()
+        host.waiting_hosts = ()
 
     def release_address(self, name: str, now: float) -> None:
+        """Note that a request to an IP address has ended, which starts its delay."""
         address = self._addresses.get(name)
         address.in_flight -= 1
         self.touch_address(name, now)
-        for guest in address.guests:
+        for guest in address.waiting_hosts:
             self.cleared.push(address.ready_at, guest)
-        address.guests = ()
-        if address.line:
+        address.waiting_hosts = ()
+        if address.queue:
             self._address_times.push(address.ready_at, name)
 
-    # ── leases: other crawls ask the same addresses ──────────────────────────────────────────────────
+    # ── grants: several shards use the same IP addresses ─────────────────────────────────────────────────
 
     def wanted(self) -> list[str]:
-        """Addresses that a lease is needed for, each named once until it is wanted anew."""
-        names = list(self._addresses.wanted)
-        self._addresses.wanted.clear()
-        return [name for name in names if not self._addresses.get(name).held]
+        """Return the IP addresses for which a grant is needed. Each is returned once until it is needed again."""
+        names = list(self._addresses.needed_grants)
+        self._addresses.needed_grants.clear()
+        return [name for name in names if not self._addresses.get(name).granted]
 
     def grant(self, name: str, now: float, *, wait: float, hosts: Mapping[str, float]) -> None:
-        """We have the lease: the address may be asked after `wait` seconds, and `hosts` after theirs."""
+        """Accept the grant of an IP address.
+
+        It may be used after `wait` seconds. `hosts` has the seconds after which hosts at it may be contacted.
+        """
         address = self._addresses.get(name)
-        address.held = True
-        address.asked = {}
+        address.granted = True
+        address.recent_hosts = {}
         address.ready_at = max(address.ready_at, now + wait)
         for host_name, rest in hosts.items():
             record = self.host(host_name).record
             record.ready_at = max(record.ready_at, now + rest)
-        for guest in address.guests:
+        for guest in address.waiting_hosts:
             self.cleared.push(address.ready_at, guest)
-        address.guests = ()
+        address.waiting_hosts = ()
         self._address_times.push(address.ready_at, name)
 
     def recall(self, name: str) -> None:
-        """Begin nothing new at the address; `give_back` when what is under way has ended."""
+        """Start no new requests to the IP address. Call `give_back` when the requests in flight have ended."""
         address = self._addresses.get(name)
-        address.held = False
-        self._send_to_line(address)
+        address.granted = False
+        self._snooze_hosts_at(address)
 
     def give_back(self, name: str, now: float) -> tuple[float, dict[str, float]] | None:
-        """Seconds until the address, and hosts asked there, may be asked again; None while a request is under way."""
+        """Return the remaining delays in seconds of the IP address and its hosts; None while a request is in flight."""
         address = self._addresses.get(name)
         if address.in_flight:
             return None
-        if address.line or address.guests:
-            self._addresses.wanted[name] = None
-        rests = {host: self.hosts[host].record.ready_at - now for host in address.asked}
+        if address.queue or address.waiting_hosts:
+            self._addresses.needed_grants[name] = None
+        rests = {host: self.hosts[host].record.ready_at - now for host in address.recent_hosts}
         return max(0.0, address.ready_at - now), {host: rest for host, rest in rests.items() if rest > 0}
 
     def touch_address(self, name: str, now: float) -> None:
-        """Somebody at this address has answered."""
+        """Start the delay of an IP address again after a response."""
         address = self._addresses.get(name)
         address.ready_at = max(address.ready_at, now + self._addresses.delay)
 
     def move(self, host: Host, address: str) -> None:
-        """The host was found at another address than before, or must be looked for again."""
+        """Change the IP address of a host; "" if it must be looked up again."""
         if host.record.address != address:
             self.rest(host)
             host.record.address = address
             self.settle(host)
 
     def next_time(self) -> float | None:
-        asleep = self._not_before if len(self._sleepers) else None
-        times = (asleep, self.times.next_time(), self.cleared.next_time(), self._address_times.next_time())
+        """Return the next time at which a host, a held page or an IP address becomes ready; None if there is none."""
+        asleep = self._not_before if len(self._unseen_hosts) else None
+        times = (asleep, self.ready_times.next_time(), self.cleared.next_time(), self._address_times.next_time())
         return min((time for time in times if time is not None), default=None)

@@ -1,4 +1,4 @@
-"""A known URL as the frontier keeps it, and what can have become of it."""
+"""Entries (known URLs), host records, leases, and the politeness settings."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ import msgspec
 from motherlode.model import Link, LinkSource, Outcome, Rating, Request, RequestKind
 
 REVISIT = "revisit "
-"""Begins the arm of a known page that is to be looked at again; what follows is its host."""
+"""Prefix of the arm of a page that waits for a revisit. The host follows."""
 
 
 _REDIRECT = LinkSource.REDIRECT
 
 
 class UrlState(Enum):
-    """Every known URL is in exactly one of these."""
+    """The states of a known URL. Each URL is in exactly one."""
 
     WAITING = "w"
     IN_FLIGHT = "f"
-    """Handed out. After a crash these wait again."""
+    """Leased. After a crash these URLs wait again."""
     DONE = "d"
     """A page was fetched and stored, or a redirect was recorded."""
     FAILED = "x"
     REFUSED = "r"
-    """No request was made; the reason is on record."""
+    """No request was made. The reason is stored."""
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
-    """One known URL: where it came from and how it was rated. Array-like, because millions of these lie on disk."""
+    """One known URL: where it was found and how it was rated. Array-like, because millions of these are on disk."""
 
     url: str
     arm: str
@@ -40,7 +40,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False
     """Order of discovery; breaks ties between equal scores."""
     depth: int = 0
     attempts: int = 0
-    """Requests made so far."""
+    """Number of requests so far."""
     parent_url: str = ""
     source: str = ""
     """The value of its LinkSource."""
@@ -49,9 +49,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False
     tag_path: str = ""
     predicate: str = ""
     policy_state: bytes = b""
-    """What the policy wants back with the outcome."""
+    """The bytes that the policy gets back with the outcome."""
     hops: int = 0
-    """Redirects that led here in a row."""
+    """Number of consecutive redirects that led here."""
 
 
 def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: int) -> Entry:
@@ -82,42 +82,42 @@ def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: 
 
 
 class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
-    """What is worth remembering about a host between two runs."""
+    """The state of a host that is stored between runs."""
 
     name: str
     ready_at: float = 0.0
-    """Seconds since the epoch; no request before then."""
+    """Time before which no request is sent, in seconds since the epoch."""
     delay: float | None = None
-    """What the host asked for, where that is more than the configured delay."""
+    """The Crawl-delay of the host, if it is longer than the configured delay."""
     robots: bytes | None = None
-    """The rules for http as they were read; None while they are unknown."""
+    """The robots.txt for http; None if unknown."""
     robots_at: float = 0.0
-    """When they were read; earlier by as much as they are to last less than a day."""
+    """When it was read. If it may be cached for less than a day, the time is earlier by the difference."""
     failures: int = 0
-    """Failures in a row."""
+    """Number of consecutive failures."""
     fetched: int = 0
     relevant: int = 0
     quads: int = 0
     received: int = 0
     """Bytes."""
     address: str = ""
-    """The IP address that it was last found at; looked up anew by every run."""
+    """The host's last IP address. Every run looks it up again."""
     response: float = 0.0
-    """Seconds that an answer takes, smoothed."""
+    """Smoothed response time in seconds."""
     slowdown: float = 0.0
-    """Seconds that were added to its delay because it said that we ask too much."""
+    """Seconds added to its delay because of responses 429 and 503."""
     secure_robots: bytes | None = None
     secure_robots_at: float = 0.0
-    """The rules for https, and when they were read: each scheme has its own (RFC 9309, 2.3)."""
+    """The robots.txt for https and when it was read. Each scheme has its own (RFC 9309, 2.3)."""
     unread_since: float | None = None
-    """When its robots.txt could first not be read, if it could not be since."""
+    """Since when its robots.txt has been unreadable; None if it is readable."""
     unread_for: str = ""
-    """The value of the failure that it was last."""
+    """The value of the last FailureKind of its robots.txt."""
     admitted: bool = True
-    """Its pages may be requested: the limit on untried hosts of its domain lets it through (domains.py)."""
+    """True if the limit on untried hosts of its domain admits the host (domain_limit.py)."""
 
     def turn_back(self, seconds: float) -> None:
-        """The clock by which all times here were taken has gone back by so much."""
+        """Move all times back, because the machine's clock was set back."""
         self.ready_at -= seconds
         self.robots_at -= seconds
         self.secure_robots_at -= seconds
@@ -125,7 +125,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
             self.unread_since -= seconds
 
     def cut_times(self, now: float, latest: float) -> bool:
-        """Cut a time of rest later than `latest`, and any past event later than `now`. Whether there was one."""
+        """Reduce a ready time after `latest`, and times of past events after `now`. Return whether there was one."""
         events = (self.robots_at, self.secure_robots_at, self.unread_since or 0.0)
         if self.ready_at <= latest and max(events) <= now:
             return False
@@ -136,7 +136,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
         return True
 
     def rules_for(self, url: str) -> tuple[bytes | None, float]:
-        """The rules that hold for a URL of this host, and when they were read."""
+        """Return the robots.txt for a URL of this host, and when it was read."""
         if is_secure(url):
             return self.secure_robots, self.secure_robots_at
         return self.robots, self.robots_at
@@ -156,7 +156,7 @@ def is_secure(url: str) -> bool:
 # ── What the frontier hands out, and how gently.
 
 MAX_REDIRECTS = 8
-"""Redirects in a row; the next one is broken."""
+"""Maximum number of consecutive redirects. The next one is a broken redirect."""
 
 
 class Lease(Request, frozen=True, kw_only=True):
@@ -179,27 +179,27 @@ class Lease(Request, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Politeness:
-    """How gently hosts are treated. What a host itself asks for can only make it gentler."""
+    """The politeness settings. A host's own wishes (Crawl-delay, Retry-After) can only lengthen delays."""
 
     delay: float = 1.0
     """Seconds between the end of one request to a host and the start of the next."""
     per_host: int = 4
-    """Requests to one host at the same time; only where the delay is zero."""
+    """Maximum number of requests in flight per host, if the delay is zero. Otherwise it is one."""
     retry_wait: float = 15.0
-    """The unit of the waits in the table of failures."""
+    """The unit of the waits in the retry rules, in seconds."""
     retries: bool = True
-    """False where an answer cannot change: in a recorded web."""
+    """False if responses cannot change, as in a replay."""
     by_address: bool = False
-    """Keep a clock for each IP address, too. A host's address is asked for before its first request."""
+    """Keep a delay per IP address, too. A host's IP address is looked up before its first request."""
     address_delay: float | None = None
     """Seconds between two requests to one IP address; by default half the delay of a host."""
     per_address: int = 16
-    """Requests to one IP address at the same time; only where the delay of addresses is zero."""
+    """Maximum number of requests in flight per IP address, if its delay is zero. Otherwise it is one."""
     leased: bool = False
-    """Other crawls ask the same addresses: an address with a delay is asked only while we have its lease."""
+    """True if other shards use the same IP addresses. An IP address with a delay is used only with its grant."""
     adaptive: bool = False
-    """Slow down for hosts that answer slowly, or with 429 or 503."""
+    """Lengthen the delay of hosts that respond slowly, or with 429 or 503."""
     delay_factor: float = 1.0
-    """With `adaptive`: a host rests at least this many times as long as its answers take."""
+    """With `adaptive`: the delay of a host is at least this many times its response time."""
     wake_at_once: int | None = None
-    """Hosts that one look at the clocks may wake; None for all whose time has come."""
+    """Maximum number of hosts that become ready at once; None for all whose time has come."""

@@ -16,30 +16,30 @@ from motherlode.model.robots import HostRules
 from motherlode.www.urls import host_of, origin_of
 
 MAX_RULES_HOPS = 5
-"""Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
+"""Maximum number of redirects of a robots.txt (RFC 9309, 2.3.1.2)."""
 RULES_LAST = 86_400.0
-"""Seconds after which a host is asked for its rules again (RFC 9309, 2.4)."""
+"""Seconds after which robots.txt is requested again (RFC 9309, 2.4)."""
 RULES_LAST_AT_LEAST = 3_600.0
-"""The same for a host that wants to be asked at once: many say so of all that they have, and few mean robots.txt."""
+"""Minimum cache time of robots.txt, because many hosts send "no-cache" with all responses."""
 
 SCHEMES = ("http:", "https:")
 
 
 class Prerequisites:
-    """Makes tickets, and takes up what was found out about a host."""
+    """Creates leases for prerequisites and pages, and stores the results of prerequisites."""
 
     def __init__(
         self, *, clocks: HostQueue, read_rules: RulesReader | None, is_own: Callable[[str], bool] | None
     ) -> None:
         self._clocks = clocks
         self._read_rules = read_rules
-        """None where there are no robots rules to ask for: simulations."""
+        """None if robots.txt is not used, as in simulations."""
         self._is_own = is_own or (lambda host: False)
-        """Hosts of the user's own, whose robots.txt is not asked for."""
+        """Returns whether a host belongs to the user. The robots.txt of such hosts is not requested."""
         self.in_flight = 0
 
     def for_page(self, host: Host, entry: Entry, now: float) -> Lease | None:
-        """Leave for a page or for what must come before it; None where the host's rules forbid the page."""
+        """Return a lease for a page or its next prerequisite; None if the host's rules disallow the page."""
         if self._clocks.by_address and not host.record.address:
             return self._resolve(host, entry, entry.url)
         if self._asks_for_rules(host, entry.url, now):
@@ -70,7 +70,7 @@ class Prerequisites:
         return self._send(host, url, RequestKind.SUBREQUEST, entry, is_subrequest=True)
 
     def next_held(self, now: float) -> tuple[Host, Entry] | None:
-        """A page that was held and may go now, or whose next step may."""
+        """Return a held page that may be requested now, or whose next prerequisite may; None if there is none."""
         while names := self._clocks.cleared.due(now, most=1):
             host = self._clocks.hosts[names[0]]
             if host.held is None or host.asking:
@@ -82,7 +82,7 @@ class Prerequisites:
         return None
 
     def hold(self, host: Host, entry: Entry) -> None:
-        """The page is to be the host's next request."""
+        """Hold a page, so that it is the host's next request."""
         host.held = entry
         self._clocks.rest(host)
         self._clocks.cleared.push(host.record.ready_at, host.record.name)
@@ -90,7 +90,7 @@ class Prerequisites:
     # ── addresses ────────────────────────────────────────────────────────────────────────────────────
 
     def _resolve(self, host: Host, held: Entry | None, url: str, *, is_subrequest: bool = False) -> Lease:
-        """Ask for the address of the URL's host; no request is made, so no clock is touched."""
+        """Return a lease for the DNS look-up of a host. It sends no request to the host, so it starts no delay."""
         host.held = held
         host.asking = True
         self._clocks.rest(host)
@@ -99,7 +99,7 @@ class Prerequisites:
         return Lease(url=url, host=host.record.name, kind=RequestKind.RESOLVE, entry=entry, is_subrequest=is_subrequest)
 
     def resolved(self, lease: Lease, address: str) -> str:
-        """The address is known; what waited for it goes next. The name of the host that was found."""
+        """Store the IP address of a host; the held page is next. Return the name of the host."""
         self.in_flight -= 1
         host, found = self._clocks.hosts[lease.host], self._clocks.host(host_of(lease.url))
         host.asking = False
@@ -119,7 +119,7 @@ class Prerequisites:
         return self._send_for_rules(host, other, url, entry)
 
     def _send_for_rules(self, host: Host, other: Host, url: str, entry: Entry, *, is_subrequest: bool = False) -> Lease:
-        """Ask for a host's rules, which lie on another host or on its own."""
+        """Return a lease for a host's robots.txt, which may be on another host."""
         host.asking = True
         if other is host:
             return self._send(host, url, RequestKind.ROBOTS, entry, is_subrequest=is_subrequest)
@@ -129,7 +129,7 @@ class Prerequisites:
         return _lease(host, url, RequestKind.ROBOTS, entry, address, is_subrequest=is_subrequest)
 
     def _asks_for_rules(self, host: Host, url: str, now: float) -> bool:
-        """True while the rules for a URL of the host must be known and are not, or may have changed."""
+        """Return whether robots.txt must be requested for a URL, because it is unknown or too old."""
         if self._read_rules is None or self._knows_rules(host, url, now):
             return False
         return not self._is_own(host.record.name)
@@ -148,7 +148,7 @@ class Prerequisites:
         return rules is None or rules.allows(url)
 
     def _rules(self, host: Host, url: str) -> HostRules | None:
-        """The rules for a URL of the host, as far as they are known."""
+        """Return the rules for a URL of the host; None if they are unknown."""
         rules = host.rules.get(is_secure(url))
         robots = host.record.rules_for(url)[0]
         if rules is None and robots is not None and self._read_rules is not None:
@@ -158,7 +158,7 @@ class Prerequisites:
     def introduce(
         self, host: Host, url: str, robots: bytes, now: float, *, read_from: str, lasts: float = RULES_LAST
     ) -> None:
-        """The robots.txt for a URL of the host has been read, wherever it lies; its held page goes next."""
+        """Store the robots.txt for a URL of the host; the held page is next."""
         if self._read_rules is None:
             raise ValueError("this frontier asks for no rules")
         host.stop_asking()
@@ -178,7 +178,7 @@ class Prerequisites:
         self._clocks.settle(host)
 
     def reroute(self, host: Host, location: str) -> bool:
-        """A host's robots.txt is said to lie elsewhere: ask there once the clocks allow. False after too many hops."""
+        """Follow a redirect of robots.txt as soon as the delays allow. Return False after too many redirects."""
         if host.rules_hops >= MAX_RULES_HOPS:
             return False
         host.rules_hops += 1
@@ -187,12 +187,12 @@ class Prerequisites:
         return True
 
     def ask_again(self, host: Host) -> None:
-        """The request for a host's rules came to nothing: it is made once more, when the clocks allow."""
+        """Repeat the request for robots.txt as soon as the delays allow."""
         host.asking = False
         self._clocks.cleared.push(host.record.ready_at, host.record.name)
 
     def give_up(self, lease: Lease) -> None:
-        """The rules or the address that a ticket was for could not be had."""
+        """End a prerequisite that failed."""
         self.in_flight -= lease.kind is RequestKind.RESOLVE
         self._clocks.hosts[lease.host].stop_asking()
 

@@ -1,4 +1,4 @@
-"""The contract of a ledger, run on both."""
+"""The contract of frontier storage, tested on each implementation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fill(storage: FrontierStorage, scores: list[float], *, host: str = "a.exampl
         storage.add(entry(f"http://{host}/{number}", score=score, sequence=number))
 
 
-def test_the_best_score_comes_first_and_equals_in_order_of_discovery(storage: FrontierStorage) -> None:
+def test_pop_returns_best_score_then_first_discovered(storage: FrontierStorage) -> None:
     fill(storage, SCORES)
     expected = sorted(range(len(SCORES)), key=lambda number: (-SCORES[number], number))
     assert pop_all(storage, "a.example") == expected
@@ -35,13 +35,13 @@ def test_the_best_score_comes_first_and_equals_in_order_of_discovery(storage: Fr
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scores=st.lists(st.floats(allow_nan=False) | st.integers(-3, 3).map(float), max_size=12))
-def test_any_scores_come_out_in_order(storage: FrontierStorage, scores: list[float]) -> None:
+def test_pop_returns_any_scores_in_order(storage: FrontierStorage, scores: list[float]) -> None:
     fill(storage, scores)
     expected = sorted(range(len(scores)), key=lambda number: (-scores[number], number))
     assert pop_all(storage, "a.example") == expected
 
 
-def test_best_is_the_score_that_pop_would_give(storage: FrontierStorage) -> None:
+def test_best_is_the_score_of_the_next_pop(storage: FrontierStorage) -> None:
     fill(storage, SCORES)
     while (best := storage.best("a.example")) is not None:
         popped = storage.pop("a.example")
@@ -50,7 +50,7 @@ def test_best_is_the_score_that_pop_would_give(storage: FrontierStorage) -> None
     assert storage.pop("a.example") is None
 
 
-def test_arms_do_not_mix(storage: FrontierStorage) -> None:
+def test_arms_have_separate_queues(storage: FrontierStorage) -> None:
     fill(storage, [1, 2], host="a.example")
     fill(storage, [3], host="b.example")
     assert storage.pop("never.example") is None
@@ -59,13 +59,13 @@ def test_arms_do_not_mix(storage: FrontierStorage) -> None:
     assert pop_all(storage, "a.example") == [1, 0]
 
 
-def test_an_integer_score_is_as_good_as_a_float(storage: FrontierStorage) -> None:
+def test_integer_scores_sort_like_floats(storage: FrontierStorage) -> None:
     storage.add(entry("http://a.example/1", score=-1, sequence=1))
     storage.add(entry("http://a.example/2", score=-0.5, sequence=2))
     assert pop_all(storage, "a.example") == [2, 1]
 
 
-def test_every_state_is_on_record(storage: FrontierStorage) -> None:
+def test_find_returns_every_state(storage: FrontierStorage) -> None:
     fill(storage, [3, 2, 1])
     storage.refuse(entry("http://a.example/no"), "not wanted\nat all")
     done, failed = storage.pop("a.example"), storage.pop("a.example")
@@ -85,7 +85,7 @@ def test_every_state_is_on_record(storage: FrontierStorage) -> None:
     assert storage.find("http://a.example/other") is None
 
 
-def test_the_reason_of_a_refusal_is_kept(storage: FrontierStorage) -> None:
+def test_reason_of_a_refusal_is_stored(storage: FrontierStorage) -> None:
     storage.refuse(entry("http://a.example/no"), "two\nlines")
     found = storage.find("http://a.example/no")
     assert found is not None
@@ -93,7 +93,7 @@ def test_the_reason_of_a_refusal_is_kept(storage: FrontierStorage) -> None:
     assert found[0].url == "http://a.example/no"
 
 
-def test_known_covers_every_state(storage: FrontierStorage) -> None:
+def test_known_is_true_for_every_state(storage: FrontierStorage) -> None:
     assert not storage.known("http://a.example/0")
     fill(storage, [1, 2])
     storage.refuse(entry("http://a.example/no"), "reason")
@@ -105,7 +105,7 @@ def test_known_covers_every_state(storage: FrontierStorage) -> None:
     assert not storage.known("http://a.example/2")
 
 
-def test_what_was_popped_can_be_put_back(storage: FrontierStorage) -> None:
+def test_popped_entry_can_be_added_again(storage: FrontierStorage) -> None:
     fill(storage, [1])
     popped = storage.pop("a.example")
     assert popped is not None
@@ -128,7 +128,7 @@ def test_waiting_lists_each_arm_with_its_host(storage: FrontierStorage) -> None:
     ]
 
 
-def test_recover_lets_what_was_in_flight_wait_again_in_its_old_place(storage: FrontierStorage) -> None:
+def test_recover_queues_in_flight_entries_with_their_score(storage: FrontierStorage) -> None:
     fill(storage, [5, 4, 3])
     first, second = storage.pop("a.example"), storage.pop("a.example")
     assert first is not None
@@ -138,7 +138,7 @@ def test_recover_lets_what_was_in_flight_wait_again_in_its_old_place(storage: Fr
     assert pop_all(storage, "a.example") == [0, 2]
 
 
-def test_a_host_is_remembered_once_with_its_last_word(storage: FrontierStorage) -> None:
+def test_put_host_replaces_the_previous_record(storage: FrontierStorage) -> None:
     storage.put_host(HostRecord(name="a.example", failures=3))
     storage.put_host(HostRecord(name="b.example", delay=2.5, robots=b"rules"))
     storage.put_host(HostRecord(name="a.example", ready_at=12.5, fetched=7))
@@ -148,13 +148,13 @@ def test_a_host_is_remembered_once_with_its_last_word(storage: FrontierStorage) 
     assert (found["b.example"].delay, found["b.example"].robots) == (2.5, b"rules")
 
 
-def test_visits_come_back_in_order(storage: FrontierStorage) -> None:
+def test_visits_are_returned_in_order(storage: FrontierStorage) -> None:
     for number in range(1, 300):
         storage.append_visit(number, str(number).encode())
     assert list(storage.visits()) == [str(number).encode() for number in range(1, 300)]
 
 
-def test_notes(storage: FrontierStorage) -> None:
+def test_note_returns_the_last_value(storage: FrontierStorage) -> None:
     assert storage.note("totals") is None
     storage.put_note("totals", b"1")
     storage.put_note("policy", b"\x00\xff")
@@ -162,7 +162,7 @@ def test_notes(storage: FrontierStorage) -> None:
     assert (storage.note("totals"), storage.note("policy")) == (b"2", b"\x00\xff")
 
 
-def test_the_work_goes_on_after_a_commit(storage: FrontierStorage) -> None:
+def test_queues_are_unchanged_by_commit(storage: FrontierStorage) -> None:
     fill(storage, [1, 2])
     storage.commit()
     assert storage.best("a.example") == 2
@@ -170,7 +170,7 @@ def test_the_work_goes_on_after_a_commit(storage: FrontierStorage) -> None:
     assert pop_all(storage, "a.example") == [1, 0]
 
 
-def test_what_is_postponed_keeps_its_time_and_its_attempts(storage: FrontierStorage) -> None:
+def test_postponed_entry_keeps_time_and_attempts(storage: FrontierStorage) -> None:
     fill(storage, [2, 1])
     first, second = storage.pop("a.example"), storage.pop("a.example")
     assert first is not None
@@ -189,7 +189,7 @@ def test_what_is_postponed_keeps_its_time_and_its_attempts(storage: FrontierStor
     assert popped == tried
 
 
-def test_what_is_postponed_can_end(storage: FrontierStorage) -> None:
+def test_postponed_entry_can_be_finished(storage: FrontierStorage) -> None:
     fill(storage, [1])
     popped = storage.pop("a.example")
     assert popped is not None
@@ -202,7 +202,7 @@ def test_what_is_postponed_can_end(storage: FrontierStorage) -> None:
     assert storage.recover() == 0
 
 
-def test_urls_that_are_added_together_wait_like_those_added_one_by_one(storage: FrontierStorage) -> None:
+def test_add_new_equals_single_adds(storage: FrontierStorage) -> None:
     entries = [
         entry(f"http://h{number % 7}.example/{number}", score=number % 4, sequence=number) for number in range(30)
     ]

@@ -1,4 +1,4 @@
-"""Damage to the frontier's file is told, in a process that may die of it."""
+"""The integrity check finds damage to the frontier's file in a child process."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "frontier"
 
 
-def test_a_whole_file_is_whole(folder: Path) -> None:
+def test_damage_of_intact_file_is_empty(folder: Path) -> None:
     assert damage(folder) == ""
 
 
-def test_no_file_is_no_damage(tmp_path: Path) -> None:
+def test_damage_of_missing_file_is_empty(tmp_path: Path) -> None:
     assert damage(tmp_path / "nothing") == ""
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.6])
-def test_a_file_that_was_cut_is_told(folder: Path, share: float) -> None:
+def test_damage_finds_truncated_file(folder: Path, share: float) -> None:
     path = folder / "data.mdb"
     os.truncate(path, int(path.stat().st_size * share) // 4096 * 4096)
     assert damage(folder)
 
 
-def test_rubbish_is_told(folder: Path) -> None:
+def test_damage_finds_random_bytes(folder: Path) -> None:
     path = folder / "data.mdb"
     size = path.stat().st_size
     with path.open("r+b") as file:
@@ -47,7 +47,7 @@ def test_rubbish_is_told(folder: Path) -> None:
     assert damage(folder)
 
 
-def test_pages_of_zeros_are_told(folder: Path) -> None:
+def test_damage_finds_zeroed_pages(folder: Path) -> None:
     path = folder / "data.mdb"
     with path.open("r+b") as file:
         file.seek(8192)

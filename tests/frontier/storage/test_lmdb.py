@@ -1,4 +1,4 @@
-"""What only the ledger on disk promises: it lasts, it can be read beside its writer, and it says what memory says."""
+"""LMDB storage: it is durable, can be read while it is written, and behaves like memory storage."""
 
 from __future__ import annotations
 
@@ -23,34 +23,36 @@ def reopened(storage: LmdbStorage, path: Path) -> LmdbStorage:
     return LmdbStorage(path)
 
 
-def test_what_was_not_committed_is_gone_and_what_was_is_whole(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    fill(ledger, [1, 2, 3])
-    ledger.put_host(HostRecord(name="a.example", fetched=1))
-    ledger.append_visit(1, b"one")
-    ledger.put_note("totals", b"1")
-    popped = ledger.pop("a.example")
-    ledger.commit()
+def test_reopened_storage_has_the_last_commit_only(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
+    fill(storage, [1, 2, 3])
+    storage.put_host(HostRecord(name="a.example", fetched=1))
+    storage.append_visit(1, b"one")
+    storage.put_note("totals", b"1")
+    popped = storage.pop("a.example")
+    storage.commit()
     assert popped is not None
-    ledger.finish(popped, UrlState.DONE, "")
-    ledger.add(entry("http://b.example/", sequence=9))
-    ledger.append_visit(2, b"two")
-    ledger.put_note("totals", b"2")
-    ledger = reopened(ledger, tmp_path / "f")
-    assert not ledger.known("http://b.example/")
-    assert list(ledger.visits()) == [b"one"]
-    assert ledger.note("totals") == b"1"
-    assert [host.fetched for host in ledger.hosts()] == [1]
-    assert ledger.recover() == 1
-    assert pop_all(ledger, "a.example") == [2, 1, 0]
-    ledger.close()
+    storage.finish(popped, UrlState.DONE, "")
+    storage.add(entry("http://b.example/", sequence=9))
+    storage.append_visit(2, b"two")
+    storage.put_note("totals", b"2")
+    storage = reopened(storage, tmp_path / "f")
+    assert not storage.known("http://b.example/")
+    assert list(storage.visits()) == [b"one"]
+    assert storage.note("totals") == b"1"
+    assert [host.fetched for host in storage.hosts()] == [1]
+    assert storage.recover() == 1
+    assert pop_all(storage, "a.example") == [2, 1, 0]
+    storage.close()
 
 
-def test_who_may_not_write_the_lock_reads_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    ledger.put_note("totals", b"1")
-    ledger.commit()
-    ledger.close()
+def test_reader_without_permission_for_lock_file_opens_without_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = LmdbStorage(tmp_path / "f")
+    storage.put_note("totals", b"1")
+    storage.commit()
+    storage.close()
     real = lmdb.open
 
     def refused(path: str, *, lock: bool = True, **options: Any) -> lmdb.Environment:
@@ -66,42 +68,42 @@ def test_who_may_not_write_the_lock_reads_without_one(tmp_path: Path, monkeypatc
         LmdbStorage(tmp_path / "f")
 
 
-def test_arms_keep_their_queues_over_a_reopening(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    fill(ledger, [1], host="a.example")
-    ledger.commit()
-    fill(ledger, [2], host="lost.example")
-    ledger = reopened(ledger, tmp_path / "f")
-    fill(ledger, [3, 4], host="b.example")  # takes the number that the lost arm had
-    ledger.commit()
-    ledger = reopened(ledger, tmp_path / "f")
-    assert sorted(ledger.waiting()) == [("a.example", "a.example", 1), ("b.example", "b.example", 2)]
-    assert pop_all(ledger, "b.example") == [1, 0]
-    assert pop_all(ledger, "a.example") == [0]
-    assert pop_all(ledger, "lost.example") == []
-    ledger.close()
+def test_arms_keep_their_queues_after_reopening(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
+    fill(storage, [1], host="a.example")
+    storage.commit()
+    fill(storage, [2], host="lost.example")
+    storage = reopened(storage, tmp_path / "f")
+    fill(storage, [3, 4], host="b.example")  # gets the number of the arm that was not committed
+    storage.commit()
+    storage = reopened(storage, tmp_path / "f")
+    assert sorted(storage.waiting()) == [("a.example", "a.example", 1), ("b.example", "b.example", 2)]
+    assert pop_all(storage, "b.example") == [1, 0]
+    assert pop_all(storage, "a.example") == [0]
+    assert pop_all(storage, "lost.example") == []
+    storage.close()
 
 
-def test_an_entry_comes_back_with_everything_it_had(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
+def test_entry_is_restored_with_all_fields(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
     full = entry("http://a.example/ü?q=\n", score=-2.5, sequence=1 << 40, arm="a.example\nlist")
-    ledger.add(full)
-    ledger.commit()
-    ledger = reopened(ledger, tmp_path / "f")
-    assert ledger.pop("a.example\nlist") == full
-    ledger.close()
+    storage.add(full)
+    storage.commit()
+    storage = reopened(storage, tmp_path / "f")
+    assert storage.pop("a.example\nlist") == full
+    storage.close()
 
 
 READ = """
 import sys
 from pathlib import Path
 from motherlode.frontier import LmdbStorage
-ledger = LmdbStorage(Path(sys.argv[1]), read_only=True)
-print(ledger.note("totals").decode(), len(list(ledger.visits())), len(list(ledger.hosts())), ledger.known("http://b.example/"))
+storage = LmdbStorage(Path(sys.argv[1]), read_only=True)
+print(storage.note("totals").decode(), len(list(storage.visits())), len(list(storage.hosts())), storage.known("http://b.example/"))
 """
 
 
-def test_a_reader_beside_the_writer_sees_the_last_commit(tmp_path: Path) -> None:
+def test_reader_during_writing_sees_the_last_commit(tmp_path: Path) -> None:
     writer = LmdbStorage(tmp_path / "f")
     writer.put_note("totals", b"first")
     writer.append_visit(1, b"one")
@@ -112,25 +114,25 @@ def test_a_reader_beside_the_writer_sees_the_last_commit(tmp_path: Path) -> None
     command = [sys.executable, "-W", "ignore", "-c", READ, str(tmp_path / "f")]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert output.split() == ["first", "1", "1", "False"]
-    writer.commit()  # the writer goes on undisturbed
+    writer.commit()  # the reader does not block the writer
     writer.close()
     reader = LmdbStorage(tmp_path / "f", read_only=True)
     assert reader.note("totals") == b"second"
     reader.close()
 
 
-def test_a_reader_that_is_asked_for_many_urls_at_once_knows_them(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    ledger.add(entry("http://a.example/"))
-    ledger.commit()
-    ledger.close()
+def test_known_of_works_for_a_reader(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
+    storage.add(entry("http://a.example/"))
+    storage.commit()
+    storage.close()
     reader = LmdbStorage(tmp_path / "f", read_only=True)
     assert reader.known_of(["http://a.example/", "http://b.example/"]) == [True, False]
     reader.close()
 
 
 @pytest.mark.parametrize("read_only", [True, False])
-def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path, *, read_only: bool) -> None:
+def test_open_error_names_the_folder(tmp_path: Path, *, read_only: bool) -> None:
     if not read_only:
         (tmp_path / "f").mkdir()
         (tmp_path / "f" / "data.mdb").write_bytes(b"this is no database" * 1000)
@@ -138,26 +140,26 @@ def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path, 
         LmdbStorage(tmp_path / "f", read_only=read_only)
 
 
-def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
+def test_second_writer_in_the_same_process_is_rejected(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
     with pytest.raises(OSError, match="already open"):
         LmdbStorage(tmp_path / "f")
-    ledger.close()
+    storage.close()
 
 
 @pytest.mark.parametrize("flush_rows", [1, 1_000_000])
-def test_a_place_in_the_queue_is_where_it_is_popped(tmp_path: Path, flush_rows: int) -> None:
-    """Whether the queue lies on disk or in memory, and for a reader beside the writer."""
-    ledger = LmdbStorage(tmp_path / "frontier", flush_rows=flush_rows)
+def test_ahead_of_equals_the_pop_order(tmp_path: Path, flush_rows: int) -> None:
+    """The queue is on disk or in memory; a reader returns the same as the writer."""
+    storage = LmdbStorage(tmp_path / "frontier", flush_rows=flush_rows)
     scores = [0.5, 2.0, -1.0, 2.0, 0.0]
     entries = [entry(f"http://a.example/{number}", score=score) for number, score in enumerate(scores)]
     for one in entries:
-        ledger.add(one)
-    ledger.commit()
-    places = {one.url: ledger.ahead_of(one) for one in entries}
-    order = [popped.url for popped in iter(lambda: ledger.pop(entries[0].arm), None)]
+        storage.add(one)
+    storage.commit()
+    places = {one.url: storage.ahead_of(one) for one in entries}
+    order = [popped.url for popped in iter(lambda: storage.pop(entries[0].arm), None)]
     assert [places[url] for url in order] == [0, 1, 2, 3, 4]
-    ledger.close()
+    storage.close()
     reader = LmdbStorage(tmp_path / "frontier", read_only=True)
     assert [reader.ahead_of(one) for one in entries] == [places[one.url] for one in entries]
     reader.close()
@@ -168,7 +170,7 @@ def url(number: int) -> str:
 
 
 def step(storage: FrontierStorage, random: Random, number: int) -> list[object]:
-    """One random thing, done the same way to any ledger; what it says about itself."""
+    """Perform one random operation on a storage. Return what the storage returned."""
     choice = random.random()
     said: list[object] = [storage.known(url(random.randrange(number + 3)))]
     if choice < 0.6:
@@ -196,7 +198,7 @@ def compare(disk: FrontierStorage, memory: FrontierStorage, numbers: int) -> Non
 
 @pytest.mark.parametrize("buckets", [0, 3], ids=["", "colliding"])
 @pytest.mark.parametrize("seed", range(4))
-def test_with_flushes_and_reopenings_it_says_what_memory_says(
+def test_lmdb_with_flushes_and_reopenings_equals_memory_storage(
     seed: int, buckets: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if buckets:
@@ -216,7 +218,7 @@ def test_with_flushes_and_reopenings_it_says_what_memory_says(
 
 
 def filled(path: Path, *, numbers: int = 120) -> tuple[LmdbStorage, MemoryStorage, Random, Random]:
-    """Both ledgers after the same random things, flushed now and then, and all of it committed."""
+    """Return both storages after the same random operations, with some flushes and a final commit."""
     memory, disk = MemoryStorage(), LmdbStorage(path, flush_rows=40)
     one, other = Random(3), Random(3)
     for number in range(numbers):
@@ -228,13 +230,13 @@ def filled(path: Path, *, numbers: int = 120) -> tuple[LmdbStorage, MemoryStorag
     return disk, memory, one, other
 
 
-def test_a_flush_that_is_cut_short_loses_nothing_and_doubles_nothing(
+def test_interrupted_flush_neither_loses_nor_duplicates_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk, memory, one, other = filled(tmp_path / "f")
     for number in range(120, 200):
         disk.add(entry(url(number), sequence=number))
-    monkeypatch.setattr(disk, "_commit", disk.close)  # the process ends when all is written and nothing committed
+    monkeypatch.setattr(disk, "_commit", disk.close)  # simulates a kill after the flush and before the commit
     disk.commit()
     disk = LmdbStorage(tmp_path / "f", flush_rows=40)
     compare(disk, memory, 200)
@@ -246,7 +248,7 @@ def test_a_flush_that_is_cut_short_loses_nothing_and_doubles_nothing(
     disk.close()
 
 
-def test_runs_and_queues_can_be_made_again_from_the_rows(tmp_path: Path) -> None:
+def test_runs_and_queues_are_rebuilt_from_rows(tmp_path: Path) -> None:
     disk, memory, one, other = filled(tmp_path / "f")
     disk.close()
     with lmdb.open(str(tmp_path / "f"), max_dbs=32) as environment:
@@ -261,26 +263,26 @@ def test_runs_and_queues_can_be_made_again_from_the_rows(tmp_path: Path) -> None
     disk.close()
 
 
-def test_what_waits_again_outlasts_a_kill_before_and_after_the_next_flush(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f", flush_rows=3)
-    fill(ledger, [3, 2, 1])
-    ledger.commit()  # all three lie in runs
-    popped = ledger.pop("a.example")
+def test_entry_queued_again_survives_a_kill_before_and_after_flush(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f", flush_rows=3)
+    fill(storage, [3, 2, 1])
+    storage.commit()  # writes all three rows to runs
+    popped = storage.pop("a.example")
     assert popped is not None
-    ledger.add(popped)
-    ledger.commit()
-    ledger.close()
-    ledger = LmdbStorage(tmp_path / "f", flush_rows=1)
-    assert ledger.count("a.example") == 3
-    assert ledger.find(popped.url) == (popped, UrlState.WAITING, "")
-    ledger.commit()  # which flushes
-    ledger = reopened(ledger, tmp_path / "f")
-    assert ledger.count("a.example") == 3
-    assert pop_all(ledger, "a.example") == [0, 1, 2]
-    ledger.close()
+    storage.add(popped)
+    storage.commit()
+    storage.close()
+    storage = LmdbStorage(tmp_path / "f", flush_rows=1)
+    assert storage.count("a.example") == 3
+    assert storage.find(popped.url) == (popped, UrlState.WAITING, "")
+    storage.commit()  # flushes
+    storage = reopened(storage, tmp_path / "f")
+    assert storage.count("a.example") == 3
+    assert pop_all(storage, "a.example") == [0, 1, 2]
+    storage.close()
 
 
-def test_a_reader_finds_urls_that_are_in_no_run_yet(tmp_path: Path) -> None:
+def test_reader_finds_urls_that_are_in_no_run(tmp_path: Path) -> None:
     writer = LmdbStorage(tmp_path / "f", flush_rows=4)
     for number in range(4):
         writer.add(entry(url(number), sequence=number))
@@ -294,15 +296,15 @@ def test_a_reader_finds_urls_that_are_in_no_run_yet(tmp_path: Path) -> None:
     reader.close()
 
 
-def test_urls_that_are_handed_out_one_by_one_waste_no_disk(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    fill(ledger, [1.0] * 2000)
-    ledger.commit()
+def test_popping_urls_one_by_one_does_not_grow_the_file(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
+    fill(storage, [1.0] * 2000)
+    storage.commit()
     before = (tmp_path / "f" / "data.mdb").stat().st_size
-    while (popped := ledger.pop("a.example")) is not None:
-        ledger.refuse(popped, "the host's budget of pages is spent")
-    ledger.commit()
-    assert (tmp_path / "f" / "data.mdb").stat().st_size < 3 * before  # it was forty times as much
-    assert ledger.recover() == 0
-    assert list(ledger.postponed()) == []
-    ledger.close()
+    while (popped := storage.pop("a.example")) is not None:
+        storage.refuse(popped, "the host's budget of pages is spent")
+    storage.commit()
+    assert (tmp_path / "f" / "data.mdb").stat().st_size < 3 * before  # without the sentinel it is 40 times as large
+    assert storage.recover() == 0
+    assert list(storage.postponed()) == []
+    storage.close()

@@ -1,4 +1,4 @@
-"""What is particular to the ledger in memory; the contract of both is in test_ledger."""
+"""Memory storage. The common contract of all storages is tested in test_base.py."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from motherlode.frontier import MemoryStorage, UrlState
 from ..fakes import entry
 
 
-def test_an_arm_that_is_empty_leaves_nothing_behind() -> None:
-    """Simulations have as many arms as a crawl, and end each of them."""
+def test_empty_arm_uses_no_memory() -> None:
+    """Simulations have as many arms as a crawl, and each of them becomes empty."""
     storage = MemoryStorage()
     for number in range(100):
         storage.add(entry(f"http://h{number}.example/", sequence=number))
@@ -19,13 +19,13 @@ def test_an_arm_that_is_empty_leaves_nothing_behind() -> None:
     assert (storage.pop("h1.example"), storage.best("h1.example"), storage.count("h1.example")) == (None, None, 0)
 
 
-def test_arms_of_one_host_are_told_with_their_host() -> None:
+def test_waiting_returns_arms_with_their_host() -> None:
     storage = MemoryStorage()
     storage.add_new([entry("http://a.example:81/x", arm="recipes"), entry("http://a.example:81/y", arm="news")])
     assert sorted(storage.waiting()) == [("news", "a.example:81", 1), ("recipes", "a.example:81", 1)]
 
 
-def test_entries_come_as_a_sort_would_put_them_whatever_is_added_between() -> None:
+def test_pop_between_adds_returns_entries_in_sorted_order() -> None:
     random, storage = Random(5), MemoryStorage()
     waiting: list[tuple[float, int]] = []
     for sequence in range(2_000):
@@ -42,7 +42,7 @@ def test_entries_come_as_a_sort_would_put_them_whatever_is_added_between() -> No
     assert storage.count("a.example") == len(waiting)
 
 
-def test_what_was_in_flight_waits_again_but_not_what_has_its_time() -> None:
+def test_recover_queues_in_flight_but_not_postponed_entries() -> None:
     storage = MemoryStorage()
     for number in range(3):
         storage.add(entry(f"http://a.example/{number}", sequence=number))
@@ -59,7 +59,7 @@ def test_what_was_in_flight_waits_again_but_not_what_has_its_time() -> None:
     assert list(storage.postponed()) == [], "it waits like any other now"
 
 
-def test_pages_may_be_written_while_they_are_read() -> None:
+def test_pages_may_be_stored_during_iteration() -> None:
     storage = MemoryStorage()
     for number in range(3):
         storage.put_page(f"http://a.example/{number}", b"old")
@@ -69,7 +69,7 @@ def test_pages_may_be_written_while_they_are_read() -> None:
     assert storage.page("http://a.example/new") == b"new"
 
 
-def test_a_commit_and_a_close_change_nothing() -> None:
+def test_memory_commit_and_close_change_nothing() -> None:
     storage = MemoryStorage()
     storage.refuse(entry("http://a.example/"), "out of scope")
     storage.put_batch(2, b"two")

@@ -1,4 +1,4 @@
-"""The queues of arms against lists that are sorted anew for every question."""
+"""The queues of the arms, compared with sorted lists."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 from motherlode.frontier.storage.queues import Queues
 
 ARMS = 200
-"""More than there are partitions, so that several share one."""
+"""More arms than partitions, so that several arms share a partition."""
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_pushes_pops_and_flushes_in_any_order(tmp_path: Path, seed: int) -> None:
+def test_queues_with_random_operations_equal_sorted_lists(tmp_path: Path, seed: int) -> None:
     random, row = Random(seed), 0
     expected: dict[int, list[tuple[float, int]]] = {arm: [] for arm in range(ARMS)}
     with lmdb.open(str(tmp_path), max_dbs=2, map_size=1 << 26) as environment:

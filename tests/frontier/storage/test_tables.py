@@ -1,4 +1,4 @@
-"""The memory that the map of a file takes: it is bounded, and nobody who reads notices."""
+"""The resident memory of the mapped file is bounded, and releasing it does not affect reads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _read(environment: lmdb.Environment) -> list[int]:
         return [sum(value[::4096]) for _, value in reading.cursor()]
 
 
-def test_a_map_that_is_held_is_let_go_of_and_reads_as_before(filled: lmdb.Environment, tmp_path: Path) -> None:
+def test_trim_releases_the_mapping_and_reads_still_work(filled: lmdb.Environment, tmp_path: Path) -> None:
     before = resident_bytes()
     first = _read(filled)
     touched = resident_bytes()
@@ -43,14 +43,14 @@ def test_a_map_that_is_held_is_let_go_of_and_reads_as_before(filled: lmdb.Enviro
     assert _read(filled) == first
 
 
-def test_little_is_kept(filled: lmdb.Environment, tmp_path: Path) -> None:
+def test_trim_below_the_limit_releases_nothing(filled: lmdb.Environment, tmp_path: Path) -> None:
     _read(filled)
     touched = resident_bytes()
     assert not FileMapping(tmp_path / "data.mdb", max_resident_bytes=touched + (1 << 20)).trim()
     assert resident_bytes() >= touched
 
 
-def test_it_is_looked_after_now_and_then(filled: lmdb.Environment, tmp_path: Path) -> None:
+def test_count_reads_trims_after_many_reads(filled: lmdb.Environment, tmp_path: Path) -> None:
     mapping = FileMapping(tmp_path / "data.mdb", max_resident_bytes=0)
     _read(filled)
     touched = resident_bytes()
@@ -60,11 +60,11 @@ def test_it_is_looked_after_now_and_then(filled: lmdb.Environment, tmp_path: Pat
     assert touched - resident_bytes() > (MEGABYTES - 8) << 20
 
 
-def test_what_is_not_mapped_is_left_alone(tmp_path: Path) -> None:
+def test_trim_without_mapping_does_nothing(tmp_path: Path) -> None:
     assert not FileMapping(tmp_path / "data.mdb", max_resident_bytes=0).trim()
 
 
-def test_a_ledger_lets_go_while_links_are_offered_and_when_it_commits(tmp_path: Path) -> None:
+def test_storage_releases_memory_on_lookups_and_commits(tmp_path: Path) -> None:
     storage = LmdbStorage(tmp_path / "f")
     storage._mapping = FileMapping(tmp_path / "f" / "data.mdb", max_resident_bytes=0)
     for number in range(3000):

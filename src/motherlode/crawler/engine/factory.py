@@ -51,7 +51,7 @@ from motherlode.fetch import (
 )
 from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
-from motherlode.frontier.backoff import USUAL_UNIT
+from motherlode.frontier.backoff import DEFAULT_UNIT_SECONDS
 from motherlode.index import BatchWriter, CrawlStore, RunRecord
 from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.sinks import open_sinks
@@ -153,7 +153,7 @@ def assemble(
     http = _http(job) if recorded is None else None
     journal = ResponseJournal(folder.journal, state=ledger.note("journal")) if recorded is None else None
     clock = Clock()
-    detector = OutageDetector(unit=job.retry_wait or USUAL_UNIT)
+    detector = OutageDetector(unit=job.retry_wait or DEFAULT_UNIT_SECONDS)
     monitored = MonitoredFetcher(http, detector, clock=clock) if http is not None else None
     fetcher = _fetcher(recorded, monitored, journal)
     resolve = http.resolve if http is not None else unresolvable
@@ -298,7 +298,7 @@ def _outage_monitor(
     """Return the monitor of a live crawl. A recorded web is always there."""
     if fetcher is None:
         return NoOutageMonitor()
-    unit = job.retry_wait or USUAL_UNIT
+    unit = job.retry_wait or DEFAULT_UNIT_SECONDS
     return OutageMonitor(detector, fetcher, frontier, resolve=resolve, unit=unit, clock=clock)
 
 

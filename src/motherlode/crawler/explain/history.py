@@ -116,7 +116,7 @@ def describe_treatment(kind: FailureKind, *, recorded: bool = False) -> str:
         return "not retried: in a recorded web the response would be the same"
     again = f"retried up to {found.retries} times" if found.retries > 1 else "retried once"
     parts = [again if found.retries else "not retried"]
-    parts += ["the host is snoozed"] * found.host_rests + ["counts against the host"] * found.against_host
+    parts += ["the host is snoozed"] * found.snoozes_host + ["counts against the host"] * found.against_host
     return "; ".join(parts)
 
 

@@ -26,7 +26,7 @@ def void_element(tag: str, /, **attributes: str) -> Markup:
     """Return an element without content and end tag.
 
     >>> print(void_element("input", name="q", value='"><script>'))
-    <input name="q" value="&quot;&gt;&lt;script&gt;">
+    <input name="q" value="&#34;&gt;&lt;script&gt;">
     """
     written = "".join(f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"' for key, value in attributes.items())
     return Markup(f"<{tag}{written}>")

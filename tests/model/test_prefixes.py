@@ -1,4 +1,4 @@
-"""Prefixes that may be used without declaring them: each one IRI, and queries know them all."""
+"""The prefixes that queries need not declare."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from motherlode.model.terms import PREFIXES, iri
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
-def test_each_is_a_name_for_an_iri_to_which_something_can_be_added(prefix: str) -> None:
+def test_prefix_is_a_valid_name_of_a_namespace_iri(prefix: str) -> None:
     assert re.fullmatch("[a-z]+", prefix)
     assert iri(PREFIXES[prefix]) is not None
     assert PREFIXES[prefix][-1] in "/#:"
 
 
-def test_no_two_mean_the_same() -> None:
+def test_prefixes_have_distinct_iris() -> None:
     assert len(set(PREFIXES.values())) == len(PREFIXES)
 
 
-def test_a_query_may_use_every_one(tmp_path: Path) -> None:
+def test_query_may_use_every_prefix_undeclared(tmp_path: Path) -> None:
     pairs = " ".join(f"{prefix}:x" for prefix in PREFIXES)
     found = QuadStore(tmp_path / "store").query(f"SELECT ?x {{ VALUES ?x {{ {pairs} }} }}")
     assert isinstance(found, ox.QuerySolutions)

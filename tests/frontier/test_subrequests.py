@@ -1,4 +1,4 @@
-"""Errands: requests that a page needs and no policy picked. They pass the same clocks and the same rules."""
+"""Subrequests (JSON-LD contexts, services) keep the same delays and robots.txt rules as pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def errand(frontier: Frontier, url: str, now: float) -> Lease:
     return leave
 
 
-def test_an_errand_starts_the_hosts_clock_like_any_request() -> None:
+def test_subrequest_starts_the_delay_of_its_host() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1")
     leave = errand(frontier, f"{A}/context", 0.0)
@@ -29,7 +29,7 @@ def test_an_errand_starts_the_hosts_clock_like_any_request() -> None:
     assert ended(frontier)
 
 
-def test_an_errand_waits_for_the_hosts_clock() -> None:
+def test_subrequest_waits_for_the_delay_of_its_host() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1")
     lease = take(frontier, 0.0)
@@ -42,7 +42,7 @@ def test_an_errand_waits_for_the_hosts_clock() -> None:
     assert errand(frontier, f"{A}/context", 7.0).url == f"{A}/context"
 
 
-def test_an_errand_asks_for_the_rules_first_and_obeys_them() -> None:
+def test_subrequest_requests_robots_txt_first_and_obeys_it() -> None:
     frontier = frontier_on(delay=0.0, robots=True)
     asked = errand(frontier, f"{A}/private/context", 0.0)
     assert (asked.url, asked.kind) == (f"{A}/robots.txt", RequestKind.ROBOTS)
@@ -53,7 +53,7 @@ def test_an_errand_asks_for_the_rules_first_and_obeys_them() -> None:
     assert errand(frontier, f"{A}/open/context", 0.0).kind is RequestKind.SUBREQUEST
 
 
-def test_rules_that_came_by_an_errand_serve_the_pages_too() -> None:
+def test_robots_txt_read_for_a_subrequest_is_used_for_pages() -> None:
     frontier = frontier_on(delay=0.0, robots=True)
     asked = errand(frontier, f"{A}/context", 0.0)
     offer(frontier, f"{A}/1", f"{A}/no")
@@ -67,7 +67,7 @@ def test_rules_that_came_by_an_errand_serve_the_pages_too() -> None:
     assert ended(frontier)
 
 
-def test_an_errand_without_rules_is_dropped_and_the_pages_ask_for_themselves() -> None:
+def test_subrequest_with_unreadable_robots_txt_is_dropped() -> None:
     frontier = frontier_on(delay=0.0, robots=True)
     asked = errand(frontier, f"{A}/context", 0.0)
     offer(frontier, f"{A}/1")
@@ -78,7 +78,7 @@ def test_an_errand_without_rules_is_dropped_and_the_pages_ask_for_themselves() -
     assert (lease.kind, lease.entry.url) == (RequestKind.ROBOTS, f"{A}/1")
 
 
-def test_what_the_user_names_needs_no_rules_but_keeps_the_clock() -> None:
+def test_subrequest_named_by_user_needs_no_rules_but_keeps_the_delay() -> None:
     frontier = frontier_on(delay=5.0, robots=True)
     leave = frontier.lease_for(f"{A}/service", 0.0, obey_robots=False)
     assert isinstance(leave, Lease)
@@ -87,7 +87,7 @@ def test_what_the_user_names_needs_no_rules_but_keeps_the_clock() -> None:
     assert frontier.lease_for(f"{A}/service", 2.0, obey_robots=False) == 6.0
 
 
-def test_an_errand_is_no_known_url() -> None:
+def test_subrequest_url_is_not_known() -> None:
     frontier = frontier_on(delay=0.0)
     leave = errand(frontier, f"{A}/context", 0.0)
     frontier.response_received(leave, 0.0)
@@ -96,7 +96,7 @@ def test_an_errand_is_no_known_url() -> None:
     assert offer(frontier, f"{A}/context") == 1, "a page may still link to it"
 
 
-def test_rules_that_lie_elsewhere_are_asked_for_there_by_its_clock() -> None:
+def test_subrequest_with_redirected_robots_txt_keeps_the_delay_of_that_host() -> None:
     frontier = frontier_on(delay=5.0, robots=True)
     asked = errand(frontier, f"{A}/context", 0.0)
     frontier.response_received(asked, 1.0)

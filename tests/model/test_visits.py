@@ -1,4 +1,4 @@
-"""Visits: what the log of a crawl holds, and what it must give back."""
+"""Visit records can be serialized, and records of older versions can be parsed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ FULL = Visit(
 )
 
 
-def test_a_visit_on_record_is_read_as_it_was() -> None:
+def test_visit_serialized_and_parsed_is_equal() -> None:
     decode = msgspec.msgpack.Decoder(Visit).decode
     for visit in (FULL, Visit(number=1, url="http://a.example/", host="a.example")):
         assert decode(msgspec.msgpack.encode(visit)) == visit
 
 
-def test_a_record_of_an_older_version_is_read_with_what_it_lacks_left_empty() -> None:
+def test_visit_record_of_older_version_is_parsed_with_defaults() -> None:
     fields = msgspec.to_builtins(FULL)
     for name in ("value", "refresh", "relevant_before", "quads_before"):
         del fields[name]
@@ -43,6 +43,6 @@ def test_a_record_of_an_older_version_is_read_with_what_it_lacks_left_empty() ->
     assert (old.value, old.refresh, old.relevant_before, old.quads_before) == (None, "", False, 0)
 
 
-def test_no_two_visits_share_their_counts() -> None:
+def test_visits_do_not_share_default_counts() -> None:
     first, second = (Visit(number=number, url="u", host="h") for number in (1, 2))
     assert first.counts is not second.counts

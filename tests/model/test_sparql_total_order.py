@@ -1,6 +1,6 @@
-"""ORDER BY, MIN and MAX over what the wild web holds.
+"""ORDER BY, MIN and MAX over the mixed terms of real web data.
 
-The engine ends its process where it fails, so each try has one of its own.
+A failing sort of the engine aborts the process, so each query runs in a child process.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CIRCLES = {
         for kind in ("integer", "decimal", "double", "float")
     ],
 }
-"""Terms that the engine compares in circles."""
+"""Terms whose comparison by the engine is circular."""
 OTHERS = ['"NaN"^^xsd:double', '"x"^^xsd:integer', "<http://ex.org/>", "true", "UNDEF"]
 SHUFFLES = 6
 ROOT = Path(__file__).parents[2]
@@ -102,7 +102,7 @@ def _sorted(*terms: str, by: str = "?x") -> list[str]:
         ("NOT EXISTS { ?x ?y { (1) } } ?x", f"NOT EXISTS {{ ?x ?y {{ (1) }} }} {sort_keys('?x')}"),
     ],
 )
-def test_two_keys_stand_for_each_condition(order: str, meant: str) -> None:
+def test_order_by_condition_is_replaced_by_two_keys(order: str, meant: str) -> None:
     assert with_total_order(f"SELECT * {{}} ORDER BY {order}") == f"SELECT * {{}} ORDER BY {meant}"
 
 
@@ -121,12 +121,12 @@ def test_two_keys_stand_for_each_condition(order: str, meant: str) -> None:
         "SELECT (MIN(?x AS ?y {}",
     ],
 )
-def test_what_has_nothing_that_we_can_read_is_left_alone(sparql: str) -> None:
+def test_query_without_readable_condition_is_unchanged(sparql: str) -> None:
     assert with_total_order(sparql) == sparql
 
 
 @pytest.mark.parametrize("terms", CIRCLES.values(), ids=CIRCLES)
-def test_what_the_engine_compares_in_circles_can_be_sorted(terms: list[str]) -> None:
+def test_terms_with_circular_comparison_are_sorted(terms: list[str]) -> None:
     queries = []
     for seed in range(SHUFFLES):
         some = random.Random(seed).sample(terms + OTHERS, len(terms) + len(OTHERS))
@@ -139,7 +139,7 @@ def test_what_the_engine_compares_in_circles_can_be_sorted(terms: list[str]) -> 
     assert answers[1].split("|")[-1] == "None", "the other way round"
 
 
-def test_kinds_are_sorted_by_value_one_after_the_other() -> None:
+def test_terms_are_sorted_by_kind_then_value() -> None:
     sorted_terms = [
         *("UNDEF", "<http://ex.org/>", '"5 EUR"', '"chat"@fr', '"cheese"', "true"),
         *('"09:00:00+05:00"^^xsd:time', '"05:00:00"^^xsd:time'),
@@ -156,7 +156,7 @@ def test_kinds_are_sorted_by_value_one_after_the_other() -> None:
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("terms", CIRCLES.values(), ids=CIRCLES)
-def test_triple_terms_whose_objects_compare_in_circles_are_sorted(terms: list[str], depth: int) -> None:
+def test_triple_terms_with_circular_objects_are_sorted(terms: list[str], depth: int) -> None:
     def inside(term: str) -> str:
         return "<<( <u:s> <u:p> " * depth + term + " )>>" * depth
 
@@ -186,7 +186,7 @@ for query in sys.stdin:
     assert nested == _ends_well(code.replace(f"range({depth})", "range(0)"), "\n".join(plain))
 
 
-def test_triple_terms_come_last_by_subject_predicate_and_object() -> None:
+def test_triple_terms_are_sorted_last_by_subject_predicate_object() -> None:
     names = ["UNDEF", "<u:z>", '"a"', "10", "<<( <u:a> <u:p> <u:z> )>>", '<<( <u:a> <u:p> "5 EUR" )>>']
     names += ["<<( <u:a> <u:p> 9 )>>", "<<( <u:a> <u:p> 10 )>>", "<<( <u:a> <u:p> <<( <u:a> <u:p> 1 )>> )>>"]
     names += ["<<( <u:a> <u:p> <<( <u:a> <u:q> 1 )>> )>>", "<<( <u:a> <u:q> 1 )>>", "<<( <u:b> <u:p> 1 )>>"]
@@ -199,13 +199,13 @@ def test_triple_terms_come_last_by_subject_predicate_and_object() -> None:
             assert found == list(expected), order
 
 
-def test_equal_numbers_leave_it_to_the_next_condition() -> None:
+def test_equal_numbers_are_sorted_by_the_next_condition() -> None:
     rows = " ".join(f'({value} "{letter}")' for value, letter in (("5", "c"), ("5.0", "b"), ("5e0", "a"), ("4.5", "z")))
     query = f"SELECT ?x {{ VALUES (?rating ?x) {{ {rows} }} }} ORDER BY ?rating ?x"
     assert _ends_well(ASKED, query).split() == ["z|a|b|c"]
 
 
-def test_least_and_greatest_are_the_ends_of_the_order() -> None:
+def test_min_and_max_are_the_ends_of_the_order() -> None:
     for terms in permutations(("9", "10", '"5 EUR"', '"6"@en')):
         query = f"SELECT (MIN(?x) AS ?a) (max( DISTINCT ?x ) AS ?b) {{ VALUES ?x {{ {' '.join(terms)} }} }}"
         (row,) = query_in_order(ox.Store().query, query)
@@ -223,14 +223,14 @@ def test_least_and_greatest_are_the_ends_of_the_order() -> None:
         ("", ["", ""]),
     ],
 )
-def test_least_and_greatest_of_one_kind_are_the_engine_s(terms: str, ends: list[str]) -> None:
+def test_min_and_max_of_one_kind_equal_those_of_the_engine(terms: str, ends: list[str]) -> None:
     query = f"SELECT (MIN(?x) AS ?a) (MAX(?x) AS ?b) {{ VALUES ?x {{ {terms} }} }}"
     for answer in (ox.Store().query(query), query_in_order(ox.Store().query, query)):
         (row,) = answer
         assert [row[name].value if row[name] else "" for name in "ab"] == ends
 
 
-def test_least_and_greatest_may_stand_wherever_an_aggregate_may() -> None:
+def test_min_and_max_work_wherever_aggregates_are_allowed() -> None:
     query = """SELECT ?k (MIN(?x * 2) + 1 AS ?m) { VALUES (?k ?x) { (1 5) (2 7) (2 8) (3 1) } }
                GROUP BY ?k HAVING (MAX(?x) > 4) ORDER BY DESC(MIN(?x))"""
     rows = query_in_order(ox.Store().query, query)
@@ -246,7 +246,7 @@ rows = [(f"<http://ex.org/{n}>", "<http://schema.org/price>", price, "") for n, 
 """
 
 
-def test_a_store_is_asked_for_prices(tmp_path: Path) -> None:
+def test_store_query_sorts_mixed_prices(tmp_path: Path) -> None:
     code = f"""{PRICES}
 from pathlib import Path
 from motherlode.index import QuadStore
@@ -257,7 +257,7 @@ print(*(row["x"].value for row in store.query("SELECT ?x {{ ?s schema:price ?x }
     assert _ends_well(code).split()[79:] == [str(n) for n in range(1, 80)]
 
 
-def test_a_target_and_a_choice_of_links_may_sort() -> None:
+def test_target_and_link_query_may_sort() -> None:
     code = f"""{PRICES}
 from motherlode.links import LinkOptions, LinkRules
 from motherlode.links.from_quads import statement_links

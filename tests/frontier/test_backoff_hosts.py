@@ -1,4 +1,4 @@
-"""How hosts rest after trouble: what counts against them, what never does, and that all of it comes to an end."""
+"""Back-off of hosts: which failures count against a host, which do not, and when a host is given up."""
 
 from __future__ import annotations
 
@@ -19,14 +19,20 @@ from motherlode.frontier import (
     Politeness,
     UrlState,
 )
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, NO_RULES, RULES_PATIENCE, TOO_MANY_FAILURES, given_up
+from motherlode.frontier.backoff import (
+    HOST_GIVEN_UP_AFTER,
+    MAX_UNREADABLE_RULES_UNITS,
+    NO_RULES,
+    TOO_MANY_FAILURES,
+    given_up,
+)
 from motherlode.model import FailureKind, RequestKind
 
 from .fakes import BestOf, FakeRules, ended, failure, fetch, frontier_on, offer, take, wait
 
 A, B = "http://a.example", "http://b.example"
 UNIT = 10.0
-PATIENCE = RULES_PATIENCE * UNIT
+PATIENCE = MAX_UNREADABLE_RULES_UNITS * UNIT
 BUSY = [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.SERVER_ERROR]
 
 
@@ -35,7 +41,7 @@ def record_of(frontier: Frontier) -> HostRecord:
 
 
 def asked_in_vain(frontier: Frontier, kind: FailureKind, *, retry_after: float | None = None) -> Iterator[float]:
-    """When a host is asked for its rules that never come, until the frontier is exhausted."""
+    """Return the times of the requests for a robots.txt that is never readable, until the frontier is exhausted."""
     lease, now = wait(frontier, 0.0)
     while lease is not None:
         assert lease.kind is RequestKind.ROBOTS, "nothing is fetched without rules"
@@ -46,7 +52,7 @@ def asked_in_vain(frontier: Frontier, kind: FailureKind, *, retry_after: float |
 
 
 @pytest.mark.parametrize("kind", BUSY)
-def test_a_host_whose_server_is_busy_for_its_rules_is_asked_for_hours_and_then_refused(
+def test_host_with_busy_robots_txt_is_retried_for_hours_then_refused(
     kind: FailureKind, storage: FrontierStorage
 ) -> None:
     frontier = frontier_on(storage, robots=True, delay=0.0, retry_wait=UNIT)
@@ -65,7 +71,7 @@ def test_a_host_whose_server_is_busy_for_its_rules_is_asked_for_hours_and_then_r
 
 
 @pytest.mark.parametrize("kind", BUSY)
-def test_being_busy_for_the_rules_never_counts_against_a_host(kind: FailureKind) -> None:
+def test_busy_robots_txt_does_not_count_against_host(kind: FailureKind) -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
     for number, _ in enumerate(asked_in_vain(frontier, kind)):
@@ -74,7 +80,7 @@ def test_being_busy_for_the_rules_never_counts_against_a_host(kind: FailureKind)
             break
 
 
-def test_once_the_rules_come_all_is_as_if_nothing_had_been() -> None:
+def test_readable_robots_txt_resets_the_host() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
     now = 0.0
@@ -91,21 +97,21 @@ def test_once_the_rules_come_all_is_as_if_nothing_had_been() -> None:
     assert fetch(frontier, now) == f"{A}/1"
 
 
-def test_a_host_that_breaks_the_connection_is_given_up_after_so_many_times() -> None:
+def test_host_that_resets_connections_is_given_up() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
     assert len(list(asked_in_vain(frontier, FailureKind.RESET))) == HOST_GIVEN_UP_AFTER
     assert sum(frontier.refused.values()) == 1
 
 
-def test_a_long_retry_after_is_kept_and_does_not_take_the_patience_that_is_left() -> None:
+def test_long_retry_after_for_robots_txt_is_kept() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
     asked = list(asked_in_vain(frontier, FailureKind.UNAVAILABLE, retry_after=PATIENCE - 1))
     assert [round(after - before) for before, after in pairwise(asked)] == [round(PATIENCE) - 1] * 2
 
 
-def test_those_who_were_busy_together_are_not_asked_together_again() -> None:
+def test_hosts_busy_together_are_retried_at_different_times() -> None:
     frontier = Frontier(
         storage=MemoryStorage(),
         policy=BestOf(),
@@ -124,7 +130,7 @@ def test_those_who_were_busy_together_are_not_asked_together_again() -> None:
     assert first != second
 
 
-def test_who_wants_no_waits_after_failures_still_leaves_a_busy_host_alone() -> None:
+def test_busy_host_is_snoozed_even_if_retry_wait_is_zero() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=0.0)
     offer(frontier, f"{A}/1")
     asked = list(asked_in_vain(frontier, FailureKind.UNAVAILABLE))
@@ -132,7 +138,7 @@ def test_who_wants_no_waits_after_failures_still_leaves_a_busy_host_alone() -> N
     assert len(asked) < 20
 
 
-def test_time_in_which_no_crawl_runs_takes_no_patience(storage: FrontierStorage) -> None:
+def test_time_between_runs_does_not_count_as_unreadable_rules(storage: FrontierStorage) -> None:
     first = frontier_on(storage, robots=True, delay=0.0, retry_wait=UNIT)
     offer(first, f"{A}/1")
     lease = take(first, 0.0)
@@ -149,13 +155,13 @@ def test_time_in_which_no_crawl_runs_takes_no_patience(storage: FrontierStorage)
     assert not given_up(record)
 
 
-def test_a_clock_that_is_set_back_takes_no_patience() -> None:
+def test_clock_set_back_does_not_count_as_unreadable_rules() -> None:
     record = HostRecord(name="a.example", unread_since=50.0)
     record.turn_back(20.0)
     assert record.unread_since == 30.0
 
 
-def test_a_refresh_asks_a_host_without_rules_once_more_and_no_oftener() -> None:
+def test_revisit_requests_unreadable_rules_once_more() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
     (*_, last) = asked_in_vain(frontier, FailureKind.SERVER_ERROR)
@@ -176,18 +182,18 @@ def test_a_refresh_asks_a_host_without_rules_once_more_and_no_oftener() -> None:
     assert ended(frontier)
 
 
-def test_why_a_host_is_given_up() -> None:
+def test_given_up_returns_the_reason() -> None:
     assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER)) == TOO_MANY_FAILURES
     assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER, unread_since=0.0)) == NO_RULES
     assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER - 1, unread_since=0.0)) == ""
 
 
-# ── silence of our own network ───────────────────────────────────────────────────────────────────────────
+# ── outages of our own network ───────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("robots", [True, False])
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.NO_DNS, FailureKind.TIMEOUT])
-def test_what_is_put_back_is_charged_with_nothing_however_often(
+def test_network_down_counts_neither_attempts_nor_failures(
     *, robots: bool, kind: FailureKind, storage: FrontierStorage
 ) -> None:
     frontier = frontier_on(storage, robots=robots, delay=0.0, retry_wait=UNIT)
@@ -209,7 +215,7 @@ def test_what_is_put_back_is_charged_with_nothing_however_often(
     assert frontier.waiting == 1
 
 
-def test_a_name_that_could_not_be_looked_up_is_put_back_and_looked_up_again() -> None:
+def test_failed_dns_lookup_while_network_down_is_repeated() -> None:
     frontier = Frontier(
         storage=MemoryStorage(),
         policy=BestOf(),
@@ -228,7 +234,7 @@ def test_a_name_that_could_not_be_looked_up_is_put_back_and_looked_up_again() ->
     assert fetch(frontier, now) == f"{A}/1"
 
 
-def test_what_was_put_back_waits_after_a_kill(storage: FrontierStorage) -> None:
+def test_url_queued_again_waits_after_a_kill(storage: FrontierStorage) -> None:
     first = frontier_on(storage, delay=0.0, retry_wait=UNIT)
     offer(first, f"{A}/1", f"{A}/2")
     lease = take(first, 0.0)
@@ -243,7 +249,7 @@ def test_what_was_put_back_waits_after_a_kill(storage: FrontierStorage) -> None:
     assert found.entry.attempts == 0
 
 
-def test_the_budget_of_a_host_does_not_pay_for_what_is_put_back() -> None:
+def test_host_budget_does_not_count_urls_queued_again() -> None:
     frontier = Frontier(
         storage=MemoryStorage(),
         policy=BestOf(),

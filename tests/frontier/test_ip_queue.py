@@ -1,4 +1,4 @@
-"""Addresses: found before the first request, one clock each, and hosts that share one take turns."""
+"""IP addresses are looked up before the first request, have one delay each, and alternate between their hosts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def frontier_by_address(
 
 
 def find(frontier: Frontier, now: float, *addresses: str) -> None:
-    """Answer the next tickets, which must be for addresses."""
+    """Resolve the next leases, which must be for DNS look-ups."""
     tickets = [take(frontier, now) for _ in addresses]
     for ticket, address in zip(tickets, addresses, strict=True):
         assert ticket.kind is RequestKind.RESOLVE
@@ -42,7 +42,7 @@ def finish(frontier: Frontier, lease: Lease, now: float) -> None:
     frontier.end(lease, End.FETCHED, 0.0)
 
 
-def test_the_address_comes_first_and_starts_no_clock() -> None:
+def test_dns_lookup_is_first_and_starts_no_delay() -> None:
     frontier = frontier_by_address()
     offer(frontier, f"{A}/1", f"{A}/2")
     asked = take(frontier, 0.0)
@@ -70,7 +70,7 @@ def test_two_hosts_at_one_address_keep_its_delay() -> None:
     assert take(frontier, 105.0).url == f"{B}/1"
 
 
-def test_rules_and_errands_pass_the_clock_of_the_address_too() -> None:
+def test_robots_txt_and_subrequests_keep_the_delay_of_the_address() -> None:
     frontier = frontier_by_address(delay=10.0, robots=True)
     offer(frontier, f"{A}/1")
     find(frontier, 0.0, "192.0.2.1")
@@ -94,7 +94,7 @@ def test_rules_and_errands_pass_the_clock_of_the_address_too() -> None:
     assert take(frontier, 16.0).url == f"{A}/1"
 
 
-def test_rules_elsewhere_wait_for_the_address_there() -> None:
+def test_redirected_robots_txt_keeps_the_delay_of_its_address() -> None:
     frontier = frontier_by_address(delay=10.0, robots=True)
     offer(frontier, f"{A}/1", f"{C}/1")
     find(frontier, 0.0, "192.0.2.1", "192.0.2.3")
@@ -112,7 +112,7 @@ def test_rules_elsewhere_wait_for_the_address_there() -> None:
     assert (elsewhere.url, elsewhere.host, elsewhere.address) == (f"{B}/robots.txt", "a.example", "192.0.2.3")
 
 
-def test_many_hosts_at_one_address_take_turns() -> None:
+def test_many_hosts_at_one_address_alternate() -> None:
     frontier = frontier_by_address(delay=1.0)
     hosts = 3 * MAX_READY_HOSTS
     offer(frontier, *(f"http://h{number}.example/{page}" for number in range(hosts) for page in range(3)))
@@ -135,7 +135,7 @@ def test_many_hosts_at_one_address_take_turns() -> None:
     assert now == pytest.approx(0.5 * (3 * hosts - 1)), "and the address is never idle"
 
 
-def test_without_a_delay_an_address_has_a_limit() -> None:
+def test_address_without_delay_has_a_limit_of_requests_in_flight() -> None:
     frontier = frontier_by_address(delay=0.0, per_address=2)
     offer(frontier, f"{A}/1", f"{B}/1", f"{C}/1")
     find(frontier, 0.0, *["192.0.2.1"] * 3)
@@ -145,7 +145,7 @@ def test_without_a_delay_an_address_has_a_limit() -> None:
     assert take(frontier, 5.0).url == f"{C}/1"
 
 
-def test_the_address_in_use_is_the_one_that_answered_last() -> None:
+def test_host_address_is_the_last_that_responded() -> None:
     frontier = frontier_by_address(delay=10.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
@@ -158,7 +158,7 @@ def test_the_address_in_use_is_the_one_that_answered_last() -> None:
 
 
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT])
-def test_a_host_that_cannot_be_found_fails_by_the_table_and_is_looked_for_again(kind: FailureKind) -> None:
+def test_failed_dns_lookup_is_retried_by_the_retry_rules(kind: FailureKind) -> None:
     frontier = frontier_by_address()
     offer(frontier, f"{A}/1", f"{A}/2")
     asked = take(frontier, 0.0)
@@ -171,7 +171,7 @@ def test_a_host_that_cannot_be_found_fails_by_the_table_and_is_looked_for_again(
     assert take(frontier, 1000.0).kind is RequestKind.RESOLVE
 
 
-def test_an_errand_to_a_host_that_cannot_be_found_is_dropped() -> None:
+def test_subrequest_with_failed_dns_lookup_is_dropped() -> None:
     frontier = frontier_by_address()
     asked = frontier.lease_for(f"{A}/context", 0.0)
     assert isinstance(asked, Lease)
@@ -181,15 +181,15 @@ def test_an_errand_to_a_host_that_cannot_be_found_is_dropped() -> None:
     assert take(frontier, 0.0).kind is RequestKind.RESOLVE
 
 
-def test_addresses_are_found_anew_and_rest_once_after_a_resume(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_by_address(ledger, delay=2.0)
+def test_addresses_are_looked_up_again_and_delayed_once_after_restart(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_by_address(storage, delay=2.0)
     offer(frontier, f"{A}/1", f"{B}/1")
     find(frontier, 0.0, "192.0.2.1", "192.0.2.1")
     frontier.commit()
-    ledger.close()
-    ledger = LmdbStorage(tmp_path / "f")
-    frontier = frontier_by_address(ledger, delay=2.0)
+    storage.close()
+    storage = LmdbStorage(tmp_path / "f")
+    frontier = frontier_by_address(storage, delay=2.0)
     assert frontier.lease(100.0) is None, "hosts rest once"
     find(frontier, 102.0, "192.0.2.1", "192.0.2.1")
     page = take(frontier, 102.0)
@@ -197,10 +197,10 @@ def test_addresses_are_found_anew_and_rest_once_after_a_resume(tmp_path: Path) -
     finish(frontier, page, 103.0)
     assert frontier.lease(103.9) is None
     assert take(frontier, 104.0).url == f"{B}/1"
-    ledger.close()
+    storage.close()
 
 
-def test_rules_are_asked_for_at_the_next_address_by_its_clock_and_cost_the_page_nothing() -> None:
+def test_robots_txt_is_requested_at_next_address_with_its_delay() -> None:
     frontier = frontier_by_address(delay=2.0, robots=True)
     offer(frontier, f"{A}/1", f"{B}/1")
     find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
@@ -217,7 +217,7 @@ def test_rules_are_asked_for_at_the_next_address_by_its_clock_and_cost_the_page_
 
 
 @pytest.mark.parametrize("per_host", [1, 4])
-def test_a_page_goes_again_at_the_next_address(per_host: int) -> None:
+def test_page_is_requested_again_at_next_address(per_host: int) -> None:
     frontier = Frontier(
         storage=MemoryStorage(),
         policy=BestOf(),
@@ -238,7 +238,7 @@ def test_a_page_goes_again_at_the_next_address(per_host: int) -> None:
     assert ended(frontier)
 
 
-def test_pages_that_met_nobody_at_once_all_go_again() -> None:
+def test_parallel_pages_with_failed_connections_are_all_requested_again() -> None:
     frontier = frontier_by_address(delay=0.0, per_address=4)
     offer(frontier, *(f"{A}/{number}" for number in range(3)))
     find(frontier, 0.0, "192.0.2.1")

@@ -1,4 +1,4 @@
-"""Addresses that other crawls ask as well: nothing goes to one without its lease."""
+"""Grants of IP addresses that several shards use: no request goes to an IP address without its grant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DELAY, ADDRESS_DELAY = 4.0, 1.0
 
 
 def leasing(*urls: str, delay: float = DELAY) -> Frontier:
-    """A frontier with URLs on hosts that all live at one address, which is known."""
+    """Return a frontier with URLs of several hosts at one known IP address."""
     politeness = Politeness(delay=delay, by_address=True, address_delay=delay / 4, leased=True)
     frontier = Frontier(
         storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
@@ -30,7 +30,7 @@ def end(frontier: Frontier, lease: Lease, now: float) -> None:
     frontier.end(lease, End.FETCHED, 0.0)
 
 
-def test_nothing_goes_out_before_the_lease_is_there() -> None:
+def test_no_request_is_leased_before_the_grant() -> None:
     frontier = leasing("http://a.example/", "http://b.example/")
     assert frontier.lease(100.0) is None
     assert frontier.addresses_wanted() == [HERE]
@@ -41,7 +41,7 @@ def test_nothing_goes_out_before_the_lease_is_there() -> None:
     assert frontier.lease(102.0) is None, "one request at a time"
 
 
-def test_hosts_keep_the_clocks_that_came_with_the_lease() -> None:
+def test_hosts_keep_the_delays_that_came_with_the_grant() -> None:
     frontier = leasing("http://a.example/")
     frontier.lease(50.0)
     frontier.grant_address(HERE, 50.0, wait=0.0, hosts={"a.example": 3.0})
@@ -50,7 +50,7 @@ def test_hosts_keep_the_clocks_that_came_with_the_lease() -> None:
     assert frontier.lease(53.0) is not None
 
 
-def test_a_recalled_address_is_given_back_when_its_last_request_has_ended() -> None:
+def test_recalled_address_is_given_back_after_its_last_request() -> None:
     frontier = leasing("http://a.example/", "http://b.example/")
     frontier.lease(10.0)
     frontier.grant_address(HERE, 10.0, wait=0.0, hosts={})
@@ -69,7 +69,7 @@ def test_a_recalled_address_is_given_back_when_its_last_request_has_ended() -> N
     assert other is not None and other.host != ticket.host
 
 
-def test_hosts_in_the_policy_s_hands_rest_when_their_address_is_recalled() -> None:
+def test_ready_hosts_are_snoozed_if_their_address_is_recalled() -> None:
     frontier = leasing("http://a.example/", "http://b.example/", "http://c.example/")
     frontier.lease(10.0)
     frontier.grant_address(HERE, 10.0, wait=0.0, hosts={})
@@ -82,7 +82,7 @@ def test_hosts_in_the_policy_s_hands_rest_when_their_address_is_recalled() -> No
     assert frontier.lease(1000.0) is not None, "and wake when it is back"
 
 
-def test_where_addresses_need_no_rest_they_need_no_lease() -> None:
+def test_addresses_without_delay_need_no_grant() -> None:
     frontier = leasing("http://a.example/1", "http://a.example/2", delay=0.0)
     assert frontier.lease(1.0) is not None
     assert frontier.addresses_wanted() == []

@@ -1,4 +1,4 @@
-"""How hosts slow down and recover."""
+"""The delay of a host, its slowdown and its recovery."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from motherlode.frontier import End, Frontier, HostRecord, MemoryStorage, Politeness
-from motherlode.frontier.hosts import LONGEST_WAIT, HostDelay, retry_wait
+from motherlode.frontier.hosts import MAX_WAIT_SECONDS, HostDelay, retry_wait
 from motherlode.model import FailureKind
 
 from .fakes import BestOf, failure, offer, take
@@ -17,7 +17,7 @@ def pace(*, delay: float = 1.0, adaptive: bool = True, delay_factor: float = 2.0
     return HostDelay(Politeness(delay=delay, adaptive=adaptive, delay_factor=delay_factor), Random(1))
 
 
-def test_the_largest_wish_counts() -> None:
+def test_delay_is_the_largest_of_all_sources() -> None:
     assert pace().delay(HostRecord(name="a")) == 1.0
     assert pace().delay(HostRecord(name="a", delay=5.0, response=1.0)) == 5.0
     assert pace().delay(HostRecord(name="a", delay=0.5)) == 1.0
@@ -25,7 +25,7 @@ def test_the_largest_wish_counts() -> None:
     assert pace(adaptive=False).delay(HostRecord(name="a", response=4.0, slowdown=3.0)) == 1.0
 
 
-def test_slow_answers_alone_never_stop_a_host_and_no_delay_stays_none() -> None:
+def test_response_delay_is_bounded_and_zero_delay_stays_zero() -> None:
     assert pace().delay(HostRecord(name="a", response=1e6)) == 60.0
     assert pace(delay=0.0).delay(HostRecord(name="a", response=4.0)) == 0.0
 
@@ -39,7 +39,7 @@ def test_response_times_are_smoothed() -> None:
     assert record.response == pytest.approx(4.0), "no time is no news"
 
 
-def test_a_host_that_complains_slows_down_and_recovers_step_by_step() -> None:
+def test_slowdown_increases_on_complaints_and_decays_on_pages() -> None:
     record, at = HostRecord(name="a"), pace()
     delays = []
     for _ in range(3):
@@ -58,22 +58,22 @@ def test_a_host_that_complains_slows_down_and_recovers_step_by_step() -> None:
     assert seen[-1] == 1.0
 
 
-def test_jitter_only_makes_longer() -> None:
+def test_jitter_only_lengthens_waits() -> None:
     at = pace()
-    waits = [at.jittered(10.0) for _ in range(50)]
+    waits = [at.add_jitter(10.0) for _ in range(50)]
     assert all(10.0 <= wait <= 12.5 for wait in waits)
     assert len(set(waits)) > 20
-    assert pace(adaptive=False).jittered(10.0) == 10.0
+    assert pace(adaptive=False).add_jitter(10.0) == 10.0
 
 
-def test_a_retry_after_is_obeyed_within_reason() -> None:
+def test_retry_after_is_obeyed_up_to_a_maximum() -> None:
     assert retry_wait(100.0, 30.0) == 100.0
     assert retry_wait(1.0, 30.0) == 30.0
     assert retry_wait(None, 30.0) == 30.0
-    assert retry_wait(1e12, 30.0) == LONGEST_WAIT
+    assert retry_wait(1e12, 30.0) == MAX_WAIT_SECONDS
 
 
-def test_in_the_frontier_slow_and_busy_hosts_are_asked_less_often() -> None:
+def test_frontier_contacts_slow_and_busy_hosts_less_often() -> None:
     frontier = Frontier(
         storage=MemoryStorage(),
         policy=BestOf(),

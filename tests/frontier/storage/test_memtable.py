@@ -1,11 +1,11 @@
-"""Rows that have just come: those of one arm can be taken, the others stay as they came."""
+"""The memtable: rows of one arm can be taken, and the other rows keep their order."""
 
 from __future__ import annotations
 
 from motherlode.frontier.storage.queues import Memtable
 
 
-def test_an_arm_is_taken_whole_and_once() -> None:
+def test_memtable_take_returns_all_rows_of_an_arm_once() -> None:
     arrivals = Memtable()
     arrivals.extend([1, 2, 1], [0.5, 2.0, 1.5], 10)
     arrivals.extend([1], [7.0], 5)

@@ -1,4 +1,4 @@
-"""What a ledger keeps for others, and copies of it: part of the same commit as everything else."""
+"""Batches for other shards, and copies of the storage: they are part of the same commit as all other data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from motherlode.frontier import Entry, FrontierStorage, LmdbStorage, UrlState
 
 
-def test_letters_are_kept_until_they_are_dropped(storage: FrontierStorage) -> None:
+def test_batches_are_stored_until_they_are_dropped(storage: FrontierStorage) -> None:
     for number in (3, 1, 2):
         storage.put_batch(number, b"to %d" % number)
     assert list(storage.batches()) == [(1, b"to 1"), (2, b"to 2"), (3, b"to 3")]
@@ -18,32 +18,32 @@ def test_letters_are_kept_until_they_are_dropped(storage: FrontierStorage) -> No
     assert [number for number, _ in storage.batches()] == [1, 3]
 
 
-def test_letters_and_urls_are_lasting_together_or_not_at_all(tmp_path: Path) -> None:
+def test_batches_and_urls_are_committed_together(tmp_path: Path) -> None:
     path = tmp_path / "frontier"
-    ledger = LmdbStorage(path)
-    ledger.put_batch(1, b"first")
-    ledger.commit()
-    ledger.put_batch(2, b"second")
-    ledger.drop_batch(1)
-    ledger.add(Entry(url="http://a.example/", arm="a.example", score=0.0, sequence=1))
-    ledger.close()  # as in a crash: without a commit
+    storage = LmdbStorage(path)
+    storage.put_batch(1, b"first")
+    storage.commit()
+    storage.put_batch(2, b"second")
+    storage.drop_batch(1)
+    storage.add(Entry(url="http://a.example/", arm="a.example", score=0.0, sequence=1))
+    storage.close()  # as in a crash: without a commit
     again = LmdbStorage(path)
     assert list(again.batches()) == [(1, b"first")]
     assert not again.known("http://a.example/")
     again.close()
 
 
-def test_a_copy_is_what_the_last_commit_left(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "frontier")
+def test_copy_contains_the_last_commit(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path / "frontier")
     done = Entry(url="http://a.example/done", arm="a.example", score=1.0, sequence=1)
     waits = Entry(url="http://a.example/waits", arm="a.example", score=0.0, sequence=2)
-    ledger.finish(done, UrlState.DONE, "")
-    ledger.add(waits)
-    ledger.put_batch(7, b"letter")
-    ledger.commit()
-    ledger.add(Entry(url="http://a.example/later", arm="a.example", score=0.0, sequence=3))
-    ledger.copy(tmp_path / "copy")
-    ledger.close()
+    storage.finish(done, UrlState.DONE, "")
+    storage.add(waits)
+    storage.put_batch(7, b"letter")
+    storage.commit()
+    storage.add(Entry(url="http://a.example/later", arm="a.example", score=0.0, sequence=3))
+    storage.copy(tmp_path / "copy")
+    storage.close()
     copy = LmdbStorage(tmp_path / "copy")
     assert list(copy.entries()) == [(done, UrlState.DONE, ""), (waits, UrlState.WAITING, "")]
     assert copy.batch(7) == b"letter"

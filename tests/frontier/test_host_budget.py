@@ -1,4 +1,4 @@
-"""Budgets of a host."""
+"""The budgets of a host: pages, bytes, and requests without a relevant page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fetch_all(frontier: Frontier, *, relevant: str = "", size: int = 0) -> list[
     return found
 
 
-def test_pages_of_a_host(storage: FrontierStorage) -> None:
+def test_page_budget_of_a_host_is_enforced(storage: FrontierStorage) -> None:
     frontier = frontier_with(storage, HostBudget(pages=3))
     offer(frontier, *(f"{A}/{number}" for number in range(5)), f"{B}/1")
     assert fetch_all(frontier) == [f"{A}/0", f"{A}/1", f"{A}/2", f"{B}/1"]
@@ -41,7 +41,7 @@ def test_pages_of_a_host(storage: FrontierStorage) -> None:
     assert found[1:] == (UrlState.REFUSED, "the host's budget of pages is spent")
 
 
-def test_pages_under_way_count(storage: FrontierStorage) -> None:
+def test_page_budget_counts_pages_in_flight(storage: FrontierStorage) -> None:
     frontier = frontier_with(storage, HostBudget(pages=1))
     offer(frontier, f"{A}/1", f"{A}/2")
     take(frontier, 0.0)
@@ -49,14 +49,14 @@ def test_pages_under_way_count(storage: FrontierStorage) -> None:
     assert sum(frontier.refused.values()) == 1
 
 
-def test_bytes_of_a_host(storage: FrontierStorage) -> None:
+def test_byte_budget_of_a_host_is_enforced(storage: FrontierStorage) -> None:
     frontier = frontier_with(storage, HostBudget(bytes=250))
     offer(frontier, *(f"{A}/{number}" for number in range(5)))
     assert len(fetch_all(frontier, size=100)) == 3
     assert frontier.refused == {"the host's budget of bytes is spent": 2}
 
 
-def test_a_host_that_gives_nothing_is_left_and_one_that_gives_is_not(storage: FrontierStorage) -> None:
+def test_host_without_relevant_page_is_stopped(storage: FrontierStorage) -> None:
     frontier = frontier_with(storage, HostBudget(host_stop_after=2))
     offer(frontier, *(f"{host}/{number}" for number in range(4) for host in (A, B)))
     asked = fetch_all(frontier, relevant="b.example")
@@ -65,7 +65,7 @@ def test_a_host_that_gives_nothing_is_left_and_one_that_gives_is_not(storage: Fr
     assert frontier.refused == {"the host gave nothing": 2}
 
 
-def test_a_flood_of_refusals_gives_the_caller_a_rest(storage: FrontierStorage) -> None:
+def test_lease_returns_none_after_many_refusals(storage: FrontierStorage) -> None:
     frontier = frontier_with(storage, HostBudget(pages=1))
     offer(frontier, *(f"{A}/{number}" for number in range(2500)))
     lease = take(frontier, 7.0)

@@ -1,4 +1,4 @@
-"""Known URLs by their hash: URLs that share one are kept apart by their rows."""
+"""The index of known URLs by hash, including hash collisions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import lmdb
 from motherlode.frontier.storage.sorted_runs import BIT_SHIFT, BYTE_MASK, SeenUrls
 
 
-def test_all_rows_of_a_hash_are_found_in_memory_in_runs_and_after_loading(tmp_path: Path) -> None:
+def test_rows_of_a_hash_are_found_in_memory_in_runs_and_after_load(tmp_path: Path) -> None:
     with lmdb.open(str(tmp_path), max_dbs=1, map_size=1 << 26) as environment:
         table = environment.open_db(b"known")
         known = SeenUrls(table)
@@ -36,7 +36,7 @@ def marked(known: SeenUrls, number: int) -> bool:
     return bool(known.bitmap[number & BYTE_MASK] >> (number >> BIT_SHIFT) & 1)
 
 
-def test_hashes_are_marked_by_all_of_their_bits_when_they_go_into_runs(tmp_path: Path) -> None:
+def test_flush_sets_the_bits_of_all_hashes(tmp_path: Path) -> None:
     hashes = [5 | top << BIT_SHIFT for top in (0, 3, 7)] + [1 << 24]
     with lmdb.open(str(tmp_path), max_dbs=1, map_size=1 << 26) as environment:
         known = SeenUrls(environment.open_db(b"known"))
