@@ -100,12 +100,12 @@ async def test_refresh_revisits_known_pages_and_parses_only_changed_ones(tmp_pat
         "revisits do not count, as in the harvest rate"
     )
     assert second["harvest_rate"] == round(second["relevant"] / 9, 4)
-    for path, said in (("/dies", "its quads were taken out"), ("/moves", "its target is a URL of its own; its quads")):
+    for path, said in (("/dies", "its quads were removed"), ("/moves", "its target is a URL of its own; its quads")):
         outcome = explain_url(CrawlFolder(out), f"{site.root}{path}").outcome
         assert outcome is not None
         due = datetime.fromtimestamp(outcome.at + MAX_INTERVAL_SECONDS / 3, UTC)
         assert outcome.treatment.startswith(said)
-        assert outcome.treatment.endswith(f"a refresh looks again from {due:%Y-%m-%d} on")
+        assert outcome.treatment.endswith(f"a refresh visits it again from {due:%Y-%m-%d} on")
     assert "the page is gone: not-found" in explain_url(CrawlFolder(out), f"{site.root}/dies").because
 
     store = QuadStore(out / "store", read_only=True)
@@ -217,7 +217,7 @@ async def test_robots_header_of_a_304_response_is_obeyed(tmp_path: Path) -> None
         assert (found["relevant"], found["syntaxes"]["rdfa"]["pages"]) == (len(before) - 2, len(before) - 2)
         assert found["quads"] == first["quads"] * (len(before) - 2) // len(before)
         because = explain_url(CrawlFolder(out), f"{site.root}/tag").because
-        assert because.endswith("which asks not to be kept any longer: its quads were taken out")
+        assert because.endswith("which asks not to be kept any longer: its quads were removed")
         assert "\nD " in await motherlode("changes", str(out)), "the removal is recorded"
         site.pages["/tag"].anew = {}
         site.pages["/dies"].headers["X-Robots-Tag"] = site.pages["/dies"].anew["X-Robots-Tag"]
