@@ -13,7 +13,7 @@ from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job
 from motherlode.crawler.config.units import format_size
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
 from motherlode.crawler.report.figures import format_duration
-from motherlode.crawler.stats.counters import since
+from motherlode.crawler.stats.counters import subtract_counters
 from motherlode.index.snapshot import DamagedError, is_damage, remedy, store_advice
 
 
@@ -72,11 +72,11 @@ class RefreshEnd:
 
     def summary(self, stats: CrawlStats) -> dict[str, Any]:
         """Return the counters of this refresh alone."""
-        whole = since(self.before, stats.totals).summary()
+        whole = subtract_counters(self.before, stats.totals).summary()
         return {name: whole[name] for name in ("fetched", "refreshed", "unchanged", "changed", "gone")}
 
     def __call__(self, stats: CrawlStats) -> Iterator[str]:
-        own = since(self.before, stats.totals)
+        own = subtract_counters(self.before, stats.totals)
         new = f"; {format_count(own.first, 'new page')}" if own.first else ""
         yield f"this refresh: {format_count(own.refreshed, 'revisit')}: {describe_refresh(own)}{new}"
         if not self.stopped:

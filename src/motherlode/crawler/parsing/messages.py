@@ -111,6 +111,6 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Content fingerprint: equal for pages with the same statements."""
 
 
-def syntaxes(reading: ParsedPage) -> tuple[str, ...]:
+def syntaxes(page: ParsedPage) -> tuple[str, ...]:
     """Return the syntaxes that have statements, without the page metadata."""
-    return tuple(sorted(name for name in reading.counts if name != Syntax.PAGE.value))
+    return tuple(sorted(name for name in page.counts if name != Syntax.PAGE.value))

@@ -172,10 +172,10 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
     return whole
 
 
-def since(before: Counters, after: Counters) -> Counters:
+def subtract_counters(before: Counters, after: Counters) -> Counters:
     """Return the differences of the counters between two times.
 
-    >>> since(Counters(fetched=3, gone=1), Counters(fetched=5, gone=1)).fetched
+    >>> subtract_counters(Counters(fetched=3, gone=1), Counters(fetched=5, gone=1)).fetched
     2
     """
     grown = {name: getattr(after, name) - getattr(before, name) for name in _COUNTERS}
