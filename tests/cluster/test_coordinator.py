@@ -75,6 +75,12 @@ def test_budget_used_up_by_all_shards_together_stops_the_crawl(limits: dict[str,
     assert coordinator.report(make_report(1, totals=totals), 1.0).stop
 
 
+def test_time_limit_stops_shards_whose_totals_no_longer_change() -> None:
+    coordinator = make_coordinator(Job(seeds=JOB.seeds, shards=2, time=9.0))
+    assert not coordinator.report(make_report(0, totals=Counters(seconds=8.0)), 8.9).stop
+    assert coordinator.report(make_report(0, totals=Counters(seconds=8.0)), 9.0).stop
+
+
 def test_address_of_dead_shard_is_granted_to_its_peer_after_the_delay() -> None:
     coordinator = make_coordinator()
     assert [grant.address for grant in coordinator.report(make_report(0, wanted=["10.0.0.1"]), 0.0).grants] == [

@@ -13,7 +13,7 @@ from motherlode.cluster.coordinator import Coordinator
 from motherlode.cluster.outbox import make_page_links, pack
 from motherlode.cluster.shard import Shard, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardReport
-from motherlode.crawler import CrawlFolder, Job
+from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.model import Link, LinkSource
 from tests.cluster.conftest import RecordedSite, pages_of, quads_of
 
@@ -80,6 +80,11 @@ async def test_deltas_of_a_mergeable_policy_reach_the_other_shard(site: Recorded
     assert {shard for shard, _ in coordinator.sent} == {0, 1}
     for shard, delta in coordinator.received:
         assert (1 - shard, delta) in coordinator.sent
+
+
+async def test_time_limit_ends_all_shards_while_urls_wait(site: RecordedSite, tmp_path: Path) -> None:
+    await run_shards(site.job(shards=2, time=2.0, delay=600.0), tmp_path / "crawl")
+    assert read_stats(CrawlFolder(tmp_path / "crawl")).totals.fetched < len(site.pages)
 
 
 async def test_shard_that_was_not_started_refuses_a_batch(site: RecordedSite, tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ class Coordinator:
         self._incarnations: dict[int, int] = {}
         self._reports: dict[int, ShardReport] = {}
         self._totals: dict[int, Counters] = {}
+        self._time_origins: dict[int, float] = {}
+        """Time at which the crawl time of each shard was 0."""
         self._deltas: dict[int, list[bytes]] = {number: [] for number in range(shards)}
         self._grants: dict[int, list[AddressGrant]] = {}
         self._recalls: dict[int, list[str]] = {}
@@ -76,6 +78,7 @@ class Coordinator:
             if shard in self._reports:
                 self._earlier_traffic.setdefault(shard, []).append(self._reports[shard].traffic)
         self._totals[shard] = fresh
+        self._time_origins[shard] = now - fresh.seconds
         return number
 
     def report(self, report: ShardReport, now: float) -> Orders:
@@ -93,7 +96,7 @@ class Coordinator:
                     deltas.append(report.delta)
         limit = self._pages.renew(shard, started=report.pages_started, limit=report.limit, wants_more=report.wants_more)
         has_ended = self._termination.record_report(shard, report.idle_mark, known_round=report.known_round)
-        self._stopping = self._stopping or has_ended or self._is_budget_used_up()
+        self._stopping = self._stopping or has_ended or self._is_budget_used_up(now)
         deltas, self._deltas[shard] = self._deltas[shard], []
         grants, recalls = self._update_grants(report, now)
         return Orders(
@@ -116,13 +119,19 @@ class Coordinator:
             self._recalls.setdefault(shard, []).extend(addresses)
         return self._grants.pop(report.shard, []), self._recalls.pop(report.shard, [])
 
-    def _is_budget_used_up(self) -> bool:
-        """Return whether all shards together have used up a budget of the job."""
+    def _is_budget_used_up(self, now: float) -> bool:
+        """Return whether all shards together have used up a budget of the job.
+
+        The coordinator measures the crawl time itself, because a shard updates its totals only when it commits, and it
+        makes no commit between the end of its time and the order to stop.
+        """
         totals, job = self._totals.values(), self._job
         if job.bytes is not None and sum(shard.bytes for shard in totals) >= job.bytes:
             return True
-        if job.time is not None and max(shard.seconds for shard in totals) >= job.time:
-            return True
+        if job.time is not None:
+            measured = now - min(self._time_origins.values())
+            if max(measured, *(shard.seconds for shard in totals)) >= job.time:
+                return True
         return job.pages is not None and sum(shard.fetched for shard in totals) >= job.pages
 
     def take_progress(self) -> ShardProgress:
