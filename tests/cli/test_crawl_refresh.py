@@ -11,7 +11,7 @@ from motherlode.cli.crawl import refresh_job, refresh_starter
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
 from motherlode.crawler.stats.counters import Counters
-from motherlode.frontier import LmdbStorage, MemoryStorage, UrlState
+from motherlode.frontier import End, LmdbStorage, MemoryStorage, UrlState
 from motherlode.model import Link, LinkSource, Visit
 from motherlode.policies import policy_from
 from tests.frontier.fakes import frontier_on
@@ -73,10 +73,10 @@ def test_refresh_announces_the_number_of_pages_unless_quiet(
     for number in (1, 2):
         url = f"http://a.example/{number}"
         frontier.add_links([Link(url=url, source=LinkSource.SEED)], parent=None)
-        lease = frontier.next(0.0)
+        lease = frontier.lease(0.0)
         assert lease is not None
         frontier.response_received(lease, 0.0)
-        frontier.done(lease)
+        frontier.end(lease, End.FETCHED, 0.0)
         visit = Visit(number=number, url=url, host="a.example", at=4e9)  # in the future, so that no revisit is due
         storage.append_visit(number, msgspec.msgpack.encode(visit))
     refresh_starter(due_only=due_only, quiet=quiet)(Revisits(storage, frontier, policy), frontier)

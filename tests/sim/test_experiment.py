@@ -197,7 +197,7 @@ def test_experiment_with_model_of_other_target_gives_notice(tmp_path: Path) -> N
     question = ExperimentSetup(web="synthetic:300", policies=("pld",), pages=20, target="jsonld")
     write_model(Model(policy="pld", target="any", state=taught(question)), tmp_path / "a.model")
     found = run_experiment(replace(question, model=str(tmp_path / "a.model")), processes=1)
-    assert "was learned for the target any, this crawl looks for jsonld" in found.notes[0]
+    assert "was learned for the target any, and this crawl has the target jsonld" in found.notes[0]
 
 
 def taught(question: ExperimentSetup) -> bytes:

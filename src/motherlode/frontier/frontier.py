@@ -136,7 +136,7 @@ class Frontier:
     # ── URLs go out ──────────────────────────────────────────────────────────────────────────────────
 
     def lease(self, now: float) -> Lease | None:
-        """Leave for one request, or None where nothing may be fetched now."""
+        """Return a lease, the permission to make one request; None if no URL may be fetched at `now`."""
         if now < self._intake.now - _UNEVEN:
             self._turn_back(now)
         if self._reopened:

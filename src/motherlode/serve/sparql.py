@@ -252,5 +252,5 @@ def _reset_connection(request: web.Request, response: web.StreamResponse) -> web
 
 
 def _content_type(kind: str, form: Format) -> str:
-    """Return the Content-Type. There is no CSV format for booleans: the engine writes the bare word."""
+    """Return the Content-Type of a result. ASK has no CSV or TSV format: `true` or `false` is sent as text/plain."""
     return "text/plain; charset=utf-8" if kind == "boolean" and form.name in ("csv", "tsv") else form.header

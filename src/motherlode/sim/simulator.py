@@ -74,7 +74,7 @@ class SimResult:
     hosts: dict[str, list[int]] = field(default_factory=dict)
     """Requests to and relevant pages of each host."""
     picking: list[tuple[int, float]] = field(default_factory=list)
-    """URLs that waited, and seconds for a pick at that time, for each stretch of the curve."""
+    """Per regular point of `curve`: number of waiting URLs, and mean seconds per pick since the previous point."""
     picks: list[str] = field(default_factory=list)
     """The URLs in order, where the caller wanted them."""
     starts: list[tuple[float, float]] = field(default_factory=list)

@@ -35,7 +35,7 @@ class Media:
     markers: tuple[bytes, ...] = ()
     """Lower-case texts. A document of the kind starts with one of them, after white space and comments."""
     fragments: frozenset[str] = frozenset()
-    """Lower-case element names. A fragment of the kind starts with one of them, unless another kind matches."""
+    """Lower-case element names. Content that starts with one of them is of this kind, if no other kind matches."""
     roots: tuple[tuple[str | None, str], ...] = ()
     """Namespace and local name of the XML root element. None matches every namespace."""
     syntax: Syntax | None = None

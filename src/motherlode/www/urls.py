@@ -77,7 +77,7 @@ _PLAIN = r"(?!//)/[\w~.!$&'()*+,=:@/-]*+"
 _PLAIN_PATH = re.compile(_PLAIN, re.ASCII)
 """A path without escapes and without characters that need one. Dot segments and sessions are checked separately."""
 _PLAIN_URL = re.compile(rf"https?+://(?:[a-z0-9](?:[a-z0-9-]*+(?<!-))?+\.)++[a-z]{{2,63}}+({_PLAIN})?+", re.ASCII)
-"""A URL with a host name in lower case, without port and query, and with such a path."""
+"""A URL with a lower-case host name, no port, no query, and no path or one that matches `_PLAIN_PATH`."""
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPES = {
     f"%{high}{low}": chr(code) if (code := int(high + low, 16)) in _UNRESERVED else f"%{code:02X}"

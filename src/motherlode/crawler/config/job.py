@@ -58,7 +58,7 @@ class Job:
     stop_after: int | None = None
     """Stop if the share of relevant pages among this many requests in a row is less than `stop_below`."""
     stop_below: float = 0.01
-    """The share of relevant pages for `stop_after`."""
+    """The crawl stops if less than this share of the last `stop_after` requests gave relevant pages."""
     scope: str = "web"
     """host, pld, web, or a regular expression that a URL must match from its start."""
     simplify: bool = False

@@ -291,7 +291,7 @@ class OutageMonitor:
     # ── results ──────────────────────────────────────────────────────────────────────────────────────
 
     def observe(self, result: LeaseResult) -> None:
-        """Record a result. Only a missing response matters here, because the fetcher records responses."""
+        """Record a result without a response. The fetcher records the others."""
         response, lease = result.response, result.lease
         if isinstance(response, Failure) and response.silent and not response.recalled and not result.is_probe_passed:
             network = network_of(lease.address, host_of(lease.url))

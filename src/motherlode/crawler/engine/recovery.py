@@ -97,7 +97,7 @@ def frontier_advice(folder: CrawlFolder, why: str) -> str:
 
 
 def requeue_lost(storage: LmdbStorage, store: Pages) -> int:
-    """Queue pages again that the frontier has as done and the store lacks. Return their number.
+    """Queue pages again that are done in the frontier but missing in the store. Return their number.
 
     Only the newest pages are compared, because a log is lost from its end.
     """

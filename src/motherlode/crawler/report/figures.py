@@ -40,6 +40,7 @@ EXPLANATIONS: dict[FailureKind, str] = {
     FailureKind.NOT_MODIFIED: "The page has not changed since it was fetched before.",
     FailureKind.USELESS: "The media type or the first bytes showed that the page has no data; the rest was not read.",
     FailureKind.PROCESSING: "The page was fetched, but parsing it exceeded a limit.",
+    FailureKind.INTERNAL: "An unexpected error in Motherlode; crawl.log has the traceback.",
 }
 """Explanations of the kinds of failures."""
 

@@ -199,7 +199,7 @@ _GROWTH_DECAY = 0.99
 _MIN_REQUESTS = 100
 """Requests needed for a statement about new links. Before, the mean mostly reflects its initial value."""
 _MAX_GROWTH = 0.95
-"""New links per request from which the number of unseen pages cannot be estimated."""
+"""Mean number of new links per request above which the number of unseen pages is not estimated: it diverges at 1."""
 _Z_95 = 1.96
 """Standard deviations on each side of the mean for a 95 % interval."""
 _REQUESTS_PER_OBSERVATION = 10

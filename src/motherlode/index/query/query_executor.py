@@ -77,7 +77,7 @@ class QueryExecutor:
 
 
 def _graphs(own: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the given graphs; none if only graphs of the other kind are given (SPARQL 1.1 Protocol, 2.1.4)."""
+    """Return the graphs `own` of a request; empty if only `other` is given, None if neither (SPARQL Protocol 2.1.4)."""
     return () if own is None and other is not None else own
 
 

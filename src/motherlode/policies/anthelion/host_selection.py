@@ -28,7 +28,7 @@ class ValueFunction:
     """One of the seven functions."""
 
     factor: Factor
-    """The factor of the record. For Thompson sampling, the expectation of the sampled factor."""
+    """Factor from the host's numbers of relevant and other pages. For Thompson sampling, its expected value."""
     uses_record: bool = True
     uses_best_score: bool = False
     is_sampled: bool = False

@@ -98,7 +98,7 @@ TYPES = {kind: _types(facts.type, facts.fields) for kind, facts in KINDS.items()
 
 
 class Flaw(Enum):
-    """The fault of a JSON-LD block."""
+    """A deliberate error in a generated JSON-LD block."""
 
     NONE = "none"
     TRAILING_COMMA = "trailing comma"

@@ -47,7 +47,7 @@ class Layout:
     """The HTML frame of a page, with a slot for each position of links."""
 
     opening: str
-    """HTML up to the content of `head`. It takes the language."""
+    """HTML up to the content of `head`. If it contains `%s`, the renderer inserts the charset."""
     body: str
     """HTML between the content of `head` and the navigation."""
     main: str

@@ -21,7 +21,7 @@ _MONTH = re.compile(r"/calendar/(\d{4})-(0[1-9]|1[0-2])(?:-(0[1-9]|1\d|2[0-8]))?
 _LONGEST_FILTER = 1500
 """URL length after which no further filter can be added. The trap is finite, but far larger than any crawl."""
 _BROAD_FILTERS = 3
-"""Number of filters that can be combined freely. After that, one further filter is offered."""
+"""A page with fewer filters than this links to three URLs with one more filter; any other page to one."""
 _SIZE = 6000
 
 
