@@ -33,11 +33,11 @@ from motherlode.model import FailureKind, Policy
 from motherlode.policies import POLICIES, policy_from, target_from
 from motherlode.sim.experiment import focus, relevant_at
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.simulated_web import HostSubset, SimulatedWeb
 from motherlode.sim.simulator import Simulation
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.recorder import record as record_trace
 from motherlode.sim.trace.trace_web import TraceWeb
+from motherlode.sim.web_protocol import HostSubset, SimulatedWeb
 from motherlode.www.urls import host_of
 from results import record, table
 

@@ -22,10 +22,10 @@ from motherlode.policies import policy_from, target_from
 from motherlode.policies.motherlode import Motherlode, PolicyConfig
 from motherlode.sim.experiment import focus
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.simulated_web import HostSubset, SimulatedWeb
 from motherlode.sim.simulator import Simulation
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.trace_web import TraceWeb
+from motherlode.sim.web_protocol import HostSubset, SimulatedWeb
 from motherlode.www.urls import host_of
 
 VARIANTS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from motherlode.model import FailureKind, Link, LinkSource, Syntax
-from motherlode.sim.simulated_web import SimPage
+from motherlode.sim.web_protocol import SimPage
 from tests.support import write_warc
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}

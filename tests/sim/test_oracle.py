@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from motherlode.policies import policy_from
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.simulated_web import SimPage
 from motherlode.sim.simulator import SimResult, Simulation
+from motherlode.sim.web_protocol import SimPage
 from tests.sim.fakes import TableWeb
 
 Table = Mapping[str, tuple[bool, Sequence[str]]]

@@ -9,8 +9,8 @@ import pytest
 
 from motherlode.model import Link, LinkSource, Syntax
 from motherlode.policies import policy_from
-from motherlode.sim.simulated_web import SimPage
 from motherlode.sim.simulator import SimResult, Simulation, Timing
+from motherlode.sim.web_protocol import SimPage
 from motherlode.www.urls import host_of
 
 POLICIES = ["motherlode", "bfs", "bandit:success-rate"]

@@ -20,9 +20,9 @@ from motherlode.policies.linkanalysis import HEURISTICS, SIMILARITY, LinkClass, 
 from motherlode.policies.linkanalysis.heuristics import relevancy_r
 from motherlode.policies.linkanalysis.link_properties import is_html_document, is_rdf_document
 from motherlode.sim.runner import SYNTHETIC, synthetic_pages
-from motherlode.sim.simulated_web import SimulatedWeb
 from motherlode.sim.simulator import Simulation
 from motherlode.sim.synthetic import SyntheticWeb
+from motherlode.sim.web_protocol import SimulatedWeb
 from motherlode.www.urls import host_of
 
 MOST = 2000

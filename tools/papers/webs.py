@@ -9,9 +9,9 @@ from tools.papers.scale import RECORDED
 
 from motherlode.crawler import canonical_seeds
 from motherlode.sim.runner import WebSpec, open_web
-from motherlode.sim.simulated_web import SimulatedWeb
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.recorder import record
+from motherlode.sim.web_protocol import SimulatedWeb
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"

@@ -28,7 +28,7 @@ def update_index(folder: CrawlFolder) -> None:
     Indexing runs in a process of its own, because the engine that writes a store starts threads and holds a lock, and
     would keep both while the calling command only reads.
     """
-    from motherlode.crawler.deferred_index import check_lengths, find_unread, has_log
+    from motherlode.crawler.index_later import check_lengths, find_unread, has_log
     from motherlode.index.snapshot import DamagedError
 
     try:

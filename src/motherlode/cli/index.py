@@ -40,7 +40,7 @@ def index(
       motherlode index out
     """
     from motherlode.cli.crawl_end import describe_failure
-    from motherlode.crawler.deferred_index import has_log
+    from motherlode.crawler.index_later import has_log
     from motherlode.index.snapshot import DamagedError, is_damage
 
     crawl = open_crawl(folder)
@@ -68,7 +68,7 @@ def index(
 
 def _index(folder: CrawlFolder, progress: Progress, *, skip_damaged: bool) -> tuple[int, int]:
     """Index the log. Return the numbers of indexed pages and of lost pages."""
-    from motherlode.crawler.deferred_index import index_damaged, index_log
+    from motherlode.crawler.index_later import index_damaged, index_log
 
     if not skip_damaged:
         return index_log(folder, progress=progress), 0

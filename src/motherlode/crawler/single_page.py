@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from motherlode import __version__
-from motherlode.crawler.bounded_input import (
+from motherlode.crawler.config.errors import JobError
+from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, TellWait
+from motherlode.crawler.input_limits import (
     DEFAULT_MAX_BYTES,
     BoundedInput,
     InputError,
@@ -23,8 +25,6 @@ from motherlode.crawler.bounded_input import (
     open_input,
     too_long,
 )
-from motherlode.crawler.config.errors import JobError
-from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, TellWait
 from motherlode.crawler.parsing.messages import MAX_CONTEXTS, SubrequestResults
 from motherlode.crawler.parsing.page_parser import parse_document
 from motherlode.detect import detect

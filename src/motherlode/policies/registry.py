@@ -150,7 +150,7 @@ def _ldspider(arguments: Arguments, seed: int) -> Policy | None:
 
 
 def _bounded(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.baselines.bounded_crawl import BoundedPolicy
+    from motherlode.policies.baselines.depth_limit import BoundedPolicy
 
     if len(arguments) > 2:
         return None

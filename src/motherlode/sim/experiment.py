@@ -17,8 +17,8 @@ from motherlode.model import FailureKind
 from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.model_io import Model, check_fits, policy_family
 from motherlode.sim.runner import ORACLE, Trial, TrialProgress, TrialResult, WebSpec, open_web, run_trials
-from motherlode.sim.simulated_web import SimulatedWeb
 from motherlode.sim.simulator import IN_ORDER, SimResult, Timing
+from motherlode.sim.web_protocol import SimulatedWeb
 from motherlode.www.urls import host_of
 
 Points = Sequence[tuple[int, int]]

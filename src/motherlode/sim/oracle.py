@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from motherlode.model import Link, Outcome, Rating
 from motherlode.policies.priority_queue import WaitRule
-from motherlode.sim.simulated_web import SimPage, SimulatedWeb
+from motherlode.sim.web_protocol import SimPage, SimulatedWeb
 from motherlode.www.urls import host_of
 
 _FAR = 1 << 30

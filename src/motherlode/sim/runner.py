@@ -31,12 +31,12 @@ from motherlode.policies import (
 from motherlode.policies.model_io import start_from
 from motherlode.policies.registry import ORACLE as ORACLE
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.simulated_web import SimPage, SimulatedWeb
 from motherlode.sim.simulator import IN_ORDER, SimResult, Simulation, Timing
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.files import TraceError, read_parts
 from motherlode.sim.trace.recorder import Progress, record
 from motherlode.sim.trace.trace_web import TraceWeb
+from motherlode.sim.web_protocol import SimPage, SimulatedWeb
 
 SYNTHETIC = "synthetic:"
 _LEAST_SYNTHETIC = 200

@@ -22,7 +22,7 @@ from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Failure, FailureKind, Outcome, Policy, RequestKind
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.policies import Reward
-from motherlode.sim.simulated_web import SimPage, SimulatedWeb
+from motherlode.sim.web_protocol import SimPage, SimulatedWeb
 from motherlode.www.urls import Scope
 
 MOMENT = 1e-6

@@ -16,7 +16,7 @@ from motherlode.frontier import LmdbStorage, UrlState
 from motherlode.index import LocalStore, PageRecord, QuadStore, StoreClient
 from motherlode.index.snapshot import DamagedError, is_full_disk
 from motherlode.model import FailureKind, Visit
-from motherlode.model.saved_state import SAVED_STATE, SavedStateError
+from motherlode.model.state_registry import SAVED_STATE, SavedStateError
 from tests.crawler.small_web import crawled, small_web
 from tests.frontier.fakes import entry
 from tests.index.fakes import record, says

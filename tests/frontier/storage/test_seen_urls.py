@@ -6,7 +6,7 @@ from pathlib import Path
 
 import lmdb
 
-from motherlode.frontier.storage.sorted_runs import BIT_SHIFT, BYTE_MASK, SeenUrls
+from motherlode.frontier.storage.run_files import BIT_SHIFT, BYTE_MASK, SeenUrls
 
 
 def test_rows_of_a_hash_are_found_in_memory_in_runs_and_after_load(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 from motherlode.policies import policy_from, target_from
 from motherlode.sim.experiment import focus
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.simulated_web import SimulatedWeb
 from motherlode.sim.simulator import Simulation
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
+from motherlode.sim.web_protocol import SimulatedWeb
 
 PAGES = 3000
 SEEDS = (501, 502, 503, 504, 505)

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from motherlode.crawler.deferred_index import MANIFEST, encode_manifest
 from motherlode.crawler.engine.components import Components, SaveEntry
+from motherlode.crawler.index_later import MANIFEST, encode_manifest
 from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
 from motherlode.fetch import ResponseJournal
 from motherlode.index.nquads_log import NQuadsLog

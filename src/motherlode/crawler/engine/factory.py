@@ -15,7 +15,6 @@ from random import Random
 from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
-from motherlode.crawler.deferred_index import MANIFEST, decode_manifest
 from motherlode.crawler.engine.checkpoint import JournalCommit, ManifestCommit
 from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoArchive, NoProber, Peers
 from motherlode.crawler.engine.engine import Engine
@@ -28,6 +27,7 @@ from motherlode.crawler.engine.robots_and_dns import ForgetResponse, ignore_resp
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.subrequests import Subrequests
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.index_later import MANIFEST, decode_manifest
 from motherlode.crawler.model_files import check_model, read_model
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes

@@ -19,7 +19,7 @@ from motherlode.crawler.url_rules import TrapWatch
 from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, UrlState, damage
 from motherlode.index.snapshot import DamagedError, is_refused, store_advice
 from motherlode.model import FailureKind, Policy, Visit
-from motherlode.model.saved_state import SavedStateError
+from motherlode.model.state_registry import SavedStateError
 from motherlode.policies import Reward
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from motherlode.crawler.deferred_index import MANIFEST, decode_manifest, find_unread
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.index_later import MANIFEST, decode_manifest, find_unread
 from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
 from motherlode.crawler.stats.counters import sum_of_estimates as sum_of_estimates
 from motherlode.frontier import NOTHING_WITHHELD, REVISIT, HostRecord, LmdbStorage, Withheld

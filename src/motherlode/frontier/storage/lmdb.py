@@ -3,7 +3,7 @@
 New data is appended. Data that must be sorted is sorted in bulk. The tables:
 
 - `rows`: row number → state, reason and entry of a URL.
-- `known`: hash of a URL → row number, see `SeenUrls` in sorted_runs.py.
+- `known`: hash of a URL → row number, see `SeenUrls` in run_files.py.
 - `waiting` and `used`: the queue of each arm, see queues.py.
 - `flight`: rows of URLs that were popped and are not finished. The value is the time of the retry, if there is one.
 - `names`: names of arms and of their hosts, as lists in the order of their numbers.
@@ -26,7 +26,7 @@ import msgspec
 
 from motherlode.frontier.lease import Entry, UrlState
 from motherlode.frontier.storage.queues import Queues
-from motherlode.frontier.storage.sorted_runs import (
+from motherlode.frontier.storage.run_files import (
     ARM_KEY,
     BIT_SHIFT,
     BYTE_MASK,
@@ -44,7 +44,7 @@ from motherlode.frontier.storage.sorted_runs import (
     split_stub,
 )
 from motherlode.frontier.storage.tables import LmdbTables
-from motherlode.model.saved_state import SavedStateError
+from motherlode.model.state_registry import SavedStateError
 from motherlode.www.urls import host_of
 
 FLUSH_ROWS = 50_000

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 
 from motherlode.frontier.lease import Entry, HostRecord, UrlState
-from motherlode.model.saved_state import unwrap_key, wrap_key
+from motherlode.model.state_registry import unwrap_key, wrap_key
 from motherlode.www.urls import host_of
 
 

@@ -20,7 +20,7 @@ import lmdb
 import msgspec
 import numpy as np
 
-from motherlode.frontier.storage.sorted_runs import (
+from motherlode.frontier.storage.run_files import (
     PARTITIONS,
     QUEUE_KEY,
     Array,

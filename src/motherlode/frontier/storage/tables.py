@@ -20,8 +20,8 @@ import lmdb
 import xxhash
 
 from motherlode.frontier.lease import HostRecord
-from motherlode.frontier.storage.sorted_runs import NUMBER_KEY, decode_host, encode
-from motherlode.model.saved_state import unwrap_key, wrap_key
+from motherlode.frontier.storage.run_files import NUMBER_KEY, decode_host, encode
+from motherlode.model.state_registry import unwrap_key, wrap_key
 
 MAX_RESIDENT_BYTES = 512 << 20
 """Resident bytes of mapped files, including libraries, above which the mapping is released."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from motherlode.model import FailureKind
 from motherlode.policies import Target
-from motherlode.sim.simulated_web import SimPage
 from motherlode.sim.synthetic.page_model import PageModel
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
+from motherlode.sim.web_protocol import SimPage
 
 _FAILURES = {
     404: FailureKind.NOT_FOUND,

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from motherlode.model import ContentKind, FailureKind, Link, LinkSource, Syntax
 from motherlode.policies import Target
-from motherlode.sim.simulated_web import SimPage
 from motherlode.sim.trace.files import LINKS, TracePart, existing_parts, read_facts, read_table
+from motherlode.sim.web_protocol import SimPage
 from motherlode.www.media_types import MEDIA
 from motherlode.www.urls import host_of
 

@@ -79,8 +79,8 @@ _ENTRIES = (
     SavedEntry(
         key="segments",
         content="manifest of the files of quads",
-        written_by=("crawler.engine.checkpoint", "crawler.deferred_index"),
-        read_by=("crawler.engine.factory", "crawler.deferred_index", "crawler.stats.reader"),
+        written_by=("crawler.engine.checkpoint", "crawler.index_later"),
+        read_by=("crawler.engine.factory", "crawler.index_later", "crawler.stats.reader"),
         if_unreadable="the files are taken as they are",
     ),
     SavedEntry(

@@ -9,7 +9,7 @@ import pytest
 
 import motherlode
 from motherlode.frontier import LmdbStorage, MemoryStorage
-from motherlode.model.saved_state import SAVED_STATE, SavedStateError, unwrap
+from motherlode.model.state_registry import SAVED_STATE, SavedStateError, unwrap
 
 SOURCE = Path(motherlode.__file__).parent
 _USE = re.compile(r"""(put_note|\bnote|save|_load)\(\s*(?:storage, )?(?:"([\w -]+)"|([A-Z_]{3,}))""")

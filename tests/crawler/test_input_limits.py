@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler.bounded_input import BoundedInput, InputError, InputLimits, open_input
+from motherlode.crawler.input_limits import BoundedInput, InputError, InputLimits, open_input
 from motherlode.crawler.single_page import InputSource, read_source
 
 SHORT_WAIT = InputLimits(timeout_seconds=0.05)

@@ -9,10 +9,10 @@ import pytest
 
 from motherlode.model import FailureKind
 from motherlode.policies import target_from
-from motherlode.sim.simulated_web import HostSubset, SimPage, SimulatedWeb
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.recorder import record
 from motherlode.sim.trace.trace_web import TraceWeb
+from motherlode.sim.web_protocol import HostSubset, SimPage, SimulatedWeb
 from motherlode.www.urls import canonical, host_of
 from tests.sim.fakes import everyone_linked, recorded_graph
 

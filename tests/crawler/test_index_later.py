@@ -13,7 +13,7 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.config.job_file import job_to_toml
-from motherlode.crawler.deferred_index import index_log
+from motherlode.crawler.index_later import index_log
 from motherlode.index import QuadStore
 from motherlode.index.fulltext import Search, WordSearcher
 from motherlode.index.nquads_log import UnindexedQuads
