@@ -220,13 +220,14 @@ def _asked(href: str) -> tuple[list[bytes], list[bytes]]:
 @given(ANYTHING)
 @example("/a%2fb/%2e%2e/c;x=1?a=%26&utm_source=x&b=%3d&%75tm_y&c+d&PHPSESSID=1")
 @example("/50%/%zz?%&%2")
+@example("/(A(00000000000000000000))/")
 def test_canonical_keeps_what_browsers_request_except_table(reference: str) -> None:
     found, href = resolve("http://example.org/dir/page?q", reference), parse(reference, "http://example.org/dir/page?q")
     if found is None or href is None:
         return
     (segments, parameters), (all_segments, all_parameters) = _asked(found), _asked(href)
-    plain = remove_sessions("/".join(one.decode("latin-1") for one in all_segments))
-    if plain.encode("latin-1") == b"/".join(all_segments):
+    path = "/" + "/".join(one.decode("latin-1") for one in all_segments)
+    if remove_sessions(path) == path:
         assert segments == all_segments
     kept = [one for one in all_parameters if not is_tracking(one.decode("latin-1"))]
     assert parameters == (kept or [b""])
