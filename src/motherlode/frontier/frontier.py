@@ -35,7 +35,7 @@ from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.www.urls import Scope, host_of
 
 _MOST_REFUSALS = 1000
-"""URLs that one call of `next` refuses before it gives its caller a rest."""
+"""Maximum number of URLs that one call of `lease` refuses before it returns."""
 _UNEVEN = 1.0
 """Seconds by which a clock may go back without being set back."""
 _LOGGER = logging.getLogger("motherlode.frontier")
@@ -162,7 +162,7 @@ class Frontier:
                     return ticket
             elif self._waits is not None and awaited:
                 if self._clocks.is_soon(awaited, now) and now < self._awaited_since + self._clocks.patience:
-                    return None  # its request may take for ever, and nobody else is asked meanwhile
+                    return None  # its request may never end, and no other host gets a request meanwhile
                 self._waits.leave(awaited)
             elif not self._clocks.ripen(now):
                 return None
@@ -403,7 +403,7 @@ class Frontier:
         return self._clocks.wanted()
 
     def grant_address(self, address: str, now: float, *, wait: float, hosts: Mapping[str, float]) -> None:
-        """The address is ours to ask, after so many seconds; so are `hosts`, after theirs."""
+        """Grant an IP address to this shard after `wait` seconds, and its `hosts` after their own seconds."""
         self._clocks.grant(address, now, wait=wait, hosts=hosts)
 
     def recall_address(self, address: str) -> None:
@@ -425,7 +425,7 @@ class Frontier:
         return self._intake.empty and not self._unsettled
 
     def idle_until(self) -> float | None:
-        """When `next` may have something again, as far as clocks tell; None where only an answer can bring it."""
+        """Return when `lease` may return a lease again, by the timers; None where only an answer can bring it."""
         patience = self._awaited_since + self._clocks.patience if self._awaited else None
         times = (self._clocks.next_time(), self._intake.next_time(), self._unfinished_at, patience)
         return min((time for time in times if time is not None), default=None)

@@ -153,7 +153,7 @@ def is_secure(url: str) -> bool:
     return url.startswith("https:")
 
 
-# ── What the frontier hands out, and how gently.
+# ── Leases, and the politeness settings that limit them.
 
 MAX_REDIRECTS = 8
 """Maximum number of consecutive redirects. The next one is a broken redirect."""

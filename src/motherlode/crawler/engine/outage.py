@@ -192,7 +192,7 @@ _FIRST_ASKED, _THEN_ASKED = 3, 2
 _WAIT = 2.0
 """Units of the retry wait for which the delay of a reference host may postpone its request."""
 _ROUND_LOOK = 1.0
-"""Seconds between two checks of a round in flight. Its end wakes the engine at once."""
+"""Seconds between two checks of a round in flight. When it ends, the engine is notified at once."""
 _PROBLEM = "network: nobody answered, and the crawl waited"
 _UNHEARD = frozenset({FailureKind.DNS, FailureKind.GUARD, FailureKind.SCHEME})
 """Failures that prove nothing: a local name server may refuse by itself, and our own rules need no network."""
