@@ -11,7 +11,7 @@ import typer
 
 from motherlode.cli.terminal import FAILED, format_count, format_moment, print_json, print_table, stop
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.crawler.config.units import format_size
+from motherlode.crawler.config.values import format_size
 
 if TYPE_CHECKING:
     from motherlode.crawler import Counters, CrawlStats

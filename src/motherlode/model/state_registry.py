@@ -63,7 +63,6 @@ _ENTRIES = (
         read_by=(
             "crawler.engine.recovery",
             "crawler.stats.reader",
-            "crawler.model_files",
             "crawler.explain.explanation",
             "cluster.merge",
         ),
@@ -91,7 +90,6 @@ _ENTRIES = (
             "crawler.engine.recovery",
             "crawler.engine.factory",
             "crawler.explain.explanation",
-            "crawler.model_files",
         ),
         if_unreadable="learning begins again",
     ),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from motherlode import __version__
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.config.units import format_size
+from motherlode.crawler.config.values import format_size
 from motherlode.crawler.report.page import Count, CrawlReport, Figure, HostRow, SyntaxRow
 from motherlode.crawler.report.plot import Curve, compact, percent
 from motherlode.crawler.stats.counters import Counters

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Template
 from markupsafe import Markup
 
-from motherlode.crawler.config.units import format_size
+from motherlode.crawler.config.values import format_size
 from motherlode.crawler.report.markup import open_templates
 from motherlode.crawler.report.plot import CHART_STYLE, COLOURS, Curve, compact, line_chart, percent, thin_out
 
