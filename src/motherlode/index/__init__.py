@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from motherlode.index.export.nquads import export_nquads
     from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord, serialize_page, syntax_keys
     from motherlode.index.quad_store import QuadStore, merge, store_bytes
-    from motherlode.index.store_client import StoreClient
+    from motherlode.index.store_process import StoreClient
 
 __all__ = [
     "PROVENANCE",
@@ -43,6 +43,6 @@ __getattr__ = lazy_exports(
         "export.nquads": ["export_nquads"],
         "page_record": ["PROVENANCE", "PageRecord", "RunRecord", "serialize_page", "syntax_keys"],
         "quad_store": ["QuadStore", "merge", "store_bytes"],
-        "store_client": ["StoreClient"],
+        "store_process": ["StoreClient"],
     },
 )

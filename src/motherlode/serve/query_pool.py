@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from motherlode.index.query import QueryProblem
+from motherlode.index.query.diagnostics import QueryProblem
 from motherlode.index.query.query_worker import (
     CHUNK,
     DAMAGED,
@@ -29,7 +29,7 @@ from motherlode.index.query.query_worker import (
     INVALID,
     READY,
     TOO_LARGE,
-    WorkerQuery,
+    QueryRequest,
 )
 from motherlode.runtime.frames import pack_frame, read_frame_async
 
@@ -83,7 +83,7 @@ class _Worker:
             raise QueryFailure(503, f"the store cannot be opened: {content.decode('utf-8', 'replace')}")
         return worker
 
-    async def send(self, worker_query: WorkerQuery) -> None:
+    async def send(self, worker_query: QueryRequest) -> None:
         if self._process.stdin is None:
             raise QueryFailure(500, "internal error: the query process has no stdin")
         self._process.stdin.write(pack_frame(msgspec.msgpack.encode(worker_query)))
@@ -197,7 +197,7 @@ class QueryPool:
         """Seconds after which a worker opens a new snapshot, if the store has changed."""
 
     @asynccontextmanager
-    async def ask(self, worker_query: WorkerQuery, *, seconds: float) -> AsyncIterator[QueryResult]:
+    async def ask(self, worker_query: QueryRequest, *, seconds: float) -> AsyncIterator[QueryResult]:
         """Execute a query and yield its result, which must be read inside the context.
 
         QueryFailure if the result does not begin and end within `seconds`. The time in the queue does not count.
@@ -229,7 +229,7 @@ class QueryPool:
         finally:
             self._queries -= 1
 
-    def _refresh_if_stale(self, worker_query: WorkerQuery, worker: _Worker) -> WorkerQuery:
+    def _refresh_if_stale(self, worker_query: QueryRequest, worker: _Worker) -> QueryRequest:
         if time.monotonic() - worker.opened_at < self._refresh_seconds:
             return worker_query
         worker.opened_at, before, worker.fingerprint = (

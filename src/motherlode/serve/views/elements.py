@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from motherlode.crawler.report.plot import Markup, element, escaped, joined
-from motherlode.index.query.query_worker import WorkerQuery
+from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import PREFIXES
 from motherlode.serve.query_pool import QueryPool
 
@@ -161,7 +161,7 @@ class QueryRows:
 
 async def select(pool: QueryPool, sparql: str, *, seconds: float, max_bytes: int = MAX_PAGE_RESULT_BYTES) -> QueryRows:
     """Execute a query and read its whole result. QueryFailure if there is none."""
-    worker_query = WorkerQuery(sparql=sparql, results="application/sparql-results+json", max_bytes=max_bytes)
+    worker_query = QueryRequest(sparql=sparql, results="application/sparql-results+json", max_bytes=max_bytes)
     async with pool.ask(worker_query, seconds=seconds) as result:
         return parse_results(b"".join([chunk async for chunk in result.chunks()]))
 

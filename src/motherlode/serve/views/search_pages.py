@@ -9,7 +9,7 @@ import pyoxigraph as ox
 from motherlode.crawler.report.plot import Markup, element, joined
 from motherlode.index.fulltext import Hit, Search, Snippet
 from motherlode.index.query.diagnostics import query_form
-from motherlode.index.query.query_worker import WorkerQuery
+from motherlode.index.query.query_worker import QueryRequest
 from motherlode.serve.query_pool import QueryFailure, QueryPool
 from motherlode.serve.views.elements import (
     MAX_PAGE_RESULT_BYTES,
@@ -167,7 +167,9 @@ def _with_spaces(links: list[Markup]) -> list[Markup]:
 
 async def _result_section(pool: QueryPool, sparql: str, base: str, seconds: float) -> Markup:
     is_graph = query_form(sparql) in ("CONSTRUCT", "DESCRIBE")
-    worker_query = WorkerQuery(sparql=sparql, base=base, graph="application/n-triples", max_bytes=MAX_PAGE_RESULT_BYTES)
+    worker_query = QueryRequest(
+        sparql=sparql, base=base, graph="application/n-triples", max_bytes=MAX_PAGE_RESULT_BYTES
+    )
     async with pool.ask(worker_query, seconds=seconds) as found:
         content = b"".join([chunk async for chunk in found.chunks()])
     if is_graph:
