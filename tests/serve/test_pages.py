@@ -13,8 +13,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from motherlode.index import QuadStore
 from motherlode.index.fulltext import Hit, Search, Snippet
+from motherlode.serve.pages import MAX_ROWS, query_page, render_search
 from motherlode.serve.query_pool import QueryPool
-from motherlode.serve.views.search_pages import MAX_ROWS, query_page, render_search, render_snippet
 from tests.index.fakes import record, says
 
 
@@ -99,8 +99,8 @@ def test_search_problem_replaces_hits() -> None:
 def test_marked_snippet_keeps_every_character(words: str, cuts: list[int]) -> None:
     places = sorted({min(cut, len(words)) for cut in cuts})
     marks = tuple(zip(places[::2], places[1::2], strict=False))
-    page = LexborHTMLParser(f"<p>{render_snippet(Snippet(words, marks))}</p>")
-    assert page.css("bdi")[0].text() == words
+    page = shown(Search(words="x"), [hit(snippet=Snippet(words, marks))])
+    assert page.css(".hits p bdi")[0].text() == words
     assert [mark.text() for mark in page.css("mark")] == [words[start:end] for start, end in marks]
 
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from motherlode.crawler.report.page import (
+from motherlode.crawler.report.crawl_report import (
     MAX_COUNTS,
     MAX_HOSTS,
     Count,
@@ -20,7 +20,8 @@ from motherlode.crawler.report.page import (
     SyntaxRow,
     write_report,
 )
-from motherlode.crawler.report.plot import Curve, escaped
+from motherlode.crawler.report.markup import escaped
+from motherlode.crawler.report.plot import Curve
 
 HOSTILE = (
     "<script>alert(1)</script>",

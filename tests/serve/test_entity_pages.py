@@ -9,9 +9,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from motherlode.index import QuadStore
-from motherlode.serve.query_pool import QueryPool
-from motherlode.serve.views.elements import Term
-from motherlode.serve.views.entity_pages import best_label, blank_node_page, crawled_page, entity_page
+from motherlode.serve.entity_pages import best_label, blank_node_page, crawled_page, entity_page, group_rows
+from motherlode.serve.query_pool import QueryPool, Term
 from tests.index.fakes import record, says
 
 NAME, URL, TYPE = (
@@ -168,3 +167,8 @@ def row(predicate: str, value: str, kind: str = "literal") -> dict[str, Term]:
 )
 def test_best_label_prefers_naming_predicates(said: list[dict[str, Term]], label: str) -> None:
     assert best_label(said) == label
+
+
+def test_group_rows_keeps_order_and_missing_values() -> None:
+    rows = [{"a": Term("literal", "2")}, {"a": Term("literal", "1")}, {}, {"a": Term("literal", "2")}]
+    assert {key: len(group) for key, group in group_rows(rows, "a").items()} == {"2": 2, "1": 1, "": 1}

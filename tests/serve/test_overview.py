@@ -10,11 +10,12 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.report.page import Count, CrawlReport, Figure, HostRow, SyntaxRow
+from motherlode.crawler.report.crawl_report import Count, CrawlReport, Figure, HostRow, SyntaxRow
 from motherlode.crawler.report.plot import Curve
 from motherlode.index.query.diagnostics import query_form
-from motherlode.serve.views.elements import Row, Term
-from motherlode.serve.views.overview import TOP_TYPES, CrawlView, render_live_part, render_overview
+from motherlode.serve.application import CrawlView
+from motherlode.serve.pages import TOP_TYPES, CrawlState, render_live_part, render_overview
+from motherlode.serve.query_pool import Row, Term
 
 HOSTILE = '"><script>alert(1)</script>'
 EMPTY = CrawlReport(title="Crawl of a.test")
@@ -36,7 +37,8 @@ def shown(
     is_running: bool = False,
     done: tuple[int, int | None] = (0, None),
 ) -> LexborHTMLParser:
-    return LexborHTMLParser(render_overview(report, types, is_running=is_running, done=done))
+    state = CrawlState(report=report, is_running=is_running, fetched=done[0], page_budget=done[1])
+    return LexborHTMLParser(render_overview(state, types))
 
 
 def typed(name: str, count: int, kind: str = "uri") -> Row:
@@ -65,10 +67,9 @@ def test_overview_of_running_crawl_refreshes_and_shows_progress(*, is_running: b
 
 
 def test_overview_without_page_budget_has_no_progress_bar() -> None:
-    assert (
-        " of " not in LexborHTMLParser(render_live_part(EMPTY, is_running=True, done=(7, None))).css("h1 ~ *")[0].text()
-    )
-    assert "<svg" not in render_live_part(EMPTY, is_running=True, done=(7, None))
+    live = render_live_part(CrawlState(report=EMPTY, is_running=True, fetched=7))
+    assert " pages" not in LexborHTMLParser(live).text()
+    assert "<svg" not in live
 
 
 def test_overview_shows_top_entries_only() -> None:
@@ -99,9 +100,9 @@ def test_crawl_with_locked_folder_is_running(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "out")
     folder.create(Job(seeds=("http://a.test/",), pages=7))
     view = CrawlView(CrawlFolder(tmp_path / "out"))
-    assert view.is_running()
+    assert view.read_state().is_running
     folder.unlock()
-    assert not view.is_running()
+    assert not view.read_state().is_running
     folder.lock()  # checking for a running crawl must not take the lock
     folder.unlock()
 
@@ -109,16 +110,16 @@ def test_crawl_with_locked_folder_is_running(tmp_path: Path) -> None:
 def test_report_of_new_crawl(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "out")
     folder.create(Job(seeds=("http://a.test/",), pages=7))
-    view = CrawlView(folder)
-    assert view.report().title == "Crawl of a.test"
-    assert view.progress() == (0, 7)
+    state = CrawlView(folder).read_state()
+    assert state.report.title == "Crawl of a.test"
+    assert (state.fetched, state.page_budget) == (0, 7)
     folder.unlock()
 
 
 def test_report_from_many_threads_opens_frontier_once_at_a_time(folder: Path) -> None:
     def report(view: CrawlView, together: threading.Barrier) -> str:
         together.wait(30)
-        return view.report().title
+        return view.read_state().report.title
 
     with ThreadPoolExecutor(8) as threads:
         for _ in range(30):  # a single round hits the race in about one of three runs
