@@ -20,9 +20,7 @@ from motherlode.transform.jsonld.jsonld_errors import shorten
 from motherlode.transform.jsonld.processor_options import Json, ProcessorOptions
 from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions
-from motherlode.www import html_scripts
-from motherlode.www.document import Document
-from motherlode.www.html_scripts import Script
+from motherlode.www.document import Document, Script
 
 _OPENING = re.compile(r"<!--(?:-?>|.*?--!?>|.*)|<script\b[^>]{0,1000}+>", re.IGNORECASE | re.DOTALL)
 _CLOSING = re.compile(r"</script|\Z", re.IGNORECASE)
@@ -153,7 +151,7 @@ MEDIA_TYPE = "application/ld+json"
 
 def find_scripts(document: Document) -> Iterator[Script]:
     """Return the JSON-LD scripts of a page in document order."""
-    return iter(html_scripts.find_scripts(document, _is_json_ld))
+    return iter(document.find_scripts(_is_json_ld))
 
 
 def _is_json_ld(media_type: str) -> bool:
