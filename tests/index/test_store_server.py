@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from motherlode.index.store_client import Call, CallResult, Close, Has, OpenStore, Write
-from motherlode.runtime.frames import read_frame, write_frame
+from motherlode.runtime import read_frame, write_frame
 
 from .fakes import A, record, says
 

@@ -31,7 +31,7 @@ from motherlode.index.store_client import (
     OpenStore,
     Write,
 )
-from motherlode.runtime.frames import read_frame, write_frame
+from motherlode.runtime import read_frame, write_frame
 
 _SET_PARENT_DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of Linux's prctl(2). On other systems the process ends when stdin closes."""

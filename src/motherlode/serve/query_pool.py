@@ -34,7 +34,7 @@ from motherlode.index.query.query_worker import (
     TOO_LARGE,
     WorkerQuery,
 )
-from motherlode.runtime.frames import pack_frame, read_frame_async
+from motherlode.runtime import pack_frame, read_frame_async
 
 _START_TIMEOUT_SECONDS = 30.0
 _EXIT_TIMEOUT_SECONDS = 2.0

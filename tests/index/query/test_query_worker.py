@@ -22,7 +22,7 @@ from motherlode.index.query.query_worker import (
     TOO_LARGE,
     WorkerQuery,
 )
-from motherlode.runtime.frames import pack_frame, read_frame
+from motherlode.runtime import pack_frame, read_frame
 from tests.index.fakes import record, says, spoil, spoil_inside
 
 

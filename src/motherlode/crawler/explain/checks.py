@@ -15,14 +15,13 @@ from motherlode.crawler.engine.factory import canonical_seeds
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import AddressGuard, RobotsRules
-from motherlode.fetch.http.request import split_url
 from motherlode.frontier import FrontierStorage, HostBudget, HostRecord, domain_refusal
 from motherlode.frontier.backoff import TOO_MANY_FAILURES, given_up
 from motherlode.frontier.prerequisites import RULES_LAST
 from motherlode.links.href import is_asset
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy
 from motherlode.www.traps import trap_reason
-from motherlode.www.urls import host_of, origin_of, scope_from
+from motherlode.www.urls import host_of, origin_of, scope_from, split_url
 
 DOMAIN_LIMIT = "domain limit"
 """Name of the check of `max_untried_hosts`."""

@@ -20,7 +20,7 @@ import pyoxigraph as ox
 from motherlode.index.query.diagnostics import QueryError
 from motherlode.index.query.query_executor import QueryExecutor, QueryRequest, isolate_from_network
 from motherlode.index.snapshot import DamagedError
-from motherlode.runtime.frames import read_frame, write_frame
+from motherlode.runtime import read_frame, write_frame
 
 MAX_ADDRESS_SPACE_BYTES = 4 << 30
 """Limit of the address space. A query that needs more ends this process and does not exhaust the machine."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.runtime.frames import pack_frame, read_frame, read_frame_async, write_frame
+from motherlode.runtime import pack_frame, read_frame, read_frame_async, write_frame
 
 
 def stream_of(*frames: bytes) -> bytes:

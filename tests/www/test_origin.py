@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.fetch.http.request import Origin, split_url
+from motherlode.www.urls import Origin, split_url
 
 
 @pytest.mark.parametrize(

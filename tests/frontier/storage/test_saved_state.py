@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import motherlode
-from motherlode.frontier import LmdbStorage, MemoryStorage
-from motherlode.model.state_registry import SAVED_STATE, SavedStateError, unwrap
+from motherlode.frontier import LmdbStorage, MemoryStorage, SavedStateError
+from motherlode.frontier.storage.tables import SAVED_STATE, unwrap
 
 SOURCE = Path(motherlode.__file__).parent
 _USE = re.compile(r"""(put_note|\bnote|save|_load)\(\s*(?:storage, )?(?:"([\w -]+)"|([A-Z_]{3,}))""")
@@ -37,12 +37,13 @@ def test_every_saved_key_in_the_source_is_in_the_registry(package: str) -> None:
     assert found and found <= set(SAVED_STATE), found - set(SAVED_STATE)
 
 
-@pytest.mark.parametrize("entry", SAVED_STATE.values(), ids=lambda entry: entry.key)
-def test_writers_and_readers_of_an_entry_name_its_key(entry: object) -> None:
-    for module in (*entry.written_by, *entry.read_by):  # type: ignore[attr-defined]
+@pytest.mark.parametrize("key", SAVED_STATE)
+def test_writers_and_readers_of_an_entry_name_its_key(key: str) -> None:
+    entry = SAVED_STATE[key]
+    for module in (*entry.written_by, *entry.read_by):
         text = (SOURCE / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8")
-        names = {name for name, key in (constants() | local_constants(text)).items() if key == entry.key}  # type: ignore[attr-defined]
-        assert f'"{entry.key}"' in text or any(re.search(rf"\b{name}\b", text) for name in names), module  # type: ignore[attr-defined]
+        names = {name for name, named in (constants() | local_constants(text)).items() if named == key}
+        assert f'"{key}"' in text or any(re.search(rf"\b{name}\b", text) for name in names), module
 
 
 @pytest.mark.parametrize("kind", ["memory", "lmdb"])
@@ -57,8 +58,8 @@ def test_storage_returns_what_was_saved(kind: str, tmp_path: Path) -> None:
 
 def test_newer_version_is_refused_with_what_to_do() -> None:
     with pytest.raises(SavedStateError, match=r"'totals' was written by a newer version .* update Motherlode"):
-        unwrap(SAVED_STATE["totals"], b"\xc1ML\x09content")
+        unwrap("totals", b"\xc1ML\x09content")
 
 
 def test_entry_without_version_is_read_as_it_is() -> None:
-    assert unwrap(SAVED_STATE["refresh-mark"], b"17") == b"17"
+    assert unwrap("refresh-mark", b"17") == b"17"

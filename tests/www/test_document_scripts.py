@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import ContentKind
-from motherlode.www.html_scripts import find_scripts
 from tests.www.pages import document
 
 
 def contents(body: str, kind: ContentKind) -> list[str]:
-    return [script.content for script in find_scripts(document(body, kind=kind), lambda written: written == "t/t")]
+    return [script.content for script in document(body, kind=kind).find_scripts(lambda written: written == "t/t")]
 
 
 def xhtml(content: str, rest: str = "") -> str:
@@ -48,5 +47,5 @@ def test_find_scripts_malformed_xhtml_is_read_as_html() -> None:
 def test_find_scripts_keeps_type_and_identifier() -> None:
     body = '<html xmlns="http://www.w3.org/1999/xhtml"><body><script id="i" type="t/t">&amp;</script></body></html>'
     for kind in (ContentKind.HTML, ContentKind.XHTML):
-        (script,) = find_scripts(document(body, kind=kind), lambda _: True)
+        (script,) = document(body, kind=kind).find_scripts(lambda _: True)
         assert (script.media_type, script.identifier) == ("t/t", "i")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.fetch.http.request import RequestWriter
+from motherlode.fetch.http.client import RequestWriter
 from motherlode.model import Posting, Request, RequestKind
 
 SENDER = RequestWriter({"User-Agent": "Motherlode/test"})
