@@ -28,7 +28,7 @@ from motherlode.index.store_process import (
     IndexWords,
     Write,
 )
-from motherlode.runtime.frames import read_frame, write_frame
+from motherlode.runtime import read_frame, write_frame
 
 from .fakes import A, record, says
 

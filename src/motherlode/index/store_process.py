@@ -24,7 +24,7 @@ import msgspec
 from motherlode.index.crawl_store import LocalStore
 from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.snapshot import DamagedError
-from motherlode.runtime.frames import read_frame, write_frame
+from motherlode.runtime import read_frame, write_frame
 
 
 class Call(msgspec.Struct, frozen=True, tag=True, array_like=True):

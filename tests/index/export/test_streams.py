@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from motherlode.fetch.warc.records import WarcResponse, new_id, response_record
+from motherlode.fetch.warc.writer import WarcResponse, new_id, response_record
 from motherlode.index import PROVENANCE, QuadStore, export_nquads
 from motherlode.index.export.streams import export_trig, export_warc, open_output
 from motherlode.model import Statement

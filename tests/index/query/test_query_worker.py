@@ -30,7 +30,7 @@ from motherlode.index.query.query_worker import (
     QueryRequest,
     isolate_from_network,
 )
-from motherlode.runtime.frames import pack_frame, read_frame
+from motherlode.runtime import pack_frame, read_frame
 from tests.index.fakes import record, says, spoil, spoil_inside
 
 

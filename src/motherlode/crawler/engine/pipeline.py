@@ -16,7 +16,7 @@ from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Lease
 from motherlode.index import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
-from motherlode.runtime.clock import Clock
+from motherlode.runtime import Clock
 
 
 class LeasePipeline:

@@ -16,10 +16,9 @@ import msgspec
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.crawler.url_rules import TrapWatch
-from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, UrlState, damage
+from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, SavedStateError, UrlState, damage
 from motherlode.index.snapshot import DamagedError, is_refused, store_advice
 from motherlode.model import FailureKind, Policy, Visit
-from motherlode.model.state_registry import SavedStateError
 from motherlode.policies import Reward
 
 if TYPE_CHECKING:

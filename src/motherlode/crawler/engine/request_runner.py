@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from motherlode.frontier import Frontier, Lease
 from motherlode.model import Failure, Fetched, Fetcher, Request, RequestKind
-from motherlode.runtime.clock import Clock
+from motherlode.runtime import Clock
 
 Resolve = Callable[[str], Awaitable[str | Failure]]
 """From a URL to the IP address of its host."""

@@ -17,7 +17,7 @@ from motherlode.fetch import RobotsRules, robots_body, robots_lifetime
 from motherlode.frontier import End, Frontier, Lease
 from motherlode.links.headers import header_links
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
-from motherlode.runtime.clock import SYSTEM_CLOCK, Clock
+from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.www.media_types import essence
 from motherlode.www.urls import canonical, host_of, origin_of
 

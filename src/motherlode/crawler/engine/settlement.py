@@ -20,7 +20,6 @@ from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Lease
 from motherlode.index import PageRecord
 from motherlode.model import (
-    NO_DIRECTIVES,
     Failure,
     FailureKind,
     Fetched,
@@ -31,7 +30,7 @@ from motherlode.model import (
     Syntax,
     Visit,
 )
-from motherlode.runtime.clock import Clock
+from motherlode.runtime import Clock
 from motherlode.www.urls import OUT_OF_SCOPE, host_of
 
 _LOG = logging.getLogger("motherlode.crawler")
@@ -288,6 +287,7 @@ def page_visit(
 ) -> Visit:
     """Return the visit of a page. `copy_of` is the URL at which the same content was found before, or ""."""
     cut = Problem(syntax=None, message=f"the body was cut after {len(page.body)} bytes; see max_body")
+    asked = header_asks(page)
     return Visit(
         **_common_fields(entry, host, page, number, now),
         value=value,
@@ -303,7 +303,7 @@ def page_visit(
         content_hash=parsed.content_hash,
         etag=validator(page.headers.get("etag", "")),
         last_modified=validator(page.headers.get("last-modified", "")),
-        directives=(header_asks(page) or NO_DIRECTIVES).text,
+        directives="" if asked is None else asked.text,
         ends_at=parsed.ends_at,
         detail=f"the same content as {copy_of}" if copy_of else "",
     )

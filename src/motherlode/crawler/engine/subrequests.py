@@ -11,7 +11,7 @@ from motherlode.crawler.engine.robots_and_dns import ForgetResponse, PoliteFetch
 from motherlode.crawler.parsing.messages import MAX_CONTEXTS, ParsedPage, ServiceResponse, SubrequestResults
 from motherlode.frontier import Frontier
 from motherlode.model import Failure, Fetcher, Page, Posting, Request, RequestKind
-from motherlode.runtime.clock import SYSTEM_CLOCK, Clock
+from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.transform.options import ACCEPT as RDF_ANSWERS
 from motherlode.transform.options import Service
 from motherlode.www.media_types import essence, fits

@@ -27,7 +27,7 @@ from motherlode.index.query.diagnostics import QueryError, diagnose
 from motherlode.index.query.service_clause import Lookup, RewrittenQuery, rewrite_services
 from motherlode.index.snapshot import DamagedError, is_damage, store_advice
 from motherlode.model.sparql import offset_of
-from motherlode.runtime.frames import read_frame, write_frame
+from motherlode.runtime import read_frame, write_frame
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 """Flags of unshare(2)."""
