@@ -12,7 +12,7 @@ DELAY, ADDRESS_DELAY = 4.0, 1.0
 
 def leasing(*urls: str, delay: float = DELAY) -> Frontier:
     """Return a frontier with URLs of several hosts at one known IP address."""
-    politeness = Politeness(delay=delay, by_address=True, address_delay=delay / 4, leased=True)
+    politeness = Politeness(delay=delay, by_address=True, address_delay=delay / 4, uses_grants=True)
     frontier = Frontier(
         storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
     )

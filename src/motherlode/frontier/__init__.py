@@ -43,7 +43,7 @@ from motherlode.frontier.storage.base import FrontierStorage
 from motherlode.frontier.storage.integrity import damage
 from motherlode.frontier.storage.lmdb import LmdbStorage
 from motherlode.frontier.storage.memory import MemoryStorage
-from motherlode.frontier.storage.tables import STORAGE_ERRORS
+from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
 
 __all__ = [
     "MAX_REDIRECTS",
@@ -61,6 +61,7 @@ __all__ = [
     "LmdbStorage",
     "MemoryStorage",
     "Politeness",
+    "SavedStateError",
     "UrlState",
     "Withheld",
     "damage",

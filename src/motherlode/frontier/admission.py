@@ -83,7 +83,7 @@ class Admission:
             "sequence": self._sequence,
             "refused": dict(self.refused),
             "now": self.now,
-            "withheld": self._host_queue.domains.summary(),
+            "withheld": self._host_queue.domains.count_withheld(),
         }
         self._storage.put_note(_FORMAT_KEY, b"")  # only its version matters
         self._storage.put_note(_COUNTERS_KEY, msgspec.msgpack.encode(state))

@@ -71,8 +71,7 @@ class Domains:
         self._accounts: dict[str, DomainAccount] = {}
         self._named: set[str] = set()
         """Hosts that the user named."""
-        self._hosts = 0
-        self.withheld_urls = 0
+        self.withheld_hosts = self.withheld_urls = 0
 
     def admits(self, name: str) -> bool:
         """Admit a new host if its domain has room for it. Return whether it was admitted."""
@@ -104,7 +103,7 @@ class Domains:
 
     def is_withheld(self, name: str) -> bool:
         """Return whether the host is withheld."""
-        account = self._accounts.get(registrable_domain(name)) if self._hosts else None
+        account = self._accounts.get(registrable_domain(name)) if self.withheld_hosts else None
         return account is not None and name in account.withheld
 
     def withhold(self, name: str, arm: str, urls: int) -> list[str]:
@@ -113,7 +112,7 @@ class Domains:
         host = account.withheld.get(name)
         if host is None:
             host = account.withheld[name] = WithheldHost()
-            self._hosts += 1
+            self.withheld_hosts += 1
         host.arms[arm] = None
         host.urls += urls
         self.withheld_urls += urls
@@ -140,23 +139,23 @@ class Domains:
         if account is None or host is None:
             return None
         account.admitted += name not in self._named
-        self._hosts -= 1
+        self.withheld_hosts -= 1
         self.withheld_urls -= host.urls
         return host
 
     def refusal(self, name: str) -> str:
         """Return why a link to a host is refused, or "": see `MAX_WITHHELD_HOSTS`."""
-        if self._hosts < MAX_WITHHELD_HOSTS or self._relevance(name) is not None or name in self._named:
+        if self.withheld_hosts < MAX_WITHHELD_HOSTS or self._relevance(name) is not None or name in self._named:
             return ""
         account = self._accounts.get(registrable_domain(name))
         if account is None or len(account.withheld) < MAX_WITHHELD_HOSTS or name in account.withheld:
             return ""
         return TOO_MANY_HOSTS
 
-    def summary(self) -> Withheld:
-        """Return the numbers of what is withheld."""
-        domains = sum(bool(account.withheld) for account in self._accounts.values()) if self._hosts else 0
-        return Withheld(domains, self._hosts, self.withheld_urls)
+    def count_withheld(self) -> dict[str, int]:
+        """Return the fields of `Withheld`."""
+        domains = sum(bool(account.withheld) for account in self._accounts.values()) if self.withheld_hosts else 0
+        return {"domains": domains, "hosts": self.withheld_hosts, "urls": self.withheld_urls}
 
     def _release(self, account: DomainAccount) -> list[tuple[str, WithheldHost]]:
         released = []
@@ -164,7 +163,7 @@ class Domains:
             name = next(iter(account.withheld))
             host = account.withheld.pop(name)
             account.admitted += 1
-            self._hosts -= 1
+            self.withheld_hosts -= 1
             self.withheld_urls -= host.urls
             released.append((name, host))
         return released

@@ -89,7 +89,7 @@ class Frontier:
         self._policy = policy
         self._waits = cast(Waits, policy) if hasattr(policy, "awaited") else None
         self._politeness = politeness
-        self._budget = budget
+        self._budget = budget if budget is not None and budget.has_limits else None
         self._admit = admit
         """Asked of each URL when its turn comes: why it is not fetched after all, or ""."""
         self._pace = HostDelay(politeness, random or Random(0))
@@ -441,7 +441,7 @@ class Frontier:
     @property
     def withheld(self) -> Withheld:
         """What of `waiting` the limit on untried hosts of a domain withholds."""
-        return self._clocks.domains.summary()
+        return Withheld(**self._clocks.domains.count_withheld())
 
     @property
     def refused(self) -> Counter[str]:

@@ -52,7 +52,7 @@ class HostQueue:
         self._addresses = IpQueues(
             delay=politeness.delay / 2 if delay is None else delay,
             max_in_flight=politeness.per_address,
-            uses_grants=politeness.leased,
+            uses_grants=politeness.uses_grants,
         )
         self._address_times = ReadyTimes()
         self._max_awaited_seconds = min(_MAX_AWAITED_SECONDS, _MAX_AWAITED_SECONDS * politeness.delay)
@@ -89,7 +89,7 @@ class HostQueue:
 
     @property
     def host_count(self) -> int:
-        return len(self.hosts) + len(self._unseen_hosts) + self.domains.summary().hosts
+        return len(self.hosts) + len(self._unseen_hosts) + self.domains.withheld_hosts
 
     def address_of(self, host: Host) -> IpQueue | None:
         """Return the IP address of a host; None if it is unknown, or if IP addresses have no delay."""
@@ -218,8 +218,8 @@ class HostQueue:
         ]
 
     def ripen(self, now: float) -> bool:
-        """Make hosts ready whose time has come, at most `wake_at_once`. Return whether there were any."""
-        limit = self._politeness.wake_at_once
+        """Make hosts ready whose time has come, at most `max_ready_at_once`. Return whether there were any."""
+        limit = self._politeness.max_ready_at_once
         due = self._unseen_hosts.first(limit) if now >= self._not_before else []  # they have no delay of their own
         for name in due:
             self._create_host(name)

@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
+from typing import Protocol
 
 import msgspec
 
 from motherlode.frontier.lease import Entry, HostRecord, Politeness
-from motherlode.model.robots import HostRules
 
 _NEWEST_WEIGHT = 0.3
 """Weight of the newest response in the smoothed response time."""
@@ -73,6 +73,20 @@ def retry_wait(retry_after: float | None, backoff: float) -> float:
 
 
 # ── Hosts ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class HostRules(Protocol):
+    """Parsed robots.txt rules for our product token."""
+
+    @property
+    def delay(self) -> float | None:
+        """Crawl-delay in seconds; None if the file has none."""
+        ...
+
+    def allows(self, url: str) -> bool:
+        """Return whether the rules allow our crawler to fetch the URL."""
+        ...
+
 
 RulesReader = Callable[[bytes], HostRules]
 
@@ -190,6 +204,10 @@ class HostBudget:
     """Maximum number of body bytes."""
     host_stop_after: int | None = None
     """Number of page requests after which a host without a relevant page is stopped."""
+
+    @property
+    def has_limits(self) -> bool:
+        return (self.pages, self.bytes, self.host_stop_after) != (None, None, None)
 
     def refusal(self, record: HostRecord, under_way: int) -> str:
         """Return why no more of the host's URLs are fetched, or "".

@@ -195,11 +195,11 @@ class Politeness:
     """Seconds between two requests to one IP address; by default half the delay of a host."""
     per_address: int = 16
     """Maximum number of requests in flight per IP address, if its delay is zero. Otherwise it is one."""
-    leased: bool = False
+    uses_grants: bool = False
     """True if other shards use the same IP addresses. An IP address with a delay is used only with its grant."""
     adaptive: bool = False
     """Lengthen the delay of hosts that respond slowly, or with 429 or 503."""
     delay_factor: float = 1.0
     """With `adaptive`: the delay of a host is at least this many times its response time."""
-    wake_at_once: int | None = None
+    max_ready_at_once: int | None = None
     """Maximum number of hosts that become ready at once; None for all whose time has come."""

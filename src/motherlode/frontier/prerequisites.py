@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.hosts import Host, RulesReader
+from motherlode.frontier.hosts import Host, HostRules, RulesReader
 from motherlode.frontier.lease import Entry, Lease, is_secure
 from motherlode.model import RequestKind
-from motherlode.model.robots import HostRules
 from motherlode.www.urls import host_of, origin_of
 
 MAX_RULES_HOPS = 5

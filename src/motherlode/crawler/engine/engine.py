@@ -18,7 +18,7 @@ from motherlode.crawler.engine.settlement import Settlement
 from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
 from motherlode.frontier import STORAGE_ERRORS
 from motherlode.model import Failure, FailureKind, RequestKind, Visit
-from motherlode.runtime.clock import Clock
+from motherlode.runtime import Clock
 
 _LOG = logging.getLogger("motherlode.crawler")
 _GRACE_SECONDS = 4.0

@@ -51,7 +51,7 @@ from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.backoff import DEFAULT_UNIT_SECONDS
 from motherlode.index import BatchWriter, CrawlStore, RunRecord
 from motherlode.index.nquads_log import NQuadsLog
-from motherlode.index.sinks import open_sinks
+from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (
     default_wait_threshold,
@@ -62,7 +62,7 @@ from motherlode.policies import (
     target_from,
 )
 from motherlode.policies.model_io import start_from
-from motherlode.runtime.clock import Clock
+from motherlode.runtime import Clock
 from motherlode.transform.plugin_registry import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 
@@ -70,7 +70,7 @@ _SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 """Begins what names a file. A browser would take `/data` after `https://` for a host of that name."""
-_WAKE_AT_ONCE = 2000
+_MAX_READY_AT_ONCE = 2000
 """Maximum number of hosts that become ready at a time, because a resumed crawl may have a million."""
 
 
@@ -342,7 +342,7 @@ def _frontier(
         policy=policy,
         scope=traps.reason,
         read_rules=RobotsRules,
-        politeness=_politeness(job, leased=peers is not None),
+        politeness=_politeness(job, uses_grants=peers is not None),
         keep_own=peers.keep_own if peers is not None else None,
         budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after),
         random=Random(job.seed),
@@ -352,7 +352,7 @@ def _frontier(
     )
 
 
-def _politeness(job: Job, *, leased: bool = False) -> Politeness:
+def _politeness(job: Job, *, uses_grants: bool = False) -> Politeness:
     """Return the politeness of the job. A recorded web has no addresses and needs neither delays nor retries."""
     live = job.web is None
     return Politeness(
@@ -361,12 +361,12 @@ def _politeness(job: Job, *, leased: bool = False) -> Politeness:
         retry_wait=job.retry_wait,
         retries=live,
         by_address=live,
-        leased=leased,
+        uses_grants=uses_grants,
         address_delay=job.address_delay,
         per_address=job.per_address,
         adaptive=live,
         delay_factor=job.delay_factor,
-        wake_at_once=_WAKE_AT_ONCE,
+        max_ready_at_once=_MAX_READY_AT_ONCE,
     )
 
 

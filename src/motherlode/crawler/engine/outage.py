@@ -41,7 +41,7 @@ from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, Resolve
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Frontier, HostRecord
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Request, RequestKind
-from motherlode.runtime.clock import SYSTEM_CLOCK, Clock
+from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.www.urls import host_of, origin_of, registrable_domain
 
 MIN_RESPONDING_HOSTS = 3

@@ -31,7 +31,7 @@ from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Frontier, Lease
 from motherlode.index import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Posting, Request, RequestKind, Syntax
-from motherlode.runtime.clock import SYSTEM_CLOCK, Clock
+from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.transform.options import ACCEPT as RDF_ANSWERS
 from motherlode.transform.options import Service
 from motherlode.www.media_types import essence, fits

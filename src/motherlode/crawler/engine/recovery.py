@@ -23,10 +23,9 @@ from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.crawler.url_rules import TrapWatch
-from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, UrlState, damage
+from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, SavedStateError, UrlState, damage
 from motherlode.index.snapshot import DamagedError, is_refused, store_advice
 from motherlode.model import FailureKind, Policy, Visit
-from motherlode.model.state_registry import SavedStateError
 from motherlode.policies import Reward
 from motherlode.policies.model_io import Model, ModelError, check_fits, from_bytes, to_bytes
 
@@ -56,7 +55,7 @@ def open_store(folder: CrawlFolder, *, later: bool = False, manifest: Sequence[M
         return NQuadsLog(folder.quads, manifest=manifest)
     try:
         if len(os.sched_getaffinity(0)) > 1:
-            from motherlode.index.store_client import StoreClient
+            from motherlode.index.store_process import StoreClient
 
             return StoreClient(folder.store)
         from motherlode.index.crawl_store import LocalStore  # slow to import

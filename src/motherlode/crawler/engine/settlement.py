@@ -18,7 +18,7 @@ from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Lease
 from motherlode.index import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Outcome, Page, Problem, RequestKind, Syntax, Visit
-from motherlode.runtime.clock import Clock
+from motherlode.runtime import Clock
 from motherlode.www.urls import OUT_OF_SCOPE, host_of
 
 _LOG = logging.getLogger("motherlode.crawler")

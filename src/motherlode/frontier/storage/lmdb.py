@@ -43,8 +43,7 @@ from motherlode.frontier.storage.run_files import (
     split_row,
     split_stub,
 )
-from motherlode.frontier.storage.tables import LmdbTables
-from motherlode.model.state_registry import SavedStateError
+from motherlode.frontier.storage.tables import LmdbTables, SavedStateError
 from motherlode.www.urls import host_of
 
 FLUSH_ROWS = 50_000
