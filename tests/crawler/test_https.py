@@ -15,7 +15,7 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.engine.factory import assemble
-from motherlode.crawler.report.figures import build_report
+from motherlode.crawler.report.crawl_report import build_report
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER
 from motherlode.index import PROVENANCE, QuadStore

@@ -24,7 +24,7 @@ from motherlode.crawler.recrawl.schedule import (
     PageMemory,
     expect_first_change,
 )
-from motherlode.crawler.report.figures import build_harvest_curve
+from motherlode.crawler.report.crawl_report import build_harvest_curve
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.policies import policy_from
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats

@@ -9,8 +9,7 @@ import pytest
 
 from motherlode.index import QuadStore
 from motherlode.index.query.query_worker import WorkerQuery
-from motherlode.serve.query_pool import QueryFailure, QueryPool
-from motherlode.serve.views.elements import select
+from motherlode.serve.query_pool import QueryFailure, QueryPool, parse_results, select
 from tests.index.fakes import record, says
 
 COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
@@ -146,3 +145,9 @@ async def test_damaged_store_is_reported_with_advice(tmp_path: Path, when: str) 
         assert caught.value.status == 500
     finally:
         await pool.close()
+
+
+def test_results_are_parsed_as_rows_or_boolean() -> None:
+    rows = parse_results(b'{"head":{"vars":["a","b"]},"results":{"bindings":[{"a":{"type":"bnode","value":"1"}},{}]}}')
+    assert [{name: term.value for name, term in row.items()} for row in rows.rows] == [{"a": "_:1"}, {}]
+    assert parse_results(b'{"head":{},"boolean":true}').truth is True

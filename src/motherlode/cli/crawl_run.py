@@ -17,8 +17,7 @@ from motherlode.cli.terminal import FAILED, print_json, say, stop
 from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawler.engine.factory import BeginRefresh, assemble
 from motherlode.crawler.engine.log import DEFAULT_LEVEL, LEVELS
-from motherlode.crawler.report.figures import build_report
-from motherlode.crawler.report.page import write_report
+from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.index.snapshot import DamagedError, is_damage
 from motherlode.www.urls import OUT_OF_SCOPE
 

@@ -18,8 +18,9 @@ import typer
 from rich.text import Text
 
 from motherlode.cli.standard_streams import is_closed
-from motherlode.cli.terminal import FAILED, format_count, replace_controls, say, stop
+from motherlode.cli.terminal import FAILED, replace_controls, say, stop
 from motherlode.crawler import JobError
+from motherlode.crawler.config.units import format_count
 from motherlode.crawler.input_limits import DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT_SECONDS, InputLimits
 from motherlode.crawler.single_page import DocumentPart, InputSource, read_source
 from motherlode.model import ContentKind, Problem, Statement, Syntax, TransformResult

@@ -18,8 +18,9 @@ import typer
 
 from motherlode.cli import INTERRUPTED
 from motherlode.cli.crawl_folder import open_crawl, update_index
-from motherlode.cli.terminal import FAILED, format_count, print_table, say, stop
+from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder
+from motherlode.crawler.config.units import format_count
 from motherlode.index.query import QueryError, QueryExecutor, QueryRequest, isolate_from_network
 
 _FIRST_POLL_SECONDS = 0.0005

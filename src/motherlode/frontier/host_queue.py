@@ -250,7 +250,7 @@ class HostQueue:
 
     def _limit(self, host: Host) -> int:
         """Return the maximum number of requests in flight to the host."""
-        return 1 if self.delay(host) > 0 else self._politeness.per_host
+        return 1 if self._host_delay.delay(host.record) > 0 else self._politeness.per_host
 
     def delay(self, host: Host) -> float:
         """Return the seconds between two requests to the host."""
@@ -350,11 +350,13 @@ class HostQueue:
     def end_request(self, host: Host, now: float) -> None:
         """Note that a request for the host has ended, which starts its delay."""
         host.in_flight -= 1
-        host.record.ready_at = max(host.record.ready_at, now + self.delay(host))
-        self.changed.add(host.record.name)
+        record = host.record
+        record.ready_at = max(record.ready_at, now + self._host_delay.delay(record))
+        self.changed.add(record.name)
         self.schedule(host)
-        self._schedule_waiting(host.waiting_hosts, host.record.ready_at)
-        host.waiting_hosts = ()
+        if host.waiting_hosts:
+            self._schedule_waiting(host.waiting_hosts, record.ready_at)
+            host.waiting_hosts = ()
 
     def end_request_to(self, name: str, now: float) -> None:
         """Note that a request to an IP address has ended, which starts its delay."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from motherlode.fetch.warc.records import WarcResponse, new_id, response_record
+from motherlode.fetch.warc.writer import WarcResponse, new_id, response_record
 from motherlode.index.export.warc import export_warc
 
 

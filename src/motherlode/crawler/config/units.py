@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 from motherlode.crawler.config.errors import JobError
 
@@ -49,3 +50,36 @@ def parse_size(text: str) -> int:
     if match is None:
         raise JobError(f"size {text!r} should look like 500MB or 1GB")
     return int(float(match[1]) * _BYTES_PER_UNIT[match[2].lower()])
+
+
+def format_duration(seconds: float) -> str:
+    """Return a time in its two largest units.
+
+    >>> format_duration(0.25), format_duration(59.96), format_duration(3725), format_duration(200_000)
+    ('0.2 s', '1 min 0 s', '1 h 2 min', '2 d 7 h')
+    """
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    for unit, smaller, larger_size, smaller_size in (("d", "h", 86400, 3600), ("h", "min", 3600, 60)):
+        if whole >= larger_size:
+            return f"{whole // larger_size:,} {unit} {whole % larger_size // smaller_size} {smaller}"
+    return f"{whole // 60} min {whole % 60} s"
+
+
+def format_moment(seconds: float) -> str:
+    """Return seconds since the epoch as a date and time.
+
+    >>> format_moment(0.0)
+    '1970-01-01 00:00:00 UTC'
+    """
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def format_count(count: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural.
+
+    >>> format_count(1, "page"), format_count(2_000, "page")
+    ('1 page', '2,000 pages')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
