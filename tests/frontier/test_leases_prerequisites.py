@@ -322,7 +322,7 @@ def test_without_rules_reader_robots_txt_is_not_requested() -> None:
     offer(frontier, f"{A}/1")
     lease = take(frontier, 0.0)
     assert lease.kind is RequestKind.PAGE
-    with pytest.raises(ValueError, match="requests no robots.txt"):
+    with pytest.raises(ValueError, match="requests no robots"):
         frontier.end(lease, End.ROBOTS_READ, 0.0)
 
 

@@ -119,7 +119,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     unread_for: str = ""
     """The value of the last FailureKind of its robots.txt."""
     admitted: bool = True
-    """True if the limit on untried hosts of its domain admits the host (domain_limit.py)."""
+    """True if the limit on untried hosts of its domain admits the host (see `Admission`)."""
 
     def turn_back(self, seconds: float) -> None:
         """Move all times back, because the machine's clock was set back."""
@@ -347,7 +347,7 @@ class Host(msgspec.Struct, gc=False):
     """Hosts whose next request goes to this host (for a redirected robots.txt, or the host itself) and waits until a
     request to this host ends."""
     credited: bool = False
-    """True if the host has a relevant page that is counted for its domain (domain_limit.py)."""
+    """True if the host has a relevant page that is counted for its domain (see `Admission`)."""
 
     def stop_asking(self) -> None:
         """End the fetch of robots.txt."""
