@@ -30,7 +30,7 @@ from motherlode.crawler.parsing.page_parser import parse_document
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpLimits, HttpOptions, RobotsRules
 from motherlode.frontier import MAX_REDIRECTS, Frontier, MemoryStorage, Politeness
-from motherlode.links import context_links
+from motherlode.links.headers import context_links
 from motherlode.model import (
     DOCUMENT_SYNTAXES,
     ContentKind,

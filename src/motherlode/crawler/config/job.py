@@ -19,7 +19,7 @@ from motherlode.crawler.config.passwords import has_password
 from motherlode.crawler.config.units import parse_size
 from motherlode.crawler.url_rules import compile_links_table
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
-from motherlode.links import LinkRules, link_rules_from
+from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.targets import UnreadableQueryError

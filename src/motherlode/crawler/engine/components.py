@@ -22,7 +22,7 @@ from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, WarcArchive
 from motherlode.frontier import STORAGE_ERRORS, Frontier, FrontierStorage
 from motherlode.index import BatchWriter
-from motherlode.index.sinks import Sinks
+from motherlode.index.sinks.sink_store import Sinks
 from motherlode.model import Failure, Fetched, Fetcher, Link, Outcome, Policy, Request, RequestKind
 from motherlode.policies import DEFAULT_REWARD, Reward, reward_from
 

@@ -54,7 +54,7 @@ from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
 from motherlode.index import BatchWriter, CrawlStore, RunRecord
 from motherlode.index.nquads_log import NQuadsLog
-from motherlode.index.sinks import open_sinks
+from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (
     default_wait_threshold,

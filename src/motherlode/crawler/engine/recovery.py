@@ -47,7 +47,7 @@ def open_store(folder: CrawlFolder, *, later: bool = False, manifest: Sequence[M
         return NQuadsLog(folder.quads, manifest=manifest)
     try:
         if len(os.sched_getaffinity(0)) > 1:
-            from motherlode.index.store_client import StoreClient
+            from motherlode.index.store_process import StoreClient
 
             return StoreClient(folder.store)
         from motherlode.index.crawl_store import LocalStore  # slow to import

@@ -15,7 +15,7 @@ from motherlode.crawler.engine.request_runner import RequestRunner, Resolve, end
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import RobotsRules, robots_body, robots_lifetime
 from motherlode.frontier import End, Frontier, Lease
-from motherlode.links import header_links
+from motherlode.links.headers import header_links
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
 from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.www.media_types import essence

@@ -28,14 +28,10 @@ from motherlode.crawler.parsing.messages import (
 )
 from motherlode.detect import detect
 from motherlode.index import serialize_page, syntax_keys
-from motherlode.links import (
-    LinkOptions,
-    context_links,
-    header_directives,
-    header_links,
-    robots_directives,
-)
-from motherlode.links import collect_links as extract_links
+from motherlode.links.collect import collect_links as extract_links
+from motherlode.links.headers import context_links, header_links
+from motherlode.links.href import LinkOptions
+from motherlode.links.robots_meta import header_directives, robots_directives
 from motherlode.model import (
     NO_DIRECTIVES,
     ContentKind,

@@ -154,7 +154,7 @@ def header_asks(answer: Fetched) -> CrawlerDirectives | None:
     value = answer.headers.get("x-robots-tag")
     if value is None:
         return None
-    from motherlode.links import header_directives  # imported here, because few responses have this header
+    from motherlode.links.robots_meta import header_directives  # imported here, because few responses have this header
 
     asked = header_directives(value)
     return asked if answer.fetched_at else msgspec.structs.replace(asked, ends_at=None)

@@ -165,7 +165,7 @@ def _read_sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
     if b"sinks" not in folder.job_file.read_bytes():  # parsing a job with thousands of seeds is slow
         return ()
     job = folder.read_job()
-    from motherlode.index.sinks import sink_states  # slow to import
+    from motherlode.index.sinks.sink_store import sink_states  # slow to import
 
     return tuple(sink_states(job.sink_settings(), folder.path))
 

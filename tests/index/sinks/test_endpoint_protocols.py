@@ -11,9 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.index import PROVENANCE
-from motherlode.index.sinks.endpoint import EndpointClient
+from motherlode.index.sinks.endpoint import (
+    NTRIPLES_TYPE,
+    UPDATE_TYPE,
+    EndpointClient,
+    build_update,
+    send_graphs,
+    send_update,
+)
 from motherlode.index.sinks.nquads_sink import PageChange, change_from
-from motherlode.index.sinks.protocols import NTRIPLES_TYPE, UPDATE_TYPE, build_update, send_graphs, send_update
 from motherlode.model.terms import literal
 
 from .records import P, record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from motherlode.links.anchor_context import ContextReader, context, shorten
+from motherlode.links.html import ContextReader, context, shorten
 from motherlode.www.html_limits import TextBudget
 
 

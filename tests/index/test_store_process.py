@@ -16,24 +16,23 @@ import pytest
 
 from motherlode.index import CrawlStore, LocalStore, QuadStore, RunRecord, StoreClient
 from motherlode.index.fulltext import Search, WordSearcher
-from motherlode.index.store_client import (
+from motherlode.index.store_process import (
+    AnyCall,
     Backup,
     Begin,
-    Call,
     CallResult,
     Close,
     Finish,
     Flush,
     Has,
     IndexWords,
-    OpenStore,
     Write,
 )
+from motherlode.runtime import read_frame, write_frame
 
 from .fakes import A, record, says
 
-CALLS: list[Call] = [
-    OpenStore("/store"),
+CALLS: list[AnyCall] = [
     Has(A),
     Begin(RunRecord(identifier="r", started_at=1.5, version="1", own_hosts=("a.example",))),
     IndexWords("/words"),
@@ -46,8 +45,8 @@ CALLS: list[Call] = [
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: type(call).__name__)
-def test_call_round_trips(call: Call) -> None:
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(call), type=Call) == call
+def test_call_round_trips(call: AnyCall) -> None:
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(call), type=AnyCall) == call
 
 
 def test_call_result_round_trips() -> None:
@@ -203,3 +202,39 @@ def test_ctrl_c_in_terminal_does_not_reach_store_process(tmp_path: Path) -> None
     store = StoreClient(tmp_path / "store")
     assert os.getpgid(store.process_id) != os.getpgid(0)
     store.close()
+
+
+# The process, on the level of frames.
+
+
+def start_process(parent: int, path: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "motherlode.index.store_process", str(parent), str(path)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def exchange(process: subprocess.Popen[bytes], call: AnyCall | None) -> CallResult:
+    assert process.stdin is not None and process.stdout is not None
+    if call is not None:
+        write_frame(process.stdin, msgspec.msgpack.encode(call))
+    frame = read_frame(process.stdout)
+    assert frame is not None
+    return msgspec.msgpack.decode(frame, type=CallResult)
+
+
+def test_process_handles_calls_until_close(tmp_path: Path) -> None:
+    with start_process(os.getpid(), tmp_path / "store") as process:
+        assert exchange(process, None) == CallResult(value=True), "the store is open"
+        assert exchange(process, Has(A)) == CallResult(value=False)
+        assert exchange(process, Write([record(A, says("name", "Ann"))])) == CallResult(value=True)
+        assert exchange(process, Has(A)) == CallResult(value=True)
+        assert exchange(process, Close()) == CallResult(value=True)
+        assert process.wait(20) == 0
+
+
+@pytest.mark.parametrize("is_orphan", [True, False])
+def test_process_ends_when_stdin_closes_or_parent_is_gone(tmp_path: Path, *, is_orphan: bool) -> None:
+    with start_process(1 if is_orphan else os.getpid(), tmp_path / "store") as process:
+        if not is_orphan:
+            assert process.stdin is not None
+            process.stdin.close()
+        assert process.wait(20) == 0

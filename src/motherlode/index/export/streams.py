@@ -1,4 +1,4 @@
-"""Export the store as N-Quads or TriG.
+"""Export the store as N-Quads or TriG, and the WARC files of a crawl as one file.
 
 Quads are streamed graph by graph. Blank nodes keep their labels of the store, so that two exports of a crawl are equal
 and an export can be compared with the store.
@@ -7,7 +7,8 @@ and an export can be compared with the store.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -15,9 +16,10 @@ import pyoxigraph as ox
 
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES
+from motherlode.www.gzip_members import gzip_members
 
 Progress = Callable[[int], None]
-"""Is called from time to time with the number of quads that were written."""
+"""Is called from time to time with the number of quads or records that were written."""
 _QUADS_PER_REPORT = 8_192
 
 
@@ -44,16 +46,35 @@ class CountedQuads:
 
 def export_nquads(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
     """Write every quad of the pages and of the provenance as N-Quads. Return their number."""
-    quads = CountedQuads(store.quads(), progress)
-    ox.serialize(quads, output, format=ox.RdfFormat.N_QUADS)
-    return quads.count
+    return _export(store, output, ox.RdfFormat.N_QUADS, progress)
 
 
 def export_trig(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
     """Write every quad of the pages and of the provenance as TriG, one block per graph. Return their number."""
+    return _export(store, output, ox.RdfFormat.TRIG, progress)
+
+
+def _export(store: QuadStore, output: BinaryIO, syntax: ox.RdfFormat, progress: Progress) -> int:
     quads = CountedQuads(store.quads(), progress)
-    ox.serialize(quads, output, format=ox.RdfFormat.TRIG, prefixes=PREFIXES)
+    ox.serialize(quads, output, format=syntax, prefixes=PREFIXES if syntax == ox.RdfFormat.TRIG else None)
     return quads.count
+
+
+def export_warc(files: Sequence[Path], output: BinaryIO, *, packed: bool, progress: Progress = ignore_progress) -> int:
+    """Write the records of all files, compressed (`packed`) or plain. Return their number.
+
+    Each record is a gzip member, so files can be concatenated. A kill may have truncated the last record of a file,
+    which would make everything after it unreadable. So only complete members are copied.
+    """
+    count = 0
+    for path in files:
+        with path.open("rb") as file:
+            for member in gzip_members(file):
+                raw = os.pread(file.fileno(), member.end - member.start, member.start) if packed else member.data
+                output.write(raw)
+                count += 1
+                progress(count)
+    return count
 
 
 def open_output(path: Path) -> BinaryIO:
