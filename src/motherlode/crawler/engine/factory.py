@@ -48,7 +48,7 @@ from motherlode.fetch import (
 )
 from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
-from motherlode.frontier.backoff import DEFAULT_UNIT_SECONDS
+from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
 from motherlode.index import BatchWriter, CrawlStore, RunRecord
 from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.sinks.sink_store import open_sinks

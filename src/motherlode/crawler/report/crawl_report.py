@@ -26,8 +26,8 @@ from motherlode.crawler.report.markup import open_templates
 from motherlode.crawler.report.plot import CHART_STYLE, Curve, compact, line_chart, percent, thin_out
 from motherlode.crawler.stats.counters import Counters
 from motherlode.crawler.stats.reader import CrawlStats
-from motherlode.frontier.backoff import NO_RULES, TOO_MANY_FAILURES
-from motherlode.frontier.domain_limit import TOO_MANY_HOSTS
+from motherlode.frontier.admission import TOO_MANY_HOSTS
+from motherlode.frontier.leases import NO_RULES, TOO_MANY_FAILURES
 from motherlode.model import Syntax
 from motherlode.www.urls import OUT_OF_SCOPE, canonical, host_of
 

@@ -19,7 +19,7 @@ from motherlode.frontier import (
     Politeness,
     UrlState,
 )
-from motherlode.frontier.backoff import (
+from motherlode.frontier.leases import (
     HOST_GIVEN_UP_AFTER,
     MAX_UNREADABLE_RULES_UNITS,
     NO_RULES,

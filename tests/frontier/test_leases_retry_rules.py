@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.frontier import Politeness
-from motherlode.frontier.backoff import (
+from motherlode.frontier.leases import (
     ENDINGS,
     HOST_GIVEN_UP_AFTER,
     HOST_SNOOZED_AFTER,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.frontier import End, Frontier, FrontierStorage, Lease, MemoryStorage, UrlState
-from motherlode.frontier.backoff import TREATMENTS
-from motherlode.frontier.prerequisites import MAX_RULES_HOPS, RULES_LAST, RULES_LAST_AT_LEAST
+from motherlode.frontier.leases import MAX_RULES_HOPS, RULES_LAST, RULES_LAST_AT_LEAST, TREATMENTS
 from motherlode.model import FailureKind, RequestKind
 
 from .fakes import ended, failure, fetch, frontier_on, offer, redirect, take, take_page
@@ -323,7 +322,7 @@ def test_without_rules_reader_robots_txt_is_not_requested() -> None:
     offer(frontier, f"{A}/1")
     lease = take(frontier, 0.0)
     assert lease.kind is RequestKind.PAGE
-    with pytest.raises(ValueError, match="no rules"):
+    with pytest.raises(ValueError, match="requests no robots"):
         frontier.end(lease, End.ROBOTS_READ, 0.0)
 
 

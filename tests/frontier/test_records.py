@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.frontier.hosts import ReadyTimes, SnoozedHosts
+from motherlode.frontier.records import ReadyTimes, SnoozedHosts
 
 
 def test_due_returns_earliest_hosts_first_and_once() -> None:
