@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError, normalize_address
-from motherlode.fetch.http.connections import ConnectionPool, Endpoint, PendingRequest
+from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
 from motherlode.fetch.http.decoding import ACCEPT_ENCODING
 from motherlode.fetch.http.errors import (
     CLOSED_WITHOUT_NOTIFY,
@@ -121,13 +121,9 @@ class HttpFetcher:
         headers = {"User-Agent": options.user_agent}
         self._writer = RequestWriter(headers)
         self._proxy_writer = RequestWriter({**headers, **(self._proxy.headers if self._proxy else {})})
-        self._connections = ConnectionPool(
-            self._guard,
-            TlsContexts(options.any_certificate),
-            proxy=self._proxy,
-            connect_timeout=self._limits.connect,
-            read_timeout=self._limits.first_byte,
-        )
+        tls = TlsContexts(options.any_certificate)
+        connector = Connector(self._guard, tls, proxy=self._proxy, timeout=self._limits.connect)
+        self._connections = ConnectionPool(connector, read_timeout=self._limits.first_byte)
 
     async def fetch(self, request: Request) -> Fetched:
         """Send a request and return the page or the failure. Never raise for what a server does."""

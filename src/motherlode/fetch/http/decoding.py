@@ -243,7 +243,7 @@ class _BrotliStream:
         self._input = bytearray()
         """The steps whose output was returned completely."""
         self._held_bytes = 0
-        """Size of a step that the library has taken, although it may hold more of its output. It counts as unconsumed."""
+        """Size of a step that the library has taken and of which it may hold more output. It counts as unconsumed."""
         self._step_output_bytes = self._bytes_to_skip = 0
 
     def decompress(self, data: bytes, max_bytes: int, /) -> bytes:
