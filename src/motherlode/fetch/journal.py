@@ -227,8 +227,8 @@ class ResponseJournal:
     def add(self, request: Request, fetched: Fetched) -> None:
         """Append a response that has just arrived."""
         is_subrequest = request.kind not in _SETTLED_KINDS
-        if is_subrequest and not _is_final(fetched):
-            return
+        if is_subrequest and (fetched.status is None or fetched.status >= 500 or fetched.status == 429):
+            return  # the response may be another one tomorrow
         record = _encode_record(0 if is_subrequest else self._last + 1, request, fetched)
         if record is None:
             return
@@ -316,11 +316,6 @@ def _write_once(segment: _Segment, record: tuple[bytes, bytes]) -> None:
         segment.append(*record)
     finally:
         segment.close()
-
-
-def _is_final(fetched: Fetched) -> bool:
-    """Return whether the response would most likely be the same tomorrow."""
-    return fetched.status is not None and fetched.status < 500 and fetched.status != 429
 
 
 def _read_response(location: _Location) -> Fetched | None:

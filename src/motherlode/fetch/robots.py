@@ -197,12 +197,6 @@ class RobotsGroup:
     """Pattern → allowed. A pattern that is both allowed and disallowed is allowed (2.2.2)."""
     delay: float | None = None
 
-    def add_rule(self, pattern: str, *, allowed: bool) -> None:
-        self.rules[pattern] = allowed or self.rules.get(pattern, False)
-
-    def add_delay(self, seconds: float) -> None:
-        self.delay = seconds if self.delay is None else max(self.delay, seconds)
-
 
 def parse_robots(text: str, agent: str) -> tuple[RobotsGroup, tuple[str, ...]]:
     """Return the group for a product token, else the one for `*`, and all sitemaps.
@@ -229,13 +223,13 @@ def parse_robots(text: str, agent: str) -> tuple[RobotsGroup, tuple[str, ...]]:
             seconds = _parse_delay(value)
             if seconds is not None:
                 for group in current:
-                    group.add_delay(seconds)
+                    group.delay = max(seconds, group.delay or 0.0)
         else:
             naming = False
             if value and current:
                 pattern = normalize_pattern(value)
                 for group in current:
-                    group.add_rule(pattern, allowed=found is RobotsField.ALLOW)
+                    group.rules[pattern] = found is RobotsField.ALLOW or group.rules.get(pattern, False)
     return ours if ours.named else default, tuple(sitemaps)
 
 

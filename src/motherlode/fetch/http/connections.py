@@ -16,15 +16,8 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
 from motherlode.fetch.guard import AddressGuard
-from motherlode.fetch.http.errors import (
-    CLOSED_WITHOUT_NOTIFY,
-    TIMED_OUT,
-    FetchError,
-    connect_error,
-    describe_error,
-    guard_refusal,
-    tls_error,
-)
+from motherlode.fetch.http import errors
+from motherlode.fetch.http.errors import TIMED_OUT, FetchError
 from motherlode.fetch.http.parser import Receiver, ResponseParser
 from motherlode.fetch.http.proxy import Proxy, Tunnel
 from motherlode.fetch.http.tls import TlsContexts, TlsProtocol
@@ -221,12 +214,12 @@ class Connection(asyncio.Protocol):
     def _loss_error(self, error: Exception | None) -> FetchError | None:
         """Return why the response is incomplete, or None if the end of the connection ends the body."""
         if isinstance(error, ssl.SSLError) and not self.has_response:
-            return tls_error(error)
+            return errors.tls_error(error)
         if error is not None:
-            return FetchError(FailureKind.RESET, describe_error(error))
+            return FetchError(FailureKind.RESET, errors.describe_error(error))
         if not (self.has_response and self._parser.is_ended_by_close):
             return _CONNECTION_CLOSED
-        return None if self._got_eof else CLOSED_WITHOUT_NOTIFY
+        return None if self._got_eof else errors.CLOSED_WITHOUT_NOTIFY
 
 
 # Opening connections -------------------------------------------------------------------------------------------------
@@ -259,7 +252,7 @@ class Connector:
                     return await self._open_directly(connection, endpoint)
                 return await self._open_via_proxy(connection, endpoint, self._proxy)
         except (OSError, ValueError) as raised:
-            error = connect_error(raised)
+            error = errors.connect_error(raised)
             is_proxy_down = self._proxy is not None and error.kind is FailureKind.CONNECT
             return error._replace(silent=True) if is_proxy_down else error  # the proxy refused, not the host
 
@@ -267,7 +260,7 @@ class Connector:
         """Connect to the IP address. The guard refuses anything else, so no name is resolved behind its back."""
         reason = self._guard.refusal(endpoint.address)
         if reason:
-            return guard_refusal(reason)
+            return errors.guard_refusal(reason)
         await self._connect(connection, endpoint.origin, endpoint.address, endpoint.port)
         return None
 
