@@ -47,10 +47,9 @@ from motherlode.frontier.records import (
     Politeness,
     UrlState,
 )
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.storage.base import FrontierStorage, MemoryStorage
 from motherlode.frontier.storage.integrity import damage
 from motherlode.frontier.storage.lmdb import LmdbStorage
-from motherlode.frontier.storage.memory import MemoryStorage
 from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
 
 __all__ = [
