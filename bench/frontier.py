@@ -88,7 +88,7 @@ def memory() -> dict[str, float]:
 
 
 def frontier_at(folder: Path, policy: str) -> Frontier:
-    politeness = Politeness(delay=1.0, wake_at_once=2000)
+    politeness = Politeness(delay=1.0, max_ready_at_once=2000)
     return Frontier(
         storage=LmdbStorage(folder),
         policy=policy_from(policy),

@@ -134,7 +134,7 @@ def take_lease(frontier: Frontier, now: float) -> Lease:
 
 def make_client(*urls: str) -> tuple[Frontier, GrantClient]:
     """Return a frontier with URLs at one address that was not granted yet, and its client."""
-    politeness = Politeness(delay=HOST_DELAY, by_address=True, address_delay=ADDRESS_DELAY, leased=True)
+    politeness = Politeness(delay=HOST_DELAY, by_address=True, address_delay=ADDRESS_DELAY, uses_grants=True)
     frontier = Frontier(
         storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
     )

@@ -17,7 +17,7 @@ def test_one_lease_makes_a_bounded_number_of_hosts_ready() -> None:
         policy=policy,
         scope=lambda url: "",
         read_rules=None,
-        politeness=Politeness(delay=1.0, wake_at_once=3),
+        politeness=Politeness(delay=1.0, max_ready_at_once=3),
     )
     offer(frontier, *(f"http://h{number}.example/" for number in range(10)))
     found = [fetch(frontier, 0.0)]
@@ -34,7 +34,7 @@ def test_due_hosts_without_usable_urls_do_not_block_others() -> None:
         policy=policy,
         scope=lambda url: "",
         read_rules=None,
-        politeness=Politeness(delay=5.0, wake_at_once=1),
+        politeness=Politeness(delay=5.0, max_ready_at_once=1),
     )
     offer(frontier, "http://a.example/1", "http://a.example/2", "http://b.example/1")
     assert fetch(frontier, 0.0) == "http://a.example/1"
@@ -54,7 +54,7 @@ class ArmsByPath(BestOf):
 
 def frontier_over(path: Path, policy: BestOf) -> tuple[LmdbStorage, Frontier]:
     storage = LmdbStorage(path)
-    politeness = Politeness(delay=1.0, wake_at_once=3)
+    politeness = Politeness(delay=1.0, max_ready_at_once=3)
     frontier = Frontier(storage=storage, policy=policy, scope=lambda url: "", read_rules=None, politeness=politeness)
     return storage, frontier
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import lazy_exports
+from motherlode.runtime import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.fetch.guard import AddressGuard

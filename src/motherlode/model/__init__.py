@@ -19,7 +19,19 @@ from motherlode.model.content import (
     TransformResult,
 )
 from motherlode.model.links import Link, LinkSource
-from motherlode.model.pages import Failure, FailureKind, Fetched, Fetcher, Page, Posting, Request, RequestKind, Visit
+from motherlode.model.pages import (
+    NO_DIRECTIVES,
+    CrawlerDirectives,
+    Failure,
+    FailureKind,
+    Fetched,
+    Fetcher,
+    Page,
+    Posting,
+    Request,
+    RequestKind,
+    Visit,
+)
 from motherlode.model.policy import (
     Combines,
     Explains,
@@ -34,7 +46,6 @@ from motherlode.model.policy import (
     ValuesArms,
     Waits,
 )
-from motherlode.model.robots import NO_DIRECTIVES, CrawlerDirectives
 
 __all__ = [
     "DOCUMENT_SYNTAXES",

@@ -1,4 +1,4 @@
-"""Requests, their results (page or failure), and the log record of a visit.
+"""Requests, their results (page or failure), the robots directives of a page, and the log record of a visit.
 
 Expected errors are `Failure` values, not exceptions.
 """
@@ -80,7 +80,7 @@ class Page:
 
 
 class FailureKind(Enum):
-    """Why a fetch returned no page. The table `frontier.backoff.TREATMENTS` says what follows from each kind."""
+    """Why a fetch returned no page. The table `frontier.leases.TREATMENTS` says what follows from each kind."""
 
     REDIRECT = "redirect"
     """A 3xx response with a target. Counted separately from errors."""
@@ -161,6 +161,57 @@ class Fetcher(Protocol):
     async def fetch(self, request: Request) -> Fetched: ...
 
     async def close(self) -> None: ...
+
+
+# ── Robots directives ────────────────────────────────────────────────────────────────────────────────
+
+_ENDS = "ends="
+
+
+class CrawlerDirectives(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The robots directives of a page. `|` combines two sets of directives to the stricter one.
+
+    >>> both = CrawlerDirectives(nofollow=True) | CrawlerDirectives(ends_at=100.0)
+    >>> both.may_be_kept(99.0), both.may_be_kept(100.0), both.text
+    (True, False, 'nofollow ends=100')
+    >>> CrawlerDirectives.read(both.text) == both
+    True
+    """
+
+    noindex: bool = False
+    """Do not store the page's statements."""
+    nofollow: bool = False
+    """Do not follow the page's links."""
+    ends_at: float | None = None
+    """Time from which the page must not be kept, in seconds since the epoch."""
+
+    def __or__(self, other: CrawlerDirectives) -> CrawlerDirectives:
+        ends = [asked.ends_at for asked in (self, other) if asked.ends_at is not None]
+        return CrawlerDirectives(
+            noindex=self.noindex or other.noindex,
+            nofollow=self.nofollow or other.nofollow,
+            ends_at=min(ends, default=None),
+        )
+
+    def may_be_kept(self, at: float) -> bool:
+        """Return whether the page's statements may be stored at a time."""
+        return not self.noindex and (self.ends_at is None or at < self.ends_at)
+
+    @property
+    def text(self) -> str:
+        """The directives as text for the log; "" if there are none."""
+        words = ["noindex"] * self.noindex + ["nofollow"] * self.nofollow
+        return " ".join(words if self.ends_at is None else [*words, f"{_ENDS}{self.ends_at:.0f}"])
+
+    @classmethod
+    def read(cls, text: str) -> CrawlerDirectives:
+        """Parse the value of `text`."""
+        words = text.split()
+        ends = [float(word.removeprefix(_ENDS)) for word in words if word.startswith(_ENDS)]
+        return cls(noindex="noindex" in words, nofollow="nofollow" in words, ends_at=ends[0] if ends else None)
+
+
+NO_DIRECTIVES = CrawlerDirectives()
 
 
 # ── Visits ───────────────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""URLs: parsing by the URL Standard (WHATWG), the canonical form, tracking parameters, domains and scopes.
+"""URLs: parsing by the URL Standard (WHATWG), canonical form, tracking parameters, origins, domains and scopes.
 
 The frontier stores each page once, under its canonical URL. tracking.txt lists the parameters that are removed.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, NamedTuple
 
 import ada_url
 import msgspec
@@ -273,6 +273,60 @@ def origin_of(url: str) -> str:
     return url if end == -1 else url[:end]
 
 
+_ORIGIN_AND_TARGET = re.compile(r"(https?://[^/?#\\]*)([^#\r\n\0]*)(?:#|\Z)")
+"""A URL with a line break does not match, because the break would end the request line."""
+
+
+class Origin(NamedTuple):
+    """Scheme, host and port. A tuple, because it is part of a key that every request looks up."""
+
+    is_https: bool
+    host: str
+    """A host name as in DNS, or an IP address without brackets."""
+    port: int
+    authority: str
+    """Host, and the port if it is not the default: the value of the Host header."""
+    is_address: bool
+
+
+def split_url(url: str) -> tuple[Origin, str]:
+    """Return the origin of an http(s) URL and the request target as written. User name and fragment are dropped.
+
+    >>> origin, target = split_url("https://ann:secret@Example.org:8443?x=%7B{#top")
+    >>> origin.authority, origin.port, target
+    ('example.org:8443', 8443, '/?x=%7B{')
+    """
+    parts = _ORIGIN_AND_TARGET.match(url)
+    if parts is None:
+        raise ValueError(f"{url!r} cannot be requested: it is not an http(s) URL, or it has a line break")
+    target = parts[2]
+    return parse_origin(parts[1]), target if target.startswith("/") else f"/{target}"
+
+
+@lru_cache(maxsize=1 << 14)
+def parse_origin(url: str) -> Origin:
+    """Return the origin of a URL without a path."""
+    address = canonical(url)
+    if address is None:
+        raise ValueError(f"{url!r} names no host")
+    is_https = address.startswith("https:")
+    authority = host_of(address)
+    name, _, port = authority.partition(":")
+    if authority.startswith("["):
+        name, _, port = authority[1:].partition("]")
+        port = port.removeprefix(":")
+    number = int(port) if port else 443 if is_https else 80
+    return Origin(is_https, name, number, authority, is_address=_is_address(name))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 @cache
 def _suffixes() -> Any:
     """Load the public suffix list on first use, because it takes 60 ms and parser processes do not need it."""
@@ -291,12 +345,7 @@ def registrable_domain(host: str) -> str:
     if host.startswith("["):
         return host.partition("]")[0] + "]"
     name = host.partition(":")[0]
-    try:
-        ip_address(name)
-    except ValueError:
-        domain: str | None = _suffixes().privatesuffix(name)
-        return domain or name
-    return name
+    return name if _is_address(name) else _suffixes().privatesuffix(name) or name
 
 
 # Scopes --------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from motherlode.crawler.engine.lease_result import LeaseResult
+from motherlode.crawler.engine.limits import LeaseResult
 from motherlode.crawler.engine.outage import (
     MonitoredFetcher,
     OutageDetector,
@@ -21,7 +21,7 @@ from motherlode.fetch import RobotsRules
 from motherlode.frontier import End, Entry, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Failure, FailureKind, Fetched, Link, LinkSource, Page, Request, RequestKind
 from motherlode.policies import policy_from
-from motherlode.runtime.clock import SYSTEM_CLOCK
+from motherlode.runtime import SYSTEM_CLOCK
 
 UNIT = 0.05
 ENTRY = Entry(url="http://h1.example/", arm="", score=0.0, sequence=1)

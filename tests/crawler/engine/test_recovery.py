@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from dataclasses import replace
 from pathlib import Path
 
 import lmdb
@@ -12,11 +11,11 @@ import pytest
 
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.engine.recovery import open_ledger, open_store, requeue_lost
-from motherlode.frontier import LmdbStorage, UrlState
+from motherlode.frontier import LmdbStorage, SavedStateError, UrlState
+from motherlode.frontier.storage.tables import SAVED_STATE
 from motherlode.index import LocalStore, PageRecord, QuadStore, StoreClient
 from motherlode.index.snapshot import DamagedError, is_full_disk
 from motherlode.model import FailureKind, Visit
-from motherlode.model.state_registry import SAVED_STATE, SavedStateError
 from tests.crawler.small_web import crawled, small_web
 from tests.frontier.fakes import entry
 from tests.index.fakes import record, says
@@ -151,9 +150,9 @@ def test_the_search_ends_where_enough_newer_pages_are_all_there(tmp_path: Path) 
 
 def test_folder_of_a_newer_version_is_refused_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz", items=1, plain=1))
-    newer = replace(SAVED_STATE["format"], version=2)
+    newer = msgspec.structs.replace(SAVED_STATE["format"], version=2)
     with monkeypatch.context() as later:
-        later.setitem(SAVED_STATE, "format", newer)  # type: ignore[arg-type]
+        later.setitem(SAVED_STATE, "format", newer)
         storage = LmdbStorage(folder.frontier)
         storage.put_note("format", b"")
         storage.commit()

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions
-from motherlode.runtime.frames import STATUS_ERROR, STATUS_OK, read_frame, write_frame
+from motherlode.runtime import STATUS_ERROR, STATUS_OK, read_frame, write_frame
 
 PAGE = b'<title>T</title><p vocab="http://schema.org/" typeof="Place"><b property="name">P</b></p>'
 Worker = subprocess.Popen[bytes]

@@ -16,9 +16,9 @@ from motherlode.fetch import AddressGuard, HttpFetcher, HttpLimits, HttpOptions
 from motherlode.fetch.http import connections
 from motherlode.fetch.http.connections import ConnectionPool, Endpoint, PendingRequest
 from motherlode.fetch.http.errors import FetchError
-from motherlode.fetch.http.request import split_url
 from motherlode.fetch.http.tls import TlsContexts
 from motherlode.model import Failure, FailureKind, Page, Posting, Request, RequestKind
+from motherlode.www.urls import split_url
 
 from ..certificates import certificate, server_context
 from ..odd_tls import open_sockets

@@ -3,10 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax
-from motherlode.sim.synthetic.entities import EMBEDDED
+from motherlode.sim.synthetic.entities import EMBEDDED, WRITERS
 from motherlode.sim.synthetic.entity_kinds import KINDS
-from motherlode.sim.synthetic.host_profiles import HABITS, Charset, Design, Family, Shape, Trap
-from motherlode.sim.synthetic.rdf_writer import WRITERS, Voice
+from motherlode.sim.synthetic.host_profiles import HABITS, Charset, Design, Family, Shape, Trap, Voice
 
 
 def test_habit_names_are_unique_and_first_is_a_hub() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from motherlode.model import ContentKind, LinkSource
 from motherlode.sim.synthetic import HABITS, Role, SyntheticWeb
-from motherlode.sim.synthetic.rdf_writer import FOAF, RDFS, WRITERS
+from motherlode.sim.synthetic.entities import FOAF, RDFS, WRITERS
 
 
 def _data(web: SyntheticWeb, habit: str) -> list[str]:

@@ -20,7 +20,7 @@ from typing import NoReturn
 import msgspec
 
 from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions
-from motherlode.runtime.frames import STATUS_OK, pack_frame, read_frame_async
+from motherlode.runtime import STATUS_OK, pack_frame, read_frame_async
 
 _LOG = logging.getLogger(__package__)
 _MAX_FRAME_BYTES = 1 << 30

@@ -15,7 +15,7 @@ import msgspec
 
 from motherlode.crawler.parsing.messages import PageBody, ParseOptions
 from motherlode.crawler.parsing.page_parser import PageParser
-from motherlode.runtime.frames import STATUS_ERROR, STATUS_OK, read_frame, write_frame
+from motherlode.runtime import STATUS_ERROR, STATUS_OK, read_frame, write_frame
 from motherlode.transform.timeouts import ExtractorTimeout, shared_timer
 
 MAX_MEMORY_BYTES = 4 << 30

@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError, normalize_address
 from motherlode.fetch.http.connections import ConnectionPool, Endpoint, PendingRequest
+from motherlode.fetch.http.decoding import ACCEPT_ENCODING
 from motherlode.fetch.http.errors import (
     CLOSED_WITHOUT_NOTIFY,
     NO_CONNECTION,
@@ -19,11 +21,12 @@ from motherlode.fetch.http.errors import (
     guard_refusal,
 )
 from motherlode.fetch.http.proxy import Proxy
-from motherlode.fetch.http.request import Origin, RequestWriter, is_head, split_url
 from motherlode.fetch.http.response import ResponseReader
 from motherlode.fetch.http.tls import TlsContexts
 from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
+from motherlode.www.media_types import ACCEPT
+from motherlode.www.urls import Origin, split_url
 
 _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 """Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
@@ -60,6 +63,50 @@ class HttpOptions:
     proxy: str | None = None
     """URL of the proxy for all requests. The guard does not check its address, because the user chose it. It checks the
     address of a host before each request if this machine can resolve the name. The proxy may resolve it differently."""
+
+
+class RequestWriter:
+    """Serializes requests. Headers common to all requests are serialized once."""
+
+    def __init__(self, common_headers: Mapping[str, str]) -> None:
+        self._common = _serialize_headers({**common_headers, "Accept-Encoding": ACCEPT_ENCODING})
+
+    def serialize(self, request: Request, *, target: str, authority: str) -> bytes:
+        """Return the request with its headers and, for a POST, its body."""
+        own = _serialize_headers(_request_headers(request))
+        head = f"{_method(request)} {target} HTTP/1.1\r\nHost: {authority}\r\n{self._common}{own}\r\n".encode()
+        return head if request.posting is None else head + request.posting.body
+
+
+def _method(request: Request) -> str:
+    if request.kind is RequestKind.PROBE:
+        return "HEAD"
+    return "GET" if request.posting is None else "POST"
+
+
+def _request_headers(request: Request) -> dict[str, str]:
+    headers = {"Accept": request.accept or ACCEPT}
+    if request.posting is not None:
+        headers.update(request.posting.headers)
+        headers["Content-Length"] = str(len(request.posting.body))
+    if request.etag:
+        headers["If-None-Match"] = request.etag
+    if request.last_modified:
+        headers["If-Modified-Since"] = request.last_modified
+    return headers
+
+
+def _serialize_headers(headers: Mapping[str, str]) -> str:
+    return "".join([_header_line(name, value) for name, value in headers.items()])
+
+
+@lru_cache(maxsize=256)
+def _header_line(name: str, value: str) -> str:
+    """Return one header line. Some values come from servers, so a line break must not start another header."""
+    line = f"{name}: {value}"
+    if any(character in line for character in "\r\n\0"):
+        raise ValueError(f"{name} has a line break")
+    return f"{line}\r\n"
 
 
 class HttpFetcher:
@@ -141,7 +188,9 @@ class HttpFetcher:
         endpoint = await self._find_endpoint(origin, deadline)
         if isinstance(endpoint, FetchError):
             return endpoint
-        pending = PendingRequest(data, reader, deadline, is_head(request), is_repeatable=posting is None)
+        pending = PendingRequest(
+            data, reader, deadline, head_only=request.kind is RequestKind.PROBE, is_repeatable=posting is None
+        )
         error = await self._connections.send(endpoint, pending)
         if self._proxy is not None:
             return error  # only the proxy knows which of the host's addresses it tried

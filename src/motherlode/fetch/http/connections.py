@@ -28,9 +28,9 @@ from motherlode.fetch.http.errors import (
 )
 from motherlode.fetch.http.parser import Receiver, ResponseParser
 from motherlode.fetch.http.proxy import Proxy, Tunnel
-from motherlode.fetch.http.request import Origin
 from motherlode.fetch.http.tls import TlsContexts, TlsProtocol
 from motherlode.model import FailureKind
+from motherlode.www.urls import Origin
 
 # File descriptors ----------------------------------------------------------------------------------------------------
 #

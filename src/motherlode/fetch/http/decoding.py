@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import brotli
 import zstandard
@@ -67,22 +67,18 @@ class _Stream(Protocol):
     def decompress(self, data: bytes, max_bytes: int, /) -> bytes: ...
 
 
-class _Format(NamedTuple):
-    """A format in which one member may follow another."""
-
-    find_start: Callable[[bytes, int, int], int | None]
-    """Takes bytes, an offset and the number of members before it. Returns the offset at which `new_stream` starts to
-    read the next member, None if more bytes are needed to decide, or -1 if no member starts there."""
-    new_stream: Callable[[], _Stream]
-
-
 class MemberDecoder:
-    """Decodes one member or several in a row."""
+    """Decodes one member or several in a row.
 
-    def __init__(self, format: _Format) -> None:
+    `find_start` takes bytes, an offset and the number of members before it. It returns the offset at which `new_stream`
+    starts to read the next member, None if more bytes are needed to decide, or -1 if no member starts there.
+    """
+
+    def __init__(self, find_start: Callable[[bytes, int, int], int | None], new_stream: Callable[[], _Stream]) -> None:
         self.is_complete = False
         self.is_finished = False
-        self._format = format
+        self._find_start = find_start
+        self._new_stream = new_stream
         self._stream: _Stream | None = None
         self._members = 0
         self._step_bytes = _STEP_BYTES
@@ -110,7 +106,7 @@ class MemberDecoder:
 
     def _start_member(self, data: bytes, offset: int) -> int:
         """Open a stream if a member starts at the offset. Return the offset at which the stream starts."""
-        start = self._format.find_start(data, offset, self._members)
+        start = self._find_start(data, offset, self._members)
         if start is None:
             return offset
         if start < 0 or self._members == _MAX_MEMBERS:
@@ -119,7 +115,7 @@ class MemberDecoder:
             return offset
         self.is_complete = False
         self._members += 1
-        self._stream = self._format.new_stream()
+        self._stream = self._new_stream()
         return start
 
     def _decode_step(self, stream: _Stream, step: bytes, max_bytes: int) -> tuple[bytes, int]:
@@ -139,17 +135,17 @@ class MemberDecoder:
 
 
 def gzip_decoder() -> MemberDecoder:
-    return MemberDecoder(_Format(_find_gzip_start, _new_deflate_stream))
+    return MemberDecoder(_find_gzip_start, _new_deflate_stream)
 
 
 def deflate_decoder() -> MemberDecoder:
     """Return a decoder of deflate, with the zlib header of RFC 1950 or, as many servers send it, without."""
-    return MemberDecoder(_Format(_find_deflate_start, _new_deflate_stream))
+    return MemberDecoder(_find_deflate_start, _new_deflate_stream)
 
 
 def zstd_decoder() -> MemberDecoder:
     library = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW_BYTES)
-    return MemberDecoder(_Format(_find_zstd_start, lambda: _ZstdFrame(library.decompressobj())))
+    return MemberDecoder(_find_zstd_start, lambda: _ZstdFrame(library.decompressobj()))
 
 
 def _new_deflate_stream() -> _Stream:
@@ -334,22 +330,6 @@ def max_encoded_bytes(decoded_bytes: int) -> int:
     return decoded_bytes + decoded_bytes // 8 + _FRAMING_BYTES
 
 
-class IdentityDecoder:
-    """No coding, or an unknown one. Only the end of the response shows where the body ends."""
-
-    is_complete = False
-    is_finished = False
-
-    def __init__(self) -> None:
-        self._surplus = b""
-
-    def feed(self, data: bytes, max_bytes: int) -> bytes:
-        if self._surplus or len(data) > max_bytes:
-            data = self._surplus + data
-            self._surplus = data[max_bytes:]
-        return data[:max_bytes]
-
-
 class _ChainedDecoder:
     """Decodes one coding inside another.
 
@@ -391,14 +371,15 @@ class _ChainedDecoder:
         return bytes(out)
 
 
-_DECODERS: dict[str, Callable[[], Decoder]] = {
-    **dict.fromkeys(("", "identity", *_IGNORED_CODINGS), IdentityDecoder),
+_DECODERS: dict[str, Callable[[], Decoder] | None] = {
+    **dict.fromkeys(("", "identity", *_IGNORED_CODINGS), None),
     "gzip": gzip_decoder,
     "x-gzip": gzip_decoder,
     "deflate": deflate_decoder,
     "br": BrotliDecoder,
     "zstd": zstd_decoder,
 }
+"""Coding → its decoder, or None if there is nothing to decode."""
 
 
 def content_codings(headers: Mapping[str, str]) -> str:
@@ -417,22 +398,18 @@ def content_codings(headers: Mapping[str, str]) -> str:
 
 
 def decoder_for(codings: str) -> Decoder | None:
-    """Return a decoder of one or several codings (RFC 9110, 8.4), or None if one of them is unknown.
+    """Return a decoder of one or several codings (RFC 9110, 8.4), or None if the body is used as it is.
+
+    If one coding is unknown, none is decoded, as in browsers: most such servers have encoded nothing at all.
 
     >>> import zlib
     >>> decoder_for("gzip").feed(zlib.compress(b"hello", wbits=31), 3)
     b'hel'
     """
-    factory = _DECODERS.get(codings.strip().lower())
-    if factory is not None:
-        return factory()
-    factories = [_DECODERS.get(name.strip()) for name in codings.lower().split(",")]
-    if len(factories) > _MAX_CODINGS:
+    names = [name.strip() for name in codings.lower().split(",")]
+    if len(names) > _MAX_CODINGS or not all(name in _DECODERS for name in names):
         return None
     chain: Decoder | None = None
-    for factory in factories:  # the coding that was applied last is undone first
-        if factory is None:
-            return None
-        if factory is not IdentityDecoder:
-            chain = factory() if chain is None else _ChainedDecoder(factory(), chain)
-    return chain or IdentityDecoder()
+    for factory in filter(None, map(_DECODERS.get, names)):  # the coding that was applied last is undone first
+        chain = factory() if chain is None else _ChainedDecoder(factory(), chain)
+    return chain

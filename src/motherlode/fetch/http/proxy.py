@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from motherlode.fetch.http.errors import FetchError, describe_error
 from motherlode.fetch.http.parser import ResponseParser
-from motherlode.fetch.http.request import Origin, parse_origin
 from motherlode.model import FailureKind
+from motherlode.www.urls import Origin, parse_origin
 
 _CLOSED = FetchError(FailureKind.RESET, "the proxy closed the connection")
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, cast
 
-from motherlode.fetch.http.request import Origin
+from motherlode.www.urls import Origin
 
 _MAX_RECORD_BYTES = 1 << 14
 """Longest plaintext of a TLS record (RFC 8446, 5.1)."""

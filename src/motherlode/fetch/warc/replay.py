@@ -10,10 +10,10 @@ from typing import BinaryIO, cast
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from motherlode.fetch.http.response import is_useful, is_useless
 from motherlode.fetch.warc.reader import (
     PayloadIndex,
     ResponseRecords,
+    interpret,
     is_same_payload,
     open_decompressed,
     read_response,
@@ -102,7 +102,12 @@ class RecordedWeb:
 
     async def fetch(self, request: Request) -> Fetched:
         response = self.read_response(request.url, robots=request.kind is RequestKind.ROBOTS)
-        return self._remove_body(response) if request.kind is RequestKind.PROBE else response
+        if request.kind is not RequestKind.PROBE:
+            return response
+        if isinstance(response, Failure):
+            return replace(response, wire_bytes=0)
+        headers = dict(response.headers)
+        return interpret(request, response.status, headers, b"", limit=self._limit, useful=self._useful)
 
     def read_response(self, url: str, *, robots: bool = False) -> Fetched:
         """Return the recorded response for a URL."""
@@ -132,15 +137,6 @@ class RecordedWeb:
     def _read_record(self, offset: int) -> WarcRecord | None:
         self._file.seek(offset)
         return next(iter(ArchiveIterator(self._file, parse_http=False)), None)
-
-    def _remove_body(self, response: Fetched) -> Fetched:
-        """Return the response to a HEAD request."""
-        if isinstance(response, Failure):
-            return replace(response, wire_bytes=0)
-        if is_useless(response.content_type, b"") and not is_useful(response.content_type, self._useful):
-            detail = f"nothing can come of {response.content_type}"
-            return Failure(url=response.url, kind=FailureKind.USELESS, detail=detail, status=response.status)
-        return replace(response, body=b"", wire_bytes=0, truncated=False)
 
     async def close(self) -> None:
         self._file.close()

@@ -24,7 +24,7 @@ from pathlib import Path
 import lmdb
 import msgspec
 
-from motherlode.frontier.lease import Entry, UrlState
+from motherlode.frontier.records import Entry, UrlState
 from motherlode.frontier.storage.queues import Queues
 from motherlode.frontier.storage.run_files import (
     ARM_KEY,
@@ -43,8 +43,7 @@ from motherlode.frontier.storage.run_files import (
     split_row,
     split_stub,
 )
-from motherlode.frontier.storage.tables import LmdbTables
-from motherlode.model.state_registry import SavedStateError
+from motherlode.frontier.storage.tables import LmdbTables, SavedStateError
 from motherlode.www.urls import host_of
 
 FLUSH_ROWS = 50_000

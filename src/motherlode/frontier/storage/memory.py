@@ -5,8 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 
-from motherlode.frontier.lease import Entry, HostRecord, UrlState
-from motherlode.model.state_registry import unwrap_key, wrap_key
+from motherlode.frontier.records import Entry, HostRecord, UrlState
 from motherlode.www.urls import host_of
 
 
@@ -100,10 +99,10 @@ class MemoryStorage:
         return iter(self._visits)
 
     def put_note(self, key: str, value: bytes) -> None:
-        self._notes[key] = wrap_key(key, value)
+        self._notes[key] = value
 
     def note(self, key: str) -> bytes | None:
-        return unwrap_key(key, self._notes.get(key))
+        return self._notes.get(key)
 
     def put_page(self, url: str, record: bytes) -> None:
         self._pages[url] = record

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import lmdb
+import msgspec
 import xxhash
 
-from motherlode.frontier.lease import HostRecord
+from motherlode.frontier.records import HostRecord
 from motherlode.frontier.storage.run_files import NUMBER_KEY, decode_host, encode
-from motherlode.model.state_registry import unwrap_key, wrap_key
 
 MAX_RESIDENT_BYTES = 512 << 20
 """Resident bytes of mapped files, including libraries, above which the mapping is released."""
@@ -73,6 +73,54 @@ def _mapped_range(path: Path) -> tuple[int, int] | None:
                 start, end = (int(bound, 16) for bound in addresses.split("-"))
                 return start, end - start
     return None
+
+
+# ── Saved entries ────────────────────────────────────────────────────────────────────────────────────
+
+
+class SavedStateError(OSError):
+    """Saved state was written by a newer version of Motherlode."""
+
+
+class SavedEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One saved entry. Writers and readers are modules below `motherlode`."""
+
+    content: str
+    written_by: tuple[str, ...]
+    read_by: tuple[str, ...]
+    if_unreadable: str
+    version: int
+
+
+SAVED_STATE = msgspec.json.decode(Path(__file__).with_name("saved_state.json").read_bytes(), type=dict[str, SavedEntry])
+"""The registry of what a crawl saves beside its tables, by key. A plug-in may save other entries, without a version."""
+_MAGIC = b"\xc1ML"
+"""Begins each entry, before its version. 0xC1 never begins a MessagePack value. An entry without it was written before
+the registry existed, and its content is that of version 1."""
+
+
+def wrap(key: str, content: bytes) -> bytes:
+    """Return an entry as it is stored.
+
+    >>> unwrap("totals", wrap("totals", b"content")), unwrap("totals", b"content")
+    (b'content', b'content')
+    """
+    entry = SAVED_STATE.get(key)
+    return content if entry is None else _MAGIC + bytes((entry.version,)) + content
+
+
+def unwrap(key: str, data: bytes) -> bytes:
+    """Return the content of a stored entry. Raise SavedStateError if its version is newer than this program."""
+    entry = SAVED_STATE.get(key)
+    if entry is None or not data.startswith(_MAGIC):
+        return data
+    version = data[len(_MAGIC)]
+    if version > entry.version:
+        raise SavedStateError(
+            f"the saved entry {key!r} was written by a newer version of Motherlode (format {version}, this one "
+            f"reads up to {entry.version}): update Motherlode, or crawl into another folder"
+        )
+    return data[len(_MAGIC) + 1 :]
 
 
 # ── Tables ───────────────────────────────────────────────────────────────────────────────────────────
@@ -127,11 +175,11 @@ class LmdbTables:
     # ── notes, pages, batches ────────────────────────────────────────────────────────────────────────────
 
     def put_note(self, key: str, value: bytes) -> None:
-        self._txn.put(key.encode(), wrap_key(key, value), db=self._notes)
+        self._txn.put(key.encode(), wrap(key, value), db=self._notes)
 
     def note(self, key: str) -> bytes | None:
         value = self._txn.get(key.encode(), db=self._notes)
-        return None if value is None else unwrap_key(key, bytes(value))
+        return None if value is None else unwrap(key, bytes(value))
 
     def put_page(self, url: str, record: bytes) -> None:
         self._txn.put(xxhash.xxh3_128_digest(url.encode()), record, db=self._pages)

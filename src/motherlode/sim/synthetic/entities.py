@@ -1,4 +1,4 @@
-"""Things with their values, and their markup in HTML: JSON-LD, Microdata, RDFa and microformats2, with typical faults.
+"""Things with their values, written as markup in HTML (JSON-LD, Microdata, RDFa, microformats2) and as RDF documents.
 
 `statements` counts the statements of a thing without building it, because the simulator needs counts far more often
 than a server needs pages.
@@ -7,13 +7,17 @@ than a server needs pages.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from html import escape
+from itertools import count
+from typing import Any, NamedTuple
 
-from motherlode.model import Syntax
-from motherlode.sim.synthetic.entity_kinds import KINDS, EntityField, EntityKind, Form
+from motherlode.model import ContentKind, Syntax
+from motherlode.model.terms import RDF, RDF_TYPE, XSD, literal
+from motherlode.sim.synthetic.entity_kinds import KINDS, EntityField, EntityKind, Form, person
+from motherlode.sim.synthetic.host_profiles import Voice
 
 SCHEMA = "http://schema.org/"
 
@@ -26,19 +30,6 @@ class Thing:
     values: tuple[tuple[EntityField, tuple[str | Thing, ...]], ...]
 
 
-def _values(one: EntityField, bits: int) -> tuple[str | Thing, ...]:
-    if one.parts:
-        return (_thing(one.type, one.parts, bits),)
-    if one.pool:
-        start = bits >> 27
-        return tuple(one.pool[(start + n * 7) % len(one.pool)] for n in range(one.repeats(bits)))
-    return (one.value(bits),)
-
-
-def _thing(type_: str, fields: tuple[EntityField, ...], bits: int) -> Thing:
-    return Thing(type=type_, values=tuple((one, _values(one, bits)) for one in fields))
-
-
 def thing(kind: EntityKind, bits: int) -> Thing:
     """Return the thing of a kind that is drawn by these bits.
 
@@ -49,40 +40,34 @@ def thing(kind: EntityKind, bits: int) -> Thing:
     return _thing(KINDS[kind].type, KINDS[kind].fields, bits)
 
 
-def _fixed(fields: tuple[EntityField, ...]) -> int:
-    """Return the number of statements of a thing, including its type and without repeated values."""
-    nested = sum(1 + _fixed(one.parts) for one in fields if one.parts)
-    return 1 + nested + sum(one.least for one in fields if not one.parts)
+def _thing(type_: str, fields: tuple[EntityField, ...], bits: int) -> Thing:
+    values = ((one, (_thing(one.type, one.parts, bits),) if one.parts else one.values(bits)) for one in fields)
+    return Thing(type=type_, values=tuple(values))
 
 
-_FIXED = {kind: _fixed(facts.fields) for kind, facts in KINDS.items()}
+def statements(kind: EntityKind, bits: int, *, microformat: bool = False) -> int:
+    """Return the number of statements of a thing: one per value and one per type.
 
-
-def statements(kind: EntityKind, bits: int) -> int:
-    """Return the number of statements of a thing in JSON-LD and Microdata: one per value and one per type.
+    The vocabulary of microformats2 has fewer properties than that of the other syntaxes.
 
     >>> statements(EntityKind.COURSE, 7)
     7
     """
-    repeated = KINDS[kind].repeated
-    return _FIXED[kind] + (repeated.repeats(bits) - repeated.least if repeated is not None else 0)
+    repeated = _REPEATED[kind]
+    return _FIXED[microformat][kind] + (repeated.repeats(bits) - repeated.least if repeated is not None else 0)
 
 
-def _fixed_in_microformats(fields: tuple[EntityField, ...]) -> int:
-    named = [one for one in fields if one.microformat]
-    nested = sum(1 + _fixed_in_microformats(one.parts) for one in named if one.parts)
-    return 1 + nested + sum(one.least for one in named if not one.parts)
+def _fixed(fields: tuple[EntityField, ...], *, microformat: bool) -> int:
+    """Return the least number of statements of a thing, including its type."""
+    known = [one for one in fields if one.microformat or not microformat]
+    return 1 + sum(1 + _fixed(one.parts, microformat=microformat) if one.parts else one.least for one in known)
 
 
-_FIXED_IN_MICROFORMATS = {
-    kind: _fixed_in_microformats(facts.fields) for kind, facts in KINDS.items() if facts.microformat
+_FIXED = {
+    microformat: {kind: _fixed(facts.fields, microformat=microformat) for kind, facts in KINDS.items()}
+    for microformat in (False, True)
 }
-
-
-def microformat_statements(kind: EntityKind, bits: int) -> int:
-    """Return the number of statements of a thing in microformats2, whose vocabulary has fewer properties."""
-    repeated = KINDS[kind].repeated
-    return _FIXED_IN_MICROFORMATS[kind] + (repeated.repeats(bits) - repeated.least if repeated is not None else 0)
+_REPEATED = {kind: facts.repeated for kind, facts in KINDS.items()}
 
 
 def _types(type_: str, fields: tuple[EntityField, ...]) -> tuple[str, ...]:
@@ -94,7 +79,7 @@ TYPES = {kind: _types(facts.type, facts.fields) for kind, facts in KINDS.items()
 """IRIs of the types that a thing of a kind mentions, its own first."""
 
 
-# ── markup
+# Markup in HTML
 
 
 class Flaw(Enum):
@@ -107,6 +92,33 @@ class Flaw(Enum):
     """A fault that no parser can repair."""
 
 
+class _Attributes(NamedTuple):
+    """The attributes by which a syntax marks up HTML elements, with fields for name, type and microformat."""
+
+    thing: str
+    nested_thing: str
+    value: str
+
+
+_ATTRIBUTES = {
+    Syntax.MICRODATA: _Attributes(
+        thing=f'class="item" itemscope itemtype="{SCHEMA}{{type}}"',
+        nested_thing=f'class="item" itemprop="{{name}}" itemscope itemtype="{SCHEMA}{{type}}"',
+        value='itemprop="{name}"',
+    ),
+    Syntax.RDFA: _Attributes(
+        thing=f'class="item" vocab="{SCHEMA}" typeof="{{type}}"',
+        nested_thing='class="item" property="{name}" typeof="{type}"',
+        value='property="{name}"',
+    ),
+    Syntax.MICROFORMATS: _Attributes(
+        thing='class="item {microformat}"', nested_thing='class="{microformat} h-card"', value='class="{microformat}"'
+    ),
+}
+EMBEDDED = frozenset({Syntax.JSON_LD, *_ATTRIBUTES})
+"""The syntaxes that are embedded in HTML."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """Structured data on an HTML page: the thing and its syntax."""
@@ -117,26 +129,49 @@ class Block:
     flaw: Flaw = Flaw.NONE
 
     def count(self) -> int:
-        """Number of statements that a parser extracts from the block."""
+        """Return the number of statements that a parser extracts from the block."""
         if self.flaw is Flaw.TEMPLATE:
             return 0
-        if self.syntax is Syntax.MICROFORMATS:
-            return microformat_statements(self.kind, self.bits)
         # RDFa 1.1 Core, 10.1: a vocab attribute adds a statement of its own
-        return statements(self.kind, self.bits) + (self.syntax is Syntax.RDFA)
+        vocab = self.syntax is Syntax.RDFA
+        return statements(self.kind, self.bits, microformat=self.syntax is Syntax.MICROFORMATS) + vocab
 
     def write(self) -> str:
-        return _WRITERS[self.syntax](self)
+        one = thing(self.kind, self.bits)
+        if self.syntax is Syntax.JSON_LD:
+            return _jsonld_script(one, self.flaw)
+        opening = _ATTRIBUTES[self.syntax].thing.format(type=one.type, microformat=KINDS[self.kind].microformat)
+        return "".join(_markup(one, opening, self.syntax))
 
 
-def _json_value(field: EntityField, value: str | Thing) -> object:
-    if isinstance(value, Thing):
-        return _json_object(value)
-    return float(value) if field.form is Form.NUMBER and "." in value else _whole(field, value)
+def _markup(one: Thing, opening: str, syntax: Syntax) -> Iterator[str]:
+    """Yield the HTML elements of a thing. `opening` has the attributes of the outermost."""
+    yield f"<div {opening}>\n"
+    for field, values in one.values:
+        attribute = _ATTRIBUTES[syntax].value.format(name=field.name, microformat=field.microformat)
+        for value in values:
+            if syntax is Syntax.MICROFORMATS and not field.microformat:
+                yield f"<p>{field.name} {'' if isinstance(value, Thing) else escape(value)}</p>\n"
+            elif isinstance(value, Thing):
+                nested = _ATTRIBUTES[syntax].nested_thing
+                opening = nested.format(name=field.name, type=value.type, microformat=field.microformat)
+                yield from _markup(value, opening, syntax)
+            elif field.form is Form.DATE:
+                yield f'<p>{field.name}: <time {attribute} datetime="{value}">{value}</time></p>\n'
+            elif field.form is Form.DURATION and syntax is Syntax.MICRODATA:
+                yield f'<meta {attribute} content="{value}">\n'
+            else:
+                yield f"<p>{field.name}: <span {attribute}>{escape(value)}</span></p>\n"
+    yield "</div>\n"
 
 
-def _whole(field: EntityField, value: str) -> object:
-    return int(value) if field.form is Form.NUMBER else value
+def _jsonld_script(one: Thing, flaw: Flaw) -> str:
+    text = json.dumps({"@context": "https://schema.org", **_json_object(one)}, indent=1).replace("</", "<\\/")
+    if flaw is Flaw.TRAILING_COMMA:
+        text = text[:-2] + ",\n}"
+    elif flaw is Flaw.TEMPLATE:
+        text = "{{ page.structured_data | jsonify }}"
+    return f'<script type="application/ld+json">\n{text}\n</script>\n'
 
 
 def _json_object(one: Thing) -> dict[str, object]:
@@ -147,78 +182,194 @@ def _json_object(one: Thing) -> dict[str, object]:
     return written
 
 
-def _jsonld(block: Block) -> str:
-    data = {"@context": "https://schema.org", **_json_object(thing(block.kind, block.bits))}
-    text = json.dumps(data, indent=1).replace("</", "<\\/")
-    if block.flaw is Flaw.TRAILING_COMMA:
-        text = text[:-2] + ",\n}"
-    elif block.flaw is Flaw.TEMPLATE:
-        text = "{{ page.structured_data | jsonify }}"
-    return f'<script type="application/ld+json">\n{text}\n</script>\n'
+def _json_value(field: EntityField, value: str | Thing) -> object:
+    if isinstance(value, Thing):
+        return _json_object(value)
+    if field.form is not Form.NUMBER:
+        return value
+    return float(value) if "." in value else int(value)
 
 
-def _microdata(block: Block) -> str:
-    return "".join(_microdata_lines(thing(block.kind, block.bits), ""))
+# RDF documents
+
+Triple = tuple[str, str, str]
+"""Subject, predicate and object as N-Triples."""
+
+FOAF = "http://xmlns.com/foaf/0.1/"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+DCTERMS = "http://purl.org/dc/terms/"
+OWL = "http://www.w3.org/2002/07/owl#"
+_DATATYPES = {Form.DATE: XSD + "date", Form.NUMBER: XSD + "decimal", Form.DURATION: XSD + "duration"}
+PREFIXES = {"rdf": RDF, "rdfs": RDFS, "foaf": FOAF, "dcterms": DCTERMS, "owl": OWL, "schema": SCHEMA}
 
 
-def _microdata_lines(one: Thing, property_: str) -> Iterator[str]:
-    yield f'<div class="item"{property_} itemscope itemtype="{SCHEMA}{one.type}">\n'
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A statement whose object is a URL."""
+
+    predicate: str
+    target: str
+    label: str = ""
+    """Name of a friend."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RdfDocument:
+    """An RDF document before serialization."""
+
+    voice: Voice
+    subject: str
+    """The main subject of the document."""
+    kind: EntityKind
+    bits: int
+    edges: tuple[Edge, ...]
+
+    def count(self) -> int:
+        if self.voice is Voice.FRIEND:
+            return 3 + sum(4 if edge.label else 1 for edge in self.edges)
+        return statements(self.kind, self.bits) + 1 + len(self.edges)
+
+    def triples(self) -> list[Triple]:
+        subject = f"<{self.subject}>"
+        return _friend(self, subject) if self.voice is Voice.FRIEND else _described(self, subject)
+
+
+def _friend(document: RdfDocument, subject: str) -> list[Triple]:
+    name = person(document.bits)
+    class_ = f"<{FOAF}Person>"
+    said = [
+        (subject, RDF_TYPE, class_),
+        (subject, f"<{FOAF}name>", literal(name)),
+        (subject, f"<{FOAF}nick>", literal(name.split()[0].lower())),
+    ]
+    for number, edge in enumerate(document.edges):
+        if not edge.label:
+            said.append((subject, f"<{edge.predicate}>", f"<{edge.target}>"))
+            continue
+        known = f"_:friend{number}"
+        said += [
+            (subject, f"<{FOAF}knows>", known),
+            (known, RDF_TYPE, class_),
+            (known, f"<{FOAF}name>", literal(edge.label)),
+            (known, f"<{edge.predicate}>", f"<{edge.target}>"),
+        ]
+    return said
+
+
+def _described(document: RdfDocument, subject: str) -> list[Triple]:
+    one = thing(document.kind, document.bits)
+    said = list(_triples_of(one, subject, count()))
+    said.append((subject, f"<{RDFS}label>", literal(str(one.values[0][1][0]), language="en")))
+    said += [(subject, f"<{edge.predicate}>", f"<{edge.target}>") for edge in document.edges]
+    return said
+
+
+def _triples_of(one: Thing, subject: str, numbers: Iterator[int]) -> Iterator[Triple]:
+    yield subject, RDF_TYPE, f"<{SCHEMA}{one.type}>"
     for field, values in one.values:
         for value in values:
+            predicate = f"<{SCHEMA}{field.name}>"
             if isinstance(value, Thing):
-                yield from _microdata_lines(value, f' itemprop="{field.name}"')
-            elif field.form is Form.DATE:
-                yield f'<p>{field.name}: <time itemprop="{field.name}" datetime="{value}">{value}</time></p>\n'
-            elif field.form is Form.DURATION:
-                yield f'<meta itemprop="{field.name}" content="{value}">\n'
+                node = f"_:n{next(numbers)}"
+                yield subject, predicate, node
+                yield from _triples_of(value, node, numbers)
             else:
-                yield f'<p>{field.name}: <span itemprop="{field.name}">{escape(value)}</span></p>\n'
-    yield "</div>\n"
+                yield subject, predicate, literal(value, datatype=_DATATYPES.get(field.form, ""))
 
 
-def _rdfa(block: Block) -> str:
-    return "".join(_rdfa_lines(thing(block.kind, block.bits), f' vocab="{SCHEMA}"'))
+def _by_subject(triples: Sequence[Triple]) -> dict[str, list[tuple[str, str]]]:
+    grouped: dict[str, list[tuple[str, str]]] = {}
+    for subject, predicate, value in triples:
+        grouped.setdefault(subject, []).append((predicate, value))
+    return grouped
 
 
-def _rdfa_lines(one: Thing, opening: str) -> Iterator[str]:
-    yield f'<div class="item"{opening} typeof="{one.type}">\n'
-    for field, values in one.values:
-        for value in values:
-            if isinstance(value, Thing):
-                yield from _rdfa_lines(value, f' property="{field.name}"')
-            elif field.form is Form.DATE:
-                yield f'<p>{field.name}: <time property="{field.name}" datetime="{value}">{value}</time></p>\n'
+def _shrunk(term: str) -> str:
+    """Return the term as a prefixed name if a prefix for its namespace is known."""
+    for prefix, namespace in PREFIXES.items():
+        if term.startswith(f"<{namespace}"):
+            return f"{prefix}:{term[len(namespace) + 1 : -1]}"
+    return term
+
+
+def _turtle(triples: Sequence[Triple], *, graph: str = "") -> str:
+    """Return Turtle, or TriG with one graph."""
+    prefixes = "".join(f"@prefix {prefix}: <{namespace}> .\n" for prefix, namespace in PREFIXES.items())
+    parts = []
+    for subject, said in _by_subject(triples).items():
+        lines = " ;\n    ".join(f"{_shrunk(predicate)} {_shrunk(value)}" for predicate, value in said)
+        parts.append(f"{subject} {lines} .\n")
+    body = "\n".join(parts)
+    return f"{prefixes}\n<{graph}> {{\n{body}}}\n" if graph else f"{prefixes}\n{body}"
+
+
+def _lines(triples: Sequence[Triple], *, graph: str = "") -> str:
+    """Return N-Triples, or N-Quads of one graph."""
+    end = f" <{graph}> .\n" if graph else " .\n"
+    return "".join(f"{subject} {predicate} {value}{end}" for subject, predicate, value in triples)
+
+
+def _parts_of(value: str) -> tuple[str, str, str]:
+    """Return text, language and datatype of a literal. The generated texts need no escapes."""
+    if value.endswith(">"):
+        text, _, datatype = value.rpartition("^^<")
+        return text[1:-1], "", datatype[:-1]
+    text, _, language = value.rpartition('"')
+    return text[1:], language[1:], ""
+
+
+def _property_element(predicate: str, value: str) -> str:
+    name = _shrunk(predicate)
+    if value.startswith("<"):
+        return f'    <{name} rdf:resource="{escape(value[1:-1])}"/>\n'
+    if value.startswith("_:"):
+        return f'    <{name} rdf:nodeID="{value[2:]}"/>\n'
+    text, language, datatype = _parts_of(value)
+    mark = f' xml:lang="{language}"' if language else f' rdf:datatype="{datatype}"' if datatype else ""
+    return f"    <{name}{mark}>{escape(text, quote=False)}</{name}>\n"
+
+
+def _rdfxml(triples: Sequence[Triple]) -> str:
+    names = "".join(f'\n    xmlns:{prefix}="{namespace}"' for prefix, namespace in PREFIXES.items())
+    parts = [f'<?xml version="1.0" encoding="utf-8"?>\n<rdf:RDF{names}>\n']
+    for subject, said in _by_subject(triples).items():
+        about = f'nodeID="{subject[2:]}"' if subject.startswith("_:") else f'about="{escape(subject[1:-1])}"'
+        parts.append(f"  <rdf:Description rdf:{about}>\n")
+        parts += [_property_element(predicate, value) for predicate, value in said]
+        parts.append("  </rdf:Description>\n")
+    return "".join((*parts, "</rdf:RDF>\n"))
+
+
+def _json_term(value: str) -> object:
+    if value.startswith("<"):
+        return {"@id": value[1:-1]}
+    if value.startswith("_:"):
+        return {"@id": value}
+    text, language, datatype = _parts_of(value)
+    if datatype:
+        return {"@value": text, "@type": datatype}
+    return {"@value": text, "@language": language} if language else text
+
+
+def _jsonld(triples: Sequence[Triple]) -> str:
+    nodes = []
+    for subject, said in _by_subject(triples).items():
+        node: dict[str, Any] = {"@id": subject.removeprefix("<").removesuffix(">")}
+        for predicate, value in said:
+            if predicate == RDF_TYPE:
+                node["@type"] = _shrunk(value)
             else:
-                yield f'<p>{field.name}: <span property="{field.name}">{escape(value)}</span></p>\n'
-    yield "</div>\n"
+                node.setdefault(_shrunk(predicate), []).append(_json_term(value))
+        nodes.append(node)
+    return json.dumps({"@context": PREFIXES, "@graph": nodes}, indent=1)
 
 
-def _microformats(block: Block) -> str:
-    root = KINDS[block.kind].microformat
-    return "".join(_microformat_lines(thing(block.kind, block.bits), f"item {root}"))
-
-
-def _microformat_lines(one: Thing, classes: str) -> Iterator[str]:
-    yield f'<div class="{classes}">\n'
-    for field, values in one.values:
-        for value in values:
-            if not field.microformat:
-                text = "" if isinstance(value, Thing) else escape(value)
-                yield f"<p>{field.name} {text}</p>\n"
-            elif isinstance(value, Thing):
-                yield from _microformat_lines(value, f"{field.microformat} h-card")
-            elif field.form is Form.DATE:
-                yield f'<p>{field.name}: <time class="{field.microformat}" datetime="{value}">{value}</time></p>\n'
-            else:
-                yield f'<p>{field.name}: <span class="{field.microformat}">{escape(value)}</span></p>\n'
-    yield "</div>\n"
-
-
-_WRITERS: dict[Syntax, Callable[[Block], str]] = {
-    Syntax.JSON_LD: _jsonld,
-    Syntax.MICRODATA: _microdata,
-    Syntax.RDFA: _rdfa,
-    Syntax.MICROFORMATS: _microformats,
+WRITERS: dict[ContentKind, Callable[[Sequence[Triple], str], str]] = {
+    ContentKind.TURTLE: lambda triples, _url: _turtle(triples),
+    ContentKind.RDF_XML: lambda triples, _url: _rdfxml(triples),
+    ContentKind.N_TRIPLES: lambda triples, _url: _lines(triples),
+    ContentKind.JSON_LD: lambda triples, _url: _jsonld(triples),
+    ContentKind.TRIG: lambda triples, url: _turtle(triples, graph=f"{url}#graph"),
+    ContentKind.N_QUADS: lambda triples, url: _lines(triples, graph=f"{url}#graph"),
 }
-EMBEDDED = frozenset(_WRITERS)
-"""The syntaxes that are embedded in HTML."""
+"""Serializers by syntax. All write the same statements. The URL names the graph if the syntax has graphs."""

@@ -1,4 +1,4 @@
-"""Host profiles (habits): the table of how the hosts of the synthetic web behave.
+"""Host profiles (habits): how the hosts of the synthetic web behave. The table is in `host_profiles.json`.
 
 A host has one habit. It defines the sections of the host, which of its templates carry data in which syntax, and
 which faults the host has. In every web with enough hosts, each habit occurs at least once.
@@ -6,12 +6,13 @@ which faults the host has. In every web with enough hosts, each habit occurs at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from importlib.resources import files
+
+import msgspec
 
 from motherlode.model import ContentKind, Syntax
 from motherlode.sim.synthetic.entity_kinds import EntityKind
-from motherlode.sim.synthetic.rdf_writer import Voice
 
 
 class Family(Enum):
@@ -38,6 +39,15 @@ class Shape(Enum):
     """One URL that serves HTML or RDF, by content negotiation."""
     FILES = "files"
     """Only RDF documents, linked from the list."""
+
+
+class Voice(Enum):
+    """The kind of description in an RDF document."""
+
+    THING = "thing"
+    """A thing in the schema.org vocabulary, related to others."""
+    FRIEND = "friend"
+    """A person in the FOAF vocabulary who knows others."""
 
 
 class Trap(Enum):
@@ -70,8 +80,7 @@ class Design(Enum):
     """XHTML 1.0, served as XML."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A part of a host: lists that lead to items of one kind."""
 
     kinds: tuple[EntityKind, ...]
@@ -88,8 +97,7 @@ class Section:
     voice: Voice = Voice.THING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Habit:
+class Habit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The behaviour of a class of hosts. Numbers called `…_permille` are per thousand of its pages."""
 
     name: str
@@ -135,209 +143,6 @@ class Habit:
     sitemap: bool = False
 
 
-_RDF_FORMATS = (
-    ContentKind.TURTLE,
-    ContentKind.RDF_XML,
-    ContentKind.N_TRIPLES,
-    ContentKind.JSON_LD,
-    ContentKind.TRIG,
-    ContentKind.N_QUADS,
-)
-_BARREN = Family.BARREN
-_MIXED = Family.MIXED
-_RICH = Family.RICH
-_LATE = (EntityKind.ARTICLE, EntityKind.PHOTO, EntityKind.MANUAL)
-
-HABITS: tuple[Habit, ...] = (
-    # -- no data: most pages of the web --
-    Habit(
-        name="directory", family=_BARREN, weight=2, size=0.8, fame=3.0, hub=True, seed=True,
-        stems=("links", "index", "portal"),
-        sections=(Section(kinds=(EntityKind.ARTICLE,)),), designs=(Design.BOXES,),
-    ),
-    Habit(
-        name="newspaper", family=_BARREN, weight=8, size=2.4, fame=3.0, seed=True, feed=True,
-        sections=(Section(kinds=(EntityKind.ARTICLE,), share=3), Section(kinds=(EntityKind.PHOTO,))),
-    ),
-    Habit(
-        name="forum", family=_BARREN, weight=8, size=2.2, fame=1.5, seed=True,
-        sections=(Section(kinds=(EntityKind.THREAD,), share=5), Section(kinds=(EntityKind.PERSON,))),
-        designs=(Design.BOXES,),
-    ),
-    Habit(
-        name="plain blog", family=_BARREN, weight=14, seed=True, domain="pages",
-        sections=(Section(kinds=(EntityKind.ARTICLE,)),), feed=True,
-    ),
-    Habit(
-        name="plain documentation", family=_BARREN, weight=10, fame=1.5,
-        sections=(Section(kinds=(EntityKind.MANUAL,), share=4), Section(kinds=(EntityKind.ARTICLE,))),
-    ),
-    Habit(
-        name="plain shop", family=_BARREN, weight=10, size=1.6,
-        sections=(Section(kinds=(EntityKind.PRODUCT,), share=4), Section(kinds=(EntityKind.ARTICLE,))),
-    ),
-    Habit(
-        name="plain kitchen", family=_BARREN, weight=6,
-        sections=(Section(kinds=(EntityKind.RECIPE,), share=3), Section(kinds=(EntityKind.PHOTO,))),
-    ),
-    Habit(
-        name="plain agenda", family=_BARREN, weight=6,
-        sections=(Section(kinds=(EntityKind.EVENT, EntityKind.COURSE)), Section(kinds=(EntityKind.PERSON,))),
-    ),
-    Habit(
-        name="plain cinema", family=_BARREN, weight=5,
-        sections=(Section(kinds=(EntityKind.MOVIE,), share=3), Section(kinds=(EntityKind.REVIEW,))),
-    ),
-    Habit(
-        name="plain catalogue", family=_BARREN, weight=5, size=1.3,
-        sections=(Section(kinds=(EntityKind.BOOK, EntityKind.DATASET), share=3), Section(kinds=(EntityKind.ARTICLE,))),
-    ),
-    Habit(
-        name="gallery", family=_BARREN, weight=6, sections=(Section(kinds=(EntityKind.PHOTO,)),),
-        designs=(Design.XHTML,),
-    ),
-    Habit(
-        name="calendar", family=_BARREN, weight=2, size=0.5, trap=Trap.CALENDAR,
-        sections=(Section(kinds=(EntityKind.EVENT,)),),
-    ),
-    Habit(
-        name="sessions", family=_BARREN, weight=2, size=0.5, trap=Trap.SESSION,
-        sections=(Section(kinds=(EntityKind.PRODUCT,)),),
-    ),
-    Habit(
-        name="endless filters", family=_BARREN, weight=2, size=0.5, trap=Trap.FILTERS,
-        sections=(Section(kinds=(EntityKind.JOB,)),),
-    ),
-    Habit(
-        name="relic", family=_BARREN, weight=4, charset=Charset.LATIN1_AS_UTF8, dead_permille=120, encodings=("",),
-        sections=(Section(kinds=_LATE),), designs=(Design.TABLES,),
-    ),
-    Habit(
-        name="mislabelled pages", family=_BARREN, weight=2, size=0.5, lies=True,
-        sections=(Section(kinds=_LATE),),
-    ),
-    # -- one of several templates carries data --
-    Habit(
-        name="magazine", family=_MIXED, weight=8, size=1.6, fame=1.5, seed=True, feed=True,
-        sections=(
-            Section(kinds=(EntityKind.ARTICLE,), share=3),
-            Section(kinds=(EntityKind.REVIEW,), syntax=Syntax.JSON_LD, share=2),
-        ),
-    ),
-    Habit(
-        name="city", family=_MIXED, weight=6, seed=True,
-        sections=(
-            Section(kinds=(EntityKind.EVENT,), syntax=Syntax.MICRODATA),
-            Section(kinds=(EntityKind.PLACE,)),
-            Section(kinds=(EntityKind.PERSON,)),
-        ),
-    ),
-    Habit(
-        name="college", family=_MIXED, weight=5,
-        sections=(
-            Section(kinds=(EntityKind.COURSE,), syntax=Syntax.RDFA, share=2),
-            Section(kinds=(EntityKind.PERSON,)),
-            Section(kinds=(EntityKind.ARTICLE,), share=2),
-        ),
-    ),
-    Habit(
-        name="shop with guides", family=_MIXED, weight=6, size=1.4, sitemap=True,
-        sections=(
-            Section(kinds=(EntityKind.PRODUCT,), syntax=Syntax.MICRODATA, share=2),
-            Section(kinds=(EntityKind.MANUAL,), share=2),
-        ),
-    ),
-    Habit(
-        name="moved", family=_MIXED, weight=3, moved_permille=350,
-        sections=(
-            Section(kinds=(EntityKind.MOVIE,), syntax=Syntax.MICRODATA),
-            Section(kinds=(EntityKind.ARTICLE,)),
-        ),
-    ),
-    Habit(
-        name="careless", family=_MIXED, weight=4, flawed_permille=600, dead_permille=90,
-        sections=(Section(kinds=(EntityKind.JOB,), syntax=Syntax.JSON_LD, carries=850),
-                  Section(kinds=(EntityKind.ARTICLE,))),
-        designs=(Design.TABLES,), charset=Charset.LATIN1_UNSAID, encodings=("deflate",),
-    ),
-    # -- every item carries data --
-    Habit(
-        name="recipes", family=_RICH, weight=7, size=1.4, sitemap=True, featured=True,
-        sections=(Section(kinds=(EntityKind.RECIPE,), syntax=Syntax.JSON_LD),),
-    ),
-    Habit(
-        name="shop", family=_RICH, weight=5, size=1.5,
-        sections=(Section(kinds=(EntityKind.PRODUCT,), syntax=Syntax.MICRODATA),),
-    ),
-    Habit(
-        name="library", family=_RICH, weight=4, robots=True,
-        sections=(Section(kinds=(EntityKind.BOOK,), syntax=Syntax.RDFA),), encodings=("deflate", "gzip"),
-    ),
-    Habit(
-        name="indie blog", family=_RICH, weight=5, domain="indie", feed=True,
-        sections=(Section(kinds=(EntityKind.ARTICLE,), syntax=Syntax.MICROFORMATS),),
-    ),
-    Habit(
-        name="festival", family=_RICH, weight=4, featured=True,
-        sections=(Section(kinds=(EntityKind.EVENT,), syntax=Syntax.JSON_LD),),
-    ),
-    Habit(
-        name="address book", family=_RICH, weight=3,
-        sections=(Section(kinds=(EntityKind.PERSON,), syntax=Syntax.MICROFORMATS),),
-    ),
-    Habit(
-        name="guide", family=_RICH, weight=3, flaky_permille=120, slow_permille=60,
-        sections=(Section(kinds=(EntityKind.PLACE,), syntax=Syntax.RDFA),),
-    ),
-    Habit(
-        name="marked up throughout", family=_RICH, weight=9, every_page=True, feed=True,
-        sections=(Section(kinds=(EntityKind.ARTICLE, EntityKind.MOVIE), syntax=Syntax.JSON_LD),),
-    ),
-    Habit(
-        name="marked up by its theme", family=_RICH, weight=14, every_page=True, domain="pages",
-        sections=(Section(kinds=(EntityKind.ARTICLE,), syntax=Syntax.MICRODATA, carries=995),),
-    ),
-    Habit(
-        name="xhtml journal", family=_RICH, weight=2, size=0.7, designs=(Design.XHTML,),
-        sections=(Section(kinds=(EntityKind.REVIEW, EntityKind.COURSE), syntax=Syntax.RDFA),), charset=Charset.LATIN1,
-    ),
-    # -- RDF documents --
-    Habit(
-        name="friends", family=_RICH, weight=4, domain="friends",
-        sections=(
-            Section(kinds=(EntityKind.PERSON,), shape=Shape.COMPANION, formats=(ContentKind.RDF_XML,),
-                    voice=Voice.FRIEND),
-        ),
-    ),
-    Habit(
-        name="linked data", family=_RICH, weight=3, size=1.4,
-        sections=(
-            Section(kinds=(EntityKind.PLACE, EntityKind.PERSON, EntityKind.BOOK), shape=Shape.ENTITY,
-                    formats=_RDF_FORMATS),
-        ),
-    ),
-    Habit(
-        name="negotiator", family=_RICH, weight=2, size=0.7,
-        sections=(
-            Section(
-                kinds=(EntityKind.DATASET, EntityKind.PLACE), shape=Shape.NEGOTIATED,
-                formats=(ContentKind.TURTLE, ContentKind.RDF_XML, ContentKind.JSON_LD),
-            ),
-        ),
-    ),
-    Habit(
-        name="data portal", family=_RICH, weight=3, sitemap=True,
-        sections=(
-            Section(kinds=(EntityKind.DATASET,), syntax=Syntax.RDFA, shape=Shape.COMPANION, formats=_RDF_FORMATS),
-        ),
-    ),
-    Habit(
-        name="mislabelled data", family=_RICH, weight=2, size=0.6, lies=True,
-        sections=(
-            Section(
-                kinds=(EntityKind.DATASET, EntityKind.BOOK), shape=Shape.FILES,
-                formats=(ContentKind.TURTLE, ContentKind.RDF_XML, ContentKind.N_TRIPLES),
-            ),
-        ),
-    ),
-)  # fmt: skip
+HABITS = msgspec.json.decode(files(__package__).joinpath("host_profiles.json").read_bytes(), type=tuple[Habit, ...])
+"""The habits in `host_profiles.json`: first those without data (most pages of the web), then those with data in one of
+several templates, then those with data in every item, and last those with RDF documents."""

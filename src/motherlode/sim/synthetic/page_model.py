@@ -1,4 +1,4 @@
-"""The model of a page of the synthetic web, and the HTTP response that a server sends for it."""
+"""The model of a page of the synthetic web, the HTML layout of a host, and the HTTP response for a page."""
 
 from __future__ import annotations
 
@@ -7,13 +7,101 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
+from importlib.resources import files
 
 import msgspec
 
 from motherlode.model import ContentKind, Link, Syntax
-from motherlode.sim.synthetic.entities import Block
-from motherlode.sim.synthetic.page_layout import LinkPosition
-from motherlode.sim.synthetic.rdf_writer import RdfDocument
+from motherlode.sim.synthetic.entities import Block, RdfDocument
+from motherlode.sim.synthetic.entity_kinds import SENTENCES
+from motherlode.sim.synthetic.host_profiles import Design
+
+
+class LinkPosition(Enum):
+    """Position of a group of links on a page. The order of members is the order on the page."""
+
+    HEAD = "head"
+    """Link elements."""
+    NAVIGATION = "navigation"
+    CRUMBS = "crumbs"
+    INLINE = "inline"
+    """In the running text."""
+    ITEMS = "items"
+    """The main list of a list page."""
+    PAGER = "pager"
+    RELATED = "related"
+    SIDEBAR = "sidebar"
+    OUTSIDE = "outside"
+    """Links to other hosts."""
+    FOOTER = "footer"
+
+
+class LinkSlot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How one group of links is written."""
+
+    before: str
+    each: str
+    """Format string with a field for the anchor and, if `told`, one for the text after it."""
+    after: str
+    path: str
+    """Tag path of the anchors."""
+
+    @property
+    def told(self) -> bool:
+        return self.each.count("%s") == 2
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The HTML frame of a page, with a slot for each position of links."""
+
+    opening: str
+    """HTML up to the content of `head`. If it contains `%s`, the renderer inserts the charset."""
+    body: str
+    """HTML between the content of `head` and the navigation."""
+    main: str
+    """HTML between the navigation and the content."""
+    main_end: str
+    closing: str
+    paragraph: str
+    heading: str
+    void: str
+    """How an element without content ends."""
+    slots: dict[LinkPosition, LinkSlot]
+
+
+_MENUS = ("menu", "main-nav", "links", "topbar")
+_LISTS = ("list", "cards", "entries", "results", "overview", "grid")
+VARIANTS = len(_MENUS) * len(_LISTS)
+
+
+@cache
+def layout(design: Design, variant: int) -> Layout:
+    """Return the layout of a design with one of VARIANTS sets of class names.
+
+    `page_layouts.json` has MENU and ITEMS in place of the class names.
+    """
+    written = files(__package__).joinpath("page_layouts.json").read_text()
+    written = written.replace("MENU", _MENUS[variant % len(_MENUS)])
+    written = written.replace("ITEMS", _LISTS[variant // len(_MENUS) % len(_LISTS)])
+    return msgspec.json.decode(written, type=dict[Design, Layout])[design]
+
+
+def context_of(sentence: str) -> str:
+    """Return the part of a sentence after a link that counts as its context: sixty characters, including a space.
+
+    >>> context_of("Every spring the neighbours collected more than anyone had planned.")
+    'Every spring the neighbours collected more than anyone had'
+    """
+    return " ".join(f" {sentence}"[:60].split())
+
+
+CONTEXTS = tuple(context_of(sentence) for sentence in SENTENCES)
+SENTENCE_OF = dict(zip(CONTEXTS, SENTENCES, strict=True))
+"""Sentences by the context that they give. If two sentences give the same context, either is used."""
+
+
+# Pages
 
 Groups = tuple[tuple[LinkPosition, tuple[Link, ...]], ...]
 
@@ -89,28 +177,17 @@ class PageModel(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def links(self) -> tuple[Link, ...]:
         """Return each URL once, in order of first mention. An anchor takes precedence over a link element."""
+        announced: dict[str, Link] = {}
         found: dict[str, Link] = {}
-        silent: tuple[Link, ...] = ()
         for place, group in self.groups:
-            if place is LinkPosition.HEAD:
-                silent = group
+            kept = announced if place is LinkPosition.HEAD else found
             for link in group:
                 url = link.url
-                if url not in found:
-                    found[url] = link
-        if silent:
-            self._let_anchors_speak(found, silent)
+                if url not in kept:
+                    kept[url] = link
+        found = announced | found if announced else found
         found.pop(self.url, None)
         return tuple(found.values())
-
-    def _let_anchors_speak(self, found: dict[str, Link], silent: tuple[Link, ...]) -> None:
-        announced = {link.url for link in silent}
-        for place, group in self.groups:
-            if place is not LinkPosition.HEAD:
-                for link in group:
-                    if link.url in announced:
-                        found[link.url] = link
-                        announced.discard(link.url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

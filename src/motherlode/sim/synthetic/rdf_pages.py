@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from motherlode.model import ContentKind, Link, LinkSource
 from motherlode.model.terms import RDF_TYPE
-from motherlode.sim.synthetic import word_lists as words
-from motherlode.sim.synthetic.entities import TYPES
-from motherlode.sim.synthetic.host_profiles import Shape
-from motherlode.sim.synthetic.page_layout import LinkPosition
-from motherlode.sim.synthetic.page_model import PageModel, Role
+from motherlode.sim.synthetic.entities import DCTERMS, FOAF, OWL, RDFS, TYPES, Edge, RdfDocument
+from motherlode.sim.synthetic.entity_kinds import person
+from motherlode.sim.synthetic.host_profiles import Shape, Voice
+from motherlode.sim.synthetic.page_model import LinkPosition, PageModel, Role
 from motherlode.sim.synthetic.population import World
 from motherlode.sim.synthetic.random_draws import mix
-from motherlode.sim.synthetic.rdf_writer import DCTERMS, FOAF, OWL, RDFS, Edge, RdfDocument, Voice
 from motherlode.sim.synthetic.site import Site, SitePart
 from motherlode.www.media_types import MEDIA
 
@@ -76,9 +74,7 @@ def _friends(site: Site, world: World, part: SitePart, item: int, bits: int) -> 
         number = (bits >> 13) % far.items
         known[far.data_url(number)] = far.bits(number)
     known.pop(part.data_url(item), None)
-    return tuple(
-        Edge(predicate=RDFS + "seeAlso", target=url, label=words.person(theirs)) for url, theirs in known.items()
-    )
+    return tuple(Edge(predicate=RDFS + "seeAlso", target=url, label=person(theirs)) for url, theirs in known.items())
 
 
 def _relations(site: Site, world: World, part: SitePart, item: int, bits: int) -> tuple[Edge, ...]:

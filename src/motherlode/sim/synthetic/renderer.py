@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from html import escape
 
 from motherlode.model import Link, LinkSource
+from motherlode.sim.synthetic.entities import WRITERS
+from motherlode.sim.synthetic.entity_kinds import ACCENTED, PARAGRAPHS
 from motherlode.sim.synthetic.host_profiles import Charset
-from motherlode.sim.synthetic.page_layout import SENTENCE_OF, Layout, LinkPosition
-from motherlode.sim.synthetic.page_model import PageModel, Role
-from motherlode.sim.synthetic.rdf_writer import WRITERS
+from motherlode.sim.synthetic.page_model import SENTENCE_OF, Layout, LinkPosition, PageModel, Role
 from motherlode.sim.synthetic.site import Site
-from motherlode.sim.synthetic.site_links import SiteLinks
+from motherlode.sim.synthetic.site_pages import SiteLinks
 from motherlode.sim.synthetic.special_urls import robots_text
-from motherlode.sim.synthetic.word_lists import ACCENTED, PARAGRAPHS
 
 _MAIN_PLACES = (LinkPosition.CRUMBS, LinkPosition.INLINE, LinkPosition.ITEMS, LinkPosition.PAGER, LinkPosition.RELATED)
 _OUTER_PLACES = (LinkPosition.SIDEBAR, LinkPosition.OUTSIDE, LinkPosition.FOOTER)

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from motherlode.model import ContentKind
-from motherlode.sim.synthetic.entity_kinds import KINDS, EntityKind
+from motherlode.sim.synthetic.entity_kinds import KINDS, EntityKind, Titles
 from motherlode.sim.synthetic.host_profiles import Habit, Section, Shape
 from motherlode.sim.synthetic.random_draws import mix, named
-from motherlode.sim.synthetic.word_lists import Titles
 from motherlode.www.media_types import MEDIA
 
 _FIXED_PAGES = ("about", "contact", "imprint", "privacy", "help", "team", "press", "terms")

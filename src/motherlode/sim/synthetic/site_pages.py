@@ -1,23 +1,168 @@
-"""The page models of a site's HTML pages: home, fixed pages, introductions, lists and items."""
+"""The page models of a site's HTML pages (home, fixed pages, introductions, lists, items) and the links on them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from msgspec import structs
 
-from motherlode.model import ContentKind, Link, Syntax
+from motherlode.model import ContentKind, Link, LinkSource, Syntax
 from motherlode.sim.synthetic.entities import TYPES, Block, Flaw
 from motherlode.sim.synthetic.entity_kinds import EntityKind
 from motherlode.sim.synthetic.host_profiles import Charset, Design, Shape, Trap
-from motherlode.sim.synthetic.page_layout import LinkPosition
-from motherlode.sim.synthetic.page_model import Groups, PageModel, Role
+from motherlode.sim.synthetic.page_model import (
+    CONTEXTS,
+    VARIANTS,
+    Groups,
+    Layout,
+    LinkPosition,
+    PageModel,
+    Role,
+    layout,
+)
 from motherlode.sim.synthetic.population import World
 from motherlode.sim.synthetic.random_draws import below, lognormal_table, mix
 from motherlode.sim.synthetic.site import Site, SitePart
-from motherlode.sim.synthetic.site_links import SiteLinks
-from motherlode.sim.synthetic.special_urls import with_session
 from motherlode.www.media_types import MEDIA
+
+_ANCHOR = LinkSource.ANCHOR
+_SIDEBAR_LENGTHS = (4, 8, 12, 20)
+_PLAIN = (Shape.PAGES, Shape.COMPANION, Shape.NEGOTIATED)
+"""Shapes whose items are linked by their own URLs. A tuple: comparing three enums is faster than hashing one."""
+_VAGUE = ("read more", "more", "details")
+_OUTSIDE_EVERYWHERE = 5
+"""Maximum number of cross-host links that every page of a host has."""
+
+
+class SiteLinks:
+    """Builds the links of a site. Groups that occur on every page are shared by all page models."""
+
+    def __init__(self, site: Site, world: World) -> None:
+        self.site = site
+        self.world = world
+        self.design: Design = site.habit.designs[mix(site.seed, 1) % len(site.habit.designs)]
+        self.layout: Layout = layout(self.design, mix(site.seed, 2) % VARIANTS)
+        self.paths = {place: slot.path for place, slot in self.layout.slots.items()}
+
+    def anchor(self, place: LinkPosition, url: str, text: str, *, rel: str = "", type: str = "") -> Link:
+        return Link(url=url, source=_ANCHOR, anchor=text, rel=rel, type=type, tag_path=self.paths[place])
+
+    def told(self, place: LinkPosition, url: str, text: str, bits: int) -> Link:
+        """Return a link followed by a sentence."""
+        context = CONTEXTS[(bits >> 41) % len(CONTEXTS)]
+        return Link(url=url, source=_ANCHOR, anchor=text, context=context, tag_path=self.paths[place])
+
+    def head(self, url: str, *, rel: str, type: str) -> Link:
+        return Link(url=url, source=LinkSource.LINK_ELEMENT, rel=rel, type=type, tag_path=self.paths[LinkPosition.HEAD])
+
+    def items(self, path: str, part: SitePart, items: Iterable[int]) -> tuple[Link, ...]:
+        """Return links to items with their titles as anchors."""
+        return tuple(
+            [Link(url=url, source=_ANCHOR, anchor=title, tag_path=path) for url, title, _ in self._entries(part, items)]
+        )
+
+    def listed(self, part: SitePart, items: Iterable[int]) -> tuple[Link, ...]:
+        """Return the links of a list: each with its title (or a vague anchor) and a sentence."""
+        path = self.paths[LinkPosition.ITEMS]
+        found = [
+            Link(
+                url=url,
+                source=_ANCHOR,
+                anchor=title if (bits >> 18) % 10 else _VAGUE[bits % len(_VAGUE)],
+                context=CONTEXTS[(bits >> 41) % len(CONTEXTS)],
+                tag_path=path,
+            )
+            for url, title, bits in self._entries(part, items)
+        ]
+        return tuple(found)
+
+    def _entries(self, part: SitePart, items: Iterable[int]) -> list[tuple[str, str, int]]:
+        """Return URL, title and random bits of items. It has a fast path: this is the hottest loop of a simulation."""
+        if self.site.habit.moved_permille or part.shape not in _PLAIN:
+            return list(self._winding_entries(part, items))
+        seed, first, pattern, both = part.seed, part.first, part.pattern, part.titles.both
+        found = []
+        for item in items:
+            bits = mix(seed, item)
+            title, slug = both(bits)
+            found.append((pattern % (slug, item + first), title, bits))
+        return found
+
+    def _winding_entries(self, part: SitePart, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
+        """Return the same for sites whose items are linked by other URLs than their own."""
+        moved = self.site.habit.moved_permille
+        for item in items:
+            bits = mix(part.seed, item)
+            title = part.titles.title(bits)
+            if moved and below(bits >> 22, moved):  # the link goes through a redirect
+                yield f"{self.site.root}/go/{part.number}/{item}", title, bits
+            else:
+                yield part.entry_url(item, bits), title, bits
+
+    @cached_property
+    def navigation(self) -> tuple[Link, ...]:
+        site = self.site
+        home = f"{site.root}/index.html" if self.design is Design.TABLES else site.home
+        targets = [(home, "Home"), *((part.list_url(1), part.name.title()) for part in site.parts)]
+        if site.introduced:
+            targets.append((site.introduction_url(1), "Links"))
+        if site.habit.trap is Trap.CALENDAR:
+            targets.append((f"{site.root}/calendar/2026-11", "Calendar"))
+        if site.habit.trap is Trap.FILTERS:
+            targets.append((f"{site.root}/filter", "Filter"))
+        return self._group(LinkPosition.NAVIGATION, targets)
+
+    @cached_property
+    def sidebar(self) -> tuple[Link, ...]:
+        """Return links to the site's popular items."""
+        length = _SIDEBAR_LENGTHS[mix(self.site.seed, 5) % len(_SIDEBAR_LENGTHS)]
+        found: dict[str, Link] = {}
+        for number in range(length if self.site.parts else 0):
+            part = self.site.parts[number % len(self.site.parts)]
+            item = mix(part.seed, -1 - number) % part.items
+            found.update((link.url, link) for link in self.items(self.paths[LinkPosition.SIDEBAR], part, (item,)))
+        return tuple(found.values())
+
+    @cached_property
+    def outside(self) -> tuple[Link, ...]:
+        """Return links to partner sites, which every page has."""
+        seed = mix(self.site.seed, 6)
+        targets = dict(self.world.elsewhere(self.site, mix(seed, n)) for n in range(seed % (_OUTSIDE_EVERYWHERE + 1)))
+        return self._group(LinkPosition.OUTSIDE, targets.items())
+
+    @cached_property
+    def footer(self) -> tuple[Link, ...]:
+        site = self.site
+        targets = [(url, url.rpartition("/")[2].title()) for url in site.fixed]
+        if site.habit.moved_permille:
+            targets.append((f"{site.root}/go/loop/1", "Old site"))
+        if site.habit.robots:
+            targets += [(f"{site.root}/search?q={word}", f"Search {word}") for word in ("maps", "salt")]
+            targets += [(f"{site.root}/private/{number}", "Internal") for number in range(3)]
+        return self._group(LinkPosition.FOOTER, targets)
+
+    def _group(self, place: LinkPosition, targets: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
+        return tuple(self.anchor(place, url, text) for url, text in targets)
+
+
+def with_session(groups: Groups, *, bits: int) -> Groups:
+    """Return the same links, with a new session in the first link to a related page.
+
+    One such link per page is enough for an infinite set. With more, the trap would double at every step.
+    """
+    session = f"{mix(bits, 77) & 0xFFFFFFFFFFFF:012x}"
+    return tuple(
+        (place, (_marked(group[0], session), *group[1:])) if place is LinkPosition.RELATED and group else (place, group)
+        for place, group in groups
+    )
+
+
+def _marked(link: Link, session: str) -> Link:
+    return structs.replace(link, url=f"{link.url}{'&' if '?' in link.url else '?'}sid={session}")
+
+
+# Pages
 
 SIZES = lognormal_table(median=16_000, sigma=0.85, low=2_500, high=60_000)
 """Sizes of HTML pages in bytes, equally likely."""
@@ -53,14 +198,7 @@ class SitePages:
         head: tuple[Link, ...] = ()
         if site.habit.feed:
             head = (links.head(f"{site.root}/feed.xml", rel="alternate", type="application/rss+xml"),)
-        groups = (
-            (LinkPosition.HEAD, head),
-            (LinkPosition.NAVIGATION, links.navigation),
-            (LinkPosition.ITEMS, tuple(latest)),
-            (LinkPosition.SIDEBAR, links.sidebar),
-            (LinkPosition.OUTSIDE, links.outside + outside),
-            (LinkPosition.FOOTER, links.footer),
-        )
+        groups = self._framed((LinkPosition.ITEMS, tuple(latest)), head=head, outside=outside)
         blocks = self._everywhere(bits)
         if site.habit.featured and site.parts:
             part = site.parts[0]
@@ -82,24 +220,15 @@ class SitePages:
         items = tuple(
             links.told(LinkPosition.ITEMS, world.home(host), world.title(host), mix(bits, host)) for host in hosts
         )
-        turns = [number for number in (page - 1, page + 1) if 1 <= number <= site.introduction_pages]
-        pager = tuple(
-            links.anchor(LinkPosition.PAGER, site.introduction_url(number), f"page {number}") for number in turns
-        )
+        pager = self._pager((page - 1, page + 1), site.introduction_pages, site.introduction_url)
         groups = self._framed((LinkPosition.ITEMS, items), (LinkPosition.PAGER, pager))
         url = site.introduction_url(page)
         return self._page(url, Role.INTRODUCTIONS, "Links", groups, bits, blocks=self._everywhere(bits))
 
     def list(self, part: SitePart, page: int) -> PageModel:
-        links = self.links
         first = (page - 1) * part.length
-        items = links.listed(part, range(first, min(first + part.length, part.items)))
-        turns = sorted({page - 1, page + 1, 2 * page, part.lists} - {page})
-        pager = tuple(
-            links.anchor(LinkPosition.PAGER, part.list_url(number), f"page {number}")
-            for number in turns
-            if 1 <= number <= part.lists
-        )
+        items = self.links.listed(part, range(first, min(first + part.length, part.items)))
+        pager = self._pager(sorted({page - 1, page + 1, 2 * page, part.lists} - {page}), part.lists, part.list_url)
         groups = self._framed((LinkPosition.ITEMS, items), (LinkPosition.PAGER, pager))
         bits = mix(part.seed, -1000 - page)
         url = part.list_url(page)
@@ -111,33 +240,37 @@ class SitePages:
         failed = self._failed(url, bits, attempt)
         if failed is not None:
             return failed
-        links = self.links
-        groups = (
-            (LinkPosition.HEAD, self._alternates(part, item)),
-            (LinkPosition.NAVIGATION, links.navigation),
-            (
-                LinkPosition.CRUMBS,
-                (links.anchor(LinkPosition.CRUMBS, part.list_url(1 + item // part.length), part.name.title()),),
-            ),
+        crumbs = self.links.anchor(LinkPosition.CRUMBS, part.list_url(1 + item // part.length), part.name.title())
+        groups = self._framed(
+            (LinkPosition.CRUMBS, (crumbs,)),
             (LinkPosition.INLINE, self._inline(part, item, bits)),
             (LinkPosition.RELATED, self._related(part, item, bits)),
-            (LinkPosition.SIDEBAR, links.sidebar),
-            (LinkPosition.OUTSIDE, links.outside),
-            (LinkPosition.FOOTER, links.footer),
+            head=self._alternates(part, item),
         )
         blocks = self._blocks(part, bits)
         return self._page(url, Role.ITEM, part.titles.title(bits), groups, bits, blocks=blocks)
 
-    def _framed(self, *inner: tuple[LinkPosition, tuple[Link, ...]]) -> Groups:
-        """Return the page model with the parts that every page has."""
+    def _framed(
+        self,
+        *inner: tuple[LinkPosition, tuple[Link, ...]],
+        head: tuple[Link, ...] = (),
+        outside: tuple[Link, ...] = (),
+    ) -> Groups:
+        """Return the links of a page together with those that every page of the site has."""
         links = self.links
         return (
+            (LinkPosition.HEAD, head),
             (LinkPosition.NAVIGATION, links.navigation),
             *inner,
             (LinkPosition.SIDEBAR, links.sidebar),
-            (LinkPosition.OUTSIDE, links.outside),
+            (LinkPosition.OUTSIDE, links.outside + outside),
             (LinkPosition.FOOTER, links.footer),
         )
+
+    def _pager(self, pages: Iterable[int], last: int, url: Callable[[int], str]) -> tuple[Link, ...]:
+        """Return links to those of the pages that exist, where the last page has the number `last`."""
+        anchor = self.links.anchor
+        return tuple(anchor(LinkPosition.PAGER, url(page), f"page {page}") for page in pages if 1 <= page <= last)
 
     def _page(
         self, url: str, role: Role, heading: str, groups: Groups, bits: int, *, blocks: tuple[Block, ...]

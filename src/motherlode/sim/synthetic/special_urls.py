@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from motherlode.model import ContentKind, Link, LinkSource
-from motherlode.sim.synthetic.page_layout import LinkPosition
-from motherlode.sim.synthetic.page_model import Groups, PageModel, Role
+from motherlode.sim.synthetic.entity_kinds import TOPICS
+from motherlode.sim.synthetic.page_model import LinkPosition, PageModel, Role
 from motherlode.sim.synthetic.random_draws import mix, named
 from motherlode.sim.synthetic.site import Site, SitePart
-from motherlode.sim.synthetic.site_links import SiteLinks
-from motherlode.sim.synthetic.word_lists import TOPICS
+from motherlode.sim.synthetic.site_pages import SiteLinks, with_session
 
 _SESSION = re.compile(r"[?&]sid=([0-9a-f]{12})$")
 _MONTH = re.compile(r"/calendar/(\d{4})-(0[1-9]|1[0-2])(?:-(0[1-9]|1\d|2[0-8]))?$")
@@ -33,22 +32,6 @@ def without_session(url: str) -> tuple[str, int]:
     """
     match = _SESSION.search(url)
     return (url[: match.start()], int(match[1], 16)) if match else (url, 0)
-
-
-def with_session(groups: Groups, *, bits: int) -> Groups:
-    """Return the same links, with a new session in the first link to a related page.
-
-    One such link per page is enough for an infinite set. With more, the trap would double at every step.
-    """
-    session = f"{mix(bits, 77) & 0xFFFFFFFFFFFF:012x}"
-    return tuple(
-        (place, (_marked(group[0], session), *group[1:])) if place is LinkPosition.RELATED and group else (place, group)
-        for place, group in groups
-    )
-
-
-def _marked(link: Link, session: str) -> Link:
-    return structs.replace(link, url=f"{link.url}{'&' if '?' in link.url else '?'}sid={session}")
 
 
 def in_session(model: PageModel, url: str, session: int) -> PageModel:

@@ -15,7 +15,7 @@ from motherlode.transform.rdfa.evaluation_context import PREFIXES, XHV, Evaluati
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
 from motherlode.transform.rdfa.sparse_tree import SCOPING, RdfaElement
 from motherlode.www.iri import check, is_absolute, resolve_and_check, without_fragment
-from motherlode.www.xml_names import is_ncname
+from motherlode.www.xml import is_ncname
 
 INITIAL_TOKENS: dict[str, str] = {}
 """Cache for all pages: the IRI of each token in the initial context, such as `og:title`."""

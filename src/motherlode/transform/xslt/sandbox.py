@@ -17,7 +17,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from motherlode.runtime.frames import pack_frame, read_frame
+from motherlode.runtime import pack_frame, read_frame
 from motherlode.transform.timeouts import Deadline, ExtractorTimeout
 from motherlode.transform.xslt import xslt_engine as engine
 

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from lxml import etree
 
-from motherlode.runtime.frames import read_frame, write_frame
+from motherlode.runtime import read_frame, write_frame
 
 FUNCTIONS = "urn:motherlode:functions"
 """Namespace of the functions that stylesheets may call."""

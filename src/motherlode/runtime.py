@@ -1,0 +1,100 @@
+"""Support for processes: lazy imports of a package, the clock of delays, and frames on pipes between processes.
+
+A frame is a length of four bytes (unsigned, big-endian), then that many bytes. Nothing else of ours is imported here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader
+
+STATUS_OK, STATUS_ERROR = b"+", b"-"
+"""First byte of a response frame: the result follows, or the message of the error follows."""
+_LENGTH_BYTES = 4
+_MAX_FRAME_BYTES = (1 << 8 * _LENGTH_BYTES) - 1
+
+
+def lazy_exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """Return a `__getattr__` for `package`. `modules` maps each module, relative to the package, to its exported names.
+
+    >>> exports = lazy_exports("importlib", {"resources": ["files", "as_file"], "machinery": ["PathFinder"]})
+    >>> exports("files").__name__
+    'files'
+    """
+    module_by_name = {name: module for module, names in modules.items() for name in names}
+
+    def load(name: str) -> Any:
+        if name not in module_by_name:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{module_by_name[name]}"), name)
+
+    return load
+
+
+class Clock:
+    """Seconds since the epoch that never go back while the process runs.
+
+    The wall clock of a machine may be set while a crawl runs. Delays, back-offs and time limits must not change then,
+    so they use this clock. Times that it gives may be stored: they are wall times, as of the start of the process, and
+    the frontier corrects them if the wall clock was set back between two runs. CLOCK_MONOTONIC stands still while a
+    machine is suspended, so a crawl that was suspended waits longer, never shorter.
+    """
+
+    def __init__(self) -> None:
+        self._offset = time.time() - time.monotonic()
+
+    def now(self) -> float:
+        return self._offset + time.monotonic()
+
+
+SYSTEM_CLOCK = Clock()
+"""The clock of callers that run no crawl."""
+
+
+class Readable(Protocol):
+    """A stream whose `read(size)` returns fewer than `size` bytes only at its end."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+def pack_frame(data: bytes) -> bytes:
+    """Return `data` as a frame.
+
+    >>> pack_frame(b"abc")
+    b'\\x00\\x00\\x00\\x03abc'
+    """
+    return b"".join((len(data).to_bytes(_LENGTH_BYTES, "big"), data))
+
+
+def write_frame(stream: IO[bytes], *parts: bytes) -> None:
+    """Write one frame that holds all parts, and flush the stream."""
+    stream.write(sum(map(len, parts)).to_bytes(_LENGTH_BYTES, "big"))
+    for part in parts:
+        stream.write(part)
+    stream.flush()
+
+
+def read_frame(stream: Readable, max_bytes: int = _MAX_FRAME_BYTES) -> bytes | None:
+    """Return the next frame, or None if the stream ends before the frame does.
+
+    Raise ValueError if the frame is longer than `max_bytes`.
+    """
+    head = stream.read(_LENGTH_BYTES)
+    if len(head) < _LENGTH_BYTES:
+        return None
+    size = int.from_bytes(head, "big")
+    if size > max_bytes:
+        raise ValueError(f"a frame of {size} bytes is longer than the limit of {max_bytes} bytes")
+    data = stream.read(size)
+    return data if len(data) == size else None
+
+
+async def read_frame_async(stream: StreamReader) -> bytes:
+    """Return the next frame. Raise `asyncio.IncompleteReadError` if the stream ends before the frame does."""
+    size = int.from_bytes(await stream.readexactly(_LENGTH_BYTES), "big")
+    return await stream.readexactly(size)
