@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from motherlode.crawler.recrawl.revisits import RevisitResult
-from motherlode.crawler.recrawl.schedule import GONE_FOR
+from motherlode.crawler.recrawl.revisits import GONE_FOR, RevisitResult
 from motherlode.frontier import MAX_REDIRECTS, Entry, LmdbStorage
 from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import FailureKind, LinkSource, Visit

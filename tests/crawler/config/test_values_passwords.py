@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler.config.errors import JobError
-from motherlode.crawler.config.passwords import check_secrets
+from motherlode.crawler.config.values import JobError, check_secrets
 
 
 @pytest.mark.parametrize(

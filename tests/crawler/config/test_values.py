@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.crawler.config.errors import JobError
-from motherlode.crawler.config.units import format_size, parse_size, parse_time
+from motherlode.crawler.config.values import JobError, format_size, parse_size, parse_time
 
 
 @pytest.mark.parametrize(

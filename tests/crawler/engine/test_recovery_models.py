@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job, JobError, read_visits
-from motherlode.crawler.model_files import check_model, read_model, write_model
+from motherlode.crawler.engine.recovery import check_model, read_model, write_model
 from motherlode.policies.model_io import ModelError, merge_models
 from tests.crawler.small_web import crawled, small_web
 

@@ -1,16 +1,20 @@
-"""Sizes and times in the form that users write and read."""
+"""Values of a job in the form that users write: sizes, times, and URLs with passwords. Importing this is fast."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-
-from motherlode.crawler.config.errors import JobError
+from pathlib import Path
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)", re.IGNORECASE)
 _SECONDS_PER_UNIT = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 _BYTES_PER_UNIT = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_USER_AND_PASSWORD = re.compile(r"://[^/?#@\s\"']*:[^/?#\s\"']*@")
+
+
+class JobError(ValueError):
+    """The user's configuration is wrong. The message says what to do."""
 
 
 def format_size(count: float) -> str:
@@ -83,3 +87,34 @@ def format_count(count: int, noun: str) -> str:
     ('1 page', '2,000 pages')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def has_password(text: str) -> bool:
+    """Return whether the text has a URL with a password.
+
+    >>> has_password('proxy = "http://ann:s=cret@127.0.0.1:3128"'), has_password("http://a.example:80/@b")
+    (True, False)
+    """
+    return _USER_AND_PASSWORD.search(text) is not None
+
+
+def remove_password(url: str) -> str:
+    """Return the URL without user name and password if it has a password.
+
+    >>> remove_password("http://ann:s=cret@a.example/"), remove_password("http://a.example/")
+    ('http://a.example/', 'http://a.example/')
+    """
+    return _USER_AND_PASSWORD.sub("://", url)
+
+
+def check_secrets(path: Path) -> None:
+    """Raise JobError if a job file has a password and users other than its owner may read it."""
+    try:
+        mode, text = path.stat().st_mode, path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):  # read_job_file reports it
+        return
+    if mode & 0o077 and has_password(text):
+        raise JobError(
+            f"{path} has a password, and other users of this machine may read it: run `chmod 600 {path}`, or remove "
+            "the password (for a proxy, proxy_env names an environment variable with its URL)"
+        )

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler.input_limits import BoundedInput, InputError, InputLimits, open_input
-from motherlode.crawler.single_page import InputSource, read_source
+from motherlode.crawler.single_page import BoundedInput, InputError, InputLimits, InputSource, open_input, read_source
 
 SHORT_WAIT = InputLimits(timeout_seconds=0.05)
 

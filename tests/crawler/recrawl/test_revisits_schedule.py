@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.crawler.recrawl.schedule import DAY_SECONDS, PageMemory, header_asks, memory_of, validator
+from motherlode.crawler.recrawl.revisits import DAY_SECONDS, PageMemory, header_asks, memory_of
 from motherlode.model import CrawlerDirectives, Page, Visit
 
 A = "http://a.example/1"
@@ -49,7 +49,3 @@ def test_header_directives_are_parsed() -> None:
 
 def test_record_of_an_earlier_version_is_decoded() -> None:
     assert PageMemory(url=A, directives="nofollow noindex none").asked == CrawlerDirectives(noindex=True, nofollow=True)
-
-
-def test_long_validators_are_not_stored() -> None:
-    assert (validator('"e"'), validator("e" * 201)) == ('"e"', "")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler.engine import log
-from motherlode.crawler.engine.log import LogFile
+from motherlode.crawler import Job, JobError
+from motherlode.crawler.engine import checkpoint
+from motherlode.crawler.engine.checkpoint import LogFile
 from tests.crawler.small_web import crawled, small_web
 
 LOGGER = logging.getLogger("motherlode.crawler")
@@ -21,6 +22,13 @@ def test_crawl_logs_one_line_per_url(tmp_path: Path) -> None:
     assert any(" 200 " in line and line.endswith(" relevant") for line in lines)
     assert any(" not-found " in line for line in lines)
     assert not logging.getLogger("motherlode").handlers
+
+
+def test_log_level_of_the_job_sets_the_lowest_level(tmp_path: Path) -> None:
+    folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), log_level="warning")
+    assert not folder.log.exists()
+    with pytest.raises(JobError, match="log_level must be one of debug, info, warning, error; got 'loud'"):
+        Job(seeds=("http://a.example/",), log_level="loud")
 
 
 def test_control_characters_of_a_server_make_no_line(tmp_path: Path) -> None:
@@ -53,7 +61,7 @@ def test_lines_below_the_level_are_not_written(tmp_path: Path) -> None:
 
 
 def test_full_file_is_renamed_and_the_oldest_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log, "MAX_FILE_BYTES", 10)
+    monkeypatch.setattr(checkpoint, "MAX_LOG_BYTES", 10)
     file = LogFile(tmp_path / "crawl.log")
     for number in range(8):
         LOGGER.info("line %d", number)
