@@ -10,13 +10,13 @@ import msgspec
 
 from motherlode.crawler.config.host_patterns import compile_own_hosts
 from motherlode.crawler.config.job import Job
+from motherlode.crawler.config.values import format_moment
 from motherlode.crawler.engine.factory import canonical_seeds
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import AddressGuard, RobotsRules
 from motherlode.frontier import FrontierStorage, HostBudget, HostRecord, domain_refusal
-from motherlode.frontier.backoff import TOO_MANY_FAILURES, given_up
-from motherlode.frontier.prerequisites import RULES_LAST
+from motherlode.frontier.leases import RULES_LAST, TOO_MANY_FAILURES, given_up
 from motherlode.links.href import is_asset
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy
 from motherlode.www.traps import trap_reason
@@ -134,13 +134,9 @@ def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:
 
 
 def _describe_unread(record: HostRecord) -> str:
-    since = _format_time(record.unread_since or 0.0)
+    since = format_moment(record.unread_since or 0.0)
     failed = f"the robots.txt of its host could not be read since {since} ({record.unread_for}), so nothing is allowed"
-    return failed if given_up(record) else f"{failed} now; it is requested again after {_format_time(record.ready_at)}"
-
-
-def _format_time(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return failed if given_up(record) else f"{failed} now; it is requested again after {format_moment(record.ready_at)}"
 
 
 def link_from_home_page(url: str) -> tuple[Link, Outcome]:
