@@ -7,7 +7,7 @@ import pytest
 from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies import policy_from, target_from
 from motherlode.policies.motherlode import Motherlode, PolicyConfig
-from motherlode.policies.motherlode.priors import target_priors
+from motherlode.policies.motherlode.config import target_priors
 from motherlode.www.media_types import MEDIA
 
 

@@ -1,4 +1,4 @@
-"""Policies that learn nothing, and the saved state of random generators."""
+"""Policies that learn nothing."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from motherlode.policies.orders import (
+from motherlode.policies.baselines.orders import (
     OrderPolicy,
     breadth_first,
     depth_first,
     random_order,
-    random_state,
-    set_random_state,
 )
-
-from .fakes import links, outcome
+from tests.policies.fakes import links, outcome
 
 URLS = ["http://a.example/1", "http://b.example:8080/1", "http://a.example/2", "https://b.example:8080/2"]
 
@@ -77,28 +72,3 @@ def test_order_continues_after_load(make: Callable[[], OrderPolicy]) -> None:
         rating.score for rating in before.rate(links(URLS[0]), None)
     ]
     assert after.rate(links(URLS[0]), None)[0].score not in [rating.score for rating in first]
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 2**64), st.integers(0, 700))
-def test_random_generator_continues_after_any_number_of_draws(seed: int, draws: int) -> None:
-    one, other = Random(seed), Random(0)
-    for _ in range(draws):
-        one.random()
-    set_random_state(other, random_state(one))
-    assert [one.random() for _ in range(5)] == [other.random() for _ in range(5)]
-    assert one.sample(range(100), 5) == other.sample(range(100), 5)
-
-
-def test_random_state_does_not_change_the_generator() -> None:
-    random = Random(3)
-    assert random_state(random) == random_state(random)
-    assert random.random() == Random(3).random()
-
-
-@pytest.mark.parametrize("state", [b"", b"x", b"\x00" * 100])
-def test_invalid_random_state_raises_value_error_and_changes_nothing(state: bytes) -> None:
-    random = Random(3)
-    with pytest.raises(ValueError, match=r"."):
-        set_random_state(random, state)
-    assert random.random() == Random(3).random()

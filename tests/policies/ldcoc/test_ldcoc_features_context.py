@@ -1,36 +1,9 @@
-"""Direct properties and siblings: definitions 6 and 7, over statements and over the links of a page."""
+"""Properties and siblings of links: definitions 6 and 7, over the links of a page."""
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from motherlode.model import Link, LinkSource, Statement
-from motherlode.policies.ldcoc.context_graph import ContextGraph, direct_properties, property_of, sibling_set
-
-NODE = st.sampled_from(["<a>", "<b>", "<c>", "<d>", '"literal"'])
-GRAPH = st.lists(st.tuples(st.sampled_from(["<a>", "<b>", "<c>"]), st.sampled_from(["<p>", "<q>"]), NODE, st.just("")))
-
-
-@given(GRAPH)
-def test_sibling_set_equals_definition_6(graph: list[Statement]) -> None:
-    """Compare with definition 6 by trying all combinations."""
-    expected = set()
-    triples = {(s, p, o) for s, p, o, _ in graph}
-    for s, p, o in triples:
-        if ("<a>", p, o) in triples:
-            expected.add(s)
-        if (s, p, "<a>") in triples:
-            expected.add(o)
-    expected = {term for term in expected if term.startswith("<")} - {"<a>"}
-    assert sibling_set("<a>", graph) == expected
-
-
-@given(GRAPH)
-def test_direct_properties_equal_definition_7(graph: list[Statement]) -> None:
-    assert direct_properties("<a>", graph) == {p for s, p, o, _ in graph if s == "<a>"} | {
-        p for s, p, o, _ in graph if o == "<a>"
-    }
+from motherlode.model import Link, LinkSource
+from motherlode.policies.ldcoc.ldcoc_features import ContextGraph, property_of
 
 
 def anchor(url: str, path: str = "html body ul li a", **said: str) -> Link:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Link, LinkSource, Outcome
-from motherlode.policies.baselines.depth_limit import OTHER_DOMAIN, TOO_DEEP, BoundedPolicy
+from motherlode.policies.baselines.orders import OTHER_DOMAIN, TOO_DEEP, BoundedPolicy
 
 from ..fakes import links
 

@@ -1,19 +1,22 @@
-"""Bounded crawling: breadth-first to a depth that grows at relevant pages.
+"""Policies that learn nothing: breadth-first, depth-first and random order, and breadth-first to a bounded depth.
 
-Swoogle's HTML crawler stays with "URIs relative to the given base URI in a limited search space"; BioCrawler "in its
-current path, increases the depth of crawling by a fixed value when it discovers an RDF document, and decreases the
-depth if an HTML document is visited" (Emamdadi et al., related work). So each link has a remaining depth: one less than
-its page, or more if its page is relevant. If no depth remains, the link is refused. Links from an irrelevant page to
-another domain are refused, too. The papers give no numbers. The default is a depth of 3, and 3 more at a relevant page.
+*Bounded depth.* Swoogle's HTML crawler stays with "URIs relative to the given base URI in a limited search space";
+BioCrawler "in its current path, increases the depth of crawling by a fixed value when it discovers an RDF document, and
+decreases the depth if an HTML document is visited" (Emamdadi et al., related work). So each link has a remaining depth:
+one less than its page, or more if its page is relevant. If no depth remains, the link is refused. Links from an
+irrelevant page to another domain are refused, too. The papers give no numbers. The default is a depth of 3, and 3 more
+at a relevant page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from random import Random
 
 import msgspec
 
 from motherlode.model import Explanation, Link, LinkSource, Outcome, Rating
+from motherlode.policies.model_io import random_state, set_random_state
 from motherlode.policies.priority_queue import BestScorePolicy
 from motherlode.www.urls import host_of, registrable_domain
 
@@ -21,6 +24,60 @@ DEPTH = 3
 _MAX_DEPTH = 255
 TOO_DEEP = "beyond the bounded depth"
 OTHER_DOMAIN = "another domain, from a page without a find"
+
+
+class OrderPolicy(BestScorePolicy):
+    """Picks the waiting URL with the highest score among all ready hosts. The arms are hosts."""
+
+    def __init__(self, score: Callable[[int], float], random: Random | None = None, *, says: str = "") -> None:
+        super().__init__()
+        self._score = score
+        """Maps the number of a link in the order of discovery to its score."""
+        self._random = random
+        """The generator that `score` uses, if it uses one."""
+        self._says = says or "The waiting URL with the highest score is fetched next. Nothing is learned."
+        self._count = 0
+
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
+        ratings = []
+        for link in links:
+            self._count += 1
+            ratings.append(Rating(arm=host_of(link.url), score=self._score(self._count)))
+        return ratings
+
+    def learn(self, outcome: Outcome) -> None:
+        """Do nothing: this policy does not learn."""
+
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
+        return Explanation(says=self._says, value=rating.score)
+
+    def dump(self) -> bytes:
+        return msgspec.msgpack.encode((self._count, b"" if self._random is None else random_state(self._random)))
+
+    def load(self, state: bytes) -> None:
+        self._count, randomness = msgspec.msgpack.decode(state, type=tuple[int, bytes])
+        if self._random is not None:
+            set_random_state(self._random, randomness)
+
+
+def breadth_first() -> OrderPolicy:
+    """Return the policy that fetches URLs in the order of their discovery."""
+    says = "Breadth-first: URLs are fetched in the order of their discovery. Nothing is learned."
+    return OrderPolicy(lambda count: -count, says=says)
+
+
+def depth_first() -> OrderPolicy:
+    """Return the policy that fetches URLs in the reverse order of their discovery."""
+    says = "Depth-first: URLs are fetched in the reverse order of their discovery. Nothing is learned."
+    return OrderPolicy(lambda count: count, says=says)
+
+
+def random_order(random: Random) -> OrderPolicy:
+    """Return the policy that fetches URLs in random order."""
+    says = (
+        "Random: each URL gets a random number when it is found, and the highest is fetched first. Nothing is learned."
+    )
+    return OrderPolicy(lambda count: random.random(), random, says=says)
 
 
 def _is_host_of_domain(host: str, domain: str) -> bool:
