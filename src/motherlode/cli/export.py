@@ -12,7 +12,8 @@ from typing import Annotated, BinaryIO
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.index import update_index
+from motherlode.cli.options import OUTPUT, CrawlDir, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop, terminal
 from motherlode.crawler import CrawlFolder
 from motherlode.index import QuadStore
@@ -43,17 +44,12 @@ _STREAMS: dict[ExportFormat, tuple[Callable[[QuadStore, BinaryIO, ProgressCallba
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
+    folder: CrawlDir,
     *,
     form: Annotated[ExportFormat, typer.Option("--format", help="Format of the export.")] = ExportFormat.NQUADS,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="A file, compressed if it ends in .gz; for Parquet a folder. [default: stdout]",
-        ),
+        option("FILE", "A file, compressed if it ends in .gz; for Parquet a folder. [default: stdout]", *OUTPUT),
     ] = None,
 ) -> None:
     """Write the data of a crawl in a format for other tools.

@@ -17,7 +17,8 @@ import pyoxigraph as ox
 import typer
 from rich.text import Text
 
-from motherlode.cli.standard_streams import is_closed
+from motherlode.cli import is_closed
+from motherlode.cli.options import Allow, argument, flag, option
 from motherlode.cli.terminal import FAILED, replace_controls, say, stop
 from motherlode.crawler import JobError
 from motherlode.crawler.config.units import format_count
@@ -29,6 +30,9 @@ from motherlode.www.media_types import MEDIA, by_media_type, essence, fits
 
 if TYPE_CHECKING:
     from motherlode.crawler.single_page import PageFetcher
+
+
+SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 
 
 class Contexts(Enum):
@@ -48,37 +52,25 @@ class ExtractFormat(Enum):
 
 
 def extract(
-    source: Annotated[str, typer.Argument(metavar="FILE|URL|-", help="A file, a URL, or - for stdin.")],
+    source: Annotated[str, argument("FILE|URL|-", "A file, a URL, or - for stdin.")],
     *,
-    base: Annotated[str | None, typer.Option(metavar="URL", help="Base URL for relative references.")] = None,
-    media_type: Annotated[
-        str, typer.Option("--type", metavar="MEDIA", help="Media type, if name and content do not show it.")
-    ] = "",
+    base: Annotated[str | None, option("URL", "Base URL for relative references.")] = None,
+    media_type: Annotated[str, option("MEDIA", "Media type, if name and content do not show it.", "--type")] = "",
     syntax: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="S", help=f"Only this syntax; may be given several times: {', '.join(one.value for one in Syntax)}."
-        ),
+        list[str] | None, option("S", f"Only this syntax; may be given several times: {', '.join(SYNTAXES)}.")
     ] = None,
     form: Annotated[ExtractFormat, typer.Option("--format", help="Output format.")] = ExtractFormat.NQUADS,
-    allow: Annotated[
-        list[str] | None, typer.Option(metavar="RANGE", help="Allow requests to a private address range.")
-    ] = None,
-    delay: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Pause between two requests to one host.")
-    ] = 1.0,
+    allow: Allow = None,
+    delay: Annotated[float, option("SECONDS", "Pause between two requests to one host.", min=0)] = 1.0,
     contexts: Annotated[
         Contexts, typer.Option(help="JSON-LD contexts: only those of Motherlode, or fetch others as well.")
     ] = Contexts.BUNDLED,
-    strict_jsonld: Annotated[
-        bool, typer.Option("--strict-jsonld", help="Leave out IRIs of JSON-LD that need a repair.")
-    ] = False,
+    strict_jsonld: Annotated[bool, flag("--strict-jsonld", "Leave out IRIs of JSON-LD that need a repair.")] = False,
     max_bytes: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Maximum size of the input: 500kB, 10MB, 2GB. Default: 1GB.")
+        str | None, option("SIZE", "Maximum size of the input: 500kB, 10MB, 2GB. Default: 1GB.")
     ] = None,
     timeout: Annotated[
-        str | None,
-        typer.Option(metavar="T", help="Maximum wait for the next bytes of stdin, a pipe or a device. Default: 60s."),
+        str | None, option("T", "Maximum wait for the next bytes of stdin, a pipe or a device. Default: 60s.")
     ] = None,
 ) -> None:
     """Extract the structured data of one page or document.
@@ -220,11 +212,10 @@ def _has_transformer(media_type: str) -> bool:
 def _parse_syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
     if not names:
         return None
-    known = {one.value: one for one in Syntax}
     for name in names:
-        if name not in known:
-            stop(f"unknown syntax {name!r}{_nearest(name, known)}; known: {', '.join(known)}")
-    return frozenset(known[name] for name in names)
+        if name not in SYNTAXES:
+            stop(f"unknown syntax {name!r}{_nearest(name, SYNTAXES)}; known: {', '.join(SYNTAXES)}")
+    return frozenset(SYNTAXES[name] for name in names)
 
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")

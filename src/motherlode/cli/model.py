@@ -6,9 +6,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from motherlode import __version__
+from motherlode.cli.options import OUTPUT, AsJson, argument, option
 from motherlode.cli.terminal import print_json, print_table, say, stop
 from motherlode.crawler.model_files import now, read_model, write_model
 from motherlode.model import SummaryLine
@@ -24,18 +23,12 @@ class ModelAction(Enum):
 
 
 def model(
-    action: Annotated[ModelAction, typer.Argument(metavar="show|save|merge", help="What to do.")],
-    sources: Annotated[
-        list[Path], typer.Argument(metavar="DIR|FILE...", help="Folders of crawls, running or not, and model files.")
-    ],
+    action: Annotated[ModelAction, argument("show|save|merge", "What to do.")],
+    sources: Annotated[list[Path], argument("DIR|FILE...", "Folders of crawls, running or not, and model files.")],
     *,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="For save and merge: the file to write.")
-    ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="For show: maximum number of rows per table.")
-    ] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="For show: print one JSON object.")] = False,
+    output: Annotated[Path | None, option("FILE", "For save and merge: the file to write.", *OUTPUT)] = None,
+    limit: Annotated[int, option("N", "For show: maximum number of rows per table.", min=1)] = 10,
+    as_json: AsJson = False,
 ) -> None:
     """Show, save and merge the models that crawls have learned.
 

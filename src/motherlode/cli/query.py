@@ -10,14 +10,14 @@ import time
 import traceback
 from collections.abc import Callable
 from enum import Enum
-from pathlib import Path
 from typing import Annotated
 
 import pyoxigraph as ox
 import typer
 
 from motherlode.cli import INTERRUPTED
-from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.index import update_index
+from motherlode.cli.options import CrawlDir, argument, flag, open_crawl, option
 from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.units import format_count
@@ -39,14 +39,12 @@ class QueryFormat(Enum):
 
 
 def query(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
-    sparql: Annotated[str, typer.Argument(metavar="SPARQL", help="A SPARQL 1.1 query, or - to read it from stdin.")],
+    folder: CrawlDir,
+    sparql: Annotated[str, argument("SPARQL", "A SPARQL 1.1 query, or - to read it from stdin.")],
     *,
     output: Annotated[QueryFormat, typer.Option("--format", help="How to print the results.")] = QueryFormat.TABLE,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.01, help="Time limit of the query.")] = 60.0,
-    allow_service: Annotated[
-        bool, typer.Option("--allow-service", help="Let SERVICE <…> send requests to other servers.")
-    ] = False,
+    timeout: Annotated[float, option("SECONDS", "Time limit of the query.", min=0.01)] = 60.0,
+    allow_service: Annotated[bool, flag("--allow-service", "Let SERVICE <…> send requests to other servers.")] = False,
 ) -> None:
     """Run a SPARQL query on the data of a crawl. The default graph is the union of all pages.
 
@@ -68,10 +66,8 @@ def query(
     request = QueryRequest(sparql=text, allow_service=allow_service)
     code = run_with_timeout(timeout, lambda: _run_query(crawl, request, output))
     if code is None:
-        stop(
-            f"no result within {timeout:g} s, so the query was stopped: use LIMIT, a narrower pattern or --timeout",
-            code=FAILED,
-        )
+        advice = "use LIMIT, a narrower pattern or --timeout"
+        stop(f"no result within {timeout:g} s, so the query was stopped: {advice}", code=FAILED)
     if code:
         raise typer.Exit(code)
 
@@ -136,10 +132,8 @@ def _exit_code(status: int) -> int:
     """Return the exit code of a child process, or exit with an error if a signal ended it."""
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
-        stop(
-            f"the query was ended by {name}: {_SIGNAL_CAUSES.get(name, 'it may have needed too much memory')}",
-            code=FAILED,
-        )
+        cause = _SIGNAL_CAUSES.get(name, "it may have needed too much memory")
+        stop(f"the query was ended by {name}: {cause}", code=FAILED)
     return os.waitstatus_to_exitcode(status)
 
 
@@ -163,6 +157,13 @@ def _run_query(folder: CrawlFolder, request: QueryRequest, output: QueryFormat) 
     return 0
 
 
+_RESULT_FORMATS = {
+    QueryFormat.JSON: ox.QueryResultsFormat.JSON,
+    QueryFormat.CSV: ox.QueryResultsFormat.CSV,
+    QueryFormat.TSV: ox.QueryResultsFormat.TSV,
+}
+
+
 def print_result(
     result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat, sparql: str
 ) -> None:
@@ -172,27 +173,18 @@ def print_result(
         return
     if output is QueryFormat.NQUADS:
         stop("--format nquads is for CONSTRUCT and DESCRIBE; use table, json, csv or tsv for SELECT and ASK")
-    if output is QueryFormat.TABLE:
-        if isinstance(result, ox.QueryBoolean):
-            sys.stdout.write("yes\n" if result else "no\n")
-            return
-        print_solutions(result, sparql)
-        return
     if isinstance(result, ox.QueryBoolean) and output is not QueryFormat.JSON:
-        sys.stdout.write("true\n" if result else "false\n")
-        return
-    formats = {
-        QueryFormat.JSON: ox.QueryResultsFormat.JSON,
-        QueryFormat.CSV: ox.QueryResultsFormat.CSV,
-        QueryFormat.TSV: ox.QueryResultsFormat.TSV,
-    }
-    result.serialize(sys.stdout.buffer, format=formats[output])
-    if output is QueryFormat.JSON:
-        sys.stdout.buffer.write(b"\n")
+        words = ("yes", "no") if output is QueryFormat.TABLE else ("true", "false")
+        sys.stdout.write(f"{words[0] if result else words[1]}\n")
+    elif output is QueryFormat.TABLE:
+        print_solutions(result, sparql)
+    else:
+        result.serialize(sys.stdout.buffer, format=_RESULT_FORMATS[output])
+        sys.stdout.buffer.write(b"\n" if output is QueryFormat.JSON else b"")
 
 
 def _print_triples(result: ox.QueryTriples, output: QueryFormat) -> None:
-    if output in (QueryFormat.JSON, QueryFormat.CSV, QueryFormat.TSV):
+    if output in _RESULT_FORMATS:
         stop(f"--format {output.value} is for SELECT and ASK; CONSTRUCT and DESCRIBE give nquads")
     for triple in result:
         sys.stdout.write(f"{triple} .\n")
