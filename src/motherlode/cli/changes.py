@@ -9,7 +9,7 @@ from typing import Annotated
 from motherlode.cli.index import update_index
 from motherlode.cli.options import CrawlDir, open_crawl, option
 from motherlode.cli.terminal import say, stop
-from motherlode.crawler.config.units import format_count
+from motherlode.crawler.config.values import format_count
 from motherlode.index.rdf_patch import changes_path, read_changes
 
 

@@ -18,9 +18,9 @@ from motherlode.cli.terminal import FAILED, print_json, say, say_above_progress,
 from motherlode.cluster import merge_shards
 from motherlode.cluster.ray_runtime import check_cluster, check_state, need_ray, running_ray
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError, read_stats
-from motherlode.crawler.config.units import format_count, format_duration, format_moment, format_size
+from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
+from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
 from motherlode.crawler.engine.factory import BeginRefresh, assemble
-from motherlode.crawler.engine.log import DEFAULT_LEVEL, LEVELS
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
 from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.crawler.stats.counters import subtract_counters
@@ -28,16 +28,13 @@ from motherlode.index.sinks.sink_settings import SinkKind
 from motherlode.index.snapshot import DamagedError, is_damage, remedy, store_advice
 from motherlode.www.urls import OUT_OF_SCOPE
 
-
-def check_log_level(level: str) -> str:
-    """Return the level in lower case, or stop if there is no such level."""
-    if level.lower() not in LEVELS:
-        stop(f"--log-level {level}: should be one of {', '.join(LEVELS)}")
-    return level.lower()
-
-
 LogLevel = Annotated[
-    str, option("|".join(LEVELS), "Lowest level of the lines in crawl.log of the folder.", callback=check_log_level)
+    str | None,
+    option(
+        "|".join(LOG_LEVELS),
+        f"Lowest level of the lines in crawl.log of the folder. [default: {DEFAULT_LOG_LEVEL}]",
+        callback=lambda level: level and level.lower(),
+    ),
 ]
 
 
@@ -58,9 +55,7 @@ def check_shards(job: Job) -> None:
     check_cluster(job.ray)
 
 
-def run_crawl(
-    job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None, log_level: str = DEFAULT_LEVEL
-) -> bool:
+def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
     """Run a crawl, show its progress and write its report. Return whether the user stopped it.
 
     The folder is locked by the caller and unlocked here.
@@ -69,7 +64,7 @@ def run_crawl(
         if job.shards > 1:
             stopped = _run_shards(job, folder, quiet=quiet)
         else:
-            stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh, log_level=log_level))
+            stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh))
     except JobError as error:
         stop(str(error))
     except (OSError, RuntimeError) as error:
@@ -82,13 +77,11 @@ def run_crawl(
     return stopped
 
 
-async def visit_all(
-    job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None, log_level: str = DEFAULT_LEVEL
-) -> bool:
+async def visit_all(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
     """Run a crawl without shards and show its progress. Return whether the user stopped it."""
     if job.own_hosts and not quiet:
         say(f"robots.txt is not applied to your own hosts: {', '.join(job.own_hosts)}")
-    assembled = assemble(job, folder, refresh=refresh, log_level=log_level)
+    assembled = assemble(job, folder, refresh=refresh)
     crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
     try:

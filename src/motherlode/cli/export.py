@@ -17,7 +17,7 @@ from motherlode.cli.options import OUTPUT, CrawlDir, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop, terminal
 from motherlode.crawler import CrawlFolder
 from motherlode.index import QuadStore
-from motherlode.index.export.nquads import export_nquads, export_trig, open_output
+from motherlode.index.export.streams import export_nquads, export_trig, open_output
 from motherlode.index.export.void import export_void
 from motherlode.index.snapshot import DamagedError
 
@@ -124,7 +124,7 @@ def _export_parquet(store: QuadStore, output: Path | None) -> None:
 
 
 def _export_warc(folder: CrawlFolder, output: Path | None) -> None:
-    from motherlode.index.export.warc import export_warc
+    from motherlode.index.export.streams import export_warc
 
     files = folder.list_warc_files()
     if not files:

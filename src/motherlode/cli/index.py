@@ -14,7 +14,7 @@ import typer
 from motherlode.cli.options import CrawlDir, Quiet, flag, open_crawl
 from motherlode.cli.terminal import say, stop
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.crawler.config.units import format_count
+from motherlode.crawler.config.values import format_count
 
 
 def index(

@@ -9,7 +9,7 @@ from typing import Annotated
 from motherlode import __version__
 from motherlode.cli.options import OUTPUT, AsJson, argument, option
 from motherlode.cli.terminal import print_json, print_table, say, stop
-from motherlode.crawler.model_files import now, read_model, write_model
+from motherlode.crawler.engine.recovery import now, read_model, write_model
 from motherlode.model import SummaryLine
 from motherlode.policies.model_io import Model, merge_models, policy_of
 

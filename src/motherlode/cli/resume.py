@@ -9,7 +9,6 @@ from motherlode.cli.crawl_run import CrawlEnd, LogLevel, check_shards, print_out
 from motherlode.cli.options import AsJson, CrawlDir, Quiet, option
 from motherlode.cli.terminal import stop
 from motherlode.crawler import CrawlFolder, JobError, parse_size, parse_time
-from motherlode.crawler.engine.log import DEFAULT_LEVEL
 
 
 def resume(
@@ -23,7 +22,7 @@ def resume(
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
-    log_level: LogLevel = DEFAULT_LEVEL,
+    log_level: LogLevel = None,
 ) -> None:
     """Continue a crawl that was stopped or killed. Only URLs that were in flight are fetched again."""
     crawl = CrawlFolder(folder)
@@ -34,6 +33,7 @@ def resume(
             "time": None if time is None else parse_time(time),
             "bytes": None if size is None else parse_size(size),
             "ray": ray,
+            "log_level": log_level,
         }
         job = dataclasses.replace(saved, **{name: value for name, value in changes.items() if value is not None})
         check_shards(job)
@@ -43,5 +43,5 @@ def resume(
         crawl.move_secrets()
     except JobError as error:
         stop(str(error))
-    stopped = run_crawl(job, crawl, quiet=quiet or as_json, log_level=log_level)
+    stopped = run_crawl(job, crawl, quiet=quiet or as_json)
     print_outcome(crawl, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, crawl))

@@ -19,7 +19,7 @@ from motherlode.crawler.report.crawl_report import CrawlReport, draw_harvest
 from motherlode.crawler.report.markup import open_templates
 from motherlode.index.fulltext import Hit, Search, Snippet
 from motherlode.index.query.diagnostics import query_form
-from motherlode.index.query.query_worker import WorkerQuery
+from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import PREFIXES
 from motherlode.serve.query_pool import MAX_PAGE_RESULT_BYTES, QueryFailure, QueryPool, Row, Term, parse_results
 
@@ -168,7 +168,9 @@ async def query_page(pool: QueryPool, sparql: str, *, base: str, seconds: float)
 
 
 async def _run_query(pool: QueryPool, sparql: str, base: str, seconds: float) -> _ShownResult:
-    worker_query = WorkerQuery(sparql=sparql, base=base, graph="application/n-triples", max_bytes=MAX_PAGE_RESULT_BYTES)
+    worker_query = QueryRequest(
+        sparql=sparql, base=base, graph="application/n-triples", max_bytes=MAX_PAGE_RESULT_BYTES
+    )
     async with pool.ask(worker_query, seconds=seconds) as found:
         content = await found.read()
     if query_form(sparql) in ("CONSTRUCT", "DESCRIBE"):

@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from motherlode.index.query import QueryProblem
+from motherlode.index.query.diagnostics import QueryProblem
 from motherlode.index.query.query_worker import (
     CHUNK,
     DAMAGED,
@@ -32,7 +32,7 @@ from motherlode.index.query.query_worker import (
     INVALID,
     READY,
     TOO_LARGE,
-    WorkerQuery,
+    QueryRequest,
 )
 from motherlode.runtime import pack_frame, read_frame_async
 
@@ -85,7 +85,7 @@ class _Worker:
             raise QueryFailure(503, f"the store cannot be opened: {content.decode('utf-8', 'replace')}")
         return worker
 
-    async def send(self, worker_query: WorkerQuery) -> None:
+    async def send(self, worker_query: QueryRequest) -> None:
         if self._process.stdin is None:
             raise QueryFailure(500, "internal error: the query process has no stdin")
         self._process.stdin.write(pack_frame(msgspec.msgpack.encode(worker_query)))
@@ -202,7 +202,7 @@ class QueryPool:
         """Seconds after which a worker opens a new snapshot, if the store has changed."""
 
     @asynccontextmanager
-    async def ask(self, worker_query: WorkerQuery, *, seconds: float) -> AsyncIterator[QueryResult]:
+    async def ask(self, worker_query: QueryRequest, *, seconds: float) -> AsyncIterator[QueryResult]:
         """Execute a query and yield its result, which must be read inside the context.
 
         QueryFailure if the result does not begin and end within `seconds`. The time in the queue does not count.
@@ -234,7 +234,7 @@ class QueryPool:
         finally:
             self._queries -= 1
 
-    def _refresh_if_stale(self, worker_query: WorkerQuery, worker: _Worker) -> WorkerQuery:
+    def _refresh_if_stale(self, worker_query: QueryRequest, worker: _Worker) -> QueryRequest:
         if time.monotonic() - worker.opened_at < self._refresh_seconds:
             return worker_query
         worker.opened_at, before, worker.fingerprint = (
@@ -328,7 +328,7 @@ class QueryRows:
 
 async def select(pool: QueryPool, sparql: str, *, seconds: float, max_bytes: int = MAX_PAGE_RESULT_BYTES) -> QueryRows:
     """Execute a query and read its whole result. QueryFailure if there is none."""
-    worker_query = WorkerQuery(sparql=sparql, results="application/sparql-results+json", max_bytes=max_bytes)
+    worker_query = QueryRequest(sparql=sparql, results="application/sparql-results+json", max_bytes=max_bytes)
     async with pool.ask(worker_query, seconds=seconds) as result:
         return parse_results(await result.read())
 

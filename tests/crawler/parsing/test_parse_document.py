@@ -12,7 +12,8 @@ import pytest
 from motherlode.crawler.parsing import page_parser
 from motherlode.crawler.parsing.messages import ServiceResponse, SubrequestResults
 from motherlode.crawler.parsing.page_parser import parse_document
-from motherlode.links import LinkOptions, collect_links
+from motherlode.links.collect import collect_links
+from motherlode.links.href import LinkOptions
 from motherlode.model import ContentKind, Problem, Syntax, TransformResult
 from motherlode.transform import TransformOptions
 from motherlode.transform.options import Service

@@ -10,14 +10,13 @@ import msgspec
 
 from motherlode.crawler.config.host_patterns import compile_own_hosts
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.config.units import format_moment
+from motherlode.crawler.config.values import format_moment
 from motherlode.crawler.engine.factory import canonical_seeds
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import AddressGuard, RobotsRules
 from motherlode.frontier import FrontierStorage, HostBudget, HostRecord, domain_refusal
-from motherlode.frontier.backoff import TOO_MANY_FAILURES, given_up
-from motherlode.frontier.prerequisites import RULES_LAST
+from motherlode.frontier.leases import RULES_LAST, TOO_MANY_FAILURES, given_up
 from motherlode.links.href import is_asset
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy
 from motherlode.www.traps import trap_reason

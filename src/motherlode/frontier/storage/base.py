@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from motherlode.frontier.lease import Entry, HostRecord, UrlState
+from motherlode.frontier.records import Entry, HostRecord, UrlState
 
 
 class FrontierStorage(Protocol):

@@ -24,7 +24,7 @@ from pathlib import Path
 import lmdb
 import msgspec
 
-from motherlode.frontier.lease import Entry, UrlState
+from motherlode.frontier.records import Entry, UrlState
 from motherlode.frontier.storage.queues import Queues
 from motherlode.frontier.storage.run_files import (
     ARM_KEY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 
-from motherlode.frontier.lease import Entry, HostRecord, UrlState
+from motherlode.frontier.records import Entry, HostRecord, UrlState
 from motherlode.www.urls import host_of
 
 

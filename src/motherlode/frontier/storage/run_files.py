@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 import xxhash
 
-from motherlode.frontier.lease import Entry, HostRecord, UrlState
+from motherlode.frontier.records import Entry, HostRecord, UrlState
 
 ARM_KEY = struct.Struct(">I")
 NUMBER_KEY = struct.Struct(">Q")

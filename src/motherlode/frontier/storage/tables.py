@@ -20,7 +20,7 @@ import lmdb
 import msgspec
 import xxhash
 
-from motherlode.frontier.lease import HostRecord
+from motherlode.frontier.records import HostRecord
 from motherlode.frontier.storage.run_files import NUMBER_KEY, decode_host, encode
 
 MAX_RESIDENT_BYTES = 512 << 20

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyoxigraph as ox
 
-from motherlode.index.export.nquads import CountedQuads, Progress, ignore_progress
+from motherlode.index.export.streams import CountedQuads, Progress, ignore_progress
 from motherlode.index.page_record import PROVENANCE, serialize_term
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import pyoxigraph as ox
 
-from motherlode.index.export.nquads import CountedQuads, Progress, ignore_progress
+from motherlode.index.export.streams import CountedQuads, Progress, ignore_progress
 from motherlode.index.page_record import DATASET, PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES, RDF, XSD

@@ -25,10 +25,8 @@ class PageChange(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
     def nquads(self, *, provenance_graph: str) -> str:
         """Return the page as N-Quads. If `provenance_graph` is "", provenance is left out."""
-        parts = [_add_graph(lines, graph) for graph, lines in self.graphs.items()]
-        if provenance_graph:
-            parts.append(_add_graph(self.provenance, provenance_graph))
-        return "".join(parts)
+        graphs = [*self.graphs.items(), *([(provenance_graph, self.provenance)] if provenance_graph else [])]
+        return "".join(lines.replace(" .\n", f" {graph} .\n") for graph, lines in graphs)
 
 
 def change_from(record: PageRecord) -> PageChange:
@@ -37,13 +35,11 @@ def change_from(record: PageRecord) -> PageChange:
     graphs: dict[str, list[str]] = {page: [], **{graph: [] for graph in record.graphs}}
     for quad in _parse_quads(record.graph_quads):
         graphs.setdefault(str(quad.graph_name), []).append(f"{quad.triple} .\n")
-    provenance = [
-        f"{quad.triple} .\n" for quad in _parse_quads(serialize_provenance(record).encode("utf-8", "replace"))
-    ]
+    provenance = _parse_quads(serialize_provenance(record).encode("utf-8", "replace"))
     return PageChange(
         page=page,
         graphs={graph: "".join(lines) for graph, lines in graphs.items()},
-        provenance="".join(provenance),
+        provenance="".join(f"{quad.triple} .\n" for quad in provenance),
     )
 
 
@@ -78,19 +74,13 @@ def drop_nonstandard(change: PageChange) -> PageChange:
 
 
 def _standard_lines(lines: str) -> str:
-    return "".join(f"{line}\n" for line in lines.split("\n") if line and _is_standard(line))
-
-
-def _is_standard(line: str) -> bool:
-    """Return whether every endpoint accepts a line. Many support neither triple terms nor base directions."""
-    return any(
-        not isinstance(quad.object, ox.Triple) and getattr(quad.object, "direction", None) is None
+    """Return the lines that every endpoint accepts. Many support neither triple terms nor base directions."""
+    return "".join(
+        f"{line}\n"
+        for line in lines.split("\n")
         for quad in _parse_line(line.encode(), lenient=False)
+        if not isinstance(quad.object, ox.Triple) and getattr(quad.object, "direction", None) is None
     )
-
-
-def _add_graph(lines: str, graph: str) -> str:
-    return lines.replace(" .\n", f" {graph} .\n")
 
 
 class SegmentSink:
