@@ -10,7 +10,7 @@ from motherlode import __version__
 from motherlode.cli.options import OUTPUT, AsJson, argument, option
 from motherlode.cli.terminal import print_json, print_table, say, stop
 from motherlode.crawler.engine.recovery import now, read_model, write_model
-from motherlode.model import SummaryLine
+from motherlode.model import Summarizes
 from motherlode.policies.model_io import Model, merge_models, policy_of
 
 
@@ -76,8 +76,8 @@ def _show(sources: list[Path], *, limit: int, as_json: bool) -> None:
     if len(sources) != 1:
         stop("model show takes one folder or file")
     found = read_model(sources[0])
-    summarize = getattr(policy_of(found, name=str(sources[0])), "summary", None)
-    learned: list[SummaryLine] = [] if summarize is None else list(summarize(limit))
+    policy = policy_of(found, name=str(sources[0]))
+    learned = policy.summary(limit) if isinstance(policy, Summarizes) else ()
     if as_json:
         tables = [
             {"title": one.title, "rows": [dict(zip(one.columns, row, strict=True)) for row in one.rows]}
@@ -88,7 +88,7 @@ def _show(sources: list[Path], *, limit: int, as_json: bool) -> None:
     print_table(("", ""), [(name, str(value)) for name, value in found.label().items()])
     for one in learned:
         print_table(one.columns, [[_format_cell(value) for value in row] for row in one.rows], title=one.title)
-    if summarize is None:
+    if not isinstance(policy, Summarizes):
         say(f"the policy {found.policy} has no summary of what it learned")
 
 
