@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -25,20 +24,12 @@ ProgressCallback = Callable[[int], None]
 """Called with the number of items written so far."""
 
 
-class ExportFormat(Enum):
-    """Values of `--format`."""
-
-    NQUADS = "nquads"
-    TRIG = "trig"
-    PARQUET = "parquet"
-    WARC = "warc"
-    VOID = "void"
-
+ExportFormat = Literal["nquads", "trig", "parquet", "warc", "void"]
 
 _STREAMS: dict[ExportFormat, tuple[Callable[[QuadStore, BinaryIO, ProgressCallback], int], str]] = {
-    ExportFormat.NQUADS: (export_nquads, "quads"),
-    ExportFormat.TRIG: (export_trig, "quads"),
-    ExportFormat.VOID: (export_void, "statements"),
+    "nquads": (export_nquads, "quads"),
+    "trig": (export_trig, "quads"),
+    "void": (export_void, "statements"),
 }
 """Formats that are one stream: the writer, and what it counts."""
 
@@ -46,7 +37,7 @@ _STREAMS: dict[ExportFormat, tuple[Callable[[QuadStore, BinaryIO, ProgressCallba
 def export(
     folder: CrawlDir,
     *,
-    form: Annotated[ExportFormat, typer.Option("--format", help="Format of the export.")] = ExportFormat.NQUADS,
+    form: Annotated[ExportFormat, typer.Option("--format", help="Format of the export.")] = "nquads",
     output: Annotated[
         Path | None,
         option("FILE", "A file, compressed if it ends in .gz; for Parquet a folder. [default: stdout]", *OUTPUT),
@@ -69,13 +60,13 @@ def export(
       motherlode export out --format void
     """
     crawl = open_crawl(folder)
-    if form is ExportFormat.WARC:
+    if form == "warc":
         _export_warc(crawl, output)
         return
     update_index(crawl)
     store = _open_store(crawl)
     try:
-        if form is ExportFormat.PARQUET:
+        if form == "parquet":
             _export_parquet(store, output)
         else:
             write, unit = _STREAMS[form]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,17 +14,12 @@ from motherlode.crawler.url_rules import add_filter, read_filters, remove_filter
 _VALUE_HELP = "To add: a regular expression. To remove: the number of a filter, which list shows."
 
 
-class FilterAction(Enum):
-    """Values of the argument."""
-
-    ADD = "add"
-    LIST = "list"
-    REMOVE = "remove"
+FilterAction = Literal["add", "list", "remove"]
 
 
 def filter(
     folder: CrawlDir,
-    action: Annotated[FilterAction, argument("add|list|remove", "What to do.")] = FilterAction.LIST,
+    action: Annotated[FilterAction, argument("add|list|remove", "What to do.")] = "list",
     value: Annotated[str | None, argument("REGEX|N", _VALUE_HELP)] = None,
     *,
     allow: Annotated[
@@ -54,11 +48,11 @@ def filter(
     crawl = open_crawl(folder)
     path = crawl.filters
     try:
-        if action is FilterAction.LIST:
+        if action == "list":
             _list(crawl, as_json=as_json)
         elif value is None:
-            stop("give a regular expression to add" if action is FilterAction.ADD else "give the number of a filter")
-        elif action is FilterAction.ADD:
+            stop("give a regular expression to add" if action == "add" else "give the number of a filter")
+        elif action == "add":
             added = add_filter(path, value, deny=not allow)
             say(f"filter {added.number} {'allows' if allow else 'denies'} {added.pattern}")
         elif not value.isascii() or not value.isdigit():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from motherlode import __version__
 from motherlode.cli.options import OUTPUT, AsJson, argument, option
@@ -13,13 +12,7 @@ from motherlode.crawler.engine.recovery import now, read_model, write_model
 from motherlode.model import Summarizes
 from motherlode.policies.model_io import Model, merge_models, policy_of
 
-
-class ModelAction(Enum):
-    """Values of the first argument."""
-
-    SHOW = "show"
-    SAVE = "save"
-    MERGE = "merge"
+ModelAction = Literal["show", "save", "merge"]
 
 
 def model(
@@ -43,16 +36,16 @@ def model(
     docs/models.md.
     """
     try:
-        if action is ModelAction.SHOW:
+        if action == "show":
             if output is not None:
                 stop("model show writes no file: leave out -o, or use `motherlode model save`")
             _show(sources, limit=limit, as_json=as_json)
             return
         if output is None:
-            stop(f"model {action.value} needs -o FILE")
+            stop(f"model {action} needs -o FILE")
         if output.is_dir():
             stop(f"{output} is a folder: name a file with -o")
-        if action is ModelAction.SAVE:
+        if action == "save":
             if len(sources) != 1:
                 stop("model save takes one crawl: use `motherlode model merge` for several")
             made = read_model(sources[0])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable
-from enum import Enum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pyoxigraph as ox
 import typer
@@ -24,26 +23,14 @@ from motherlode.crawler.config.values import format_count
 from motherlode.index.query.diagnostics import QueryError
 from motherlode.index.query.query_worker import QueryExecutor, QueryRequest, isolate_from_network
 
-_FIRST_POLL_SECONDS = 0.0005
-_MAX_POLL_SECONDS = 0.02
-"""Interval between two checks for the end of the child process. It grows from the first to the second value."""
-
-
-class QueryFormat(Enum):
-    """Values of `--format`."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    TSV = "tsv"
-    NQUADS = "nquads"
+QueryFormat = Literal["table", "json", "csv", "tsv", "nquads"]
 
 
 def query(
     folder: CrawlDir,
     sparql: Annotated[str, argument("SPARQL", "A SPARQL 1.1 query, or - to read it from stdin.")],
     *,
-    output: Annotated[QueryFormat, typer.Option("--format", help="How to print the results.")] = QueryFormat.TABLE,
+    output: Annotated[QueryFormat, typer.Option("--format", help="How to print the results.")] = "table",
     timeout: Annotated[float, option("SECONDS", "Time limit of the query.", min=0.01)] = 60.0,
     allow_service: Annotated[bool, flag("--allow-service", "Let SERVICE <…> send requests to other servers.")] = False,
 ) -> None:
@@ -83,22 +70,18 @@ def run_with_timeout(seconds: float, work: Callable[[], int]) -> int | None:
     child = os.fork()
     if child == 0:
         _run_in_child(work)
-    deadline = time.monotonic() + seconds
+    handle = os.pidfd_open(child)
     try:
-        pause = _FIRST_POLL_SECONDS
-        while time.monotonic() < deadline:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                break
-            time.sleep(pause)
-            pause = min(_MAX_POLL_SECONDS, pause * 1.5)
-        else:
+        has_ended, _, _ = select.select([handle], [], [], seconds)
+        if not has_ended:
             _kill(child)
             return None
     except BaseException:  # Ctrl-C: the child must not outlive us
         _kill(child)
         raise
-    return _exit_code(status)
+    finally:
+        os.close(handle)
+    return _exit_code(os.waitpid(child, 0)[1])
 
 
 def _run_in_child(work: Callable[[], int]) -> None:
@@ -159,9 +142,9 @@ def _run_query(folder: CrawlFolder, request: QueryRequest, output: QueryFormat) 
 
 
 _RESULT_FORMATS = {
-    QueryFormat.JSON: ox.QueryResultsFormat.JSON,
-    QueryFormat.CSV: ox.QueryResultsFormat.CSV,
-    QueryFormat.TSV: ox.QueryResultsFormat.TSV,
+    "json": ox.QueryResultsFormat.JSON,
+    "csv": ox.QueryResultsFormat.CSV,
+    "tsv": ox.QueryResultsFormat.TSV,
 }
 
 
@@ -172,21 +155,21 @@ def print_result(
     if isinstance(result, ox.QueryTriples):
         _print_triples(result, output)
         return
-    if output is QueryFormat.NQUADS:
+    if output == "nquads":
         stop("--format nquads is for CONSTRUCT and DESCRIBE; use table, json, csv or tsv for SELECT and ASK")
-    if isinstance(result, ox.QueryBoolean) and output is not QueryFormat.JSON:
-        words = ("yes", "no") if output is QueryFormat.TABLE else ("true", "false")
+    if isinstance(result, ox.QueryBoolean) and output != "json":
+        words = ("yes", "no") if output == "table" else ("true", "false")
         sys.stdout.write(f"{words[0] if result else words[1]}\n")
-    elif output is QueryFormat.TABLE:
+    elif output == "table":
         print_solutions(result, sparql)
     else:
         result.serialize(sys.stdout.buffer, format=_RESULT_FORMATS[output])
-        sys.stdout.buffer.write(b"\n" if output is QueryFormat.JSON else b"")
+        sys.stdout.buffer.write(b"\n" if output == "json" else b"")
 
 
 def _print_triples(result: ox.QueryTriples, output: QueryFormat) -> None:
     if output in _RESULT_FORMATS:
-        stop(f"--format {output.value} is for SELECT and ASK; CONSTRUCT and DESCRIBE give nquads")
+        stop(f"--format {output} is for SELECT and ASK; CONSTRUCT and DESCRIBE give nquads")
     for triple in result:
         sys.stdout.write(f"{triple} .\n")
 

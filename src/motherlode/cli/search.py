@@ -15,7 +15,7 @@ from motherlode.cli.terminal import FAILED, folding_printer, print_json, replace
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.index.fulltext import Hit, Search, WordIndex, WordSearcher
 from motherlode.index.snapshot import DamagedError
-from motherlode.model.terms import PREFIXES
+from motherlode.model.terms import prefixed_name
 
 _PROGRESS_PAGES = 1_000
 """Pages between two progress messages of `--rebuild`."""
@@ -105,10 +105,10 @@ def _print_hits(hits: list[Hit], folder: Path) -> None:
         head = Text(f"{rank}. ", style="dim")
         head.append(replace_controls(hit.label or hit.subject), style="bold")
         if hit.types:
-            head.append(replace_controls(f"  {', '.join(map(abbreviate, hit.types[:4]))}"), style="cyan")
+            head.append(replace_controls(f"  {', '.join(map(prefixed_name, hit.types[:4]))}"), style="cyan")
         console.print(head)
         console.print(Text(f"   {replace_controls(hit.subject)}"), soft_wrap=True)
-        text = Text(replace_controls(f"{abbreviate(hit.predicate)}: "), style="dim")
+        text = Text(replace_controls(f"{prefixed_name(hit.predicate)}: "), style="dim")
         shown = Text(replace_controls(hit.snippet.text), style="not dim")
         for start, end in hit.snippet.marks:
             shown.stylize("bold yellow", start, end)
@@ -116,15 +116,3 @@ def _print_hits(hits: list[Hit], folder: Path) -> None:
         console.print(Text(replace_controls(f"   on {hit.page}{hit.other_pages}"), style="dim"), soft_wrap=True)
     if hits:
         say(f"everything about one of them: motherlode query {quote(str(folder))} 'DESCRIBE <IRI>'")
-
-
-def abbreviate(iri: str) -> str:
-    """Return the IRI with a common prefix, or unchanged if none fits.
-
-    >>> abbreviate("http://schema.org/name"), abbreviate("urn:x")
-    ('schema:name', 'urn:x')
-    """
-    for prefix, start in PREFIXES.items():
-        if iri.startswith(start) and len(iri) > len(start):
-            return f"{prefix}:{iri[len(start) :]}"
-    return iri
