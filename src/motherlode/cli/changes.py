@@ -11,7 +11,7 @@ import typer
 
 from motherlode.cli.crawl_folder import open_crawl, update_index
 from motherlode.cli.terminal import say, stop
-from motherlode.crawler.config.units import format_count
+from motherlode.crawler.config.values import format_count
 from motherlode.index.rdf_patch import changes_path, read_changes
 
 

@@ -13,7 +13,7 @@ import typer
 from motherlode.cli.crawl_folder import open_crawl
 from motherlode.cli.terminal import FAILED, say, stop
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.crawler.config.units import format_count
+from motherlode.crawler.config.values import format_count
 
 Progress = Callable[[int, int], None]
 """Called with the bytes of the log that were read, and with their total."""

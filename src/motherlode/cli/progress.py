@@ -19,7 +19,7 @@ from rich.text import Text
 
 from motherlode.cli.terminal import replace_controls, say, say_above_progress, terminal
 from motherlode.crawler import Counters, Job
-from motherlode.crawler.config.units import format_moment, format_size
+from motherlode.crawler.config.values import format_moment, format_size
 from motherlode.model import Visit
 
 _LOG_SECONDS = 10.0

@@ -20,7 +20,7 @@ from motherlode.cli import INTERRUPTED
 from motherlode.cli.crawl_folder import open_crawl, update_index
 from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder
-from motherlode.crawler.config.units import format_count
+from motherlode.crawler.config.values import format_count
 from motherlode.index.query.diagnostics import QueryError
 from motherlode.index.query.query_worker import QueryExecutor, QueryRequest, isolate_from_network
 

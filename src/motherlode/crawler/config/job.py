@@ -8,15 +8,14 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from motherlode.crawler.config.errors import JobError as JobError
 from motherlode.crawler.config.host_patterns import (
     compile_own_hosts,
     compile_untrusted_hosts,
     normalize_host,
     parse_endpoint,
 )
-from motherlode.crawler.config.passwords import has_password
-from motherlode.crawler.config.units import parse_size
+from motherlode.crawler.config.values import JobError as JobError
+from motherlode.crawler.config.values import has_password, parse_size
 from motherlode.crawler.url_rules import compile_links_table
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
 from motherlode.links.from_quads import LinkRules, link_rules_from
@@ -28,6 +27,8 @@ from motherlode.transform.xslt.transform_settings import from_table
 from motherlode.www.urls import canonical
 
 DEFAULT_DELAY_SECONDS = 1.0
+LOG_LEVELS = ("debug", "info", "warning", "error")
+DEFAULT_LOG_LEVEL = "info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +119,8 @@ class Job:
     appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
     words: bool = True
     """Keep an index of words for `motherlode search`."""
+    log_level: str = DEFAULT_LOG_LEVEL
+    """Lowest level of the lines in `crawl.log`: debug, info (one line per URL), warning or error."""
     seed: int = 0
     """Seed of all random numbers."""
     hosts: Mapping[str, str] = field(default_factory=dict)
@@ -180,6 +183,8 @@ class Job:
             raise JobError(f'index must be "now" or "later"; got {self.index!r}')
         if self.contexts not in ("bundled", "fetch"):
             raise JobError(f'contexts must be "bundled" or "fetch"; got {self.contexts!r}')
+        if self.log_level not in LOG_LEVELS:
+            raise JobError(f"log_level must be one of {', '.join(LOG_LEVELS)}; got {self.log_level!r}")
 
     def _check_combinations(self) -> None:
         if self.proxy is not None and self.proxy_env:

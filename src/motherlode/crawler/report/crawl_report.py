@@ -21,13 +21,13 @@ from markupsafe import Markup
 
 from motherlode import __version__
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.config.units import format_count, format_duration, format_size
+from motherlode.crawler.config.values import format_count, format_duration, format_size
 from motherlode.crawler.report.markup import open_templates
 from motherlode.crawler.report.plot import CHART_STYLE, Curve, compact, line_chart, percent, thin_out
 from motherlode.crawler.stats.counters import Counters
 from motherlode.crawler.stats.reader import CrawlStats
-from motherlode.frontier.backoff import NO_RULES, TOO_MANY_FAILURES
-from motherlode.frontier.domain_limit import TOO_MANY_HOSTS
+from motherlode.frontier.admission import TOO_MANY_HOSTS
+from motherlode.frontier.leases import NO_RULES, TOO_MANY_FAILURES
 from motherlode.model import Syntax
 from motherlode.www.urls import OUT_OF_SCOPE, canonical, host_of
 
