@@ -15,8 +15,8 @@ from motherlode.crawler.index_later import MANIFEST, decode_manifest, find_unrea
 from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
 from motherlode.crawler.stats.counters import sum_of_estimates as sum_of_estimates
 from motherlode.frontier import HostRecord, LmdbStorage, Withheld, is_revisit_arm
-from motherlode.index import store_bytes
 from motherlode.index.nquads_log import log_damage
+from motherlode.index.quad_store import store_bytes
 from motherlode.model import Visit
 
 _NUMBER = re.compile(r"\b\d[\d,]*\b")
