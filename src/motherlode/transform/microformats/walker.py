@@ -85,12 +85,31 @@ class ItemContext(msgspec.Struct, kw_only=True):
     """The dt-* values in the order of their end tags."""
 
 
-def add_slot(item: Item, prefix: str, name: str, *, rel_tag: bool) -> PropertySlot:
-    """Reserve the next position among the values of a property."""
-    values = item.properties.setdefault(name, [])
-    values.append(None)
-    item.prefixes.add(prefix)
-    return PropertySlot(item=item, prefix=prefix, name=name, position=len(values) - 1, rel_tag=rel_tag)
+def add_slots(context: ItemContext, element: PropertyElement, names: ClassNames) -> list[PropertySlot]:
+    """Reserve a position among the values of each property that an element is."""
+    item, slots = context.item, []
+    for prefix, name, rel_tag in _find_properties(context.classic, element, names):
+        values = item.properties.setdefault(name, [])
+        slots.append(PropertySlot(item=item, prefix=prefix, name=name, position=len(values), rel_tag=rel_tag))
+        values.append(None)
+        item.prefixes.add(prefix)
+    return slots
+
+
+def _find_properties(
+    classic: ClassicFormat | None, element: PropertyElement, names: ClassNames
+) -> list[tuple[str, str, bool]]:
+    """Return the properties of an element: prefix, name, and whether the value is the tag of a rel=tag link."""
+    if classic is None:
+        return [(prefix, name, False) for prefix, name in names.properties]
+    known = classic.properties
+    found = {known[name][1]: (known[name][0], False) for name in names.classic if name in known}
+    if classic.rels and "href" in element.attributes:
+        for value in (element.attributes.get("rel") or "").lower().split():
+            if value in classic.rels:
+                prefix, name = classic.rels[value]
+                found.setdefault(name, (prefix, value == "tag"))
+    return [(prefix, name, rel_tag) for name, (prefix, rel_tag) in found.items()]
 
 
 def read_include(element: PropertyElement) -> tuple[str, ...]:
@@ -101,25 +120,14 @@ def read_include(element: PropertyElement) -> tuple[str, ...]:
 
 def complete_times(context: ItemContext) -> None:
     """Give each time without a date the nearest date before it, otherwise the next one (value-class-pattern)."""
-    last = ""
-    early: list[tuple[PropertySlot, Value]] = []
-    for slot, value in context.dates:
-        day = find_date(value.text)
-        if day:
-            last = day
-            for early_slot, early_value in early:
-                _add_date(early_slot, early_value, day)
-            early = []
-        elif read_time(value.text):
-            if last:
-                _add_date(slot, value, last)
-            else:
-                early.append((slot, value))
-
-
-def _add_date(slot: PropertySlot, value: Value, day: str) -> None:
-    text = f"{day} {read_time(value.text)}"
-    slot.item.properties[slot.name][slot.position] = msgspec.structs.replace(value, text=text, item_value=text)
+    days = [find_date(value.text) for _, value in context.dates]
+    last = next(filter(None, days), "")
+    for (slot, value), day in zip(context.dates, days, strict=True):
+        last = day or last
+        if last and not day and (time := read_time(value.text)):
+            text = f"{last} {time}"
+            completed = msgspec.structs.replace(value, text=text, item_value=text)
+            slot.item.properties[slot.name][slot.position] = completed
 
 
 def _read_tag_ids() -> dict[str, int]:
@@ -157,7 +165,7 @@ class ItemWalker:
         base: str,
         ignored: frozenset[str],
         by_id: Callable[[str], LexborNode | None],
-        is_xml: bool = False,
+        is_xml: bool,
     ) -> None:
         self.items: list[Item] = []
         self.seen: set[int] = set()
@@ -273,45 +281,21 @@ class ItemWalker:
     def _classify(self, opened: OpenElement, names: ClassNames) -> None:
         """Find the properties that an element is in the enclosing item, and start the item of its own, if any."""
         context = self._contexts[-1] if self._contexts else None
-        if context is not None and (names.is_value or names.is_value_title):
-            self._add_value_part(opened, is_title=names.is_value_title and not names.is_value)
-        properties = self._read_properties(context, opened, names) if context is not None else []
+        classic = context.classic if context is not None else None
         if context is not None:
-            for prefix, name, rel_tag in properties:
-                opened.slots.append(add_slot(context.item, prefix, name, rel_tag=rel_tag))
-            if context.classic is not None and names.is_include:
+            if names.is_value or names.is_value_title:
+                self._add_value_part(opened, is_title=names.is_value_title and not names.is_value)
+            opened.slots = add_slots(context, opened, names)
+            if classic is not None and names.is_include:
                 opened.includes = read_include(opened)
         roots = tuple(root for root in names.roots if root not in self._ignored)
+        implied = classic.implied_roots if classic is not None else {}
         if roots or names.classic_roots:
             self._start_item(opened, roots, () if roots else names.classic_roots)
-        elif context is not None and context.classic is not None and context.classic.implied_roots:
-            implied = context.classic.implied_roots
-            self._start_implied_item(opened, names, tuple(implied[name] for name in names.classic if name in implied))
-
-    def _start_implied_item(self, opened: OpenElement, names: ClassNames, roots: tuple[str, ...]) -> None:
-        """Start the item that a property class implies. The other classes of the element are its properties."""
-        if not roots:
-            return
-        self._start_item(opened, (), roots)
-        if opened.item is not None:
-            for prefix, name, rel_tag in self._read_properties(self._contexts[-1], opened, names):
-                opened.own.append(add_slot(opened.item, prefix, name, rel_tag=rel_tag))
-
-    def _read_properties(
-        self, context: ItemContext, opened: OpenElement, names: ClassNames
-    ) -> list[tuple[str, str, bool]]:
-        """Return the properties of an element: prefix, name, and whether the value is the tag of a rel=tag link."""
-        if context.classic is None:
-            return [(prefix, name, False) for prefix, name in names.properties]
-        known = context.classic.properties
-        found = {known[name][1]: (known[name][0], False) for name in names.classic if name in known}
-        rel = opened.attributes.get("rel")
-        if rel and context.classic.rels:
-            for value in rel.lower().split():
-                if value in context.classic.rels and "href" in opened.attributes:
-                    prefix, name = context.classic.rels[value]
-                    found.setdefault(name, (prefix, value == "tag"))
-        return [(prefix, name, rel_tag) for name, (prefix, rel_tag) in found.items()]
+        elif implied_roots := tuple(implied[name] for name in names.classic if name in implied):
+            self._start_item(opened, (), implied_roots)
+            if opened.item is not None:  # the other classes of the element are properties of the implied item
+                opened.own = add_slots(self._contexts[-1], opened, names)
 
     def _add_value_part(self, opened: OpenElement, *, is_title: bool) -> None:
         """Add a value element to the property that directly encloses it, if one does."""
@@ -330,12 +314,8 @@ class ItemWalker:
             self.limits.add(f"items nested more than {MAX_DEPTH} deep were left out")
             return
         attributes = opened.attributes
-        item = Item(
-            key=opened.key,
-            types=roots or classic_types(classic_roots),
-            is_classic=not roots,
-            id=attributes.get("id") or "",
-        )
+        types = roots or classic_types(classic_roots)
+        item = Item(key=opened.key, types=types, is_classic=not roots, id=attributes.get("id") or "")
         if self._contexts:
             self._contexts[-1].item.has_nested = True
         opened.item = item
