@@ -6,11 +6,13 @@ stack of the items that contain them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from motherlode.model import ContentKind
 from motherlode.transform.microformats.class_names import (
     NO_NAMES,
     PLAIN_TYPES,
@@ -38,7 +40,8 @@ from motherlode.transform.microformats.value_parsing import (
     read_url,
     resolve,
 )
-from motherlode.www.html_ancestors import own_language
+from motherlode.www.document import Document
+from motherlode.www.html_ancestors import languages, own_language
 
 
 class PropertySlot(msgspec.Struct, kw_only=True):
@@ -159,24 +162,18 @@ def _is_bare(item: Item) -> bool:
 class ItemWalker:
     """Reads the items of the root elements of one page."""
 
-    def __init__(
-        self,
-        *,
-        base: str,
-        ignored: frozenset[str],
-        by_id: Callable[[str], LexborNode | None],
-        is_xml: bool,
-    ) -> None:
+    def __init__(self, document: Document, *, ignored: frozenset[str]) -> None:
         self.items: list[Item] = []
         self.seen: set[int] = set()
         """Keys of the roots that have been read, including nested ones."""
         self.limits: set[str] = set()
         """Messages about the limits that were reached."""
-        self._base = base
+        self._document = document
+        self._base = document.iri_base
         self._ignored = ignored
-        self._by_id = by_id
-        self._is_xml = is_xml
-        """Whether the page is XHTML, in which `xml:lang` sets the language."""
+        self._is_xml = document.kind is ContentKind.XHTML
+        """Whether `xml:lang` sets the language."""
+        self._language_of = languages(document, default="")
         self._language = ""
         self._pieces: list[Piece] = []
         self._open: list[OpenElement] = []
@@ -187,9 +184,9 @@ class ItemWalker:
         self._including: list[str] = []
         """Ids of the elements that are being included."""
 
-    def read(self, root: LexborNode, language: str) -> None:
+    def read(self, root: LexborNode) -> None:
         """Read a root element that is not inside another one."""
-        self._language = language
+        self._language = self._language_of(root)
         self._pieces.clear()
         self._walk(root)
 
@@ -371,11 +368,16 @@ class ItemWalker:
             return ()
         return pieces
 
+    @cached_property
+    def _ids(self) -> dict[str, LexborNode]:
+        """The elements by id. The first element with an id counts."""
+        return {node.attributes["id"] or "": node for node in reversed(self._document.html.css("[id]"))}
+
     def _include(self, opened: OpenElement) -> None:
         """Read the included elements as descendants of this one (microformats.org/wiki/include-pattern)."""
         for name in opened.includes:
             may_include = len(self._including) < MAX_INCLUDE_DEPTH and name not in self._including
-            node = self._by_id(name) if may_include else None
+            node = self._ids.get(name) if may_include else None
             if node is None or node.mem_id in self._open_keys:
                 continue
             end = len(self._pieces)
