@@ -40,6 +40,7 @@ from motherlode.frontier.leases import SLOW_DOWN, End
 from motherlode.frontier.records import (
     MAX_REDIRECTS,
     REVISIT,
+    AddressGrant,
     Entry,
     HostBudget,
     HostRecord,
@@ -57,6 +58,7 @@ __all__ = [
     "REVISIT",
     "SLOW_DOWN",
     "STORAGE_ERRORS",
+    "AddressGrant",
     "End",
     "Entry",
     "Frontier",
