@@ -17,7 +17,7 @@ from motherlode.crawler.config.job import Job
 from motherlode.crawler.config.passwords import has_password, remove_password
 from motherlode.crawler.config.units import parse_size, parse_time
 from motherlode.policies import nearest
-from motherlode.transform.xslt.transform_settings import BUILTIN
+from motherlode.transform.options import BUILTIN
 
 RENAMED_KEYS: Mapping[str, str] = {
     "choosy": "wait_threshold",
