@@ -36,7 +36,7 @@ from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions
 from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
 from motherlode.index import PageRecord, QuadStore, serialize_page
-from motherlode.links import collect_links as extract_links
+from motherlode.links.collect import collect_links as extract_links
 from motherlode.model import Link, LinkSource, Page, Request
 from motherlode.policies import policy_from
 from motherlode.sim.trace.recorder import Responses

@@ -35,8 +35,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     context = json.loads(options.published.read_bytes())["@context"]
     table = make_table(context, title=options.title, urls=options.url)
-    rebuilt = expand_table(table)
-    if rebuilt != context:
+    if table.expand() != context:
         print("the expanded table differs from the published context", file=sys.stderr)
         return 1
     write(options.name, table)
@@ -80,11 +79,6 @@ def is_lazy(context: dict[str, Any]) -> bool:
     head = CONTEXT_ENTRIES & context.keys()
     scoped = any(isinstance(d, dict) and d.keys() & {"@context", "@protected"} for d in context.values())
     return len(context) >= MIN_LAZY_TERMS and head <= {"@vocab", "@language", "@version"} and not scoped
-
-
-def expand_table(table: ContextTable) -> dict[str, Any]:
-    terms = {term: fill_definition(group.definition, term) for group in table.groups for term in group.terms.split()}
-    return {**table.entries, **terms}
 
 
 def write(name: str, table: ContextTable) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from motherlode.crawler import CrawlFolder, read_stats
-from motherlode.crawler.report.figures import build_harvest_curve
+from motherlode.crawler.report.crawl_report import build_harvest_curve
 from motherlode.crawler.report.plot import write_svg
 
 NAMES = {"motherlode": "motherlode", "bfs": "breadth-first"}

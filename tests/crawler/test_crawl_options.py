@@ -11,7 +11,7 @@ from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.engine.factory import assemble
-from motherlode.crawler.report.figures import build_report
+from motherlode.crawler.report.crawl_report import build_report
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.model import Visit

@@ -15,9 +15,9 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.engine.factory import assemble
-from motherlode.crawler.report.figures import build_report
+from motherlode.crawler.report.crawl_report import build_report
 from motherlode.crawler.stats.reader import read_stats
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER
+from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.model import FailureKind, Visit
 from tests.fetch.certificates import Identity, issued, saved, server_context

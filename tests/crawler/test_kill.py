@@ -18,7 +18,7 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawler.config.job_file import job_to_toml
-from motherlode.frontier.backoff import TREATMENTS
+from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import FailureKind
 from tests.crawler.logged_web import CONTEXT, Line, LoggedWeb, quads_of
 from tests.crawler.offspring import Offspring

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from motherlode.crawler.config.errors import JobError
+from motherlode.crawler.config.values import JobError
 from motherlode.crawler.single_page import InputSource, PageFetcher
 from motherlode.frontier import MAX_REDIRECTS
 from tests.crawler.changing_web import ChangingWeb, Document, serving

@@ -16,15 +16,15 @@ from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, read_stats
 from motherlode.crawler.explain.explanation import explain_url
-from motherlode.crawler.recrawl.revisits import RefreshFirst
-from motherlode.crawler.recrawl.schedule import (
+from motherlode.crawler.recrawl.revisits import (
     DAY_SECONDS,
     MAX_INTERVAL_SECONDS,
     MIN_INTERVAL_SECONDS,
     PageMemory,
+    RefreshFirst,
     expect_first_change,
 )
-from motherlode.crawler.report.figures import build_harvest_curve
+from motherlode.crawler.report.crawl_report import build_harvest_curve
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.policies import policy_from
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats

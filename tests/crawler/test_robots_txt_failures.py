@@ -14,7 +14,7 @@ from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.explain.explanation import explain_url
 from motherlode.frontier import backoff as rests
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, NO_RULES
+from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER, NO_RULES
 from tests.servers import serving
 
 HOSTS = {"quick.example": "127.0.0.2", "waits.example": "127.0.0.3", "never.example": "127.0.0.4"}

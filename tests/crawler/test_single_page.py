@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler.config.errors import JobError
+from motherlode.crawler.config.values import JobError
 from motherlode.crawler.single_page import InputSource, read_source
 from motherlode.model import ContentKind, Statement, Syntax, TransformResult
 

@@ -11,7 +11,7 @@ import pyoxigraph as ox
 
 from motherlode.crawler import CrawlFolder
 from motherlode.index import PROVENANCE, QuadStore
-from motherlode.index.sinks import sink_states
+from motherlode.index.sinks.sink_store import sink_states
 from tests.index.sinks.servers import OxigraphServer
 from tests.support import write_warc
 

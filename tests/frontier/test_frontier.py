@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from motherlode.frontier import End, Frontier, FrontierStorage, LmdbStorage, MemoryStorage, UrlState
-from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_SNOOZED_AFTER, TREATMENTS, host_snooze_units
+from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER, HOST_SNOOZED_AFTER, TREATMENTS, host_snooze_units
 from motherlode.model import FailureKind, Link, LinkSource, Rating, RequestKind
 
 from .fakes import BestOf, ended, failure, fetch, frontier_on, offer, page_outcome, take, take_page, wait

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from motherlode.frontier import End, Lease
-from motherlode.frontier.backoff import (
+from motherlode.frontier.leases import (
     HOST_GIVEN_UP_AFTER,
     MAX_UNREADABLE_RULES_UNITS,
     TREATMENTS,
@@ -211,6 +211,7 @@ class FrontierMachine(RuleBasedStateMachine):
             host.asking, host.held = False, ""
         else:
             self.model.under_way.remove(ticket.url)
+            self.handed_out[ticket.url] -= 1  # a request that our own network lost is no attempt
         if host.failures < HOST_GIVEN_UP_AFTER:
             host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * TREATMENTS[kind].wait)
         self.model.waiting.add(ticket.entry.url)

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from motherlode.frontier import End, Frontier, HostRecord, MemoryStorage, Politeness
-from motherlode.frontier.hosts import MAX_WAIT_SECONDS, HostDelay, retry_wait
+from motherlode.frontier.records import MAX_WAIT_SECONDS, HostDelay, retry_wait
 from motherlode.model import FailureKind
 
 from .fakes import BestOf, failure, offer, take

@@ -33,8 +33,8 @@ def end(frontier: Frontier, lease: Lease, now: float) -> None:
 def test_no_request_is_leased_before_the_grant() -> None:
     frontier = leasing("http://a.example/", "http://b.example/")
     assert frontier.lease(100.0) is None
-    assert frontier.addresses_wanted() == [HERE]
-    assert frontier.addresses_wanted() == [], "named once"
+    assert frontier.take_needed_grants() == [HERE]
+    assert frontier.take_needed_grants() == [], "named once"
     frontier.grant_address(HERE, 100.0, wait=2.0, hosts={})
     assert frontier.lease(101.9) is None, "the clock came with the lease"
     assert frontier.lease(102.0) is not None
@@ -63,7 +63,7 @@ def test_recalled_address_is_given_back_after_its_last_request() -> None:
     assert wait == ADDRESS_DELAY - 0.25
     assert hosts == {ticket.host: DELAY - 0.25}
     assert frontier.lease(100.0) is None
-    assert frontier.addresses_wanted() == [HERE], "the other host still waits"
+    assert frontier.take_needed_grants() == [HERE], "the other host still waits"
     frontier.grant_address(HERE, 100.0, wait=0.0, hosts={})
     other = frontier.lease(100.0)
     assert other is not None and other.host != ticket.host
@@ -85,4 +85,4 @@ def test_ready_hosts_are_snoozed_if_their_address_is_recalled() -> None:
 def test_addresses_without_delay_need_no_grant() -> None:
     frontier = leasing("http://a.example/1", "http://a.example/2", delay=0.0)
     assert frontier.lease(1.0) is not None
-    assert frontier.addresses_wanted() == []
+    assert frontier.take_needed_grants() == []

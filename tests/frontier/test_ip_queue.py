@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.frontier import End, Frontier, HostBudget, Lease, LmdbStorage, MemoryStorage, Politeness
-from motherlode.frontier.hosts import MAX_READY_HOSTS
+from motherlode.frontier.host_queue import MAX_READY_HOSTS
 from motherlode.frontier.storage.base import FrontierStorage
 from motherlode.model import FailureKind, RequestKind
 

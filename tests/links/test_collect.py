@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from motherlode.links import LinkOptions, collect_links
+from motherlode.links.collect import collect_links
+from motherlode.links.href import LinkOptions
 from motherlode.model import ContentKind, Extraction, LinkSource, Syntax, TransformResult
 from tests.www.pages import URL, document
 

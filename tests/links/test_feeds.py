@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from motherlode.links import LinkOptions, feed_links
+from motherlode.links.feeds import feed_links
+from motherlode.links.href import LinkOptions
 from motherlode.model import ContentKind, LinkSource
 from tests.www.pages import document
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from motherlode.links import LinkOptions, quad_links
+from motherlode.links.from_quads import FOLLOW_ALL, statement_links
+from motherlode.links.href import LinkOptions
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE
 
@@ -12,11 +13,11 @@ KNOWS = "<http://xmlns.com/foaf/0.1/knows>"
 
 def found(*statements: Statement, syntax: Syntax = Syntax.TURTLE, **options: object) -> list[tuple[str, str]]:
     facts = TransformResult(extractions=(Extraction(syntax=syntax, statements=statements),))
-    links = quad_links(facts, page_url=PAGE, options=LinkOptions(**options))  # type: ignore[arg-type]
+    links = statement_links(facts, FOLLOW_ALL, page_url=PAGE, options=LinkOptions(**options))  # type: ignore[arg-type]
     return [(link.url, link.predicate) for link in links]
 
 
-def test_quad_links_have_objects_and_subjects_with_predicate() -> None:
+def test_statement_links_have_objects_and_subjects_with_predicate() -> None:
     assert found(
         (f"<{PAGE}#me>", KNOWS, "<http://example.com/ann#i>", ""), ("<http://example.com/b>", KNOWS, "_:x", "")
     ) == [
@@ -25,7 +26,7 @@ def test_quad_links_have_objects_and_subjects_with_predicate() -> None:
     ]
 
 
-def test_quad_links_skip_types_and_vocabulary_terms() -> None:
+def test_statement_links_skip_types_and_vocabulary_terms() -> None:
     statements: tuple[Statement, ...] = (
         ("_:x", RDF_TYPE, "<http://example.com/ontology#Thing>", ""),
         ("_:x", "<http://schema.org/availability>", "<https://schema.org/InStock>", ""),
@@ -33,13 +34,13 @@ def test_quad_links_skip_types_and_vocabulary_terms() -> None:
     assert found(*statements) == []
 
 
-def test_quad_links_skip_literals_assets_other_schemes_and_page_facts() -> None:
+def test_statement_links_skip_literals_assets_other_schemes_and_page_facts() -> None:
     assert found(("_:x", KNOWS, '"http://example.com/a"', ""), ("_:x", KNOWS, "<mailto:a@example.com>", "")) == []
     assert found(("_:x", KNOWS, "<http://example.com/a.png>", "")) == []
     assert found((f"<{PAGE}>", KNOWS, "<http://example.com/a>", ""), syntax=Syntax.PAGE) == []
 
 
-def test_quad_links_names_like_files_are_followed() -> None:
+def test_statement_links_names_like_files_are_followed() -> None:
     names = ("resource/Node.js", "resource/Vue.js#this", "id/Cmd.exe", "site/notion.so", "id/palestine.ps", "x/A.class")
     urls = [f"http://example.com/{name}" for name in names]
     same = "<http://www.w3.org/2002/07/owl#sameAs>"
@@ -49,7 +50,7 @@ def test_quad_links_names_like_files_are_followed() -> None:
     assert [url for url, _ in found(*statements)] == [url.partition("#")[0] for url in urls]
 
 
-def test_quad_links_files_are_skipped() -> None:
+def test_statement_links_files_are_skipped() -> None:
     assert (
         found(
             ("_:x", "<https://schema.org/downloadUrl>", "<http://example.com/Setup.exe>", ""),
@@ -62,6 +63,6 @@ def test_quad_links_files_are_skipped() -> None:
     )
 
 
-def test_quad_links_are_bounded() -> None:
+def test_statement_links_are_bounded() -> None:
     many: list[Statement] = [("_:x", KNOWS, f"<http://example.com/{i}>", "") for i in range(100)]
     assert len(found(*many, page_links=7)) == 7

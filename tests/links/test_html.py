@@ -7,7 +7,8 @@ import time
 import pytest
 
 from motherlode.detect import detect
-from motherlode.links import LinkOptions, html_links
+from motherlode.links.href import LinkOptions
+from motherlode.links.html import html_links
 from motherlode.model import Link, LinkSource
 from motherlode.www.document import Document
 from tests.www.pages import document

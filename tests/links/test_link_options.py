@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from motherlode.links import LinkOptions
+from motherlode.links.href import LinkOptions
 from motherlode.model import ContentKind
 
 

@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from motherlode.detect import detect
-from motherlode.links import LinkOptions, LinkRules, collect_links, link_rules_from
-from motherlode.links.from_quads import TermScope, statement_links
+from motherlode.links.collect import collect_links
+from motherlode.links.from_quads import LinkRules, TermScope, link_rules_from, statement_links
+from motherlode.links.href import LinkOptions
 from motherlode.model import Extraction, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE
 from motherlode.transform import TransformOptions, transform

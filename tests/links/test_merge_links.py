@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from motherlode.links.html import join_mentions, merge_links
+from motherlode.links.collect import merge_links
+from motherlode.links.html import join_mentions
 from motherlode.model import Link, LinkSource
 
 HTML = Link(url="http://example.org/x", source=LinkSource.ANCHOR, anchor="X", nofollow=True)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from motherlode.links import header_directives, robots_directives
+from motherlode.links.robots_meta import header_directives, robots_directives
 from motherlode.model import CrawlerDirectives
 from tests.www.pages import document
 

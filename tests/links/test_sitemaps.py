@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.links import LinkOptions, collect_links, link_rules_from, sitemap_links, text_links
+from motherlode.links.collect import collect_links
+from motherlode.links.feeds import sitemap_links, text_links
+from motherlode.links.from_quads import link_rules_from
+from motherlode.links.href import LinkOptions
 from motherlode.model import ContentKind, LinkSource, TransformResult
 from tests.www.pages import document
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from motherlode.frontier.backoff import TREATMENTS
+from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind
 
 

@@ -259,7 +259,8 @@ print(*(row["x"].value for row in store.query("SELECT ?x {{ ?s schema:price ?x }
 
 def test_target_and_link_query_may_sort() -> None:
     code = f"""{PRICES}
-from motherlode.links import LinkOptions, LinkRules
+from motherlode.links.from_quads import LinkRules
+from motherlode.links.href import LinkOptions
 from motherlode.links.from_quads import statement_links
 from motherlode.policies.targets import target_from
 judge = target_from("ASK {{ {{ SELECT ?s {{ ?s schema:price ?x }} ORDER BY ?x LIMIT 3 }} }}")

@@ -1,11 +1,14 @@
-"""Model files: merging, starting from a model, refusing models that do not fit, and explanations of all policies."""
+"""Model files: merging, starting, refusing models that do not fit; explanations of all policies; random states."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from motherlode.model import Outcome, Policy, Reason
 from motherlode.policies import policy_from
@@ -17,6 +20,8 @@ from motherlode.policies.model_io import (
     merge_models,
     policy_family,
     policy_of,
+    random_state,
+    set_random_state,
     start_from,
     to_bytes,
 )
@@ -170,3 +175,28 @@ def test_weights_of_relevant_host_are_positive_and_of_other_negative(name: str) 
         totals[host] = sum(one.weight for one in reasons if one.about == "is a find"), said.posterior
     assert totals[GOOD][0] > 0 > totals[POOR][0]
     assert totals[GOOD][1] > 0.5 > totals[POOR][1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**64), st.integers(0, 700))
+def test_random_generator_continues_after_any_number_of_draws(seed: int, draws: int) -> None:
+    one, other = Random(seed), Random(0)
+    for _ in range(draws):
+        one.random()
+    set_random_state(other, random_state(one))
+    assert [one.random() for _ in range(5)] == [other.random() for _ in range(5)]
+    assert one.sample(range(100), 5) == other.sample(range(100), 5)
+
+
+def test_random_state_does_not_change_the_generator() -> None:
+    random = Random(3)
+    assert random_state(random) == random_state(random)
+    assert random.random() == Random(3).random()
+
+
+@pytest.mark.parametrize("state", [b"", b"x", b"\x00" * 100])
+def test_invalid_random_state_raises_value_error_and_changes_nothing(state: bytes) -> None:
+    random = Random(3)
+    with pytest.raises(ValueError, match=r"."):
+        set_random_state(random, state)
+    assert random.random() == Random(3).random()

@@ -55,12 +55,12 @@ def test_many_changes_of_few_arms_keep_the_queue_small() -> None:
     arms, random = ReadyArms(), Random(1)
     for _ in range(10_000):
         arms.put(f"arm{random.randrange(5)}", random.random())
-    assert len(arms._heap) + sum(len(run) for runs in arms._levels for run in runs) < 4_000
+    assert len(arms._heap) < 1_000
     assert len(arms) == 5
 
 
-def test_merged_runs_keep_the_exact_order() -> None:
-    """Thousands of arms with changing values, some removed: enough for several levels of runs and for a clean-up."""
+def test_heap_that_was_made_anew_keeps_the_exact_order() -> None:
+    """Thousands of arms with changing values, some removed: enough for many stale entries."""
     arms, plain, random = ReadyArms(), PlainArms(), Random(3)
     for _ in range(3_000):
         name = f"arm{random.randrange(900)}"

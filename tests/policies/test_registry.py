@@ -10,7 +10,7 @@ import pytest
 from motherlode.model import Policy
 from motherlode.policies import DEFAULT_POLICY, POLICIES, nearest, policy_from
 from motherlode.policies.anthelion import FUNCTIONS, HostBandit
-from motherlode.policies.orders import OrderPolicy
+from motherlode.policies.baselines.orders import OrderPolicy
 from motherlode.policies.registry import GUIDE, ORACLE, POLICY_TABLE
 from motherlode.sim.simulator import Simulation
 from tests.sim.fakes import everyone_linked
@@ -152,6 +152,32 @@ def test_bandit_without_function_raises_error_with_all_functions(name: str) -> N
         policy_from(name)
     assert len(FUNCTIONS) == 7
     assert all(function in str(error.value) for function in FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    ("by_name", "in_order"),
+    [
+        ("bandit:success-rate:exploration=0.25,decay=100", "bandit:success-rate:0.25:100"),
+        ("bandit:function=thompson", "bandit:thompson"),
+        ("nb-online:features=parent", "nb-online:parent"),
+        ("ldcoc:bits=10,sets=t,hash_seed=7", "ldcoc:t:10:7"),
+        ("bounded:growth=2", "bounded:3:2"),
+        ("ht-static:pages=20", "ht-static:20"),
+    ],
+)
+def test_arguments_by_name_make_the_same_policy_as_in_order(by_name: str, in_order: str) -> None:
+    runs = []
+    for name in (by_name, in_order):
+        web = everyone_linked(hosts=6, pages=40)
+        simulation = Simulation(web, policy_from(name, seed=4), scope=lambda url: "", seed=4)
+        runs.append(simulation.run(web.home_pages(), pages=150, keep_picks=True).picks)
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("name", ["bfs:seed=1", "bandit:success-rate:function=thompson", "bounded:depth=3,width=2"])
+def test_unknown_or_repeated_argument_by_name_raises_value_error_with_syntax(name: str) -> None:
+    with pytest.raises(ValueError, match="it should look like"):
+        policy_from(name)
 
 
 def test_oracle_raises_error_outside_of_simulations() -> None:

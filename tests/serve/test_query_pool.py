@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from motherlode.index import QuadStore
-from motherlode.index.query.query_worker import WorkerQuery
-from motherlode.serve.query_pool import QueryFailure, QueryPool
-from motherlode.serve.views.elements import select
+from motherlode.index.query.query_worker import QueryRequest
+from motherlode.serve.query_pool import QueryFailure, QueryPool, parse_results, select
 from tests.index.fakes import record, says
 
 COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
@@ -110,7 +109,7 @@ async def test_timeout_of_unread_result_frees_slot(store: QuadStore, tmp_path: P
     try:
         async with asyncio.timeout(60):
             with pytest.raises(QueryFailure) as caught:
-                async with pool.ask(WorkerQuery(sparql=LARGE), seconds=1) as answer:
+                async with pool.ask(QueryRequest(sparql=LARGE), seconds=1) as answer:
                     async for _ in answer.chunks():
                         await asyncio.Event().wait()  # like a client that stops reading
             assert caught.value.status == 504
@@ -122,7 +121,7 @@ async def test_timeout_of_unread_result_frees_slot(store: QuadStore, tmp_path: P
 async def test_query_without_store_is_refused(tmp_path: Path) -> None:
     pool = QueryPool(tmp_path / "none", tmp_path / "words")
     with pytest.raises(QueryFailure) as caught:
-        async with pool.ask(WorkerQuery(sparql="ASK {}"), seconds=30):
+        async with pool.ask(QueryRequest(sparql="ASK {}"), seconds=30):
             pass
     assert caught.value.status == 503
     await pool.close()
@@ -146,3 +145,9 @@ async def test_damaged_store_is_reported_with_advice(tmp_path: Path, when: str) 
         assert caught.value.status == 500
     finally:
         await pool.close()
+
+
+def test_results_are_parsed_as_rows_or_boolean() -> None:
+    rows = parse_results(b'{"head":{"vars":["a","b"]},"results":{"bindings":[{"a":{"type":"bnode","value":"1"}},{}]}}')
+    assert [{name: term.value for name, term in row.items()} for row in rows.rows] == [{"a": "_:1"}, {}]
+    assert parse_results(b'{"head":{},"boolean":true}').truth is True

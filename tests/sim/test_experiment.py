@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from motherlode.crawler.model_files import write_model
+from motherlode.crawler.engine.recovery import write_model
 from motherlode.policies import policy_from
 from motherlode.policies.model_io import Model
 from motherlode.sim import runner as matrix

@@ -8,7 +8,7 @@ import pyoxigraph as ox
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from motherlode.links import collect_links
+from motherlode.links.collect import collect_links
 from motherlode.model import ContentKind, Syntax, TransformResult
 from motherlode.transform import html_metadata, microdata, rdfa
 from motherlode.transform.bnodes import BlankNames

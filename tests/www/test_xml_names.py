@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from motherlode.www.xml_names import coerce_ncname, is_ncname
+from motherlode.www.xml import coerce_ncname, is_ncname
 
 
 @pytest.mark.parametrize("name", ["a", "_", "é", "a-b.c", "a1", "Ω·", "名前"])

@@ -12,7 +12,7 @@ from tools.papers.simulated_crawl import Answer
 from tools.papers.sites import rdf_sites, site_crawl
 
 from motherlode.crawler.report.plot import Axes, Curve
-from motherlode.policies.linkanalysis import HEURISTICS, SIMILARITY
+from motherlode.policies.linkanalysis.heuristics import HEURISTICS, SIMILARITY
 from motherlode.sim.experiment import relevant_at
 
 PRECISION = {

@@ -22,7 +22,7 @@ from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions, RecordedWeb
 from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.index.fulltext import SearchableStore, WordIndex
-from motherlode.links import collect_links
+from motherlode.links.collect import collect_links
 from motherlode.model import Page, Request, TransformResult
 from motherlode.sim.runner import synthetic_pages
 from motherlode.sim.synthetic import SyntheticWeb

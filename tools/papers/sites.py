@@ -16,9 +16,13 @@ from tools.papers.webs import opened, starts, web_spec
 
 from motherlode.model import FailureKind, Link, Outcome
 from motherlode.policies import policy_from
-from motherlode.policies.linkanalysis import HEURISTICS, SIMILARITY, LinkClass, default_concepts, link_properties
-from motherlode.policies.linkanalysis.heuristics import relevancy_r
-from motherlode.policies.linkanalysis.link_properties import is_html_document, is_rdf_document
+from motherlode.policies.linkanalysis.heuristics import HEURISTICS, SIMILARITY, default_concepts, relevancy_r
+from motherlode.policies.linkanalysis.link_properties import (
+    LinkClass,
+    is_html_document,
+    is_rdf_document,
+    link_properties,
+)
 from motherlode.sim.runner import SYNTHETIC, synthetic_pages
 from motherlode.sim.simulator import Simulation
 from motherlode.sim.synthetic import SyntheticWeb

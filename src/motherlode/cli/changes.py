@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from motherlode.cli.crawl_folder import open_crawl, update_index
-from motherlode.cli.terminal import format_count, say, stop
+from motherlode.cli.terminal import say, stop
+from motherlode.crawler.config.values import format_count
 from motherlode.index.rdf_patch import changes_path, read_changes
 
 

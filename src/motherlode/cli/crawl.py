@@ -28,10 +28,9 @@ from motherlode.crawler import (
     read_stats,
 )
 from motherlode.crawler.config.job_file import read_seeds
-from motherlode.crawler.config.passwords import check_secrets
+from motherlode.crawler.config.values import check_secrets
 from motherlode.crawler.engine.factory import BeginRefresh
-from motherlode.crawler.engine.log import DEFAULT_LEVEL
-from motherlode.crawler.model_files import check_model
+from motherlode.crawler.engine.recovery import check_model
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.frontier import Frontier
@@ -39,7 +38,7 @@ from motherlode.policies import DEFAULT_POLICY, policy_usage
 
 _BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
 """Each budget, and the counter that it limits."""
-_CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc"})
+_CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc", "log_level"})
 """Keys of the saved job that one refresh may change."""
 
 Seeds = Annotated[list[str] | None, typer.Argument(metavar="SEED...", help="URLs to start from.")]
@@ -140,7 +139,7 @@ def crawl(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    log_level: LogLevel = DEFAULT_LEVEL,
+    log_level: LogLevel = None,
 ) -> None:
     """Crawl from SEEDS into a new folder.
 
@@ -170,6 +169,7 @@ def crawl(
         "delay": delay,
         "allow": tuple(allow) if allow else None,
         "contact": contact,
+        "log_level": log_level,
         "seed": seed,
         "warc": True if warc else None,
         "index": index,
@@ -188,7 +188,7 @@ def crawl(
         flags["seeds"] = _collect_seeds(seeds or (), seeds_file, target or "") or None
         values |= {name: value for name, value in flags.items() if value is not None}
         if refresh:
-            ending = _refresh(folder, values, due=due, serve=serve, quiet=quiet or as_json, log_level=log_level)
+            ending = _refresh(folder, values, due=due, serve=serve, quiet=quiet or as_json)
             print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
             return
         job = Job(**values)
@@ -201,7 +201,7 @@ def crawl(
     if warning and not quiet:
         say(warning)
     with _serving(folder, serve):
-        stopped = run_crawl(job, folder, quiet=quiet or as_json, log_level=log_level)
+        stopped = run_crawl(job, folder, quiet=quiet or as_json)
     print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
 
 
@@ -237,17 +237,13 @@ def _check_serving(job: Job, port: int | None) -> None:
         raise JobError('--serve shows indexed quads only, and index = "later" indexes none: leave out one of them')
 
 
-def _refresh(
-    folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool, log_level: str
-) -> RefreshEnd:
+def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> RefreshEnd:
     job, before = refresh_job(folder, flags), read_stats(folder).totals
     _check_serving(job, serve)
     folder.lock()
     folder.move_secrets()
     with _serving(folder, serve):
-        stopped = run_crawl(
-            job, folder, quiet=quiet, log_level=log_level, refresh=refresh_starter(due_only=due, quiet=quiet)
-        )
+        stopped = run_crawl(job, folder, quiet=quiet, refresh=refresh_starter(due_only=due, quiet=quiet))
     left = count_waiting_revisits(folder)
     return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
 

@@ -8,11 +8,9 @@ from shlex import quote
 from typing import Any
 
 from motherlode.cli.stats import describe_refresh
-from motherlode.cli.terminal import format_count, format_moment
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job
-from motherlode.crawler.config.units import format_size
+from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
-from motherlode.crawler.report.figures import format_duration
 from motherlode.crawler.stats.counters import subtract_counters
 from motherlode.index.snapshot import DamagedError, is_damage, remedy, store_advice
 

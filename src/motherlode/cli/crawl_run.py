@@ -15,28 +15,19 @@ from motherlode.cli.shards import run_sharded
 from motherlode.cli.stats import print_summary
 from motherlode.cli.terminal import FAILED, print_json, say, stop
 from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
+from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
 from motherlode.crawler.engine.factory import BeginRefresh, assemble
-from motherlode.crawler.engine.log import DEFAULT_LEVEL, LEVELS
-from motherlode.crawler.report.figures import build_report
-from motherlode.crawler.report.page import write_report
+from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.index.snapshot import DamagedError, is_damage
 from motherlode.www.urls import OUT_OF_SCOPE
 
-
-def check_log_level(level: str) -> str:
-    """Return the level in lower case, or stop if there is no such level."""
-    if level.lower() not in LEVELS:
-        stop(f"--log-level {level}: should be one of {', '.join(LEVELS)}")
-    return level.lower()
-
-
 LogLevel = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--log-level",
-        metavar="|".join(LEVELS),
-        callback=check_log_level,
-        help="Lowest level of the lines in crawl.log of the folder.",
+        metavar="|".join(LOG_LEVELS),
+        callback=lambda level: level and level.lower(),
+        help=f"Lowest level of the lines in crawl.log of the folder. [default: {DEFAULT_LOG_LEVEL}]",
     ),
 ]
 
@@ -47,7 +38,6 @@ def run_crawl(
     *,
     quiet: bool,
     refresh: BeginRefresh | None = None,
-    log_level: str = DEFAULT_LEVEL,
 ) -> bool:
     """Run a crawl, show its progress and write its report. Return whether the user stopped it.
 
@@ -57,7 +47,7 @@ def run_crawl(
         if job.shards > 1:
             stopped = run_sharded(job, folder, quiet=quiet)
         else:
-            stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh, log_level=log_level))
+            stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh))
     except JobError as error:
         stop(str(error))
     except DamagedError as error:
@@ -82,13 +72,12 @@ async def visit_all(
     *,
     quiet: bool,
     refresh: BeginRefresh | None = None,
-    log_level: str = DEFAULT_LEVEL,
 ) -> bool:
     """Run a crawl without shards and show its progress. Return whether the user stopped it."""
     if job.own_hosts and not quiet:
         names = ", ".join(job.own_hosts)
         say(f"robots.txt is not applied to your own hosts: {names}")
-    assembled = assemble(job, folder, refresh=refresh, log_level=log_level)
+    assembled = assemble(job, folder, refresh=refresh)
     crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
     try:

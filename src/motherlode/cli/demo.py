@@ -16,8 +16,7 @@ from motherlode.cli.crawl_run import visit_all
 from motherlode.cli.query import print_solutions
 from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
-from motherlode.crawler.report.figures import build_report
-from motherlode.crawler.report.page import write_report
+from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.crawler.report.plot import Curve
 from motherlode.index import QuadStore
 from motherlode.sim.synthetic.server_process import WebServer

@@ -10,9 +10,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from motherlode.cli.terminal import FAILED, format_count, format_moment, print_json, print_table, stop
+from motherlode.cli.terminal import FAILED, print_json, print_table, stop
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.crawler.config.units import format_size
+from motherlode.crawler.config.values import format_count, format_moment, format_size
 from motherlode.crawler.explain.explanation import UNKNOWN, UrlExplanation, explain_url
 from motherlode.crawler.explain.history import FetchHistory
 from motherlode.model import Explanation

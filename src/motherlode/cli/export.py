@@ -16,7 +16,7 @@ from motherlode.cli.crawl_folder import open_crawl, update_index
 from motherlode.cli.terminal import FAILED, say, stop, terminal
 from motherlode.crawler import CrawlFolder
 from motherlode.index import QuadStore
-from motherlode.index.export.nquads import export_nquads, export_trig, open_output
+from motherlode.index.export.streams import export_nquads, export_trig, open_output
 from motherlode.index.export.void import export_void
 from motherlode.index.snapshot import DamagedError
 
@@ -128,7 +128,7 @@ def _export_parquet(store: QuadStore, output: Path | None) -> None:
 
 
 def _export_warc(folder: CrawlFolder, output: Path | None) -> None:
-    from motherlode.index.export.warc import export_warc
+    from motherlode.index.export.streams import export_warc
 
     files = folder.list_warc_files()
     if not files:

@@ -18,10 +18,17 @@ import typer
 from rich.text import Text
 
 from motherlode.cli.standard_streams import is_closed
-from motherlode.cli.terminal import FAILED, format_count, replace_controls, say, stop
+from motherlode.cli.terminal import FAILED, replace_controls, say, stop
 from motherlode.crawler import JobError
-from motherlode.crawler.input_limits import DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT_SECONDS, InputLimits
-from motherlode.crawler.single_page import DocumentPart, InputSource, read_source
+from motherlode.crawler.config.values import format_count
+from motherlode.crawler.single_page import (
+    DEFAULT_MAX_BYTES,
+    DEFAULT_TIMEOUT_SECONDS,
+    DocumentPart,
+    InputLimits,
+    InputSource,
+    read_source,
+)
 from motherlode.model import ContentKind, Problem, Statement, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES, iri
 from motherlode.www.media_types import MEDIA, by_media_type, essence, fits
@@ -182,7 +189,7 @@ def _check_type(media_type: str) -> None:
 def _parse_limits(max_bytes: str | None, timeout: str | None) -> InputLimits:
     if max_bytes is None and timeout is None:
         return InputLimits()
-    from motherlode.crawler.config.units import parse_size, parse_time
+    from motherlode.crawler.config.values import parse_size, parse_time
 
     return InputLimits(
         max_bytes=int(_parse_amount("--max-bytes", max_bytes, parse_size, DEFAULT_MAX_BYTES)),

@@ -11,8 +11,9 @@ from typing import Annotated
 import typer
 
 from motherlode.cli.crawl_folder import open_crawl
-from motherlode.cli.terminal import FAILED, format_count, say, stop
+from motherlode.cli.terminal import FAILED, say, stop
 from motherlode.crawler import CrawlFolder, JobError
+from motherlode.crawler.config.values import format_count
 
 Progress = Callable[[int, int], None]
 """Called with the bytes of the log that were read, and with their total."""

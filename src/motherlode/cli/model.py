@@ -10,7 +10,7 @@ import typer
 
 from motherlode import __version__
 from motherlode.cli.terminal import print_json, print_table, say, stop
-from motherlode.crawler.model_files import now, read_model, write_model
+from motherlode.crawler.engine.recovery import now, read_model, write_model
 from motherlode.model import SummaryLine
 from motherlode.policies.model_io import Model, merge_models, policy_of
 

@@ -17,9 +17,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from motherlode.cli.terminal import format_moment, replace_controls, say, say_above_progress, terminal
+from motherlode.cli.terminal import replace_controls, say, say_above_progress, terminal
 from motherlode.crawler import Counters, Job
-from motherlode.crawler.config.units import format_size
+from motherlode.crawler.config.values import format_moment, format_size
 from motherlode.model import Visit
 
 _LOG_SECONDS = 10.0

@@ -18,9 +18,11 @@ import typer
 
 from motherlode.cli import INTERRUPTED
 from motherlode.cli.crawl_folder import open_crawl, update_index
-from motherlode.cli.terminal import FAILED, format_count, print_table, say, stop
+from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder
-from motherlode.index.query import QueryError, QueryExecutor, QueryRequest, isolate_from_network
+from motherlode.crawler.config.values import format_count
+from motherlode.index.query.diagnostics import QueryError
+from motherlode.index.query.query_worker import QueryExecutor, QueryRequest, isolate_from_network
 
 _FIRST_POLL_SECONDS = 0.0005
 _MAX_POLL_SECONDS = 0.02

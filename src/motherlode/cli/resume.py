@@ -14,7 +14,6 @@ from motherlode.cli.crawl_run import LogLevel, print_outcome, run_crawl
 from motherlode.cli.shards import check_shards
 from motherlode.cli.terminal import stop
 from motherlode.crawler import CrawlFolder, JobError, parse_size, parse_time
-from motherlode.crawler.engine.log import DEFAULT_LEVEL
 
 
 def resume(
@@ -29,7 +28,7 @@ def resume(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    log_level: LogLevel = DEFAULT_LEVEL,
+    log_level: LogLevel = None,
 ) -> None:
     """Continue a crawl that was stopped or killed. Only URLs that were in flight are fetched again."""
     crawl = CrawlFolder(folder)
@@ -40,6 +39,7 @@ def resume(
             "time": None if time is None else parse_time(time),
             "bytes": None if size is None else parse_size(size),
             "ray": ray,
+            "log_level": log_level,
         }
         job = dataclasses.replace(saved, **{name: value for name, value in changes.items() if value is not None})
         check_shards(job)
@@ -49,5 +49,5 @@ def resume(
         crawl.move_secrets()
     except JobError as error:
         stop(str(error))
-    stopped = run_crawl(job, crawl, quiet=quiet or as_json, log_level=log_level)
+    stopped = run_crawl(job, crawl, quiet=quiet or as_json)
     print_outcome(crawl, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, crawl))

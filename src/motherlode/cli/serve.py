@@ -54,7 +54,7 @@ def serve(
     Only this machine can reach the server. /sparql implements the SPARQL 1.1 Protocol, read-only. While a crawl runs,
     the pages are updated. More in docs/serve.md.
     """
-    from motherlode.crawler.config.units import parse_size
+    from motherlode.crawler.config.values import parse_size
     from motherlode.serve import Access, QueryLimits
     from motherlode.serve import serve as serve_crawl
 

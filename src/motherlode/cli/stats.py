@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motherlode.cli.terminal import FAILED, format_count, format_moment, print_json, print_table, stop
+from motherlode.cli.terminal import FAILED, print_json, print_table, stop
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.crawler.config.units import format_size
+from motherlode.crawler.config.values import format_count, format_moment, format_size
 
 if TYPE_CHECKING:
     from motherlode.crawler import Counters, CrawlStats
@@ -110,7 +110,7 @@ def _describe_unindexed(stats: CrawlStats) -> str:
 
 
 def _describe_outages(totals: Counters) -> str:
-    from motherlode.crawler.report.figures import format_duration  # slow to import
+    from motherlode.crawler.config.values import format_duration  # slow to import
 
     times = "once" if totals.outages == 1 else f"{totals.outages:,} times"
     outages = f"down {times}, for {format_duration(totals.outage_seconds)} in all"

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 import typer
@@ -92,24 +91,6 @@ def _name_flag(message: str) -> str:
     """Replace a job key at the beginning of a message by its flag, if the user typed that flag."""
     key, space, rest = message.partition(" ")
     return f"{typed_flags.get().get(key, key)}{space}{rest}"
-
-
-def format_moment(seconds: float) -> str:
-    """Return seconds since the epoch as a date and time.
-
-    >>> format_moment(0.0)
-    '1970-01-01 00:00:00 UTC'
-    """
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def format_count(count: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural.
-
-    >>> format_count(1, "page"), format_count(2_000, "page")
-    ('1 page', '2,000 pages')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def print_json(value: Any) -> None:

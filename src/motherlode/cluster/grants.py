@@ -167,5 +167,5 @@ class GrantClient:
 
     def list_wanted(self) -> list[str]:
         """Return the addresses to request. A recalled address is requested only after it was given back."""
-        addresses = self._frontier.addresses_wanted()
+        addresses = self._frontier.take_needed_grants()
         return [address for address in addresses if address not in self._recalled]

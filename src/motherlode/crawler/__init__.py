@@ -1,10 +1,10 @@
-"""The crawl: typed configuration in, an asynchronous iterator of visits out, and everything in between wired together.
+"""The crawler: from a job to an asynchronous iterator of visits.
 
-`job` is what the user asks for, `folder` where it goes, `assemble` puts the parts together, `loop` is the crawl itself:
-read it first, the whole life of a URL is there. `reading` is what happens to one page in a `worker` process of the
-`pool`. `totals` and `stats` keep the account, `report` makes a page of it.
+`config` has the job, `folder` the paths of a crawl on disk, and `engine` the crawl itself: its docstring describes the
+life of a URL. `parsing` runs in the parser processes, `recrawl` revisits known pages, `stats` counts, `report` and
+`explain` describe the results.
 
-Names are loaded when they are asked for: `stats` and `query` need neither the network nor the parsers.
+Names are imported at their first use, because `stats` and `query` need neither the network nor the parsers.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 from motherlode.runtime import lazy_exports
 
 if TYPE_CHECKING:
-    from motherlode.crawler.config.errors import JobError
     from motherlode.crawler.config.job import Job
     from motherlode.crawler.config.job_file import read_job_file
-    from motherlode.crawler.config.units import parse_size, parse_time
+    from motherlode.crawler.config.values import JobError, parse_size, parse_time
     from motherlode.crawler.engine.components import Components
     from motherlode.crawler.engine.engine import Engine
     from motherlode.crawler.engine.factory import Assembled, canonical_seeds, check
@@ -48,10 +47,9 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "config.errors": ["JobError"],
         "config.job": ["Job"],
         "config.job_file": ["read_job_file"],
-        "config.units": ["parse_size", "parse_time"],
+        "config.values": ["JobError", "parse_size", "parse_time"],
         "engine.components": ["Components"],
         "engine.limits": ["Budget"],
         "engine.engine": ["Engine"],

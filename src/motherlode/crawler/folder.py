@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from motherlode.crawler.config.errors import JobError
+from motherlode.crawler.config.values import JobError
 
 if TYPE_CHECKING:
     from motherlode.crawler.config.job import Job
@@ -110,7 +110,7 @@ class CrawlFolder:
 
     def move_secrets(self) -> None:
         """Move passwords from a job file of an earlier version to the secrets file. The caller holds the lock."""
-        from motherlode.crawler.config.passwords import has_password
+        from motherlode.crawler.config.values import has_password
 
         if has_password(self.job_file.read_text(encoding="utf-8")):
             self.save_job(self.read_job())

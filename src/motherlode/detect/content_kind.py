@@ -19,6 +19,7 @@ _MAX_CHECKED_LINES = 8
 
 _PLAIN_HTML = re.compile(rb"\s*+(?:<!doctype html>\s*+)?<html[\s>]", re.IGNORECASE)
 _OWL_XML = ("http://www.w3.org/2002/07/owl#", "Ontology")
+_HTML_MARKERS = tuple(marker.encode() for marker in MEDIA[ContentKind.HTML].markers)
 _TAG_END = b" \t\r\n\f/>"
 
 _JSON = re.compile(rb'\{\s*(?:"|\}\s*\Z)|\[\s*(?:[{"\[\-\d]|\]\s*\Z|true|false|null)')
@@ -237,6 +238,5 @@ def _choose_html_or_xhtml(xml: XmlHead, declared: ContentKind | None, extension:
 def _opens_html(head: bytes) -> bool:
     start = head[:16].lower()
     return any(
-        start.startswith(marker) and start[len(marker) : len(marker) + 1] in _TAG_END
-        for marker in MEDIA[ContentKind.HTML].markers
+        start.startswith(marker) and start[len(marker) : len(marker) + 1] in _TAG_END for marker in _HTML_MARKERS
     )

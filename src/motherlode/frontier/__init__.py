@@ -11,11 +11,11 @@ The life of a URL here:
    afterwards. If robots.txt forbids the URL, or its host's budget is spent, it is refused, and the reason is stored.
    A robots.txt that is on another host is requested there, by the delays of that host.
 3. While a request is sent, the URL is *in flight*. `response_received` starts the delays of host and IP address.
-4. `end` ends the lease, exactly once. The table `backoff.ENDINGS` says what follows for host and URL. After a failure
-   the URL is tried again later, or has failed, as `backoff.TREATMENTS` says.
+4. `end` ends the lease, exactly once. The table `leases.ENDINGS` says what follows for host and URL. After a failure
+   the URL is tried again later, or has failed, as `leases.TREATMENTS` says.
 
 Of one registrable domain only some hosts are contacted before one gave a relevant page, and as many more for each
-that did; URLs of the others wait (`domain_limit`).
+that did; URLs of the others wait (`admission`).
 
 Guarantees:
 
@@ -34,21 +34,27 @@ Guarantees:
 Nothing here reads a clock or opens a socket: `now` is an argument, so a simulation is only another caller.
 """
 
-from motherlode.frontier.backoff import SLOW_DOWN, End
-from motherlode.frontier.domain_limit import NOTHING_WITHHELD, Withheld, domain_refusal
+from motherlode.frontier.admission import Withheld, domain_refusal
 from motherlode.frontier.frontier import Frontier
-from motherlode.frontier.hosts import HostBudget
-from motherlode.frontier.lease import MAX_REDIRECTS, REVISIT, Entry, HostRecord, Lease, Politeness, UrlState
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.leases import SLOW_DOWN, End
+from motherlode.frontier.records import (
+    MAX_REDIRECTS,
+    Entry,
+    HostBudget,
+    HostRecord,
+    Lease,
+    Politeness,
+    UrlState,
+    is_revisit_arm,
+    revisit_arm,
+)
+from motherlode.frontier.storage.base import FrontierStorage, MemoryStorage
 from motherlode.frontier.storage.integrity import damage
 from motherlode.frontier.storage.lmdb import LmdbStorage
-from motherlode.frontier.storage.memory import MemoryStorage
 from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
 
 __all__ = [
     "MAX_REDIRECTS",
-    "NOTHING_WITHHELD",
-    "REVISIT",
     "SLOW_DOWN",
     "STORAGE_ERRORS",
     "End",
@@ -66,4 +72,6 @@ __all__ = [
     "Withheld",
     "damage",
     "domain_refusal",
+    "is_revisit_arm",
+    "revisit_arm",
 ]

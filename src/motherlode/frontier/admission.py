@@ -1,14 +1,21 @@
-"""Admission of links: rate new links in scope, store them, and queue them in their arms.
+"""Admission: which links become entries of the frontier, and which hosts of a domain may be contacted.
 
-`Admission` connects the storage, which has the URLs, with the host queue, which knows when hosts are ready. It also
-keeps the counters of known, waiting and refused URLs.
+`Admission` rates new links in scope, stores them, and queues them in their arms. It connects the storage, which has the
+URLs, with the host queue, which knows when hosts are ready, and keeps the counters of known, waiting and refused URLs.
+
+A domain may have an endless number of host names, and each costs at least one request. So `Domains` sets a limit on the
+hosts of a registrable domain that are *admitted* until one of them has a relevant page. Each host with a relevant page
+raises the limit by the same number. The other hosts are *withheld*: their URLs are known and wait. They are admitted in
+the order of discovery when the limit is raised. Hosts that the user names are always admitted and do not count. These
+accounts need no storage of their own: as soon as a domain withholds a host, the frontier writes a record of every
+admitted host of that domain, so the same hosts are admitted after a restart.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -16,15 +23,17 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.hosts import Host
-from motherlode.frontier.lease import REVISIT, Entry, UrlState, entry_from
+from motherlode.frontier.records import Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
 from motherlode.frontier.storage.base import FrontierStorage
 from motherlode.model import Link, LinkSource, Outcome, Policy
-from motherlode.www.urls import Scope, host_of
+from motherlode.www.urls import Scope, host_of, registrable_domain
 
 KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
 """Returns the links to the hosts of this shard, and sends the other links to the shards that own their hosts."""
 
+MAX_WITHHELD_HOSTS = 10_000
+"""Hosts of one domain that may be withheld; links to further ones are refused, because each takes memory."""
+TOO_MANY_HOSTS = "too many untried hosts of its domain"
 _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
 _FORMAT_KEY = "format"
@@ -32,18 +41,209 @@ _COUNTERS_KEY = "frontier"
 """Key of the note with the counters."""
 
 
+class WithheldHost(msgspec.Struct):
+    """The queue of a host that is not admitted yet."""
+
+    arms: dict[str, None] = {}
+    urls: int = 0
+
+
+class DomainAccount(msgspec.Struct):
+    """The hosts of one domain."""
+
+    admitted: int = 0
+    """Number of admitted hosts, without those that the user named."""
+    relevant: int = 0
+    """Number of hosts with a relevant page."""
+    withheld: dict[str, WithheldHost] = {}
+    """In the order in which they were discovered."""
+    unrecorded: list[str] | None = []
+    """Admitted hosts without a record in the storage; None as soon as every admitted host must have a record."""
+
+    def has_room(self, limit: int) -> bool:
+        return self.admitted < limit * (1 + self.relevant)
+
+
+class Withheld(msgspec.Struct, frozen=True):
+    """The numbers of domains, hosts and URLs that wait because of the limit."""
+
+    domains: int = 0
+    hosts: int = 0
+    urls: int = 0
+
+
+class Domains:
+    """Admits and withholds hosts. A domain gets an account when a host other than DOMAIN and www.DOMAIN is found.
+
+    Most domains have no other hosts, so most domains need no memory here.
+    """
+
+    def __init__(self, limit: int, *, relevance: Callable[[str], bool | None]) -> None:
+        """`relevance` returns whether an admitted host has a relevant page, and None if a host is not admitted."""
+        self._limit = limit
+        self._relevance = relevance
+        self._accounts: dict[str, DomainAccount] = {}
+        self._named: set[str] = set()
+        """Hosts that the user named."""
+        self.withheld_hosts = self.withheld_urls = 0
+
+    def admits(self, name: str) -> bool:
+        """Admit a new host if its domain has room for it. Return whether it was admitted."""
+        account = self._open_account(name)
+        if account is None or name in self._named:
+            return True
+        if not account.has_room(self._limit):
+            return False
+        self._count(account, name)
+        return True
+
+    def restore(self, name: str, *, relevant: bool) -> None:
+        """Count a host that an earlier run admitted, and that has a record."""
+        account = self._open_account(name)
+        if account is not None:
+            account.admitted += name not in self._named
+            account.relevant += relevant
+
+    def exempt(self, name: str) -> None:
+        """Always admit a host that the user named, and do not count it."""
+        if name in self._named:
+            return
+        account = self._open_account(name)
+        self._named.add(name)
+        if account is not None and self._relevance(name) is not None:
+            account.admitted -= 1
+
+    def is_withheld(self, name: str) -> bool:
+        account = self._account(name) if self.withheld_hosts else None
+        return account is not None and name in account.withheld
+
+    def withhold(self, name: str, arm: str, urls: int) -> list[str]:
+        """Withhold URLs until their host is admitted. Return the admitted hosts of the domain that need a record."""
+        account = self._accounts[registrable_domain(name)]
+        host = account.withheld.get(name)
+        if host is None:
+            host = account.withheld[name] = WithheldHost()
+            self.withheld_hosts += 1
+        host.arms[arm] = None
+        host.urls += urls
+        self.withheld_urls += urls
+        unrecorded, account.unrecorded = account.unrecorded, None
+        return unrecorded or []
+
+    def must_record(self, name: str) -> bool:
+        """Return whether the admitted host needs a record at once."""
+        account = self._account(name)
+        return account is not None and account.unrecorded is None
+
+    def credit(self, name: str) -> list[tuple[str, WithheldHost]]:
+        """Count the first relevant page of a host. Return the hosts that are admitted because of it."""
+        account = self._account(name)
+        released: list[tuple[str, WithheldHost]] = []
+        if account is not None:
+            account.relevant += 1
+            while account.withheld and account.has_room(self._limit):
+                first = next(iter(account.withheld))
+                released.append((first, self._release(account, first)))
+        return released
+
+    def take(self, name: str) -> WithheldHost | None:
+        """Admit a withheld host regardless of the limit. Return its queue, or None if it was not withheld."""
+        account = self._account(name)
+        return None if account is None or name not in account.withheld else self._release(account, name)
+
+    def refusal(self, name: str) -> str:
+        """Return why a link to a host is refused, or "": see `MAX_WITHHELD_HOSTS`."""
+        if self.withheld_hosts < MAX_WITHHELD_HOSTS or self._relevance(name) is not None or name in self._named:
+            return ""
+        account = self._account(name)
+        if account is None or len(account.withheld) < MAX_WITHHELD_HOSTS or name in account.withheld:
+            return ""
+        return TOO_MANY_HOSTS
+
+    def count_withheld(self) -> dict[str, int]:
+        """Return the fields of `Withheld`."""
+        domains = sum(bool(account.withheld) for account in self._accounts.values()) if self.withheld_hosts else 0
+        return {"domains": domains, "hosts": self.withheld_hosts, "urls": self.withheld_urls}
+
+    def _release(self, account: DomainAccount, name: str) -> WithheldHost:
+        host = account.withheld.pop(name)
+        account.admitted += name not in self._named
+        self.withheld_hosts -= 1
+        self.withheld_urls -= host.urls
+        return host
+
+    def _account(self, name: str) -> DomainAccount | None:
+        return self._accounts.get(registrable_domain(name))
+
+    def _open_account(self, name: str) -> DomainAccount | None:
+        """Return the account of a host's domain; create it if the host needs one."""
+        domain = registrable_domain(name)
+        account = self._accounts.get(domain)
+        main_hosts = (domain, f"www.{domain}")
+        if account is None and name not in main_hosts:
+            account = self._accounts[domain] = DomainAccount()
+            for host in main_hosts:
+                relevant = self._relevance(host)
+                if relevant is not None:
+                    account.relevant += relevant
+                    if host not in self._named:
+                        self._count(account, host)
+        return account
+
+    def _count(self, account: DomainAccount, name: str) -> None:
+        account.admitted += 1
+        if account.unrecorded is not None:
+            account.unrecorded.append(name)
+
+
+def domain_refusal(name: str, records: Iterable[HostRecord], *, limit: int, named: Iterable[str]) -> str:
+    """Return why a host that is not admitted has to wait, according to the host records of a crawl; or "".
+
+    >>> records = [HostRecord(name=f"h{number}.a.example") for number in range(2)]
+    >>> domain_refusal("x.a.example", records, limit=2, named=())
+    'a.example has 2 other hosts that may be contacted, none relevant so far; this one needs one more relevant host'
+    >>> [domain_refusal(f"{name}.a.example", records, limit=limit, named=()) for name, limit in (("x", 3), ("h1", 2))]
+    ['', '']
+    """
+    domain, exempt = registrable_domain(name), set(named)
+    if name in exempt:
+        return ""
+    admitted = relevant = 0
+    for record in records:
+        if record.admitted and domain in record.name and registrable_domain(record.name) == domain:
+            if record.name == name:
+                return ""
+            admitted += record.name not in exempt
+            relevant += record.relevant > 0
+    if admitted < limit * (1 + relevant):
+        return ""
+    others = f"{admitted} other hosts that may be contacted, {relevant or 'none'} relevant so far"
+    return f"{domain} has {others}; this one needs one more relevant host"
+
+
+# ── Links ────────────────────────────────────────────────────────────────────────────────────────────
+
+
 class Admission:
     """Adds every URL once. A URL leaves its queue by `take`."""
 
     def __init__(
-        self, *, storage: FrontierStorage, policy: Policy, clocks: HostQueue, scope: Scope, keep_own: KeepOwn | None
+        self,
+        *,
+        storage: FrontierStorage,
+        policy: Policy,
+        host_queue: HostQueue,
+        scope: Scope,
+        keep_own: KeepOwn | None,
+        max_untried_hosts: int,
     ) -> None:
         self._storage = storage
         self._policy = policy
-        self._host_queue = clocks
+        self._host_queue = host_queue
         self._scope = scope
         self._keep_own = keep_own
         """None if this process owns all hosts."""
+        self.domains = Domains(max_untried_hosts, relevance=host_queue.relevance)
         self._postponed: list[tuple[float, int, Entry]] = []
         self._sequence = 0
         self.now = 0.0
@@ -64,15 +264,15 @@ class Admission:
             self.now = state.get("now", 0.0)
         self._storage.recover()
         self._postponed = [(until, entry.sequence, entry) for until, entry in self._storage.postponed()]
-        self.revisits_left = sum(entry.arm.startswith(REVISIT) for _, _, entry in self._postponed)
+        self.revisits_left = sum(entry.is_revisit for _, _, entry in self._postponed)
         heapq.heapify(self._postponed)
         for record in self._storage.hosts():
-            self._host_queue.remember(record)
-        expect = self._host_queue.add_waiting
+            self._host_queue.restore(record)
+            if record.admitted:
+                self.domains.restore(record.name, relevant=record.relevant > 0)
         for arm, name, count in self._storage.waiting():
-            expect(name, arm, count)
-            self.waiting += count
-            if arm.startswith(REVISIT):
+            self._add_waiting(name, arm, count)
+            if is_revisit_arm(arm):
                 self.revisits_left += count
         return account is not None
 
@@ -83,7 +283,7 @@ class Admission:
             "sequence": self._sequence,
             "refused": dict(self.refused),
             "now": self.now,
-            "withheld": self._host_queue.domains.count_withheld(),
+            "withheld": self.domains.count_withheld(),
         }
         self._storage.put_note(_FORMAT_KEY, b"")  # only its version matters
         self._storage.put_note(_COUNTERS_KEY, msgspec.msgpack.encode(state))
@@ -94,7 +294,7 @@ class Admission:
             links = self._keep_own(links, parent)
         for link in links:
             if link.source is _SEED:  # known seeds as well, because a restart forgets which hosts are exempt
-                self._host_queue.exempt(host_of(link.url))
+                self._exempt(host_of(link.url))
         fresh = self._new_links(links)
         if not fresh:
             return 0
@@ -106,20 +306,22 @@ class Admission:
             entry = entry_from(link, rating, parent=parent, sequence=sequence)
             if rating.refused:
                 self.refused[rating.refused] += 1
-                self._storage.refuse(entry, rating.refused)
+                self._storage.finish(entry, UrlState.REFUSED, rating.refused)
             else:
                 accepted.append(entry)
         self.known_urls += len(fresh)
         self._storage.add_new(accepted)
         if parent is not None and parent.source == _SEED.value:
-            self._exempt_redirects(accepted)
+            for entry in accepted:
+                if entry.hops:  # the redirect target of a seed
+                    self._exempt(host_of(entry.url))
         self._announce(accepted)
         return len(fresh)
 
     def _new_links(self, links: Sequence[Link]) -> list[Link]:
         """Return the links that are new, in scope and not refused by the limit of their domain."""
         fresh: dict[str, Link] = {}
-        scope, domains = self._scope, self._host_queue.domains
+        scope, domains = self._scope, self.domains
         for link, known in zip(links, self._storage.known_of([link.url for link in links]), strict=True):
             url = link.url
             if known or url in fresh:
@@ -131,6 +333,8 @@ class Admission:
                 fresh[url] = link
         return list(fresh.values())
 
+    # ── queues ───────────────────────────────────────────────────────────────────────────────────────────
+
     def enqueue(self, entry: Entry) -> None:
         """Put a URL that was taken, or has ended, into the queue of its arm again."""
         self._storage.add(entry)
@@ -138,22 +342,78 @@ class Admission:
 
     def _announce(self, entries: Sequence[Entry]) -> None:
         """Count entries that the storage has queued, and announce them to the host queue."""
-        self.waiting += len(entries)
         for arm, group in groupby(entries, key=_arm):  # links of one host are often adjacent
             first, *others = group
-            self._host_queue.add_waiting(host_of(first.url), arm, 1 + len(others))
+            self._add_waiting(host_of(first.url), arm, 1 + len(others))
 
-    def _exempt_redirects(self, entries: Sequence[Entry]) -> None:
-        """Exempt the redirect targets of seeds from the limit on untried hosts, like the seeds themselves."""
-        for entry in entries:
-            if entry.hops:
-                self._host_queue.exempt(host_of(entry.url))
+    def _add_waiting(self, name: str, arm: str, urls: int) -> None:
+        self.waiting += urls
+        if self._host_queue.relevance(name) is not None or self._admit(name, arm, urls):
+            self._host_queue.add_waiting(name, arm)
+
+    def take(self, arm: str) -> tuple[Host, Entry]:
+        """Pop the arm's best URL. Return its host and its entry."""
+        entry = self._storage.pop(arm)
+        if entry is None:
+            raise ValueError(f"internal error: the policy picked the arm {arm!r}, which is empty")
+        self.waiting -= 1
+        return self._host_queue.remove_waiting(host_of(entry.url), arm), entry
+
+    def refuse(self, entry: Entry, reason: str) -> None:
+        """Refuse a URL that was taken."""
+        self.revisits_left -= entry.is_revisit
+        self.refused[reason] += 1
+        self._storage.finish(entry, UrlState.REFUSED, reason)
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no URL waits, except those that the limit on untried hosts withholds."""
+        return self.waiting == self.domains.withheld_urls and not self._postponed
+
+    # ── the limit on untried hosts of a domain ───────────────────────────────────────────────────────────
+
+    def _admit(self, name: str, arm: str, urls: int) -> bool:
+        """Admit a host with new URLs, or withhold it together with them. Return whether it is admitted."""
+        if is_revisit_arm(arm):  # a page that was fetched before
+            self._mark_admitted(name, self.domains.take(name))
+            return True
+        if self.domains.is_withheld(name) or not self.domains.admits(name):
+            for other in self.domains.withhold(name, arm, urls):
+                self._mark_admitted(other)
+            return False
+        if name in self._host_queue.hosts or self.domains.must_record(name):
+            self._mark_admitted(name)
+        return True
+
+    def _mark_admitted(self, name: str, withheld: WithheldHost | None = None) -> None:
+        """Store in its record that a host is admitted, and queue the arms that were withheld."""
+        host = self._host_queue.host(name)
+        host.record.admitted = True
+        self._host_queue.changed.add(name)
+        for arm in withheld.arms if withheld is not None else ():
+            self._host_queue.add_arm(host, arm)
+
+    def _exempt(self, name: str) -> None:
+        """Exempt a host that the user named from the limit on untried hosts."""
+        self.domains.exempt(name)
+        withheld = self.domains.take(name)
+        if withheld is not None:
+            self._mark_admitted(name, withheld)
+
+    def credit(self, host: Host) -> None:
+        """Count the first relevant page of a host, and admit the hosts of its domain that the raised limit allows."""
+        if not host.credited:
+            host.credited = True
+            for name, withheld in self.domains.credit(host.record.name):
+                self._mark_admitted(name, withheld)
+
+    # ── postponed entries ────────────────────────────────────────────────────────────────────────────────
 
     def enqueue_later(self, entry: Entry, when: float) -> None:
         """Queue an entry again at a later time."""
         heapq.heappush(self._postponed, (when, entry.sequence, entry))
 
-    def ripen(self, now: float) -> None:
+    def enqueue_due(self, now: float) -> None:
         """Put the postponed entries whose time has come into the queues of their arms."""
         while self._postponed and self._postponed[0][0] <= now:
             self.enqueue(heapq.heappop(self._postponed)[2])
@@ -173,25 +433,6 @@ class Admission:
             self._postponed = [(min(when, latest), sequence, entry) for when, sequence, entry in self._postponed]
             heapq.heapify(self._postponed)
         return len(late)
-
-    def take(self, arm: str) -> tuple[Host, Entry]:
-        """Pop the arm's best URL. Return its host and its entry."""
-        entry = self._storage.pop(arm)
-        if entry is None:
-            raise ValueError(f"internal error: the policy picked the arm {arm!r}, which is empty")
-        self.waiting -= 1
-        return self._host_queue.remove_waiting(host_of(entry.url), arm), entry
-
-    def refuse(self, entry: Entry, reason: str) -> None:
-        """Refuse a URL that was taken."""
-        self.revisits_left -= entry.arm.startswith(REVISIT)
-        self.refused[reason] += 1
-        self._storage.finish(entry, UrlState.REFUSED, reason)
-
-    @property
-    def empty(self) -> bool:
-        """True if no URL waits, except those that the limit on untried hosts withholds."""
-        return self.waiting == self._host_queue.domains.withheld_urls and not self._postponed
 
     def next_time(self) -> float | None:
         """Return the time of the next retry; None if nothing is postponed."""

@@ -1,4 +1,4 @@
-"""The frontier itself: see the room's docstring for the life of a URL in it."""
+"""The frontier itself: see the docstring of the package for the life of a URL in it."""
 
 from __future__ import annotations
 
@@ -6,37 +6,48 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
 
-from motherlode.frontier.admission import Admission, KeepOwn
-from motherlode.frontier.backoff import (
+from motherlode.frontier.admission import Admission, KeepOwn, Withheld
+from motherlode.frontier.host_queue import HostQueue
+from motherlode.frontier.leases import (
     ADDRESS_IN_DOUBT,
     ENDINGS,
     HOST_GIVEN_UP_AFTER,
+    RULES_LAST,
     SLOW_DOWN,
     TREATMENTS,
     Backoff,
     End,
     Ending,
     HostEffect,
+    Prerequisites,
     UrlEffect,
     given_up,
 )
-from motherlode.frontier.domain_limit import Withheld
-from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.hosts import Host, HostBudget, HostDelay, RulesReader, retry_wait
-from motherlode.frontier.lease import REVISIT, Entry, HostRecord, Lease, Politeness, UrlState
-from motherlode.frontier.prerequisites import RULES_LAST, Prerequisites
+from motherlode.frontier.records import (
+    Entry,
+    Host,
+    HostBudget,
+    HostDelay,
+    HostRecord,
+    Lease,
+    Politeness,
+    RulesReader,
+    UrlState,
+    retry_wait,
+    revisit_arm,
+)
 from motherlode.frontier.storage.base import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.www.urls import Scope, host_of
 
-_MOST_REFUSALS = 1000
+_MAX_REFUSALS = 1000
 """Maximum number of URLs that one call of `lease` refuses before it returns."""
-_UNEVEN = 1.0
+_MAX_JUMP_SECONDS = 1.0
 """Seconds by which a clock may go back without being set back."""
 _LOGGER = logging.getLogger("motherlode.frontier")
 _SET_BACK = "the clock of this machine was set back by %.0f s; saved times were moved back as well"
@@ -68,7 +79,7 @@ def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
 
 
 class Frontier:
-    """Owns every known URL, once. `next` hands out only what may be fetched now."""
+    """Owns every known URL, once. `lease` returns only URLs that may be fetched now."""
 
     def __init__(
         self,
@@ -85,34 +96,33 @@ class Frontier:
         max_untried_hosts: int = MAX_UNTRIED_HOSTS,
         keep_own: KeepOwn | None = None,
     ) -> None:
-        self._ledger = storage
+        self._storage = storage
         self._policy = policy
-        self._waits = cast(Waits, policy) if hasattr(policy, "awaited") else None
+        self._waits = policy if isinstance(policy, Waits) else None
         self._politeness = politeness
         self._budget = budget if budget is not None and budget.has_limits else None
         self._admit = admit
-        """Asked of each URL when its turn comes: why it is not fetched after all, or ""."""
-        self._pace = HostDelay(politeness, random or Random(0))
-        self._clocks = HostQueue(
+        """Returns why a URL that was picked is not fetched after all, or ""."""
+        self._host_delay = HostDelay(politeness, random or Random(0))
+        self._host_queue = HostQueue(policy=policy, storage=storage, politeness=politeness, host_delay=self._host_delay)
+        self._hosts, self._changed = self._host_queue.hosts, self._host_queue.changed
+        self._backoff = Backoff(host_queue=self._host_queue, host_delay=self._host_delay, politeness=politeness)
+        self._admission = Admission(
+            storage=storage,
             policy=policy,
-            best=storage.best,
-            count=storage.count,
-            politeness=politeness,
-            pace=self._pace,
+            host_queue=self._host_queue,
+            scope=scope,
+            keep_own=keep_own,
             max_untried_hosts=max_untried_hosts,
         )
-        self._rests = Backoff(clocks=self._clocks, pace=self._pace, politeness=politeness)
-        self._hosts = self._clocks.hosts
-        self._intake = Admission(storage=storage, policy=policy, clocks=self._clocks, scope=scope, keep_own=keep_own)
-        self._permits = Prerequisites(clocks=self._clocks, read_rules=read_rules, is_own=is_own)
-        self._dirty: set[str] = set()
+        self._prerequisites = Prerequisites(host_queue=self._host_queue, read_rules=read_rules, is_own=is_own)
         self._unsettled = 0
         """URLs that were taken from the queue and have neither ended nor gone back."""
         self._unfinished_at: float | None = None
-        """When `next` stopped for a rest although there was more to look at."""
+        """When `lease` returned None after `_MAX_REFUSALS`, although more URLs could be leased."""
         self._awaited, self._awaited_since = "", 0.0
-        """The host for which everything stands still, and since when."""
-        self._reopened = self._intake.load()
+        """The host for which the policy waits, and since when."""
+        self._reopened = self._admission.load()
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
 
@@ -121,50 +131,51 @@ class Frontier:
 
         `parent` is the outcome of the page on which the links were found; None for seeds.
         """
-        return self._intake.add_links(links, parent=parent)
+        return self._admission.add_links(links, parent=parent)
 
     def revisit(self, entry: Entry) -> None:
-        """A URL that has ended waits again, in an arm of its own for each host; one that was given up has a new try."""
+        """Queue a URL that has ended again, in the arm of its host's revisits. A host that was given up is tried."""
         name = host_of(entry.url)
         host = self._hosts.get(name)
         if host is not None and given_up(host.record):
             host.record.failures = HOST_GIVEN_UP_AFTER - 1
-            self._dirty.add(name)
-        self._intake.revisits_left += 1
-        self._intake.enqueue(msgspec.structs.replace(entry, arm=REVISIT + name, attempts=0, hops=0))
+            self._changed.add(name)
+        self._admission.revisits_left += 1
+        self._admission.enqueue(msgspec.structs.replace(entry, arm=revisit_arm(name), attempts=0, hops=0))
 
     # ── URLs go out ──────────────────────────────────────────────────────────────────────────────────
 
     def lease(self, now: float) -> Lease | None:
         """Return a lease, the permission to make one request; None if no URL may be fetched at `now`."""
-        if now < self._intake.now - _UNEVEN:
+        if now < self._admission.now - _MAX_JUMP_SECONDS:
             self._turn_back(now)
         if self._reopened:
             self.check_clock(now)
             self._reopened = False
-            self._clocks.rest_once(now, asleep=max(0.0, now - self._intake.now))
-        self._intake.now = now
+            self._host_queue.snooze_all(now, pause=max(0.0, now - self._admission.now))
+        self._admission.now = now
         self._unfinished_at = None
-        ticket = self._next_held(now)
-        if ticket is not None:
-            return ticket
-        self._intake.ripen(now)
-        self._clocks.ripen(now)
-        for _ in range(_MOST_REFUSALS):
+        lease = self._next_held(now)
+        if lease is not None:
+            return lease
+        self._admission.enqueue_due(now)
+        self._host_queue.make_due_ready(now)
+        for _ in range(_MAX_REFUSALS):
             arm = self._policy.pick()
             awaited = self._waits.awaited if self._waits is not None and arm is None else ""
             if awaited != self._awaited:
                 self._awaited, self._awaited_since = awaited, now
             if arm is not None:
                 self._unsettled += 1
-                ticket = self._issue(*self._intake.take(arm), now)
-                if ticket is not None:
-                    return ticket
+                lease = self._issue(*self._admission.take(arm), now)
+                if lease is not None:
+                    return lease
             elif self._waits is not None and awaited:
-                if self._clocks.is_soon(awaited, now) and now < self._awaited_since + self._clocks.patience:
-                    return None  # its request may never end, and no other host gets a request meanwhile
+                is_soon = self._host_queue.is_ready_soon(awaited, now)
+                if is_soon and now < self._awaited_since + self._host_queue.patience:  # its request may never end
+                    return None
                 self._waits.leave(awaited)
-            elif not self._clocks.ripen(now):
+            elif not self._host_queue.make_due_ready(now):
                 return None
         self._unfinished_at = now
         return None
@@ -175,49 +186,46 @@ class Frontier:
         `known_time` is a later moment of the run before than the frontier knows, if there is one. Returns a warning,
         which is logged as well, or "".
         """
-        seconds = max(self._intake.now, known_time) - now
-        if self._intake.now - now > _UNEVEN:
+        seconds = max(self._admission.now, known_time) - now
+        if self._admission.now - now > _MAX_JUMP_SECONDS:
             self._turn_back(now)
-        elif seconds > _UNEVEN:
+        elif seconds > _MAX_JUMP_SECONDS:
             _LOGGER.warning(_SET_BACK, seconds)
-        longest = self._rests.longest
-        late = self._clocks.cut_times(now + _UNEVEN, longest)
-        self._dirty.update(late)
-        cut = len(late) + self._intake.cut_times(now + longest)
+        longest = self._backoff.longest
+        cut = self._host_queue.cut_times(now + _MAX_JUMP_SECONDS, longest) + self._admission.cut_times(now + longest)
         if cut:
             _LOGGER.warning(_TIMES_CUT, cut, longest)
-        return _SET_BACK % seconds if seconds > _UNEVEN else _TIMES_CUT % (cut, longest) if cut else ""
+        return _SET_BACK % seconds if seconds > _MAX_JUMP_SECONDS else _TIMES_CUT % (cut, longest) if cut else ""
 
     def _turn_back(self, now: float) -> None:
-        """The clock of the machine was set back: its hosts would wait until it has come to where it was."""
-        seconds = self._intake.now - now
+        """Move all times back by the seconds by which the machine's clock was set back."""
+        seconds = self._admission.now - now
         _LOGGER.warning(_SET_BACK, seconds)
-        self._clocks.turn_back(seconds)
-        self._intake.turn_back(seconds)
-        self._intake.now = now
+        self._host_queue.turn_back(seconds)
+        self._admission.turn_back(seconds)
+        self._admission.now = now
         self._awaited_since -= seconds
-        self._dirty.update(self._hosts)
 
     def _next_held(self, now: float) -> Lease | None:
-        while (held := self._permits.next_held(now)) is not None:
-            ticket = self._issue(*held, now)
-            self._clocks.settle(held[0])
-            if ticket is not None:
-                return ticket
+        while (held := self._prerequisites.next_held(now)) is not None:
+            lease = self._issue(*held, now)
+            self._host_queue.schedule(held[0])
+            if lease is not None:
+                return lease
         return None
 
     def _issue(self, host: Host, entry: Entry, now: float) -> Lease | None:
-        """Leave for a page, or for what must be known before it; None where the page is refused."""
+        """Return a lease for a page or its next prerequisite; None if the page is refused."""
         refusal = self._refusal(host, entry)
-        ticket = None if refusal else self._permits.for_page(host, entry, now)
-        if ticket is None:
+        lease = None if refusal else self._prerequisites.for_page(host, entry, now)
+        if lease is None:
             self._unsettled -= 1
-            self._intake.refuse(entry, refusal or FailureKind.ROBOTS.value)
-        return ticket
+            self._admission.refuse(entry, refusal or FailureKind.ROBOTS.value)
+        return lease
 
     def _refusal(self, host: Host, entry: Entry) -> str:
         unwanted = given_up(host.record) or (self._admit(entry) if self._admit is not None else "")
-        if unwanted or self._budget is None or entry.arm.startswith(REVISIT):  # known pages have had their budget
+        if unwanted or self._budget is None or entry.is_revisit:  # known pages have had their budget
             return unwanted
         return self._budget.refusal(host.record, host.unaccounted)
 
@@ -227,29 +235,28 @@ class Frontier:
         While the host's IP address or robots.txt is unknown, the lease is for that: end it and call again. Without
         `obey_robots` only the delays count: for a service that the user names, which is not crawled.
         """
-        return self._permits.for_subrequest(url, now, obey_robots=obey_robots)
+        return self._prerequisites.for_subrequest(url, now, obey_robots=obey_robots)
 
-    # ── answers come back ────────────────────────────────────────────────────────────────────────────
+    # ── responses arrive ────────────────────────────────────────────────────────────────────────────
 
     def response_received(self, lease: Lease, now: float, *, elapsed: float = 0.0, address: str = "") -> None:
-        """The request has ended: the clocks of its host and its address run from here, whatever is still to be done.
+        """Start the delays of the host and the IP address of a request, which has ended.
 
-        `elapsed` is how long the answer took, `address` who gave it.
+        `elapsed` is the response time in seconds, and `address` the IP address of the server.
         """
-        self._permits.in_flight -= 1
+        self._prerequisites.in_flight -= 1
         asked = self._hosts[host_of(lease.url)]
-        self._pace.note_answer(asked.record, elapsed)
+        self._host_delay.note_answer(asked.record, elapsed)
         for name in {lease.host, asked.record.name}:
-            self._clocks.release(self._hosts[name], now)
-            self._dirty.add(name)
+            self._host_queue.end_request(self._hosts[name], now)
         if lease.address:
-            self._clocks.release_address(lease.address, now)
+            self._host_queue.end_request_to(lease.address, now)
             if address and address != lease.address:
-                self._clocks.touch_address(address, now)
-                self._clocks.move(asked, address)
+                self._host_queue.delay_address(address, now)
+                self._host_queue.set_address(asked, address)
 
     def usual_response_time(self, lease: Lease) -> float:
-        """Seconds that answers of the ticket's host take, smoothed; 0 while none has come."""
+        """Return the smoothed response time of the lease's host in seconds; 0 before its first response."""
         return self._hosts[lease.host].record.response
 
     def end(
@@ -273,25 +280,26 @@ class Frontier:
         entry of the page as it was before.
         """
         host, asked = self._hosts[lease.host], self._hosts[host_of(lease.url)]
-        self._dirty.add(lease.host)
+        self._changed.add(lease.host)
         if failure is not None and _asks_to_slow_down(lease, how, failure):
-            self._rests.slow_down(asked, now, retry_after=failure.retry_after)
-            self._dirty.add(asked.record.name)
+            self._backoff.slow_down(asked, now, retry_after=failure.retry_after)
+            self._changed.add(asked.record.name)
         if how is End.RESOLVED:
-            self._dirty.add(self._permits.resolved(lease, address))
+            self._prerequisites.store_address(host, asked, address)
+            self._changed.add(asked.record.name)
         elif how is End.ROBOTS_READ:
-            self._permits.introduce(host, lease.entry.url, robots, now, read_from=lease.url, lasts=lasts)
+            self._prerequisites.store_rules(host, lease.entry.url, robots, now, read_from=lease.url, lasts=lasts)
         elif how is End.ROBOTS_MOVED:
-            if failure is not None and self._permits.reroute(host, failure.location):
+            if failure is not None and self._prerequisites.follow_redirect(host, failure.location):
                 return host.record.ready_at
-            self._permits.introduce(host, lease.entry.url, b"", now, read_from=lease.url)  # RFC 9309, 2.3.1.2
+            self._prerequisites.store_rules(host, lease.entry.url, b"", now, read_from=lease.url)  # RFC 9309, 2.3.1.2
         elif lease.is_subrequest:
             self._end_subrequest(lease, how, host, asked, failure, now)
         else:
             if entry is not None:
-                self._intake.revisits_left -= 1
+                self._admission.revisits_left -= 1
             if relevant:
-                self._clocks.credit(host)
+                self._admission.credit(host)
             page = _EndedPage(lease, entry or lease.entry, host, asked, failure, now, reason)
             return self._end_page(page, ENDINGS[how])
         return None
@@ -301,13 +309,13 @@ class Frontier:
     ) -> None:
         """End a lease that `lease_for` gave: no URL of a queue depends on it."""
         if how is End.NEXT_ADDRESS:
-            self._clocks.move(asked, "")
-            self._permits.ask_again(host)
+            self._host_queue.set_address(asked, "")
+            self._prerequisites.ask_again(host)
         elif lease.kind is not RequestKind.SUBREQUEST:
             if how is End.ROBOTS_UNREADABLE and failure is not None:  # otherwise each subrequest would ask again
-                self._rests.without_rules(host, failure.kind, now, retry_after=failure.retry_after)
-            self._permits.give_up(lease)
-            self._clocks.settle(host)
+                self._backoff.without_rules(host, failure.kind, now, retry_after=failure.retry_after)
+            self._prerequisites.give_up(lease)
+            self._host_queue.schedule(host)
 
     def _end_page(self, page: _EndedPage, ending: Ending) -> float | None:
         """End the lease of a page, or of a prerequisite for which a page waits, as the table says."""
@@ -316,15 +324,15 @@ class Frontier:
         if ending.url is not UrlEffect.HELD:
             self._unsettled -= 1
             if not is_page:
-                self._permits.give_up(lease)
+                self._prerequisites.give_up(lease)
                 host.held = None
         if ending.uncounted and (is_page or ending.url is not UrlEffect.HELD):
             host.unaccounted = max(0, host.unaccounted - 1)
         wait = self._delay_host(page, ending.host)
         if ending.drops_address or (ending.url is UrlEffect.RETRIED and page.kind in ADDRESS_IN_DOUBT):
-            self._clocks.move(page.asked, "")
+            self._host_queue.set_address(page.asked, "")
         if ending.url not in (UrlEffect.DONE, UrlEffect.HELD):
-            self._clocks.settle(host)
+            self._host_queue.schedule(host)
         return self._place_url(page, ending.url, wait)
 
     def _delay_host(self, page: _EndedPage, effect: HostEffect) -> float:
@@ -333,60 +341,63 @@ class Frontier:
         retry_after = None if page.failure is None else page.failure.retry_after
         if effect is HostEffect.RECOVERS:
             host.record.failures = 0
-            self._pace.recover(host.record)
+            self._host_delay.recover(host.record)
         elif effect is HostEffect.RETRY_AFTER:
             if retry_after and self._politeness.retries:
-                self._rests.put_off(host, now + retry_wait(retry_after, 0.0))
+                self._backoff.snooze(host, now + retry_wait(retry_after, 0.0))
         elif effect is not HostEffect.NONE and page.kind is not None:
             if effect is HostEffect.BACKS_OFF:
                 attempts = page.entry.attempts + 1
-                return self._rests.after_failure(host, page.kind, now, attempts=attempts, retry_after=retry_after)
+                return self._backoff.after_failure(host, page.kind, now, attempts=attempts, retry_after=retry_after)
             if effect is HostEffect.FIRST_FAILURE:
-                self._rests.after_silence(host, page.kind, now)
+                self._backoff.after_silence(host, page.kind, now)
             else:
-                self._rests.without_rules(host, page.kind, now, retry_after=retry_after)
+                self._backoff.without_rules(host, page.kind, now, retry_after=retry_after)
         return 0.0
 
     def _place_url(self, page: _EndedPage, effect: UrlEffect, wait: float) -> float | None:
         """Apply an ending to the URL. Return when it may be leased again, if it may."""
         entry, host = page.entry, page.host
         if effect is UrlEffect.DONE:
-            self._ledger.finish(entry, UrlState.DONE, "")
+            self._storage.finish(entry, UrlState.DONE, "")
             return None
         if effect is UrlEffect.REFUSED:
-            self._intake.refuse(entry, page.reason)
+            self._admission.refuse(entry, page.reason)
             return None
         if effect is UrlEffect.RETRIED and page.kind is not None:
             return self._retry(entry, page.kind, page.now + wait)
         if effect is UrlEffect.QUEUED:
-            self._intake.enqueue(entry)
+            self._admission.enqueue(entry)
         elif page.lease.kind is not RequestKind.PAGE:
-            self._permits.ask_again(host)
+            self._prerequisites.ask_again(host)
         elif host.held is None and not host.asking:
-            self._permits.hold(host, entry)
+            self._prerequisites.hold(host, entry)
         else:  # another page goes first
             self._unsettled -= 1
-            self._intake.enqueue_later(entry, page.now)
+            self._admission.enqueue_later(entry, page.now)
         return host.record.ready_at
 
     def _retry(self, entry: Entry, kind: FailureKind, when: float) -> float | None:
         """Let a URL that failed wait for its next attempt, or finish it after the last."""
         entry = msgspec.structs.replace(entry, attempts=entry.attempts + 1)
         if self._politeness.retries and entry.attempts <= TREATMENTS[kind].retries:
-            self._intake.enqueue_later(entry, when)
-            self._ledger.postpone(entry, when)
+            self._admission.enqueue_later(entry, when)
+            self._storage.postpone(entry, when)
             return when
-        self._intake.revisits_left -= entry.arm.startswith(REVISIT)
+        self._admission.revisits_left -= entry.is_revisit
         state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
-        self._ledger.finish(entry, state, kind.value)
+        self._storage.finish(entry, state, kind.value)
         return None
 
     def count_refused(self, reason: str, urls: int) -> None:
-        """Count links that were left out before the frontier saw them."""
-        self._intake.refused[reason] += urls
+        """Count links that were refused before the frontier got them."""
+        self._admission.refused[reason] += urls
 
     def record_visit(self, name: str, *, relevant: int, quads: int, received: int, is_known: bool = False) -> None:
-        """Add a finished request to its host's account; a look at a known page may also take off what it found."""
+        """Add a finished request to the record of its host.
+
+        A revisit (`is_known`) is not counted as fetched, and its numbers may be negative.
+        """
         host = self._hosts[name]
         host.unaccounted = max(0, host.unaccounted - 1)
         record = host.record
@@ -394,82 +405,81 @@ class Frontier:
         record.relevant += relevant
         record.quads += quads
         record.received += received
-        self._dirty.add(name)
+        self._changed.add(name)
 
-    # ── leases of addresses ──────────────────────────────────────────────────────────────────────────
+    # ── grants of IP addresses ───────────────────────────────────────────────────────────────────────
 
-    def addresses_wanted(self) -> list[str]:
-        """Addresses that somebody waits for and that we have no lease of; each named once."""
-        return self._clocks.wanted()
+    def take_needed_grants(self) -> list[str]:
+        """Return the IP addresses for which a grant is needed. Each is returned once until it is needed again."""
+        return self._host_queue.take_needed_grants()
 
     def grant_address(self, address: str, now: float, *, wait: float, hosts: Mapping[str, float]) -> None:
         """Grant an IP address to this shard after `wait` seconds, and its `hosts` after their own seconds."""
-        self._clocks.grant(address, now, wait=wait, hosts=hosts)
+        self._host_queue.grant(address, now, wait=wait, hosts=hosts)
 
     def recall_address(self, address: str) -> None:
-        """Another wants the address: begin nothing new there."""
-        self._clocks.recall(address)
+        """Start no new requests to the IP address, because another shard needs its grant."""
+        self._host_queue.recall(address)
 
     def give_back_address(self, address: str, now: float) -> tuple[float, dict[str, float]] | None:
-        """Clocks of a recalled address and its hosts, in seconds from now; None while a request is under way."""
-        return self._clocks.give_back(address, now)
+        """Return the remaining delays in seconds of a recalled IP address and its hosts; None while it is in use."""
+        return self._host_queue.give_back(address, now)
 
-    # ── the whole ────────────────────────────────────────────────────────────────────────────────────
+    # ── state of the whole frontier ────────────────────────────────────────────────────────────────────────────────
 
     @property
     def exhausted(self) -> bool:
-        """Nothing waits, nothing is under way or still to be settled, nothing comes back later.
+        """True if no URL waits, is in flight or will be retried.
 
-        What the limit on untried hosts withholds does not count, because only another answer could release it.
+        URLs that the limit on untried hosts withholds do not count, because only another response could release them.
         """
-        return self._intake.empty and not self._unsettled
+        return self._admission.is_empty and not self._unsettled
 
     def idle_until(self) -> float | None:
-        """Return when `lease` may return a lease again, by the timers; None where only an answer can bring it."""
-        patience = self._awaited_since + self._clocks.patience if self._awaited else None
-        times = (self._clocks.next_time(), self._intake.next_time(), self._unfinished_at, patience)
+        """Return the time from which `lease` may return a lease again; None if that needs another response first."""
+        patience = self._awaited_since + self._host_queue.patience if self._awaited else None
+        times = (self._host_queue.next_time(), self._admission.next_time(), self._unfinished_at, patience)
         return min((time for time in times if time is not None), default=None)
 
     @property
     def known_urls(self) -> int:
-        return self._intake.known_urls
+        return self._admission.known_urls
 
     @property
     def waiting(self) -> int:
-        return self._intake.waiting
+        return self._admission.waiting
 
     @property
     def withheld(self) -> Withheld:
-        """What of `waiting` the limit on untried hosts of a domain withholds."""
-        return Withheld(**self._clocks.domains.count_withheld())
+        """The part of `waiting` that the limit on untried hosts of a domain withholds."""
+        return Withheld(**self._admission.domains.count_withheld())
 
     @property
     def refused(self) -> Counter[str]:
-        """Links and URLs that were not taken up or not fetched, by reason."""
-        return self._intake.refused
+        """Number of refused links and URLs, by reason."""
+        return self._admission.refused
 
     @property
     def revisits_left(self) -> int:
-        """Known pages that are still to be looked at again."""
-        return self._intake.revisits_left
+        """Number of known pages that wait for a revisit."""
+        return self._admission.revisits_left
 
     @property
     def in_flight(self) -> int:
-        return self._permits.in_flight
+        return self._prerequisites.in_flight
 
     @property
     def host_count(self) -> int:
-        return self._clocks.host_count
+        return self._host_queue.host_count + self._admission.domains.withheld_hosts
 
     def host_records(self) -> list[HostRecord]:
-        """Of hosts that this run or one before it has come to."""
+        """Return the records of the hosts that this run or an earlier one contacted."""
         return [host.record for host in self._hosts.values()]
 
     def commit(self) -> None:
-        """Make the state lasting. The caller has seen to it that the quads of every finished page are."""
-        for name in self._dirty | self._clocks.changed:
-            self._ledger.put_host(self._hosts[name].record)
-        self._dirty.clear()
-        self._clocks.changed.clear()
-        self._intake.save()
-        self._ledger.commit()
+        """Make the state durable. The caller has already made the quads of every finished page durable."""
+        for name in self._changed:
+            self._storage.put_host(self._hosts[name].record)
+        self._changed.clear()
+        self._admission.save()
+        self._storage.commit()

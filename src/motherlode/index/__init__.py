@@ -15,10 +15,10 @@ from motherlode.runtime import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.index.crawl_store import BatchWriter, CrawlStore, LocalStore
-    from motherlode.index.export.nquads import export_nquads
+    from motherlode.index.export.streams import export_nquads
     from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord, serialize_page, syntax_keys
     from motherlode.index.quad_store import QuadStore, merge, store_bytes
-    from motherlode.index.store_client import StoreClient
+    from motherlode.index.store_process import StoreClient
 
 __all__ = [
     "PROVENANCE",
@@ -40,9 +40,9 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "crawl_store": ["BatchWriter", "CrawlStore", "LocalStore"],
-        "export.nquads": ["export_nquads"],
+        "export.streams": ["export_nquads"],
         "page_record": ["PROVENANCE", "PageRecord", "RunRecord", "serialize_page", "syntax_keys"],
         "quad_store": ["QuadStore", "merge", "store_bytes"],
-        "store_client": ["StoreClient"],
+        "store_process": ["StoreClient"],
     },
 )

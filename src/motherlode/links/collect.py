@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 from motherlode.links.feeds import feed_links, sitemap_links, text_links
 from motherlode.links.from_quads import FOLLOW_ALL, LinkRules, statement_links
 from motherlode.links.href import LinkOptions, too_many_links
-from motherlode.links.html import html_links, merge_links
+from motherlode.links.html import html_links, join_mentions
 from motherlode.model import ContentKind, Link, LinkSource, TransformResult
 from motherlode.www.document import Document
 
@@ -47,14 +48,23 @@ def collect_links(
         from_statements = [link for link in from_statements if not options.outside(link.url)]
     limit = options.max_links(document.kind)
     links = merge_links(from_markup, from_statements, page_url=document.url, limit=limit)
-    if len(links) >= limit and _has_left_out(from_statements, links, options):
+    if len(links) >= limit:
+        urls = {link.url for link in links}
+        is_cut = len(from_statements) >= options.page_links or any(link.url not in urls for link in from_statements)
         problem = too_many_links(limit)
-        if problem not in document.problems:  # its markup may have had too many already
+        if is_cut and problem not in document.problems:  # its markup may have had too many already
             document.problems.append(problem)
     return links
 
 
-def _has_left_out(from_statements: list[Link], links: list[Link], options: LinkOptions) -> bool:
-    """Return whether links of the statements were left out. Reading them stops at the limit as well."""
-    urls = {link.url for link in links}
-    return len(from_statements) >= options.page_links or any(link.url not in urls for link in from_statements)
+def merge_links(found: Iterable[Link], from_statements: Iterable[Link], *, page_url: str, limit: int) -> list[Link]:
+    """Return the links of markup and statements, each URL once, without the page itself."""
+    best = {link.url: link for link in found}
+    best.pop(page_url, None)
+    for link in from_statements:
+        known = best.get(link.url)
+        if known is not None:
+            best[link.url] = join_mentions(known, link)
+        elif len(best) < limit and link.url != page_url:
+            best[link.url] = link
+    return list(best.values())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from motherlode.links.anchor_context import shorten
 from motherlode.links.href import MAX_TEXT_CHARACTERS, HrefResolver, LinkOptions
+from motherlode.links.html import shorten
 from motherlode.model import Link, LinkSource, Problem
 from motherlode.www.document import Document
 from motherlode.www.iri import resolve_and_check
@@ -40,9 +40,8 @@ def _element_links(holder: Element, page_url: str) -> Iterator[Link]:
         if name == "title":
             title = title or shorten(child.text or "")
         elif name == "link":
-            references.append(
-                (child.get("href") or child.text or "", _lower_attribute(child, "rel"), _lower_attribute(child, "type"))
-            )
+            rel, media_type = ((child.get(key) or "").lower()[:MAX_TEXT_CHARACTERS] for key in ("rel", "type"))
+            references.append((child.get("href") or child.text or "", rel, media_type))
         elif name == "guid" and _is_permanent_link(child):
             references.append((child.text or "", "", ""))
     resolver = HrefResolver(_base(holder, page_url))
@@ -66,10 +65,6 @@ def _base(holder: Element, page_url: str) -> str:
     for reference in reversed(given):
         base = resolve_and_check(base, reference).value if reference else base
     return base if base.startswith("http") else page_url
-
-
-def _lower_attribute(element: Element, attribute: str) -> str:
-    return (element.get(attribute) or "").lower()[:MAX_TEXT_CHARACTERS]
 
 
 # Sitemaps ------------------------------------------------------------------------------------------------------------
@@ -104,20 +99,13 @@ def sitemap_links(document: Document, options: LinkOptions) -> list[Link]:
     if tree.error and _CUT_URL.search(document.text[-_TAIL_CHARACTERS:]):
         del locations[-1:]
     locations.sort(key=_last_change, reverse=True)
-    return _resolve_links(
-        [*(location.text or "" for location in locations), *_alternates(tree.root)], document, options
-    )
-
-
-def _alternates(root: Element | None) -> list[str]:
-    """Return the URLs of the `xhtml:link` elements."""
-    found = [] if root is None else root.iter(_ALTERNATE)
-    return [link.get("href") or "" for link in found if "alternate" in (link.get("rel") or "").lower().split()]
+    found = [] if tree.root is None else tree.root.iter(_ALTERNATE)
+    alternates = [link.get("href") or "" for link in found if "alternate" in (link.get("rel") or "").lower().split()]
+    return _resolve_links([*(location.text or "" for location in locations), *alternates], document, options)
 
 
 def _find_locations(root: Element) -> Iterator[Element]:
-    """Yield the `loc` elements of entries, also of entries inside others after a missing end tag. Skip those of
-    images."""
+    """Yield the `loc` elements of entries, also of entries inside others after a missing end tag, but not of images."""
     for location in root.iter("{*}loc"):
         if local_name(location.getparent()).lower() in _ENTRIES:
             yield location
@@ -154,9 +142,8 @@ def _resolve_links(references: list[str], document: Document, options: LinkOptio
             continue
         if len(found) >= options.sitemap_links:
             left_out = len(references) - number
-            message = (
-                f"a sitemap gives {options.sitemap_links:,} links at most: {left_out:,} more entries were left out"
-            )
+            limit = f"a sitemap gives {options.sitemap_links:,} links at most"
+            message = f"{limit}: {left_out:,} more entries were left out"
             document.problems.append(Problem(syntax=None, message=message))
             break
         found[url] = Link(url=url, source=LinkSource.SITEMAP)

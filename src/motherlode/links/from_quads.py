@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,32 +22,10 @@ from motherlode.model.sparql import query_in_order, tokens
 from motherlode.model.terms import PREFIXES, RDF_TYPE, iri
 from motherlode.www.urls import canonical
 
-_VOCABULARIES = (
-    "<http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "<http://www.w3.org/2000/01/rdf-schema#",
-    "<http://www.w3.org/2001/XMLSchema#",
-    "<http://www.w3.org/2002/07/owl#",
-    "<http://www.w3.org/2004/02/skos/core#",
-    "<http://www.w3.org/1999/xhtml/vocab#",
-    "<http://www.w3.org/2006/vcard/ns#",
-    "<http://www.w3.org/ns/",
-    "<http://purl.org/dc/",
-    "<http://purl.org/goodrelations/v1#",
-    "<http://xmlns.com/foaf/0.1/",
-    "<http://rdfs.org/sioc/ns#",
-    "<http://rdf.data-vocabulary.org/#",
-    "<http://ogp.me/ns",
-    "<http://schema.org/",
-    "<https://schema.org/",
-    "<http://www.schema.org/",
-    "<https://www.schema.org/",
+_VOCABULARIES = tuple(
+    f"<{name}" for name in Path(__file__).with_name("vocabularies.txt").read_text(encoding="ascii").split()
 )
 """Namespaces of terms that are used everywhere."""
-
-
-def quad_links(facts: TransformResult, *, page_url: str, options: LinkOptions) -> list[Link]:
-    """Return a link for each http(s) IRI that is a subject or object, with the first predicate that mentions it."""
-    return _links(_iris(facts), page_url, options)
 
 
 def _links(mentions: Iterable[tuple[str, str]], page_url: str, options: LinkOptions) -> list[Link]:
@@ -137,7 +116,9 @@ def link_rules_from(table: Mapping[str, Any]) -> LinkRules:
     unknown = sorted(set(table) - _KEYS)
     if unknown:
         raise ValueError(f"unknown key {unknown[0]!r}; known: {', '.join(sorted(_KEYS))}")
-    names = _string_list(table, "predicates")
+    names = table.get("predicates", [])
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"predicates must be a list of strings, not {names!r}")
     query = table.get("query", "")
     scope = table.get("scope", TermScope.ABOX.value)
     if not isinstance(query, str):
@@ -150,13 +131,6 @@ def link_rules_from(table: Mapping[str, Any]) -> LinkRules:
     if not isinstance(html, bool):
         raise ValueError(f"html must be true or false, not {html!r}")
     return LinkRules(predicates=tuple(map(_expand, names)), query=query, scope=TermScope(scope), html=html)
-
-
-def _string_list(table: Mapping[str, Any], key: str) -> list[str]:
-    values = table.get(key, [])
-    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
-        raise ValueError(f"{key} must be a list of strings, not {values!r}")
-    return list(values)
 
 
 def _expand(name: str) -> str:
@@ -179,12 +153,7 @@ def _check_query(query: str) -> None:
         raise ValueError("query: SERVICE is not allowed, because the query reads only the statements of the page")
     try:
         result = ox.Store().query(query, base_iri="http://example.org/", prefixes=LINK_PREFIXES)
-    except (
-        SyntaxError,
-        ValueError,
-        RuntimeError,
-        OSError,
-    ) as error:  # RuntimeError and OSError: for example unknown functions
+    except (SyntaxError, ValueError, RuntimeError, OSError) as error:  # the last two: for example unknown functions
         raise ValueError(f"query: it is not valid SPARQL: {str(error).partition(chr(10))[0]}") from error
     if not isinstance(result, ox.QuerySolutions):
         raise ValueError("query: it must be a SELECT; its solutions are the links")
@@ -249,13 +218,8 @@ def _by_query(facts: TransformResult, query: str, page_url: str) -> Iterator[str
     result = query_in_order(partial(store.query, base_iri=page_url, prefixes=LINK_PREFIXES), query)
     if isinstance(result, ox.QuerySolutions):
         names = [variable.value for variable in result.variables]
-        for solution in islice(result, _MAX_SOLUTIONS):
-            yield from _urls_of_terms(solution[name] for name in names)
-
-
-def _urls_of_terms(terms: Iterable[Any]) -> Iterator[str]:
-    for term in terms:
-        if isinstance(term, ox.NamedNode):
-            yield term.value
-        elif isinstance(term, ox.Literal) and (url := _url_of_term(f'"{term.value}"')):
-            yield url
+        for term in (solution[name] for solution in islice(result, _MAX_SOLUTIONS) for name in names):
+            if isinstance(term, ox.NamedNode):
+                yield term.value
+            elif isinstance(term, ox.Literal) and (url := _url_of_term(f'"{term.value}"')):
+                yield url

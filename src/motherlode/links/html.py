@@ -1,7 +1,7 @@
-"""Links of HTML: anchors and areas, link elements, frames and refreshes, with their texts and context.
+"""Links of HTML: anchors and areas, link elements, frames and refreshes.
 
-The query of a link is encoded in the charset of its page, as in browsers. Several mentions of one URL are
-join_mentions.
+Each link has its text, the text next to it, and the path of elements from the root. The query of a link is encoded in
+the charset of its page, as in browsers. Several mentions of one URL are joined to one link.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from functools import lru_cache, partial
 from msgspec.structs import replace
 from selectolax.lexbor import LexborNode
 
-from motherlode.links.anchor_context import ContextReader, context, shorten
 from motherlode.links.headers import refresh_target
 from motherlode.links.href import MAX_TEXT_CHARACTERS, TOO_LONG, HrefResolver, LinkOptions, too_many_links
 from motherlode.links.robots_meta import robots_directives
@@ -60,26 +59,122 @@ def _escape_missing_character(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(_ERROR_HANDLER, _escape_missing_character)
 
 
+# The context of a link ------------------------------------------------------------------------------------------------
+
+_MAX_SIDE_CHARACTERS = MAX_TEXT_CHARACTERS // 2
+_MAX_SCAN_CHARACTERS = 4 * MAX_TEXT_CHARACTERS
+"""Characters of a text in which white space is collapsed. Later ones are not needed."""
+_MAX_PATH_CHARACTERS = 240
+_MAX_CLASS_CHARACTERS = 40
+
+
+def shorten(text: str) -> str:
+    """Return a text with single spaces, cut at the limit.
+
+    >>> shorten("  so \\n much ")
+    'so much'
+    """
+    return " ".join(text[:_MAX_SCAN_CHARACTERS].split())[:MAX_TEXT_CHARACTERS] if text else ""
+
+
+class ContextReader:
+    """Reads the context of the links of one page. The path of each parent element is computed once."""
+
+    def __init__(self, budget: TextBudget) -> None:
+        self._paths: dict[int, str] = {}
+        self._budget = budget
+        """Bounds hostile pages: anchors can be nested by tricks, and then the same long text is read many times."""
+        self._is_exhausted = False
+        """The budget is spent. No more texts are read."""
+
+    def anchor(self, element: LexborNode, attributes: Mapping[str, str | None]) -> str:
+        """Return the text of a link. For images, their alternative text."""
+        text = "" if self._is_exhausted else element.text_lexbor()
+        if len(text) > _MAX_SCAN_CHARACTERS:  # the total of shorter texts is bounded by the number of links
+            self._budget.spend(text)
+            self._is_exhausted = self._budget.is_spent
+        return shorten(text) or _alternative_text(element, attributes)
+
+    def tag_path(self, parent: LexborNode | None, tag: str, classes: str | None) -> str:
+        """Return the names and classes of the elements from the root to a child of `parent`."""
+        path: str | None = ""
+        if parent is not None:
+            path = self._paths.get(parent.mem_id)
+            if path is None:
+                path = self._compute_path(parent)
+        return _append_step(path, tag, classes[:_MAX_CLASS_CHARACTERS] if classes else "")
+
+    def _compute_path(self, node: LexborNode | None) -> str:
+        """Return the path of a node that is not cached. A loop, because pages may nest too deep for recursion."""
+        waiting: list[tuple[int, LexborNode]] = []
+        path: str | None = None
+        while node is not None and path is None:
+            key = node.mem_id
+            path = self._paths.get(key)
+            if path is None:
+                waiting.append((key, node))
+                node = node.parent
+        path = path or ""
+        for key, node in reversed(waiting):
+            path = self._paths[key] = _append_node(path, node)
+        return path
+
+
+def context(element: LexborNode, parent: LexborNode | None) -> str:
+    """Return the text next to an element. If it is empty, the text next to its parent."""
+    text = _adjacent_text(element)
+    if text or parent is None or parent.tag == "body":
+        return text
+    return _adjacent_text(parent)
+
+
+def _alternative_text(element: LexborNode, attributes: Mapping[str, str | None]) -> str:
+    given = attributes.get("aria-label") or attributes.get("alt")
+    if given:
+        return shorten(given)
+    image = element.first_child
+    if image is not None and image.tag == "-text":  # white space
+        image = image.next
+    return shorten(image.attributes.get("alt") or "") if image is not None and image.tag == "img" else ""
+
+
+def _append_node(path: str, node: LexborNode) -> str:
+    if len(path) >= _MAX_PATH_CHARACTERS or not node.is_element_node:
+        return path
+    classes = node.attributes.get("class")
+    return _append_step(path, node.tag or "", classes[:_MAX_CLASS_CHARACTERS] if classes else "")
+
+
+@lru_cache(maxsize=8192)
+def _append_step(path: str, tag: str, classes: str) -> str:
+    """Append an element to a path. Cached, because pages of one template repeat the same steps in 98 % of cases."""
+    if classes:
+        tag = f"{tag}.{'.'.join(classes.split())}"
+    return f"{path} {tag}" if path else tag
+
+
+def _adjacent_text(element: LexborNode) -> str:
+    """Return the text of the previous and next sibling only, so that no text is read often."""
+    text = ""
+    before, after = element.prev, element.next
+    if before is not None and not before.is_empty_text_node:
+        text = _own_text(before)[-_MAX_SIDE_CHARACTERS:]
+    if after is not None and not after.is_empty_text_node:
+        text = f"{text} {_own_text(after)[:_MAX_SIDE_CHARACTERS]}"
+    return " ".join(text.split()) if text else ""
+
+
+def _own_text(node: LexborNode) -> str:
+    text = node.text_content  # set for text nodes, which most are; three times as fast as `text`
+    return node.text(deep=False) if text is None else text
+
+
 # Joining several mentions of one URL ---------------------------------------------------------------------------------
-
-
-def merge_links(found: Iterable[Link], from_statements: Iterable[Link], *, page_url: str, limit: int) -> list[Link]:
-    """Return the links of markup and statements, each URL once, without the page itself."""
-    best = {link.url: link for link in found}
-    best.pop(page_url, None)
-    for link in from_statements:
-        known = best.get(link.url)
-        if known is not None:
-            best[link.url] = join_mentions(known, link)
-        elif len(best) < limit and link.url != page_url:
-            best[link.url] = link
-    return list(best.values())
 
 
 def join_mentions(first: Link, second: Link) -> Link:
     """Return the more informative of two mentions. Take a predicate and the permission to follow from either.
 
-    >>> from motherlode.model import LinkSource
     >>> image = Link(url="http://example.org/", source=LinkSource.ANCHOR, nofollow=True)
     >>> join_mentions(image, Link(url="http://example.org/", source=LinkSource.ANCHOR, anchor="Home")).anchor
     'Home'
@@ -149,7 +244,7 @@ class _PageLinks:
         """Some URLs were too long."""
         self._known = known
         self._limit = options.page_links
-        self._outside = options.outside or _follow_all
+        self._outside = options.outside or (lambda url: False)
         self._page = _encode_queries(document.charset, HrefResolver(document.base, options.kept_extensions).page)
         self._context = ContextReader(TextBudget(len(document.body)))
 
@@ -216,10 +311,6 @@ def _is_http_reference(reference: str) -> bool:
     """Return whether a reference is relative or http(s). Images and scripts can be references too."""
     scheme = _SCHEME.match(reference)
     return scheme is None or scheme[1].lower() in ("http", "https")
-
-
-def _follow_all(_url: str) -> bool:
-    return False
 
 
 def _encode_queries(charset: str, page: Callable[[str], str | None]) -> Callable[[str], str | None]:

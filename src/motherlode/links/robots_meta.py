@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import islice
 
@@ -56,7 +55,7 @@ def _parse_mail_date(value: str) -> float | None:
 
 # Directives ----------------------------------------------------------------------------------------------------------
 
-PRODUCT_TOKEN = "motherlode"
+_PRODUCT_TOKEN = "motherlode"
 _UNAVAILABLE_AFTER = "unavailable_after"
 _ALL_CRAWLERS = frozenset({"*", "robots"})
 _WEEKDAY = re.compile(r"\b(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\s*,")
@@ -66,7 +65,7 @@ _MAX_CHARACTERS, _MAX_ELEMENTS = 4096, 50
 """Characters of one list of directives, and number of meta elements. A hostile page could contain a million dates."""
 
 
-def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> CrawlerDirectives:
+def robots_directives(document: Document) -> CrawlerDirectives:
     """Return the directives of the meta elements for all crawlers or for ours.
 
     >>> from motherlode.model import ContentKind, Detected, DetectionEvidence
@@ -77,13 +76,15 @@ def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> Cr
     """
     directives = NO_DIRECTIVES
     if Mark.CRAWLER_RULES in document.marks:
-        elements = (meta_directives(element.attributes, product) for element in document.html.tags("meta"))
-        for found_directives in islice(filter(None, elements), _MAX_ELEMENTS):
-            directives |= found_directives
+        elements = (element.attributes for element in document.html.tags("meta"))
+        ours = (found for found in elements if (found.get("name") or "").strip().lower() in ("robots", _PRODUCT_TOKEN))
+        for attributes in islice(ours, _MAX_ELEMENTS):
+            for element in _split_directives(attributes.get("content") or ""):
+                directives |= _parse_directive(element)
     return directives
 
 
-def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> CrawlerDirectives:
+def header_directives(value: str) -> CrawlerDirectives:
     """Return the directives of an X-Robots-Tag header. A name before a colon addresses them to one crawler.
 
     An empty element ends that. It separates several headers that were joined.
@@ -102,32 +103,17 @@ def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> CrawlerDir
             ours = True
         agent, colon, rest = element.partition(":")
         agent = agent.strip()
-        if colon and not _takes_value(agent) and " " not in agent:  # a time has colons as well
-            ours = agent in _ALL_CRAWLERS or agent.partition("/")[0] == product
+        has_value = agent == _UNAVAILABLE_AFTER or agent.startswith("max-")
+        if colon and not has_value and " " not in agent:  # a time has colons as well
+            ours = agent in _ALL_CRAWLERS or agent.partition("/")[0] == _PRODUCT_TOKEN
             element = rest
         if ours:
             directives |= _parse_directive(element)
     return directives
 
 
-def meta_directives(attributes: Mapping[str, str | None], product: str) -> CrawlerDirectives | None:
-    """Return the directives of one meta element, or None if it is not for us."""
-    name = (attributes.get("name") or "").strip().lower()
-    if name != "robots" and name != product:
-        return None
-    directives = NO_DIRECTIVES
-    for element in _split_directives(attributes.get("content") or ""):
-        directives |= _parse_directive(element)
-    return directives
-
-
 def _split_directives(value: str) -> list[str]:
     return [element.strip() for element in _SEPARATOR.split(_WEEKDAY.sub("", value[:_MAX_CHARACTERS].lower()))]
-
-
-def _takes_value(name: str) -> bool:
-    """Return whether this is a directive with a value, so that its colon follows no crawler name."""
-    return name == _UNAVAILABLE_AFTER or name.startswith("max-")
 
 
 def _parse_directive(element: str) -> CrawlerDirectives:

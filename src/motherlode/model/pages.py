@@ -80,7 +80,7 @@ class Page:
 
 
 class FailureKind(Enum):
-    """Why a fetch returned no page. The table `frontier.backoff.TREATMENTS` says what follows from each kind."""
+    """Why a fetch returned no page. The table `frontier.leases.TREATMENTS` says what follows from each kind."""
 
     REDIRECT = "redirect"
     """A 3xx response with a target. Counted separately from errors."""

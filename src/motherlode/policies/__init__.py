@@ -7,8 +7,8 @@ number of hosts. All randomness comes from a seed that the caller gives.
 
 - `registry` makes policies by name; `targets` and `rewards` define what is relevant and how useful a page is.
 - `priority_queue`, `hashing`, `ftrl` and `model_io` are shared by policies.
-- `motherlode` is our own policy. `anthelion`, `ldcoc` and `linkanalysis` are policies of papers; `orders` and
-  `baselines` are simple policies for comparison.
+- `motherlode` is our own policy. `anthelion`, `ldcoc` and `linkanalysis` are policies of papers; `baselines` are simple
+  policies for comparison.
 """
 
 from motherlode.policies.priority_queue import default_wait_threshold, set_wait_threshold

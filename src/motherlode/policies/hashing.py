@@ -53,9 +53,8 @@ class FeatureRows:
 class Hasher:
     """Maps names to indices below `size`. The seed decides which names collide.
 
-    >>> hasher = Hasher(size=1 << 20)
-    >>> hasher.row(["host=a.example", "path=x"]).tolist() == hash_features(["host=a.example", "path=x"]).tolist()
-    True
+    >>> len(Hasher(size=1000, seed=7).row(["host=a.example", "path=x", "path=x"]))
+    2
     """
 
     def __init__(self, size: int = 1 << 20, seed: int = 0) -> None:
@@ -85,12 +84,3 @@ class Hasher:
             if name not in known:
                 known[name] = xxhash.xxh3_64_intdigest(name.encode("utf-8", "replace"), self.seed) % self.size
         return {known[name] for name in wanted}
-
-
-def hash_features(names: Iterable[str], size: int = 1 << 20, seed: int = 0) -> Indices:
-    """Return the indices of one row of features. For many rows with common names, use one `Hasher`.
-
-    >>> len(hash_features(["host=a.example", "path=x", "path=x"], size=1000, seed=7))
-    2
-    """
-    return Hasher(size, seed).row(names)

@@ -11,7 +11,10 @@ A model that does not fit is refused with the reason: another policy, another fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from random import Random
 from typing import Any
 
 import msgspec
@@ -57,6 +60,23 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
         shown: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, state=b""))
         del shown["state"]
         return {"format": FORMAT, **shown, "bytes": len(self.state)}
+
+
+def random_state(random: Random) -> bytes:
+    """Serialize the state of a random generator.
+
+    >>> one, other = Random(1), Random(2)
+    >>> set_random_state(other, random_state(one)); one.random() == other.random()
+    True
+    """
+    return array("I", random.getstate()[1]).tobytes()
+
+
+def set_random_state(random: Random, state: bytes) -> None:
+    """Restore the state of a random generator. Raises ValueError if the bytes are not such a state."""
+    words = array("I")
+    words.frombytes(state)
+    random.setstate((3, tuple(words), None))
 
 
 def to_bytes(model: Model) -> bytes:
@@ -116,33 +136,34 @@ def check_fits(model: Model, *, policy: str, name: str = "the model") -> None:
 
 def start_from(policy: Policy, model: Model, *, name: str = "the model") -> None:
     """Put the state of a model into a policy that has learned nothing yet."""
-    try:
-        if not isinstance(policy, Combines):
-            policy.load(model.state)
-            return
-        try:
-            policy.merge(model.state)
-        except NotCombinedError:
-            policy.load(model.state)
-    except _UNREADABLE as error:
-        raise ModelError(_unreadable_message(model, name, error)) from error
+    with _reading(model, name):
+        if isinstance(policy, Combines):
+            with suppress(NotCombinedError):
+                policy.merge(model.state)
+                return
+        policy.load(model.state)
 
 
 def policy_of(model: Model, *, name: str = "the model") -> Policy:
     """Return the policy that made a model, in the state that it had then."""
     policy = policy_from(model.policy)
-    try:
+    with _reading(model, name):
         policy.load(model.state)
-    except _UNREADABLE as error:
-        raise ModelError(_unreadable_message(model, name, error)) from error
     return policy
 
 
-def _unreadable_message(model: Model, name: str, error: BaseException) -> str:
-    return (
-        f"the policy {model.policy} of this version cannot read the state in {name} "
-        f"(it was made by version {model.version or 'unknown'}): {error or type(error).__name__}"
-    )
+@contextmanager
+def _reading(model: Model, name: str) -> Iterator[None]:
+    """Turn the exceptions of a policy that cannot read the state of a model into ModelError."""
+    try:
+        yield
+    except NotCombinedError as error:
+        raise ModelError(f"models of the policy {model.policy} cannot be merged: {error}") from error
+    except _UNREADABLE as error:
+        raise ModelError(
+            f"the policy {model.policy} of this version cannot read the state in {name} "
+            f"(it was made by version {model.version or 'unknown'}): {error or type(error).__name__}"
+        ) from error
 
 
 def _check_same_origin(name: str, model: Model, first_name: str, first: Model) -> None:
@@ -168,12 +189,8 @@ def merge_models(models: Sequence[tuple[str, Model]], *, made_at: str, version: 
         raise ModelError(f"the policy {first.policy} learns nothing that could be merged")
     for name, model in models:
         _check_same_origin(name, model, first_name, first)
-        try:
+        with _reading(model, name):
             policy.merge(model.state)
-        except NotCombinedError as error:
-            raise ModelError(f"models of the policy {model.policy} cannot be merged: {error}") from error
-        except _UNREADABLE as error:
-            raise ModelError(_unreadable_message(model, name, error)) from error
     return Model(
         policy=first.policy,
         target=first.target,

@@ -1,30 +1,16 @@
-"""A priority queue of the arms that are ready, and the rule by which a policy waits for a better host.
-
-`ReadyArms` finds the arm with the highest value, or a random arm, at a cost that hardly depends on the number of arms.
-A heap of a million entries is slow because each of its twenty levels lies in another part of memory. So only the newest
-entries are a heap, which is small enough for the processor's cache. A full heap becomes a sorted run, and runs of
-similar size are merged, as in a log-structured merge tree. The best arm is the better one of the heap's first entry and
-the best last entry of a run. An entry is stale if its arm has another value by now or is snoozed. Stale entries are
-dropped when they come to the top.
-
-`WaitRule`: a polite crawl may send a host one request per second or less. If it always fetched from the best ready
-host, it would soon have tried all hosts, and it would spend its budget of pages on the worst of them. So the rule
-stores the value of each snoozed host. If the best ready arm is worth much less, the policy picks nothing and waits.
-"""
+"""The ready arms of a policy in a priority queue, and the rule by which a policy waits for a better host."""
 
 from __future__ import annotations
 
-import heapq
+from heapq import heapify, heappop, heappush
 from math import inf
 from random import Random
-from typing import Any
 
 from motherlode.model import Policy
 from motherlode.model.policy import Waits
 
-_MAX_HEAP_ENTRIES = 512
-_RUNS_PER_MERGE = 8
-"""Runs of one level that are merged to one run of the next level."""
+_MIN_STALE_ENTRIES = 512
+"""The heap is made anew when it has this many entries more than twice the number of ready arms."""
 _WAIT_THRESHOLD, _WAIT_THRESHOLD_WITHOUT_DELAY = 0.65, 0.85
 """Default thresholds of a policy that `Waits`, for crawls that are limited by requests and not by time."""
 
@@ -34,6 +20,9 @@ Entry = tuple[float, int, str]
 
 class ReadyArms:
     """The ready arms by value. Among equal values, the arm that got its value first is the best.
+
+    They are a heap. If the value of an arm changes or the arm is snoozed, its old entry becomes stale: it stays in the
+    heap until it comes to the top, or until the heap is made anew.
 
     >>> arms = ReadyArms()
     >>> arms.put("a", 1.0); arms.put("b", 2.0); arms.best()
@@ -48,18 +37,11 @@ class ReadyArms:
         self._current: dict[str, Entry] = {}
         """The valid entry of each ready arm. All other entries are stale."""
         self._heap: list[Entry] = []
-        self._levels: list[list[list[Entry]]] = []
-        """Sorted runs by level. Each run is sorted from its worst entry to its best."""
-        self._tops: list[tuple[float, int, Any]] = []
-        """A heap of the runs: value and stamp of the best entry of a run, then the run. The tuples are flat because
-        they are compared often."""
-        self._entries_in_runs = 0
-        """Number of entries that the runs had when they were made. Entries that were removed since then are
-        included."""
+        self._stamp = 0
         self._names: list[str] = []
         """Each ready arm once, and some snoozed arms. Filled at the first call of `random`."""
         self._listed: set[str] | None = None
-        self._stamp = 0
+        """The arms in `_names`; None before the first call of `random`."""
 
     def __contains__(self, arm: str) -> bool:
         return arm in self._current
@@ -79,9 +61,10 @@ class ReadyArms:
             self._names.append(arm)
         self._stamp += 1
         entry = self._current[arm] = (-value, self._stamp, arm)
-        heapq.heappush(self._heap, entry)
-        if len(self._heap) > _MAX_HEAP_ENTRIES:
-            self._move_heap_to_runs()
+        heappush(self._heap, entry)
+        if len(self._heap) > 2 * len(self._current) + _MIN_STALE_ENTRIES:
+            self._heap = list(self._current.values())
+            heapify(self._heap)
 
     def remove(self, arm: str) -> None:
         """Remove an arm, if it is there."""
@@ -89,52 +72,18 @@ class ReadyArms:
 
     def best(self) -> str | None:
         """Return the arm with the highest value, or None if no arm is ready."""
-        heap, tops, current = self._heap, self._tops, self._current
-        while heap or tops:
-            if not tops or (heap and heap[0] < tops[0]):
-                entry = heap[0]
-                if current.get(entry[2]) is entry:
-                    return entry[2]
-                heapq.heappop(heap)
-                continue
-            run: list[Entry] = tops[0][2]
-            entry = run[-1]
+        heap, current = self._heap, self._current
+        while heap:
+            entry = heap[0]
             if current.get(entry[2]) is entry:
                 return entry[2]
-            run.pop()
-            if run:
-                heapq.heapreplace(tops, (run[-1][0], run[-1][1], run))
-            else:
-                heapq.heappop(tops)
+            heappop(heap)
         return None
 
     def value(self, arm: str) -> float | None:
         """Return the value of an arm, or None if the arm is not ready."""
         entry = self._current.get(arm)
         return None if entry is None else -entry[0]
-
-    def _move_heap_to_runs(self) -> None:
-        """Turn the heap into a sorted run and merge runs. If most entries are stale, sort all valid ones anew."""
-        run = sorted(self._heap, reverse=True)
-        self._heap = []
-        self._entries_in_runs += len(run)
-        if self._entries_in_runs > 4 * (len(self._current) + _MAX_HEAP_ENTRIES):
-            run = sorted(self._current.values(), reverse=True)
-            self._levels, self._entries_in_runs = [], len(run)
-        level = 0
-        while True:
-            if level == len(self._levels):
-                self._levels.append([])
-            runs = self._levels[level]
-            runs.append(run)
-            if len(runs) < _RUNS_PER_MERGE:
-                break
-            run = [entry for each in runs for entry in each]
-            run.sort(reverse=True)
-            self._levels[level] = []
-            level += 1
-        self._tops = [(run[-1][0], run[-1][1], run) for runs in self._levels for run in runs if run]
-        heapq.heapify(self._tops)
 
     def random(self, random: Random) -> str | None:
         """Return a random ready arm, each with the same probability, or None if no arm is ready."""
@@ -167,7 +116,11 @@ class BestScorePolicy:
 
 
 class WaitRule:
-    """Base class of policies that implement `Waits`.
+    """Base class of policies that implement `Waits`: they may wait for a snoozed host instead of picking a ready arm.
+
+    A polite crawl may send a host one request per second or less. If it always fetched from the best ready host, it
+    would soon have tried all hosts, and it would spend its budget of pages on the worst of them. So the rule stores the
+    value of each snoozed host. If the best ready arm is worth much less, the policy picks nothing and waits.
 
     The policy calls `_on_ready` and `_on_snoozed` for each arm that becomes ready or snoozed, and `_pick_or_wait` with
     the arm that it would pick.

@@ -1,23 +1,26 @@
 """The table of policies by the names that users type.
 
-A name is a word, optionally with arguments after colons: `bandit:success-rate:0.2:1000`. An unknown name is an error
-that suggests the most similar known name. To add a policy, add a factory function and a line in the table. The command
-line, the tests and the benchmarks read the table. A factory imports its policy when it is called, so that unused
-policies cost no import time.
+A name is a word, optionally with arguments: in order after colons (`bandit:success-rate:0.2:1000`), or by name
+(`bandit:success-rate:exploration=0.2,decay=1000`). To add a policy, write a factory function with `@_policy`. Its
+parameters after `seed` are the arguments of the name, as text. The command line, the tests and the benchmarks read the
+table. A factory imports its policy when it is called, so that unused policies cost no import time.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
+from inspect import signature
 from random import Random
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from motherlode.model import Policy
 
 if TYPE_CHECKING:
-    from motherlode.policies.anthelion import Classifier
+    from motherlode.policies.anthelion.url_classifier import Classifier
     from motherlode.policies.targets import Target
 
 DEFAULT_POLICY = "motherlode"
@@ -27,11 +30,11 @@ table."""
 GUIDE = "docs/policies.md"
 """The page that documents each policy and its arguments."""
 
-Arguments = tuple[str, ...]
-"""The parts of a name after the first colon."""
-Factory = Callable[[Arguments, int], Policy | None]
-"""Makes a policy from the arguments and a seed. Returns None if the arguments have the wrong form, and raises
-ValueError if one is out of bounds."""
+Factory = Callable[..., Policy | None]
+"""Makes a policy from a seed and arguments. Returns None if an argument has the wrong form, and raises ValueError if
+one is out of bounds."""
+POLICY_TABLE: dict[str, PolicyLine] = {}
+"""Each policy by the first word of its name."""
 
 
 @runtime_checkable
@@ -47,8 +50,6 @@ class Aims(Protocol):
 class PolicyLine:
     """One policy in the table."""
 
-    word: str
-    """The part of the name before the first colon."""
     make: Factory
     usage: str
     """The syntax of the name."""
@@ -56,285 +57,213 @@ class PolicyLine:
     """One sentence that helps users to choose."""
     examples: tuple[str, ...]
     """Valid names, for lists, hints, tests and benchmarks."""
-    parts: str = ""
+    parts: str
     """Explanation of the arguments."""
-    reads_known_links: bool = False
+    reads_known_links: bool
     """Whether the policy needs the attributes of all links of a page, including links that were found before."""
 
 
-def _motherlode(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.motherlode import Motherlode
+def _policy(
+    usage: str, about: str, *, parts: str = "", examples: tuple[str, ...] = (), reads_known_links: bool = False
+) -> Callable[[Factory], Factory]:
+    """Return a decorator that adds a factory to the table. By default the only example is the word itself."""
 
-    return None if arguments else Motherlode()
+    def add(make: Factory) -> Factory:
+        word = re.split("[:[]", usage)[0]
+        POLICY_TABLE[word] = PolicyLine(
+            make=make,
+            usage=usage,
+            about=about,
+            examples=examples or (word,),
+            parts=parts,
+            reads_known_links=reads_known_links,
+        )
+        return make
 
-
-def _bfs(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.orders import breadth_first
-
-    return None if arguments else breadth_first()
-
-
-def _dfs(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.orders import depth_first
-
-    return None if arguments else depth_first()
-
-
-def _random(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.orders import random_order
-
-    return None if arguments else random_order(Random(seed))
+    return add
 
 
-def _bandit(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes, OnlineRater
+@_policy("bfs", "Breadth-first: URLs in the order of their discovery.")
+def _bfs(seed: int) -> Policy:
+    from motherlode.policies.baselines.orders import breadth_first
 
-    if not 1 <= len(arguments) <= 3 or arguments[0] not in FUNCTIONS:
-        return None
-    exploration, decay = _lambda_and_m(arguments[1:])
-    return HostBandit(
-        rater=OnlineRater(Features(), NaiveBayes()),
-        function=FUNCTIONS[arguments[0]],
-        random=Random(seed),
-        exploration=exploration,
-        decay=decay,
-    )
+    return breadth_first()
 
 
-def _nb_online(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.anthelion import NaiveBayes
+@_policy("dfs", "Depth-first: URLs in the reverse order of their discovery.")
+def _dfs(seed: int) -> Policy:
+    from motherlode.policies.baselines.orders import depth_first
 
-    return _online(NaiveBayes(), arguments, seed)
-
-
-def _ht_online(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.anthelion import HoeffdingTree
-
-    return _online(HoeffdingTree(), arguments, seed)
+    return depth_first()
 
 
-def _online(classifier: Classifier, arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.anthelion import DEFAULT_FEATURES, FUNCTIONS, Features, FeatureSet, HostBandit, OnlineRater
+@_policy("random", "A random waiting URL, each with the same probability.")
+def _random(seed: int) -> Policy:
+    from motherlode.policies.baselines.orders import random_order
 
-    if len(arguments) > 1:
-        return None
-    using = FeatureSet.named(arguments[0]) if arguments else DEFAULT_FEATURES
-    rater = OnlineRater(Features(using), classifier)
-    return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
+    return random_order(Random(seed))
 
 
-def _static(kind: str) -> Factory:
-    def make(arguments: Arguments, seed: int) -> Policy | None:
-        from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit
-        from motherlode.policies.baselines.static_classifier import StaticRater, fit_tree, sklearn_fit
+@_policy(
+    "ldcoc[:SETS[:BITS[:SEED]]]",
+    "An online classifier that predicts which URIs return data.",
+    parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED",
+    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx"),
+    reads_known_links=True,
+)
+def _ldcoc(seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0") -> Policy:
+    from motherlode.policies.ldcoc.ldcoc_policy import Ldcoc, default_learner
 
-        if len(arguments) != 1:
-            return None
-        (pages,) = _whole_numbers(arguments, f"K is the number of pages to train on, as in {kind}-static:1000")
-        rater = StaticRater(Features(), fit_tree if kind == "ht" else sklearn_fit(kind), pages)
-        return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
-
-    return make
-
-
-def _pld(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.baselines.pay_level_domains import SharePolicy
-
-    return None if arguments else SharePolicy()
-
-
-def _ldspider(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.baselines.pay_level_domains import RoundRobinPolicy
-
-    return None if arguments else RoundRobinPolicy()
-
-
-def _bounded(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.baselines.depth_limit import BoundedPolicy
-
-    if len(arguments) > 2:
-        return None
-    return BoundedPolicy(*_whole_numbers(arguments, "depth and growth are whole numbers, as in bounded:3:2"))
-
-
-def _whole_numbers(arguments: Arguments, hint: str) -> list[int]:
-    if not all(text.isascii() and text.isdigit() for text in arguments):
-        raise ValueError(hint)
-    return [int(text) for text in arguments]
-
-
-def _ldcoc(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.ldcoc import BEST_SETS, Ldcoc, default_learner
-
-    if len(arguments) > 3:
-        return None
     hint = "the bits and the seed of the hashed features are whole numbers, as in ldcoc:trp:18:7"
-    bits, hash_seed = [*_whole_numbers(arguments[1:], hint), *(20, 0)[len(arguments[1:]) :]]
-    if not 8 <= bits <= 28:
-        raise ValueError(f"hashed features have 8 to 28 bits; got {bits}")
-    learner = default_learner(1 << bits)
-    sets = arguments[0] if arguments else BEST_SETS
-    return Ldcoc(random=Random(seed), sets=sets, learner=learner, hash_seed=hash_seed)
+    size, hash_number = _whole_numbers((bits, hash_seed), hint)
+    if not 8 <= size <= 28:
+        raise ValueError(f"hashed features have 8 to 28 bits; got {size}")
+    return Ldcoc(random=Random(seed), sets=sets, learner=default_learner(1 << size), hash_seed=hash_number)
 
 
-def _linkanalysis(arguments: Arguments, seed: int) -> Policy | None:
+@_policy(
+    "linkanalysis[:literal][:FOLDER]",
+    "First links that look like RDF, then links similar to pages that led to RDF.",
+    parts="literal applies the paper's path rule literally, FOLDER holds your own word lists",
+    examples=("linkanalysis", "linkanalysis:literal"),
+)
+def _linkanalysis(seed: int, *arguments: str) -> Policy:
     from pathlib import Path
 
-    from motherlode.policies.linkanalysis import LinkAnalysis, concepts_from
+    from motherlode.policies.linkanalysis.heuristics import concepts_from
+    from motherlode.policies.linkanalysis.linkanalysis_policy import LinkAnalysis
 
     literal = arguments[:1] == ("literal",)
     folder = ":".join(arguments[literal:])
     return LinkAnalysis(concepts_from(Path(folder)) if folder else None, literal=literal)
 
 
-def _lambda_and_m(numbers: Arguments) -> tuple[float | None, float | None]:
+_FUNCTIONS = (
+    "success-rate",
+    "best-score",
+    "thompson",
+    "negative-bad",
+    "good-best-score",
+    "thompson-best-score",
+    "success-best-score",
+)
+
+
+@_policy(
+    "bandit:FUNCTION[:λ[:m]]",
+    "The host with the highest value, or with probability λ any host; in it the page that Naive Bayes ranks first.",
+    parts=f"FUNCTION is {', '.join(_FUNCTIONS[:-1])} or {_FUNCTIONS[-1]}; "
+    "λ is a probability, which is halved after m picks",
+    examples=tuple(f"bandit:{function}" for function in _FUNCTIONS),
+)
+def _bandit(seed: int, function: str, exploration: str | None = None, decay: str | None = None) -> Policy | None:
+    from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes, OnlineRater
+
+    if function not in FUNCTIONS:
+        return None
     try:
-        values = [float(number) for number in numbers]
+        probability, halved_after = (None if text is None else float(text) for text in (exploration, decay))
     except ValueError:
         raise ValueError("λ and m are numbers, as in bandit:success-rate:0.2:1000") from None
-    return (values[0] if values else None), (values[1] if len(values) > 1 else None)
+    return HostBandit(
+        rater=OnlineRater(Features(), NaiveBayes()),
+        function=FUNCTIONS[function],
+        random=Random(seed),
+        exploration=probability,
+        decay=halved_after,
+    )
 
 
 _FEATURES = "FEATURES are url, parent and sibling, one or several joined by +, as in url+parent"
-_TRAINING = "K is the number of pages to train on"
-_LINES = (
-    PolicyLine(
-        word="bfs",
-        make=_bfs,
-        usage="bfs",
-        about="Breadth-first: URLs in the order of their discovery.",
-        examples=("bfs",),
-    ),
-    PolicyLine(
-        word="dfs",
-        make=_dfs,
-        usage="dfs",
-        about="Depth-first: URLs in the reverse order of their discovery.",
-        examples=("dfs",),
-    ),
-    PolicyLine(
-        word="random",
-        make=_random,
-        usage="random",
-        about="A random waiting URL, each with the same probability.",
-        examples=("random",),
-    ),
-    PolicyLine(
-        word="ldcoc",
-        make=_ldcoc,
-        usage="ldcoc[:SETS[:BITS[:SEED]]]",
-        about="An online classifier that predicts which URIs return data.",
-        parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED",
-        examples=("ldcoc", "ldcoc:t", "ldcoc:trpx"),
-        reads_known_links=True,
-    ),
-    PolicyLine(
-        word="linkanalysis",
-        make=_linkanalysis,
-        usage="linkanalysis[:literal][:FOLDER]",
-        about="First links that look like RDF, then links similar to pages that led to RDF.",
-        parts="literal applies the paper's path rule literally, FOLDER holds your own word lists",
-        examples=("linkanalysis", "linkanalysis:literal"),
-    ),
-    PolicyLine(
-        word="bandit",
-        make=_bandit,
-        usage="bandit:FUNCTION[:λ[:m]]",
-        about="The host with the highest value, or with probability λ any host; in it the page that Naive Bayes ranks "
-        "first.",
-        parts="FUNCTION is best-score, success-rate, thompson, negative-bad, good-best-score, thompson-best-score or "
-        "success-best-score; λ is a probability, which is halved after m picks",
-        examples=(
-            "bandit:success-rate",
-            "bandit:best-score",
-            "bandit:thompson",
-            "bandit:negative-bad",
-            "bandit:good-best-score",
-            "bandit:thompson-best-score",
-            "bandit:success-best-score",
-        ),
-    ),
-    PolicyLine(
-        word="nb-online",
-        make=_nb_online,
-        usage="nb-online[:FEATURES]",
-        about="The page that Naive Bayes ranks first; it learns from every page.",
-        parts=_FEATURES,
-        examples=("nb-online",),
-    ),
-    PolicyLine(
-        word="ht-online",
-        make=_ht_online,
-        usage="ht-online[:FEATURES]",
-        about="The page that a Hoeffding tree likes best, which learns from every page.",
-        parts=_FEATURES,
-        examples=("ht-online",),
-    ),
-    PolicyLine(
-        word="nb-static",
-        make=_static("nb"),
-        usage="nb-static:K",
-        about="Breadth-first for K pages, then by Naive Bayes trained on them (needs scikit-learn).",
-        parts=_TRAINING,
-        examples=("nb-static:100",),
-    ),
-    PolicyLine(
-        word="ht-static",
-        make=_static("ht"),
-        usage="ht-static:K",
-        about="Breadth-first for K pages, then by a Hoeffding tree trained on them.",
-        parts=_TRAINING,
-        examples=("ht-static:100",),
-    ),
-    PolicyLine(
-        word="svm-static",
-        make=_static("svm"),
-        usage="svm-static:K",
-        about="Breadth-first for K pages, then by a linear support vector machine (needs scikit-learn).",
-        parts=_TRAINING,
-        examples=("svm-static:100",),
-    ),
-    PolicyLine(
-        word="knn-static",
-        make=_static("knn"),
-        usage="knn-static:K",
-        about="Breadth-first for K pages, then by the five nearest neighbours among them (needs scikit-learn).",
-        parts=_TRAINING,
-        examples=("knn-static:100",),
-    ),
-    PolicyLine(
-        word="pld",
-        make=_pld,
-        usage="pld",
-        about="The pay-level domain with the highest share of relevant pages so far, as in SWSE.",
-        examples=("pld",),
-    ),
-    PolicyLine(
-        word="ldspider",
-        make=_ldspider,
-        usage="ldspider",
-        about="Breadth-first, round robin over the pay-level domains, as in LDSpider.",
-        examples=("ldspider",),
-    ),
-    PolicyLine(
-        word="bounded",
-        make=_bounded,
-        usage="bounded[:DEPTH[:GROWTH]]",
-        about="Breadth-first to a depth that grows at relevant pages and shrinks at others, as in Swoogle, BioCrawler.",
-        parts="DEPTH is the depth of seeds, GROWTH is added to it at a relevant page, both from 1 to 255",
-        examples=("bounded",),
-    ),
-    PolicyLine(
-        word="motherlode",
-        make=_motherlode,
-        usage="motherlode",
-        about="Our own: learns which kinds of links lead to relevant pages, directly or over other pages.",
-        examples=("motherlode",),
-    ),
-)
 
-POLICY_TABLE = {line.word: line for line in _LINES}
-POLICIES = tuple(name for line in _LINES for name in line.examples)
+
+@_policy("nb-online[:FEATURES]", "The page that Naive Bayes ranks first; it learns from every page.", parts=_FEATURES)
+def _nb_online(seed: int, features: str = "url+parent") -> Policy:
+    from motherlode.policies.anthelion import NaiveBayes
+
+    return _online(NaiveBayes(), features, seed)
+
+
+@_policy(
+    "ht-online[:FEATURES]", "The page that a Hoeffding tree likes best, which learns from every page.", parts=_FEATURES
+)
+def _ht_online(seed: int, features: str = "url+parent") -> Policy:
+    from motherlode.policies.anthelion import HoeffdingTree
+
+    return _online(HoeffdingTree(), features, seed)
+
+
+def _online(classifier: Classifier, features: str, seed: int) -> Policy:
+    from motherlode.policies.anthelion import FUNCTIONS, Features, FeatureSet, HostBandit, OnlineRater
+
+    rater = OnlineRater(Features(FeatureSet.named(features)), classifier)
+    return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
+
+
+def _static(kind: str, seed: int, pages: str) -> Policy:
+    from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit
+    from motherlode.policies.baselines.static_classifier import StaticRater, fit_tree, sklearn_fit
+
+    (count,) = _whole_numbers((pages,), f"K is the number of pages to train on, as in {kind}-static:1000")
+    rater = StaticRater(Features(), fit_tree if kind == "ht" else sklearn_fit(kind), count)
+    return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
+
+
+for _kind, _trained in (
+    ("nb", "then by Naive Bayes trained on them (needs scikit-learn)"),
+    ("ht", "then by a Hoeffding tree trained on them"),
+    ("svm", "then by a linear support vector machine (needs scikit-learn)"),
+    ("knn", "then by the five nearest neighbours among them (needs scikit-learn)"),
+):
+    _policy(
+        f"{_kind}-static:K",
+        f"Breadth-first for K pages, {_trained}.",
+        parts="K is the number of pages to train on",
+        examples=(f"{_kind}-static:100",),
+    )(partial(_static, _kind))
+
+
+@_policy("pld", "The pay-level domain with the highest share of relevant pages so far, as in SWSE.")
+def _pld(seed: int) -> Policy:
+    from motherlode.policies.baselines.pay_level_domains import SharePolicy
+
+    return SharePolicy()
+
+
+@_policy("ldspider", "Breadth-first, round robin over the pay-level domains, as in LDSpider.")
+def _ldspider(seed: int) -> Policy:
+    from motherlode.policies.baselines.pay_level_domains import RoundRobinPolicy
+
+    return RoundRobinPolicy()
+
+
+@_policy(
+    "bounded[:DEPTH[:GROWTH]]",
+    "Breadth-first to a depth that grows at relevant pages and shrinks at others, as in Swoogle, BioCrawler.",
+    parts="DEPTH is the depth of seeds, GROWTH is added to it at a relevant page, both from 1 to 255",
+)
+def _bounded(seed: int, depth: str = "3", growth: str | None = None) -> Policy:
+    from motherlode.policies.baselines.orders import BoundedPolicy
+
+    numbers = _whole_numbers((depth, growth or depth), "depth and growth are whole numbers, as in bounded:3:2")
+    return BoundedPolicy(*numbers)
+
+
+@_policy("motherlode", "Our own: learns which kinds of links lead to relevant pages, directly or over other pages.")
+def _motherlode(seed: int) -> Policy:
+    from motherlode.policies.motherlode import Motherlode
+
+    return Motherlode()
+
+
+def _whole_numbers(arguments: Iterable[str], hint: str) -> list[int]:
+    texts = list(arguments)
+    if not all(text.isascii() and text.isdigit() for text in texts):
+        raise ValueError(hint)
+    return [int(text) for text in texts]
+
+
+POLICIES = tuple(name for line in POLICY_TABLE.values() for name in line.examples)
 """The name of every policy; of policies with arguments, some examples."""
 
 
@@ -344,7 +273,7 @@ def policy_usage() -> str:
     >>> policy_usage().startswith("bfs, dfs, random, ")
     True
     """
-    return ", ".join(line.usage for line in _LINES) + f"; in simulations also {ORACLE}"
+    return ", ".join(line.usage for line in POLICY_TABLE.values()) + f"; in simulations also {ORACLE}"
 
 
 def reads_known_links(name: str) -> bool:
@@ -377,7 +306,7 @@ def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Po
     ...
     ValueError: unknown policy 'bsf' (did you mean bfs?); known: bfs, dfs, random, ...
     """
-    word, *arguments = name.split(":")
+    word = name.partition(":")[0]
     if word == ORACLE:
         raise ValueError(
             f"the policy {ORACLE} is for simulations only, because it knows the content of every page; see {GUIDE}"
@@ -386,7 +315,7 @@ def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Po
     if line is None:
         raise ValueError(f"unknown policy {name!r}{nearest(name, POLICIES)}; known: {policy_usage()}; see {GUIDE}")
     try:
-        policy = line.make(tuple(arguments), seed)
+        policy = _make(line.make, name, seed)
     except ValueError as error:
         raise ValueError(f"policy {name!r}: {error}") from error
     if policy is None:
@@ -394,6 +323,21 @@ def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Po
     if target is not None and isinstance(policy, Aims):
         policy.aim(target)
     return policy
+
+
+def _make(make: Factory, name: str, seed: int) -> Policy | None:
+    """Call a factory with the arguments in a name; None if the factory does not take these arguments."""
+    _, *arguments = name.split(":")
+    accepted = signature(make)
+    options: dict[str, str] = {}
+    if arguments and arguments[-1].partition("=")[0] in accepted.parameters:
+        for option in arguments.pop().split(","):
+            key, _, options[key] = option.partition("=")
+    try:
+        call = accepted.bind(seed, *arguments, **options)
+    except TypeError:
+        return None
+    return make(*call.args, **call.kwargs)
 
 
 def _form(line: PolicyLine, name: str) -> str:

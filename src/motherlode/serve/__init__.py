@@ -1,8 +1,9 @@
 """Serve: a local web site for a crawl, running or finished, with a SPARQL endpoint, word search and web pages.
 
 `application` combines the parts. `access` checks hosts and origins, `sparql` is the SPARQL 1.1 Protocol, `negotiation`
-chooses formats, and `query_pool` runs queries in processes that can be killed. The pages are in `views`: text from the
-web is always escaped there. The server is read-only and listens on loopback. Only this package uses a web framework.
+chooses formats, and `query_pool` runs queries in processes that can be killed. `pages` and `entity_pages` render the
+templates, which escape all text from the web. The server is read-only and listens on loopback. Only this package uses a
+web framework.
 """
 
 from motherlode.serve.access import Access

@@ -5,25 +5,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.report.plot import CHART_STYLE, COLOURS
-from motherlode.index.fulltext import Search
+from motherlode.crawler.report.crawl_report import build_report
+from motherlode.crawler.report.plot import CHART_STYLE
+from motherlode.crawler.stats.reader import CrawlStats, read_stats
+from motherlode.index.fulltext import Hit, Search, WordSearcher
 from motherlode.serve.access import Access
+from motherlode.serve.entity_pages import blank_node_page, crawled_page, entity_page
 from motherlode.serve.negotiation import HTML, JSON, choose_format, find_format
-from motherlode.serve.query_pool import QueryFailure, QueryPool
+from motherlode.serve.pages import (
+    TOP_TYPES,
+    CrawlState,
+    query_page,
+    render_error,
+    render_live_part,
+    render_overview,
+    render_search,
+)
+from motherlode.serve.query_pool import QueryFailure, QueryPool, Row, select
 from motherlode.serve.sparql import QueryLimits, SparqlEndpoint, endpoint_url
-from motherlode.serve.views.elements import Row, error_section, render_page, select
-from motherlode.serve.views.entity_pages import blank_node_page, crawled_page, entity_page
-from motherlode.serve.views.overview import TOP_TYPES, CrawlView, render_live_part, render_overview
-from motherlode.serve.views.search_pages import query_page, render_search
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Page = Callable[[web.Request], Awaitable[tuple[int, str]]]
@@ -46,6 +56,56 @@ _MAX_HITS = 200
 """Maximum number of results of a search. Larger limits are lowered to it."""
 _TYPES_TIMEOUT_SECONDS = 10.0
 _TYPES_FRESH_SECONDS = 20.0
+_STATS_FRESH_SECONDS = 1.0
+_FRONTIER_LOCK = threading.Lock()
+"""Held while the frontier is read, because py-lmdb (3.0) cannot open a file twice in one process."""
+
+
+class CrawlView:
+    """Reads the folder of a crawl, without writing and without locks. Its methods block: call them in a thread."""
+
+    def __init__(self, folder: CrawlFolder) -> None:
+        self.folder = folder
+        self._job = folder.read_job()
+        self._cached_stats: tuple[float, CrawlStats] | None = None
+        self._searcher: WordSearcher | None = None
+        self._searcher_lock = threading.Lock()
+
+    def read_state(self) -> CrawlState:
+        """Return the state of the crawl as of its last checkpoint."""
+        is_running, stats = self._is_running(), self._stats()
+        report = build_report(self._job, stats)
+        return CrawlState(
+            report=report, is_running=is_running, fetched=stats.totals.fetched, page_budget=self._job.pages
+        )
+
+    def _is_running(self) -> bool:
+        """Return whether a process holds the folder's lock.
+
+        It is looked up in /proc/locks, because trying to take the lock could keep a crawl from starting.
+        """
+        try:
+            inode = (self.folder.path / "lock").stat().st_ino
+            locks = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
+        except OSError:
+            return False
+        return any(f":{inode} " in line for line in locks.splitlines() if "FLOCK" in line)
+
+    def _stats(self) -> CrawlStats:
+        """Return the statistics, read again if they are older than a second. Concurrent threads share one read."""
+        with _FRONTIER_LOCK:
+            if self._cached_stats is None or time.monotonic() - self._cached_stats[0] > _STATS_FRESH_SECONDS:
+                read = read_stats(self.folder)
+                self._cached_stats = time.monotonic(), read
+            return self._cached_stats[1]
+
+    def search(self, search: Search) -> list[Hit]:
+        """Search the word index. FileNotFoundError if the crawl has none."""
+        with self._searcher_lock:
+            if self._searcher is None:
+                self._searcher = WordSearcher(self.folder.words)
+            self._searcher.refresh()
+        return self._searcher.search(search)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +138,7 @@ class CrawlSite:
             web.get("/entity", self._page(self._entity)),
             web.get("/page", self._page(self._about_page)),
             web.route("*", "/sparql", endpoint.handle),
-            web.get("/style.css", _static("style.css", "text/css", COLOURS + CHART_STYLE)),
+            web.get("/style.css", _static("style.css", "text/css", CHART_STYLE)),
             web.get("/script.js", _static("script.js", "text/javascript")),
             web.get("/icon.svg", _static("icon.svg", "image/svg+xml")),
         ]
@@ -90,20 +150,15 @@ class CrawlSite:
             try:
                 status, text = await make(request)
             except QueryFailure as failed:
-                status, text = failed.status, render_page("Error", error_section(str(failed)))
+                status, text = failed.status, render_error("Error", str(failed))
             return web.Response(status=status, text=text, content_type="text/html")
 
         return handle
 
-    async def _running(self) -> bool:
-        return await asyncio.to_thread(self._view.is_running)
-
     async def _overview(self, request: web.Request) -> tuple[int, str]:
-        running = await self._running()
-        report = await asyncio.to_thread(self._view.report)
-        done = await asyncio.to_thread(self._view.progress)
-        types = await self._top_types(is_running=running)
-        return 200, render_overview(report, types, is_running=running, done=done)
+        state = await asyncio.to_thread(self._view.read_state)
+        types = await self._top_types(is_running=state.is_running)
+        return 200, render_overview(state, types)
 
     async def _top_types(self, *, is_running: bool) -> list[Row] | None:
         """Return the most common types; None if they could not be counted in time.
@@ -130,12 +185,9 @@ class CrawlSite:
 
     async def _live(self, request: web.Request) -> web.Response:
         """Return the part of the overview that changes. The script of the page fetches it."""
-        running = await self._running()
-        report = await asyncio.to_thread(self._view.report)
-        done = await asyncio.to_thread(self._view.progress)
-        text = render_live_part(report, is_running=running, done=done)
-        headers = {"X-Running": str(running).lower()}
-        return web.Response(text=text, content_type="text/html", headers=headers)
+        state = await asyncio.to_thread(self._view.read_state)
+        headers = {"X-Running": str(state.is_running).lower()}
+        return web.Response(text=render_live_part(state), content_type="text/html", headers=headers)
 
     async def _search(self, request: web.Request) -> web.Response:
         asked = _parse_search(request)
@@ -209,11 +261,8 @@ async def not_found_page(request: web.Request, handler: Handler) -> web.StreamRe
     try:
         return await handler(request)
     except web.HTTPNotFound:
-        return web.Response(
-            status=404,
-            text=render_page("Not found", error_section("There is no such page.")),
-            content_type="text/html",
-        )
+        text = render_error("Not found", "There is no such page.")
+        return web.Response(status=404, text=text, content_type="text/html")
 
 
 def check_host(access: Access) -> Middleware:

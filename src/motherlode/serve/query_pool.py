@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from motherlode.index.query import QueryProblem
+from motherlode.index.query.diagnostics import QueryProblem
 from motherlode.index.query.query_worker import (
     CHUNK,
     DAMAGED,
@@ -29,7 +32,7 @@ from motherlode.index.query.query_worker import (
     INVALID,
     READY,
     TOO_LARGE,
-    WorkerQuery,
+    QueryRequest,
 )
 from motherlode.runtime import pack_frame, read_frame_async
 
@@ -45,10 +48,9 @@ _log = logging.getLogger("motherlode.serve")
 class QueryFailure(Exception):  # noqa: N818 - the outcome of a query, not a bug
     """A query without a result, with the reason and the HTTP status for it."""
 
-    def __init__(self, status: int, message: str, problem: QueryProblem | None = None) -> None:
+    def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
-        self.problem = problem
 
 
 class _Worker:
@@ -83,7 +85,7 @@ class _Worker:
             raise QueryFailure(503, f"the store cannot be opened: {content.decode('utf-8', 'replace')}")
         return worker
 
-    async def send(self, worker_query: WorkerQuery) -> None:
+    async def send(self, worker_query: QueryRequest) -> None:
         if self._process.stdin is None:
             raise QueryFailure(500, "internal error: the query process has no stdin")
         self._process.stdin.write(pack_frame(msgspec.msgpack.encode(worker_query)))
@@ -169,12 +171,15 @@ class QueryResult:
                 self.is_complete = kind in (TOO_LARGE, FAILED, DAMAGED)
                 raise failure_from_frame(kind, content)
 
+    async def read(self) -> bytes:
+        """Return the whole result."""
+        return b"".join([chunk async for chunk in self.chunks()])
+
 
 def failure_from_frame(kind: bytes, content: bytes) -> QueryFailure:
     """Return the failure that a frame of a worker reports."""
     if kind == INVALID:
-        problem = msgspec.msgpack.decode(content, type=QueryProblem)
-        return QueryFailure(400, str(problem), problem)
+        return QueryFailure(400, str(msgspec.msgpack.decode(content, type=QueryProblem)))
     if kind == TOO_LARGE:
         return QueryFailure(413, "the result is too large: a LIMIT makes it smaller")
     message = content.decode("utf-8", "replace")
@@ -197,7 +202,7 @@ class QueryPool:
         """Seconds after which a worker opens a new snapshot, if the store has changed."""
 
     @asynccontextmanager
-    async def ask(self, worker_query: WorkerQuery, *, seconds: float) -> AsyncIterator[QueryResult]:
+    async def ask(self, worker_query: QueryRequest, *, seconds: float) -> AsyncIterator[QueryResult]:
         """Execute a query and yield its result, which must be read inside the context.
 
         QueryFailure if the result does not begin and end within `seconds`. The time in the queue does not count.
@@ -229,7 +234,7 @@ class QueryPool:
         finally:
             self._queries -= 1
 
-    def _refresh_if_stale(self, worker_query: WorkerQuery, worker: _Worker) -> WorkerQuery:
+    def _refresh_if_stale(self, worker_query: QueryRequest, worker: _Worker) -> QueryRequest:
         if time.monotonic() - worker.opened_at < self._refresh_seconds:
             return worker_query
         worker.opened_at, before, worker.fingerprint = (
@@ -284,3 +289,67 @@ class _QueryRefused(Exception):  # noqa: N818
     def __init__(self, failure: QueryFailure) -> None:
         super().__init__()
         self.failure = failure
+
+
+# Results in pages
+
+MAX_PAGE_RESULT_BYTES = 8_000_000
+"""Maximum size of a result that is shown in a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of a SPARQL result in JSON."""
+
+    kind: str
+    """uri, literal, bnode or triple."""
+    value: str
+    language: str = ""
+    datatype: str = ""
+
+    @property
+    def datatype_name(self) -> str:
+        """The local name of the datatype; "" for strings."""
+        name = self.datatype.rpartition("#")[2]
+        return "" if name in ("string", "langString") else name
+
+
+Row = dict[str, Term]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRows:
+    """The solutions of a SELECT, or the boolean of an ASK."""
+
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+    truth: bool | None = None
+
+
+async def select(pool: QueryPool, sparql: str, *, seconds: float, max_bytes: int = MAX_PAGE_RESULT_BYTES) -> QueryRows:
+    """Execute a query and read its whole result. QueryFailure if there is none."""
+    worker_query = QueryRequest(sparql=sparql, results="application/sparql-results+json", max_bytes=max_bytes)
+    async with pool.ask(worker_query, seconds=seconds) as result:
+        return parse_results(await result.read())
+
+
+def parse_results(content: bytes) -> QueryRows:
+    """Parse SPARQL results in JSON.
+
+    >>> results = b'{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","value":"u:a"}}]}}'
+    >>> parse_results(results).rows[0]["s"].value
+    'u:a'
+    """
+    decoded: dict[str, Any] = json.loads(content)
+    if "boolean" in decoded:
+        return QueryRows((), (), truth=bool(decoded["boolean"]))
+    rows = tuple({name: _term(term) for name, term in row.items()} for row in decoded["results"]["bindings"])
+    return QueryRows(tuple(decoded["head"]["vars"]), rows)
+
+
+def _term(term: dict[str, Any]) -> Term:
+    value = term["value"]
+    if not isinstance(value, str):
+        return Term("triple", json.dumps(value, ensure_ascii=False))
+    name = f"_:{value}" if term["type"] == "bnode" else value
+    return Term(term["type"], name, term.get("xml:lang", ""), term.get("datatype", ""))

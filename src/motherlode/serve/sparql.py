@@ -12,7 +12,7 @@ import pyoxigraph as ox
 from aiohttp import web
 
 from motherlode.index.query.diagnostics import query_form
-from motherlode.index.query.query_worker import WorkerQuery
+from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import PREFIXES, iri
 from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose_format, find_format
 from motherlode.serve.query_pool import QueryFailure, QueryPool, QueryResult
@@ -142,7 +142,7 @@ class SparqlEndpoint:
     def _too_large(self) -> RefusalError:
         return RefusalError(413, f"the query is too large: at most {self._limits.query:,} bytes are allowed")
 
-    def _worker_query(self, pairs: Pairs, accept: str, *, base: str) -> tuple[WorkerQuery, Format]:
+    def _worker_query(self, pairs: Pairs, accept: str, *, base: str) -> tuple[QueryRequest, Format]:
         if any(name == "update" for name, _ in pairs):
             raise RefusalError(403, "the store can only be read: updates are refused")
         queries = [value for name, value in pairs if name == "query"]
@@ -154,7 +154,7 @@ class SparqlEndpoint:
         is_graph = query_form(queries[0]) in ("CONSTRUCT", "DESCRIBE")
         offered = GRAPHS if is_graph else RESULTS
         chosen = _choose_format(accept, offered, wanted, "this query can be answered as")
-        worker_query = WorkerQuery(
+        worker_query = QueryRequest(
             sparql=queries[0],
             default_graphs=_graph_iris(pairs, "default-graph-uri"),
             named_graphs=_graph_iris(pairs, "named-graph-uri"),

@@ -12,7 +12,7 @@ from statistics import mean
 from typing import Any
 
 from motherlode.crawler import canonical_seeds
-from motherlode.crawler.model_files import read_model, warn_other_target
+from motherlode.crawler.engine.recovery import read_model, warn_other_target
 from motherlode.model import FailureKind
 from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.model_io import Model, check_fits, policy_family

@@ -10,18 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, pstdev
 
-from motherlode.crawler.report.plot import (
-    CHART_STYLE,
-    COLOURS,
-    HARVEST,
-    Axes,
-    Curve,
-    Markup,
-    element,
-    joined,
-    line_chart,
-    write_svg,
-)
+from markupsafe import Markup
+
+from motherlode.crawler.report.markup import open_templates
+from motherlode.crawler.report.plot import CHART_STYLE, HARVEST, Axes, Curve, line_chart, write_svg
 from motherlode.sim.experiment import Experiment, Row, relevant_at
 from motherlode.sim.simulator import SimResult
 
@@ -146,7 +138,6 @@ def _averaged(
 
 _MOST_HOSTS = 60
 """Maximum number of rows in the table of hosts. The CSV file has all hosts."""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _HEADS = ("policy", "runs", "fetched", "relevant", "harvest rate", "recall", "focus", "area focus", "pick µs")
 
 
@@ -201,26 +192,25 @@ def _hosts(study: Experiment) -> Iterable[Sequence[object]]:
 
 
 def _page(study: Experiment, shown: Sequence[Picture]) -> str:
-    title = f"Simulation: {_short(Path(study.question.web).name)}"
-    head = joined(
-        Markup('<meta charset="utf-8">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
-        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Markup('<meta name="referrer" content="no-referrer">'),
-        element("title", title),
-        element("style", Markup(COLOURS + _STYLE + CHART_STYLE)),
+    rows = {
+        name: [row for row in study.rows if row.policy == name] for name in dict.fromkeys(r.policy for r in study.rows)
+    }
+    return (
+        open_templates("motherlode.sim")
+        .get_template("experiment.html")
+        .render(
+            title=f"Simulation: {_short(Path(study.question.web).name)}",
+            chart_style=Markup(CHART_STYLE),
+            question=_asked(study),
+            notes=study.notes,
+            policy_heads=_HEADS,
+            policies=[(_short(name), _figures(own)) for name, own in rows.items()],
+            charts=[(picture, _chart(picture)) for picture in shown],
+            host_heads=("host", "available", *(_short(name) for name in results_by_policy(study))),
+            hosts=_host_rows(study),
+            host_count=len(study.available or {}),
+        )
     )
-    body = element(
-        "main",
-        element("h1", title),
-        element("p", _asked(study), class_="muted"),
-        *(element("p", note, class_="note") for note in study.notes),
-        _scores(study),
-        *(_drawn(picture) for picture in shown),
-        _host_table(study),
-        element("footer", "This page loads nothing and runs nothing. The figures are in the CSV files beside it."),
-    )
-    return f"<!DOCTYPE html>\n{element('html', element('head', head), element('body', body), lang='en')}\n"
 
 
 def _asked(study: Experiment) -> str:
@@ -230,15 +220,6 @@ def _asked(study: Experiment) -> str:
         f"Target {_short(question.target)}; {study.page_count:,} pages{relevant}; "
         f"a budget of {study.budget:,} requests; seeds {question.seed} to {question.seed + question.repeat - 1}."
     )
-
-
-def _scores(study: Experiment) -> Markup:
-    lines = []
-    for name in dict.fromkeys(row.policy for row in study.rows):
-        own = [row for row in study.rows if row.policy == name]
-        cells = (element("td", text, class_="number") for text in _figures(own))
-        lines.append(element("tr", element("th", _short(name), scope="row"), *cells))
-    return element("section", element("h2", "Policies"), _table(_HEADS, lines))
 
 
 def _figures(own: Sequence[Row]) -> list[str]:
@@ -266,57 +247,22 @@ def spread(values: Sequence[float | None]) -> str:
     return f"{mean(known):.3f}" + (f" ±{pstdev(known):.3f}" if len(known) > 1 else "")
 
 
-def _drawn(picture: Picture) -> Markup:
-    chart = line_chart(picture.curves, title=picture.title, width=860, height=400, name=picture.name, axes=picture.axes)
-    return element("section", element("h2", picture.title), element("p", picture.explanation, class_="muted"), chart)
+def _chart(picture: Picture) -> Markup:
+    return line_chart(picture.curves, title=picture.title, width=860, height=400, name=picture.name, axes=picture.axes)
 
 
-def _host_table(study: Experiment) -> Markup:
-    """Return the table of relevant pages found and available, for the hosts that have most."""
-    available = study.available or {}
-    if not available:
-        return Markup()
-    results = results_by_policy(study)
+def _host_rows(study: Experiment) -> list[tuple[str, list[str]]]:
+    """Return the hosts that have most relevant pages, with the numbers available and found by each policy."""
+    available, results = study.available or {}, results_by_policy(study)
     hosts = sorted(available, key=lambda host: (-available[host], host))[:_MOST_HOSTS]
-    lines = [
-        element(
-            "tr",
-            element("th", element("bdi", _short(host)), scope="row"),
-            element("td", f"{available[host]:,}", class_="number"),
-            *(element("td", f"{found_by_host(own, host):,.0f}", class_="number") for own in results.values()),
+    return [
+        (
+            _short(host),
+            [f"{available[host]:,}", *(f"{found_by_host(own, host):,.0f}" for own in results.values())],
         )
         for host in hosts
     ]
-    note = f"Relevant pages found, on average, of those available; {len(hosts):,} of {len(available):,} hosts."
-    heads = ("host", "available", *(_short(name) for name in results))
-    return element(
-        "section", element("h2", "Hosts"), element("p", note, class_="muted"), _table(heads, lines), class_="wide"
-    )
-
-
-def _table(heads: Sequence[str], lines: Sequence[Markup]) -> Markup:
-    head = element(
-        "tr", *(element("th", text, scope="col", class_="number" if n else "") for n, text in enumerate(heads))
-    )
-    return element("div", element("table", element("thead", head), element("tbody", *lines)), class_="scroll")
 
 
 def _short(text: str) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
-
-
-_STYLE = """
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 3rem 1.5rem 4rem; }
-h1 { font-size: 1.85rem; margin: 0; overflow-wrap: anywhere; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; }
-p { margin: .25rem 0 .75rem; } .muted, footer, thead th { color: var(--muted); }
-.note { border-left: 3px solid var(--s0); padding-left: .75rem; }
-.scroll { overflow-x: auto; }
-table { width: 100%; border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .35rem 0 .35rem 1rem; border-bottom: 1px solid var(--line); text-align: left; font-weight: 400; }
-th:first-child { padding-left: 0; white-space: nowrap; }
-th.number, td.number { text-align: right; white-space: nowrap; }
-footer { margin-top: 3rem; font-size: .85rem; }
-"""

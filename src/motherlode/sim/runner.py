@@ -18,7 +18,7 @@ from functools import lru_cache
 from multiprocessing import active_children, get_context, resource_tracker
 from pathlib import Path
 
-from motherlode.crawler.model_files import read_model
+from motherlode.crawler.engine.recovery import read_model
 from motherlode.model import Policy
 from motherlode.policies import (
     DEFAULT_REWARD,

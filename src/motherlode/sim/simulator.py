@@ -244,7 +244,7 @@ class Simulation:
         account[0] += 1
         if page.failure is not None:
             failure = Failure(url=page.url, kind=page.failure, location=page.location)
-            kind = self._scheduler.settle_failure(lease, failure, now)[0].kind.value
+            kind = self._scheduler.settle_failure(lease, failure, now).kind.value
             result.failures[kind] = result.failures.get(kind, 0) + 1
             return
         result.relevant += page.relevant

@@ -21,7 +21,6 @@ from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.timeouts import Deadline, ExtractorTimeout, suspend_timeout
 from motherlode.www.document import Document
-from motherlode.www.html_scripts import find_scripts
 from motherlode.www.iri import resolve_and_check
 from motherlode.www.media_types import MEDIA, RDF_NAMESPACE, by_media_type
 from motherlode.www.xml import Element
@@ -98,7 +97,7 @@ def _make_document(text: bytes, kind: ContentKind, base: str) -> Document:
 
 def _find_script_blocks(document: Document, syntax: Syntax) -> EmbeddedBlocks:
     locator = _ScriptLocator(document)
-    for script in find_scripts(document, lambda written: _kind_of(written, syntax) is not None):
+    for script in document.find_scripts(lambda written: _kind_of(written, syntax) is not None):
         kind = _kind_of(script.media_type, syntax)
         content = script.content.strip()
         if content.startswith(_CDATA):

@@ -6,8 +6,11 @@ XHTML is prepared for the HTML parser: `<script src="x"/>` is an empty element i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
+from lxml import etree
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from motherlode.model import ContentKind, Detected, Problem
@@ -15,7 +18,7 @@ from motherlode.www.html_limits import VOID_ELEMENTS, guarded
 from motherlode.www.html_prefilter import Mark, marks_in
 from motherlode.www.iri import check, repair_message, resolve_and_check
 from motherlode.www.urls import parse
-from motherlode.www.xml import XmlTree, parse_xml
+from motherlode.www.xml import Element, XmlTree, parse_xml
 
 _EMPTY = re.compile(rb"<([A-Za-z][^\s/>\"']*+)((?:[^>\"'/]++|/(?!>)|\"[^\"]*+\"|'[^']*+')*+)/>")
 
@@ -34,11 +37,23 @@ def _spelt_out(match: re.Match[bytes]) -> bytes:
     return match[0] if name.lower() in VOID_ELEMENTS else b"<" + name + attributes + b"></" + name + b">"
 
 
+_CDATA = re.compile(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "utf_8", "utf-8-sig", "utf_8_sig", "ascii", "us-ascii"})
 _UTF8_MARK = b"\xef\xbb\xbf"
 _WEB_SCHEMES = ("http://", "https://")
 # With mutation events, the parser would copy the selected option of a select element, so its text would appear twice.
 _PARSER_OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A `script` element with a type."""
+
+    content: str
+    media_type: str
+    """As written, with parameters."""
+    identifier: str = ""
+    """The `id` of the element, or ""."""
 
 
 class Document:
@@ -111,3 +126,48 @@ class Document:
     def _base_href(self) -> str | None:
         element = self.html.css_first("base[href]") if Mark.BASE in self.marks else None
         return None if element is None else element.attributes.get("href") or ""
+
+    def find_scripts(self, has_wanted_type: Callable[[str], bool]) -> list[Script]:
+        """Return the scripts of a page whose type is wanted, in document order.
+
+        In HTML the content of a script is raw text. In XHTML it is XML: `&amp;` is an ampersand, and CDATA sections are
+        resolved. An HTML parser reads nearly all XHTML scripts alike, so the XML tree is built only if one may differ.
+        """
+        found = [
+            Script(node.text(), node.attributes.get("type") or "", node.attributes.get("id") or "")
+            for node in self.html.css("script[type]")
+            if node.tag == "script" and has_wanted_type(node.attributes.get("type") or "")
+        ]
+        if self.kind is not ContentKind.XHTML or not any(_may_differ_in_xml(script.content) for script in found):
+            return found
+        tree = self.xml
+        if tree.root is None or tree.error:  # then all extractors read the page as HTML
+            return found
+        nodes = [node for node in tree.root.iter("{*}script") if has_wanted_type(node.get("type") or "")]
+        if len(nodes) != len(found):  # a CDATA section that contains script tags
+            return [_read_as_xml(node, "") for node in nodes]
+        pairs = zip(nodes, found, strict=True)
+        return [_read_as_xml(node, it.content) if _may_differ_in_xml(it.content) else it for node, it in pairs]
+
+
+def _may_differ_in_xml(content: str) -> bool:
+    """Return whether a script may differ in XML: because of a reference, or an end tag inside a CDATA section.
+
+    >>> _may_differ_in_xml("a &amp; b"), _may_differ_in_xml("//<![CDATA[ a & b //]]>"), _may_differ_in_xml("<![CDATA[")
+    (True, False, True)
+    """
+    rest = _CDATA.sub("", content) if "<![CDATA[" in content else content
+    return "&" in rest or "<![CDATA[" in rest
+
+
+def _read_as_xml(node: Element, raw: str) -> Script:
+    """Return a script as parsed by XML. If it contains tags, use `raw`, because the author meant them as text."""
+    parts = [node.text or ""]
+    for child in node:
+        if isinstance(child.tag, str):
+            parts = [raw]
+            break
+        if child.tag is etree.Comment:  # pages hide scripts in comments
+            parts.append(child.text or "")
+        parts.append(child.tail or "")
+    return Script("".join(parts), node.get("type") or "", node.get("id") or "")

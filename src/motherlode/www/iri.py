@@ -87,6 +87,16 @@ def without_fragment(iri: str) -> str:
     return iri.partition("#")[0]
 
 
+def split_curie(text: str) -> tuple[str, str] | None:
+    """Return prefix and reference of a CURIE, which JSON-LD calls a compact IRI; None if the text is not one.
+
+    >>> split_curie("foaf:name"), split_curie(":next"), split_curie("http://example.org/a:b"), split_curie("name")
+    (('foaf', 'name'), ('', 'next'), None, None)
+    """
+    prefix, colon, reference = text.partition(":")
+    return None if not colon or reference.startswith("//") else (prefix, reference)
+
+
 def check(text: str) -> Iri:
     """Return an absolute IRI for use in statements, repaired if necessary.
 

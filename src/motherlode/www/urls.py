@@ -1,4 +1,4 @@
-"""URLs: parsing by the URL Standard (WHATWG), the canonical form, tracking parameters, domains and scopes.
+"""URLs: parsing by the URL Standard (WHATWG), canonical form, tracking parameters, origins, domains and scopes.
 
 The frontier stores each page once, under its canonical URL. tracking.txt lists the parameters that are removed.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, NamedTuple
 
 import ada_url
 import msgspec
@@ -55,12 +55,8 @@ def remove_sessions(path: str) -> str:
     ('/a/b;sid=2', '/x/page.aspx')
     """
     if ";" in path:
-        path = _PATH_PARAMETER.sub(_remove_if_tracking, path)
+        path = _PATH_PARAMETER.sub(lambda it: "" if is_tracking(it[1]) else it[0], path)
     return _ASP_NET_SESSION.sub("", path) if "/(" in path else path
-
-
-def _remove_if_tracking(parameter: re.Match[str]) -> str:
-    return "" if is_tracking(parameter[1]) else parameter[0]
 
 
 # The canonical form --------------------------------------------------------------------------------------------------
@@ -220,7 +216,8 @@ def _canonicalize(href: str) -> str | None:
         host = host[host.rindex("@") + 1 :]
     name, colon, port = host.rpartition(":") if host[-1] != "]" and ":" in host else (host, "", "")
     if name[-1] == ".":
-        return _remove_final_dot(href[:start], name, colon + port, href[end:])
+        name = name.rstrip(".")  # without the dots, the name may be an IP address in another form
+        return canonical(href[:start] + name + colon + port + href[end:]) if name else None
     path, mark, query = href[end:].partition("?")
     if _NON_CANONICAL.search(path):
         path = _NON_CANONICAL.sub(_normalize_escape, path)
@@ -231,13 +228,6 @@ def _canonicalize(href: str) -> str | None:
     if query:
         query = _clean_query(query)
     return f"{href[:start]}{host}{path}?{query}" if query else f"{href[:start]}{host}{path}"
-
-
-def _remove_final_dot(scheme: str, name: str, port: str, rest: str) -> str | None:
-    """Remove dots after the host name and parse the URL again, because the name may be an IP address in another
-    form."""
-    name = name.rstrip(".")
-    return canonical(scheme + name + port + rest) if name else None
 
 
 def _clean_query(query: str) -> str:
@@ -273,6 +263,60 @@ def origin_of(url: str) -> str:
     return url if end == -1 else url[:end]
 
 
+_ORIGIN_AND_TARGET = re.compile(r"(https?://[^/?#\\]*)([^#\r\n\0]*)(?:#|\Z)")
+"""A URL with a line break does not match, because the break would end the request line."""
+
+
+class Origin(NamedTuple):
+    """Scheme, host and port. A tuple, because it is part of a key that every request looks up."""
+
+    is_https: bool
+    host: str
+    """A host name as in DNS, or an IP address without brackets."""
+    port: int
+    authority: str
+    """Host, and the port if it is not the default: the value of the Host header."""
+    is_address: bool
+
+
+def split_url(url: str) -> tuple[Origin, str]:
+    """Return the origin of an http(s) URL and the request target as written. User name and fragment are dropped.
+
+    >>> origin, target = split_url("https://ann:secret@Example.org:8443?x=%7B{#top")
+    >>> origin.authority, origin.port, target
+    ('example.org:8443', 8443, '/?x=%7B{')
+    """
+    parts = _ORIGIN_AND_TARGET.match(url)
+    if parts is None:
+        raise ValueError(f"{url!r} cannot be requested: it is not an http(s) URL, or it has a line break")
+    target = parts[2]
+    return parse_origin(parts[1]), target if target.startswith("/") else f"/{target}"
+
+
+@lru_cache(maxsize=1 << 14)
+def parse_origin(url: str) -> Origin:
+    """Return the origin of a URL without a path."""
+    address = canonical(url)
+    if address is None:
+        raise ValueError(f"{url!r} names no host")
+    is_https = address.startswith("https:")
+    authority = host_of(address)
+    name, _, port = authority.partition(":")
+    if authority.startswith("["):
+        name, _, port = authority[1:].partition("]")
+        port = port.removeprefix(":")
+    number = int(port) if port else 443 if is_https else 80
+    return Origin(is_https, name, number, authority, is_address=_is_address(name))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 @cache
 def _suffixes() -> Any:
     """Load the public suffix list on first use, because it takes 60 ms and parser processes do not need it."""
@@ -291,12 +335,7 @@ def registrable_domain(host: str) -> str:
     if host.startswith("["):
         return host.partition("]")[0] + "]"
     name = host.partition(":")[0]
-    try:
-        ip_address(name)
-    except ValueError:
-        domain: str | None = _suffixes().privatesuffix(name)
-        return domain or name
-    return name
+    return name if _is_address(name) else _suffixes().privatesuffix(name) or name
 
 
 # Scopes --------------------------------------------------------------------------------------------------------------
@@ -333,7 +372,11 @@ class ScopeRule(msgspec.Struct, frozen=True, array_like=True):
 
 
 def scope_rule(spec: str, seeds: Iterable[str]) -> ScopeRule:
-    """Return the scope for `host`, `pld`, `web` or a regular expression that must match from the start of a URL."""
+    """Return the scope for `host`, `pld`, `web` or a regular expression that must match from the start of a URL.
+
+    >>> [scope_rule(spec, ["http://www.example.org/"]).scope()("http://data.example.org/x") for spec in ("pld", "host")]
+    ['', 'out of scope']
+    """
     if spec == "host":
         return ScopeRule(spec, frozenset(map(host_of, seeds)))
     if spec == "pld":
@@ -350,14 +393,3 @@ def scope_rule(spec: str, seeds: Iterable[str]) -> ScopeRule:
             f"with {spec!r}"
         )
     return ScopeRule(spec)
-
-
-def scope_from(spec: str, seeds: Iterable[str]) -> Scope:
-    """Return the scope function of `scope_rule`.
-
-    >>> scope_from("pld", ["http://www.example.org/"])("http://data.example.org/x")
-    ''
-    >>> scope_from("host", ["http://www.example.org/"])("http://data.example.org/x")
-    'out of scope'
-    """
-    return scope_rule(spec, seeds).scope()

@@ -1,4 +1,4 @@
-"""XML from untrusted sources: its head, its tree, and the repair of bare ampersands.
+"""XML from untrusted sources: its head, its tree, the repair of bare ampersands, and names without a colon.
 
 `read_head` finds the root element and the declared entities without an XML parser. `parse_xml` builds the tree: it
 expands no external entity, loads nothing, and bounds depth and sizes. Bare ampersands are the most frequent fault of
@@ -238,10 +238,11 @@ def _parse(body: bytes, charset: str) -> XmlTree:
     if root is None:
         return XmlTree(root=None, error="no element")
     public_id = root.getroottree().docinfo.public_id or ""
-    faults = [entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR and _is_form_error(entry)]
-    if not faults:
+    serious = (entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR)
+    # errors of namespaces do not concern well-formedness: a relative namespace name, for example
+    first = next((entry for entry in serious if not entry.type_name.startswith("NS_")), None)
+    if first is None:
         return XmlTree(root=root, public_id=public_id)
-    first = faults[0]
     return XmlTree(root=root, public_id=public_id, error=first.message, line=first.line, column=first.column)
 
 
@@ -251,11 +252,6 @@ def _new_parser(charset: str) -> Any:
         return etree.XMLParser(encoding=charset.replace("utf-16-", "utf-16"), **options)  # libxml2's spelling
     except LookupError:  # a charset that libxml2 does not know
         return etree.XMLParser(**options)
-
-
-def _is_form_error(entry: Any) -> bool:
-    """Return whether an error concerns well-formedness. A relative namespace name, for example, does not."""
-    return not entry.type_name.startswith("NS_")
 
 
 def _replace_html_entity(match: re.Match[bytes]) -> bytes:
@@ -270,3 +266,33 @@ def local_name(element: Element) -> str:
     """Return the name of an element without its namespace. Empty for comments and processing instructions."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+# Names without a colon (NCName; Namespaces in XML 1.0, section 3) -----------------------------------------------------
+
+_NAME_START = (
+    "A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef"
+    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+"""Characters with which a name may begin, as the inside of a character class."""
+_NAME_REST = rf"{_NAME_START}\-.0-9\u00b7\u0300-\u036f\u203f-\u2040"
+_NCNAME = re.compile(f"[{_NAME_START}][{_NAME_REST}]*")
+_NOT_IN_NCNAME = re.compile(f"^[^{_NAME_START}]|[^{_NAME_REST}]")
+
+
+def is_ncname(text: str) -> bool:
+    """Return whether a string can be a namespace prefix or a local name.
+
+    >>> is_ncname("ex"), is_ncname("1x"), is_ncname("a:b"), is_ncname("")
+    (True, False, False, False)
+    """
+    return _NCNAME.fullmatch(text) is not None
+
+
+def coerce_ncname(text: str) -> str:
+    """Return the name that XML uses for a name of HTML (HTML, "Coercing an HTML DOM into an infoset").
+
+    >>> coerce_ncname("a<b"), coerce_ncname("o:p"), coerce_ncname("1")
+    ('aU00003Cb', 'oU00003Ap', 'U000031')
+    """
+    return _NOT_IN_NCNAME.sub(lambda character: f"U{ord(character[0]):06X}", text)

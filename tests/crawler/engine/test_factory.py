@@ -203,6 +203,6 @@ def test_the_policy_of_a_crawl_knows_what_is_looked_for(tmp_path: Path) -> None:
     storage = LmdbStorage(tmp_path)
     aimed, other = (_learner(Job(seeds=(HOME,), target=target), storage) for target in ("rdf", "any"))
     assert isinstance(aimed, Motherlode) and isinstance(other, Motherlode)
-    assert "ext .ttl" in aimed.posterior.feature_model.target_priors
-    assert not other.posterior.feature_model.target_priors
+    assert "ext .ttl" in aimed.posterior.target_priors
+    assert not other.posterior.target_priors
     storage.close()

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from motherlode.crawler.engine.lease_result import LeaseResult
+from motherlode.crawler.engine.limits import LeaseResult
 from motherlode.crawler.engine.outage import (
     MIN_RESPONDING_HOSTS,
     MonitoredFetcher,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from motherlode.crawler.engine.lease_result import LeaseResult
+from motherlode.crawler.engine.limits import LeaseResult
 from motherlode.crawler.engine.outage import (
     MonitoredFetcher,
     OutageDetector,

@@ -56,7 +56,7 @@ class Turn:
     def fails(self, kind: FailureKind, now: float = 0.0, **more: str) -> Failure:
         lease = self.lease(now)
         failure = Failure(url=lease.url, kind=kind, **more)  # type: ignore[arg-type]
-        return self.settler.settle_failure(lease, failure, now)[0]
+        return self.settler.settle_failure(lease, failure, now)
 
     def state(self, url: str) -> UrlState | None:
         found = self.storage.find(url)

@@ -8,7 +8,7 @@ import msgspec
 
 from motherlode.crawler.explain.history import describe_treatment, find_redirects, find_visits
 from motherlode.frontier import Entry, LmdbStorage, UrlState
-from motherlode.frontier.backoff import TREATMENTS
+from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import FailureKind, Visit
 
 

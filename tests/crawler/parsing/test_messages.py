@@ -7,13 +7,13 @@ import sys
 
 import msgspec
 
+from motherlode.crawler.engine.pipeline import syntaxes
 from motherlode.crawler.parsing.messages import (
     PageBody,
     ParsedPage,
     ParseOptions,
     ServiceResponse,
     SubrequestResults,
-    syntaxes,
 )
 from motherlode.model import Link, LinkSource, Problem, Syntax
 

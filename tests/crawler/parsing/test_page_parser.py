@@ -8,9 +8,10 @@ from datetime import datetime
 import msgspec
 import pytest
 
-from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions, SubrequestResults, syntaxes
+from motherlode.crawler.engine.pipeline import syntaxes
+from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions, SubrequestResults
 from motherlode.crawler.parsing.page_parser import MAX_PROBLEMS, PageParser
-from motherlode.crawler.recrawl.schedule import content_hash
+from motherlode.crawler.recrawl.revisits import content_hash
 from motherlode.transform.options import Service
 from motherlode.www.urls import scope_rule
 
@@ -244,3 +245,12 @@ def test_parser_without_scope_returns_all_links() -> None:
     parsed = parse(LINKED_FAR)
     assert len(parsed.links) == 4
     assert parsed.out_of_scope == 0
+
+
+def test_directives_of_the_header_are_returned_without_dates_in_a_recorded_web() -> None:
+    headers = {"x-robots-tag": "nofollow, unavailable_after: 1970-01-02"}
+    page = PageBody(url=URL, content_type="text/html", body=HTML.encode(), headers=headers, at=5.0)
+    parser = PageParser(ParseOptions(target="any"))
+    assert parser.read(page).directives == "nofollow ends=86400"
+    assert parser.read(msgspec.structs.replace(page, at=0.0)).directives == "nofollow"
+    assert parser.read(msgspec.structs.replace(page, headers={})).directives == ""

@@ -12,12 +12,12 @@ import pytest
 from motherlode.crawler.parsing import page_parser
 from motherlode.crawler.parsing.messages import ServiceResponse, SubrequestResults
 from motherlode.crawler.parsing.page_parser import parse_document
-from motherlode.links import LinkOptions, collect_links
+from motherlode.links.collect import collect_links
+from motherlode.links.href import LinkOptions
 from motherlode.model import ContentKind, Problem, Syntax, TransformResult
 from motherlode.transform import TransformOptions
 from motherlode.transform.options import Service
 from motherlode.www.document import Document
-from motherlode.www.media_types import SITEMAP_NAMESPACE
 
 URL = "http://ex.org/a"
 TURTLE = b"@prefix s: <http://schema.org/> .\n<#it> s:name 'Ann' ; s:knows [ s:name 'Bo' ] ."
@@ -43,7 +43,7 @@ def parse_links(body: bytes, content_type: str) -> tuple[list[str], list[Problem
 
 def sitemap(*addresses: str, outer: str = "urlset", inner: str = "url") -> bytes:
     entries = "".join(f"<{inner}><loc>{address}</loc></{inner}>" for address in addresses)
-    return f'<?xml version="1.0"?><{outer} xmlns="{SITEMAP_NAMESPACE}">{entries}</{outer}>'.encode()
+    return f'<?xml version="1.0"?><{outer} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{outer}>'.encode()
 
 
 def make_zip(**members: bytes) -> bytes:

@@ -7,8 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from motherlode.crawler.recrawl.revisits import RefreshFirst, RevisitResult, Revisits
-from motherlode.crawler.recrawl.schedule import DAY_SECONDS, MAX_INTERVAL_SECONDS, PageMemory, content_hash
+from motherlode.crawler.recrawl.revisits import (
+    DAY_SECONDS,
+    MAX_INTERVAL_SECONDS,
+    PageMemory,
+    RefreshFirst,
+    RevisitResult,
+    Revisits,
+    content_hash,
+)
 from motherlode.frontier import End, Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
 from motherlode.model import Failure, FailureKind, Fetched, Link, LinkSource, Outcome, Page, Visit
 from motherlode.policies import policy_from
@@ -47,13 +54,23 @@ class Crawl:
     def looked(
         self, outcome: RevisitResult, now: float, *, url: str = A, headers: dict[str, str] | None = None
     ) -> Visit:
-        visit = Visit(number=9, url=url, host="a.example", at=now, relevant=True, quads=7, content_hash="new")
+        given = headers or {}
+        visit = Visit(
+            number=9,
+            url=url,
+            host="a.example",
+            at=now,
+            relevant=True,
+            quads=7,
+            content_hash="new",
+            etag=given.get("etag", "") if outcome is RevisitResult.CHANGED else "",
+        )
         kind = {RevisitResult.UNCHANGED: FailureKind.NOT_MODIFIED, RevisitResult.GONE: FailureKind.NOT_FOUND}.get(
             outcome
         )
         if kind is None:
-            return self.revisits.settle(outcome, visit, Page(url=url, status=200, headers=headers or {}))
-        return self.revisits.settle(outcome, visit, Failure(url=url, kind=kind, headers=headers or {}, fetched_at=now))
+            return self.revisits.settle(outcome, visit, Page(url=url, status=200, headers=given))
+        return self.revisits.settle(outcome, visit, Failure(url=url, kind=kind, headers=given, fetched_at=now))
 
     def memory(self, url: str = A) -> PageMemory:
         found = self.revisits.memory(url)
@@ -159,14 +176,14 @@ def test_request_for_a_new_or_gone_page_is_unconditional() -> None:
 def test_same_content_is_judged_as_not_modified() -> None:
     crawl, lease = revisit(content_hash=content_hash(b"same"))
     same = Page(url=A, status=200, body=b"same", headers={"etag": '"2"'}, wire_bytes=4, fetched_at=5.0)
-    judged = crawl.revisits.judged(lease, same)
+    judged = crawl.revisits.detect_unchanged(lease, same)
     assert isinstance(judged, Failure)
     assert (judged.kind, judged.status, judged.wire_bytes) == (FailureKind.NOT_MODIFIED, 200, 4)
     assert (judged.headers, judged.fetched_at) == ({"etag": '"2"'}, 5.0)
     other = Page(url=A, status=200, body=b"other")
-    assert crawl.revisits.judged(lease, other) is other
+    assert crawl.revisits.detect_unchanged(lease, other) is other
     failure = Failure(url=A, kind=FailureKind.TIMEOUT)
-    assert crawl.revisits.judged(lease, failure) is failure
+    assert crawl.revisits.detect_unchanged(lease, failure) is failure
 
 
 @pytest.mark.parametrize(
@@ -248,14 +265,12 @@ def test_begin_is_committed_at_once(tmp_path: Path) -> None:
     assert Crawl(LmdbStorage(tmp_path)).frontier.revisits_left == 2
 
 
-@pytest.mark.parametrize("outcome", [RevisitResult.CHANGED, RevisitResult.UNCHANGED])
-def test_long_validators_of_a_revisit_are_not_stored(outcome: RevisitResult) -> None:
+def test_long_validators_of_an_unchanged_page_are_not_stored() -> None:
     crawl = Crawl()
     crawl.visited(A)
     crawl.revisits.begin(DAY_SECONDS, due_only=False)
-    crawl.looked(
-        outcome, DAY_SECONDS, headers={"etag": '"' + 300 * "e" + '"', "last-modified": "Sat, 01 Nov 2025 10:00:00 GMT"}
-    )
+    headers = {"etag": '"' + 300 * "e" + '"', "last-modified": "Sat, 01 Nov 2025 10:00:00 GMT"}
+    crawl.looked(RevisitResult.UNCHANGED, DAY_SECONDS, headers=headers)
     assert (crawl.memory().etag, crawl.memory().last_modified) == ("", "Sat, 01 Nov 2025 10:00:00 GMT")
 
 
@@ -293,7 +308,7 @@ def test_headers_of_a_304_response_update_the_page_state(
     known: dict[str, object], answer: Failure, outcome: RevisitResult, directives: str
 ) -> None:
     crawl, lease = revisit(content_hash="old", quads=3, relevant=True, etag='"1"', counts={"rdfa": 3}, **known)
-    judged = crawl.revisits.judged(lease, answer)
+    judged = crawl.revisits.detect_unchanged(lease, answer)
     assert crawl.revisits.outcome(lease, judged) is outcome
     empty = Visit(number=9, url=A, host="a.example", at=DAY_SECONDS, failure=FailureKind.NOT_MODIFIED)
     visit = crawl.revisits.settle(outcome, empty, judged)
@@ -308,8 +323,8 @@ def test_headers_of_a_304_response_update_the_page_state(
 def test_same_content_after_its_end_date_is_parsed_again() -> None:
     crawl, lease = revisit(content_hash=content_hash(b"same"), ends_at=DAY_SECONDS)
     early, late = (Page(url=A, status=200, body=b"same", fetched_at=at) for at in (DAY_SECONDS - 1, DAY_SECONDS))
-    assert isinstance(crawl.revisits.judged(lease, early), Failure)
-    assert crawl.revisits.judged(lease, late) is late
+    assert isinstance(crawl.revisits.detect_unchanged(lease, early), Failure)
+    assert crawl.revisits.detect_unchanged(lease, late) is late
 
 
 def test_request_after_the_end_date_of_the_header_is_unconditional() -> None:

@@ -69,7 +69,8 @@ STREAMS = [name for name in PACKERS if PACKERS[name][1] is not bytes]
 def unpacked(encoding: str, pieces: list[bytes], most: int = MUCH) -> bytes:
     """Feed the pieces and return all output, also what the decoder held back."""
     unpacker = decoder_for(encoding)
-    assert unpacker is not None
+    if unpacker is None:
+        return b"".join(pieces)
     out = bytearray()
     for piece in [*pieces, b""]:
         given = unpacker.feed(piece, most)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from motherlode.fetch.warc.records import (
+from motherlode.fetch.warc.writer import (
     Original,
     WarcResponse,
     http_head,
     info_record,
     new_id,
-    not_modified_record,
     request_record,
     response_record,
-    same_payload_record,
 )
 
 ANSWER = WarcResponse(
@@ -29,8 +28,8 @@ ORIGINAL = Original(record=new_id(), url="http://ex.org/b", date="2026-01-01T00:
     ("kind", "record"),
     [
         ("response", response_record(ANSWER, new_id())),
-        ("revisit", same_payload_record(ANSWER, new_id(), ORIGINAL)),
-        ("revisit", not_modified_record(ANSWER, new_id())),
+        ("revisit", response_record(ANSWER, new_id(), original=ORIGINAL)),
+        ("revisit", response_record(replace(ANSWER, status=304), new_id())),
         ("request", request_record(ANSWER, b"GET / HTTP/1.1\r\nHost: ex.org\r\n\r\n", new_id())),
         ("warcinfo", info_record(new_id(), name="a.warc.gz", at=1.0, about={"software": "us\r\nrobots: none"})),
     ],

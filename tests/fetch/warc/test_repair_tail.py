@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from motherlode.fetch.warc import writer as warc_tail
-from motherlode.fetch.warc.records import WarcResponse, new_id, request_record, response_record
-from motherlode.fetch.warc.writer import repair_tail
+from motherlode.fetch.warc.writer import WarcResponse, new_id, repair_tail, request_record, response_record
 
 
 def members(count: int) -> list[bytes]:

@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 
 from motherlode.index import PROVENANCE
-from motherlode.index.sinks import Sinks, open_sinks, sink_settings, sink_states
 from motherlode.index.sinks.endpoint import (
     EndpointClient,
     EndpointResponse,
     EndpointSink,
     Spool,
     SpoolFullError,
-    spool_counts,
+    spool_state,
 )
 from motherlode.index.sinks.nquads_sink import PageChange, change_from, drop_nonstandard
+from motherlode.index.sinks.sink_settings import sink_settings
+from motherlode.index.sinks.sink_store import Sinks, open_sinks, sink_states
 
 from .records import P, record
 from .servers import OxigraphServer, Script, ScriptedServer
@@ -402,7 +403,7 @@ def test_spool_batches_are_in_order_and_survive_process(tmp_path: Path) -> None:
         found += batch
         again.drop_first()
     assert found == [_change(number) for number in range(1, 13)]
-    assert spool_counts(tmp_path) == (0, 0)
+    assert spool_state(tmp_path) == {"waiting": 0, "refused": 0, "trouble": ""}
     assert not list(tmp_path.glob("*.new"))
 
 
@@ -414,7 +415,7 @@ def test_spool_keeps_refused_page_with_reason(tmp_path: Path) -> None:
     again.keep_refused(_change(1), "400 no")
     again.keep_refused(_change(2), "400 never")
     again.drop_first()
-    assert spool_counts(tmp_path) == (0, 2)
+    assert spool_state(tmp_path)["refused"] == 2
     reasons = (path.read_text(encoding="utf-8").splitlines()[1] for path in (tmp_path / "refused").glob("*.txt"))
     assert sorted(reasons) == ["400 never", "400 no"]
     assert Spool(tmp_path, max_bytes=10**6).first() is None

@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.index import PROVENANCE, PageRecord
-from motherlode.index.sinks import SegmentSink
-from motherlode.index.sinks.nquads_sink import PageChange, change_from, drop_nonstandard
+from motherlode.index.sinks.nquads_sink import PageChange, SegmentSink, change_from, drop_nonstandard
 from motherlode.model.terms import literal, page_iri
 
 from .records import P, record

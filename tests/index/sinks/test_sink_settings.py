@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.crawler import Job, JobError
-from motherlode.index.sinks import SinkKind, sink_settings
+from motherlode.index.sinks.sink_settings import SinkKind, sink_settings
 
 URL = "http://127.0.0.1:1/update"
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from motherlode.index import PageRecord, QuadStore
-from motherlode.index.sinks import EndpointSink, SegmentSink, SinkStore, open_sinks, sink_settings, sink_states
-from motherlode.index.sinks.sink_store import Sinks
+from motherlode.index.sinks.endpoint import EndpointSink
+from motherlode.index.sinks.nquads_sink import SegmentSink
+from motherlode.index.sinks.sink_settings import sink_settings
+from motherlode.index.sinks.sink_store import Sinks, SinkStore, open_sinks, sink_states
 from tests.index.fakes import union
 
 from .records import P, record

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from motherlode.policies.anthelion.host_selection import (
     FUNCTIONS,
     HostsByValue,
-    ReadyHosts,
     SampledHosts,
     make_ready_hosts,
 )
@@ -49,7 +48,7 @@ STEP = st.one_of(
 Table = dict[str, tuple[float, float, float]]
 
 
-def after(hosts: ReadyHosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> Table:
+def after(hosts: HostsByValue | SampledHosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> Table:
     """Apply the steps to the hosts and to a plain table, and return the table."""
     table: Table = {}
     for what, name, (good, bad), best in steps:
@@ -60,7 +59,7 @@ def after(hosts: ReadyHosts, steps: list[tuple[str, str, tuple[int, int], int]])
             hosts.remove(name)
             table.pop(name, None)
         elif name in table:
-            hosts.record(name, good, bad)
+            hosts.put(name, good, bad, table[name][2])
             table[name] = (good, bad, table[name][2])
     return table
 
@@ -118,7 +117,7 @@ def test_sampled_hosts_keep_their_records_when_columns_grow_and_move() -> None:
     assert hosts.best(Random(2)) == "last", "it has the column of the removed host with its own record"
     hosts.remove("last")
     hosts.put("h500", 0.0, 50.0, 1.0)
-    hosts.record("h500", 3.0, 4.0)
+    hosts.put("h500", 3.0, 4.0, 1.0)
     assert hosts.best(Random(3)) == "h500"
     hosts.remove("h500")
     hosts.put("h500", 0.0, 0.0, 0.0)
@@ -141,7 +140,7 @@ def test_removed_host_leaves_no_best_score_behind() -> None:
     hosts.put("a", 0.0, 0.0, 0.1)
     hosts.put("b", 0.0, 0.0, 0.2)
     assert hosts.best(Random(1)) == "b"
-    hosts.record("a", 9.0, 0.0)
+    hosts.put("a", 9.0, 0.0, 0.1)
     assert hosts.best(Random(1)) == "a"
 
 

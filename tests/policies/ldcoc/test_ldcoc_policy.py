@@ -12,9 +12,8 @@ from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
 from motherlode.policies.ftrl import Ftrl
 from motherlode.policies.hashing import Hasher
-from motherlode.policies.ldcoc import Ldcoc
 from motherlode.policies.ldcoc import ldcoc_policy as module
-from motherlode.policies.ldcoc.ldcoc_policy import NO_RDF, SAMPLED, THRESHOLD, make_explanation, weigh_features
+from motherlode.policies.ldcoc.ldcoc_policy import NO_RDF, SAMPLED, THRESHOLD, Ldcoc, weigh_features
 
 PARENT = Outcome(url="http://r.example/", host="r.example", depth=0, relevant=True, kind="html")
 
@@ -261,9 +260,14 @@ def test_features_without_name_are_shown_by_number() -> None:
 
 
 def test_redirects_lower_the_value_of_a_host() -> None:
-    plain = make_explanation((), probability=0.8, policy_state=b"+", redirects=0, others=9)
-    redirecting = make_explanation((), probability=0.8, policy_state=b"-", redirects=10, others=9)
-    assert plain.value == 0.8
+    policy, url = Ldcoc(random=Random(1)), "http://a.example/"
+    (rating,) = policy.rate([link(url)], None)
+    plain = policy.explain(link(url), rating, None)
+    for _ in range(10):
+        policy.learn(outcome(url, rating, relevant=False, failure=FailureKind.REDIRECT))
+    sampled = msgspec.structs.replace(rating, policy_state=b"-")
+    redirecting = policy.explain(link(url), sampled, None)
+    assert plain.value == plain.prior == 0.5
     assert redirecting.value is not None
-    assert redirecting.value < 0.5
+    assert redirecting.value < 0.1
     assert "sample" in redirecting.notes[0]

@@ -9,26 +9,30 @@ from pathlib import Path
 import pytest
 
 from motherlode.model import Link, LinkSource, Outcome
-from motherlode.policies.linkanalysis import (
-    HEURISTICS,
-    SIMILARITY,
-    LinkClass,
-    SimilarUrls,
-    classify,
-    features,
-    link_properties,
-)
 from motherlode.policies.linkanalysis.heuristics import (
+    HEURISTICS,
     NOT_HTTP,
     UNKNOWN_EXTENSION,
     UNLIKELY_EXTENSION,
     concepts_from,
     default_concepts,
     points_to_rdf,
+    predict_class,
     relevancy_r,
 )
+from motherlode.policies.linkanalysis.link_properties import LinkClass, SimilarUrls, link_properties
 from motherlode.www.urls import host_of
 from tests.policies.webs import real_web
+
+
+def classify(link: Link, parent: Outcome | None = None, s_hr: SimilarUrls | None = None) -> LinkClass:
+    return predict_class(link_properties(link, parent), default_concepts(), s_hr)[0]
+
+
+def satisfied(link: Link, parent: Outcome | None = None) -> list[str]:
+    """Return the names of the heuristics that a link satisfies."""
+    properties = link_properties(link, parent)
+    return [name for name, heuristic in HEURISTICS.items() if heuristic(properties, default_concepts())]
 
 
 def test_default_concepts_have_the_members_that_the_paper_names() -> None:
@@ -94,7 +98,7 @@ ONLY = {
 
 @pytest.mark.parametrize("name", list(ONLY))
 def test_each_heuristic_alone_predicts_class_r(name: str) -> None:
-    assert features(ONLY[name], HTML) == [name]
+    assert satisfied(ONLY[name], HTML) == [name]
     assert classify(ONLY[name], HTML) is LinkClass.R
     assert classify(link(), HTML) is LinkClass.H
 
@@ -102,12 +106,12 @@ def test_each_heuristic_alone_predicts_class_r(name: str) -> None:
 @pytest.mark.parametrize("place", ["type", "title", "anchor", "context"])
 def test_content_types_are_found_in_every_text_property(place: str) -> None:
     name = "anchortext" if place == "anchor" else place
-    assert f"{name}:content-types" in features(link(**{place: "text/n3"}), HTML)
+    assert f"{name}:content-types" in satisfied(link(**{place: "text/n3"}), HTML)
     assert classify(link(**{place: "application/x-turtle"}), HTML) is LinkClass.R
 
 
 def test_link_of_rdf_document_without_extension_is_class_r() -> None:
-    assert features(link(), RDF) == ["rdf-link:no-extension"]
+    assert satisfied(link(), RDF) == ["rdf-link:no-extension"]
     assert classify(link(), RDF) is LinkClass.R
     assert classify(link("http://a.example/x.html"), RDF) is LinkClass.H
     assert classify(link("http://a.example/x.xyz"), RDF) is LinkClass.N
@@ -134,7 +138,6 @@ def test_html_link_similar_to_page_in_s_hr_is_class_hr() -> None:
     s_hr.add("http://a.example/staffs/staff1")
     like = link("http://a.example/staffs/staff2")
     assert classify(like, HTML, s_hr=s_hr) is LinkClass.HR
-    assert features(like, HTML, s_hr=s_hr) == [SIMILARITY]
     assert classify(like, HTML) is LinkClass.H
     assert classify(link("http://a.example/staffs/staff2.rdf"), HTML, s_hr=s_hr) is LinkClass.R
 
@@ -161,7 +164,7 @@ def test_heuristics_occur_on_real_pages_and_class_r_has_more_rdf(tmp_path: Path)
     for page in held.values():
         parent = Outcome(url=page.url, host=host_of(page.url), depth=0, relevant=page.relevant, kind=page.kind)
         for one in page.links:
-            fired.update(features(one, parent))
+            fired.update(satisfied(one, parent))
             target = held.get(one.url)
             if target is not None and target.failure is None:
                 found.setdefault(classify(one, parent).name, []).append(target.relevant)

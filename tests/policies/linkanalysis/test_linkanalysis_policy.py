@@ -6,8 +6,8 @@ import msgspec
 
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
-from motherlode.policies.linkanalysis import LinkAnalysis
 from motherlode.policies.linkanalysis.heuristics import UNKNOWN_EXTENSION, UNLIKELY_EXTENSION
+from motherlode.policies.linkanalysis.linkanalysis_policy import LinkAnalysis
 
 HOME = Outcome(url="http://a.example/staffs/staff1", host="a.example", depth=0, relevant=False, kind="html")
 

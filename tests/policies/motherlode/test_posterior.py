@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import FailureKind, Outcome
-from motherlode.policies.motherlode.arm_key import ArmKey
+from motherlode.policies.ftrl import sigmoid
+from motherlode.policies.motherlode.arm_key import ArmKey, Features
 from motherlode.policies.motherlode.config import PolicyConfig
-from motherlode.policies.motherlode.posterior import FeatureModel, PosteriorModel
-from motherlode.policies.motherlode.statistics import RELEVANCE, RESPONSE, PolicyStatistics
+from motherlode.policies.motherlode.posterior import RELEVANCE, RESPONSE, PosteriorModel
 
 ITEMS = "a.example\titem/*\t2\t.html\tanchor\tli a"
 NEWS = "a.example\tnews/*\t2\t.html\tanchor\tli a"
@@ -98,41 +98,43 @@ def test_delta_has_what_was_learned_since_it_was_taken() -> None:
     assert found.delta.arms[ITEMS].tries == found.statistics.arms[ITEMS].tries == 2
 
 
-def trained_features(rounds: int = 20) -> tuple[FeatureModel, PolicyStatistics]:
-    model, statistics = FeatureModel(PolicyConfig()), PolicyStatistics()
+def trained_features(rounds: int = 20) -> PosteriorModel:
+    model = PosteriorModel(PolicyConfig())
     for _ in range(rounds):
-        model.learn([statistics], GOOD, RELEVANCE, result=1.0)
-        model.learn([statistics], PLAIN, RELEVANCE, result=0.0)
-    return model, statistics
+        model.learn_weights(GOOD, RELEVANCE, result=1.0)
+        model.learn_weights(PLAIN, RELEVANCE, result=0.0)
+    return model
+
+
+def predicted(model: PosteriorModel, features: Features) -> float:
+    """Return the probability of a relevant page by features alone."""
+    return sigmoid(model.log_odds(features, RESPONSE)) * sigmoid(model.log_odds(features, RELEVANCE))
 
 
 def test_features_learned_on_one_host_apply_to_other_hosts() -> None:
-    model, statistics = trained_features()
-    assert model.probability(statistics, GOOD) > 0.6 > 0.2 > model.probability(statistics, PLAIN)
-    assert model.probability(statistics, OTHER_HOST_GOOD) > model.probability(statistics, OTHER_HOST_PLAIN)
-    assert model.probability(statistics, OTHER_HOST_GOOD) < model.probability(statistics, GOOD), (
-        "but less is known about the other host"
-    )
+    model = trained_features()
+    assert predicted(model, GOOD) > 0.6 > 0.2 > predicted(model, PLAIN)
+    assert predicted(model, OTHER_HOST_GOOD) > predicted(model, OTHER_HOST_PLAIN)
+    assert predicted(model, OTHER_HOST_GOOD) < predicted(model, GOOD), "but less is known about the other host"
 
 
 def test_failures_do_not_change_relevance_weights() -> None:
-    model, statistics = trained_features()
-    before = model.log_odds(statistics, GOOD, RELEVANCE)
+    model = trained_features()
+    before = model.log_odds(GOOD, RELEVANCE)
     for _ in range(5):
-        model.learn([statistics], GOOD, RESPONSE, result=0.0)
-    assert model.log_odds(statistics, GOOD, RELEVANCE) == before
-    assert model.probability(statistics, GOOD) < 0.3
+        model.learn_weights(GOOD, RESPONSE, result=0.0)
+    assert model.log_odds(GOOD, RELEVANCE) == before
+    assert predicted(model, GOOD) < 0.3
 
 
 def test_added_sums_of_two_learners_have_more_effect() -> None:
-    model, mine = trained_features(3)
-    _, theirs = trained_features(3)
-    alone = model.probability(mine, GOOD)
-    mine.add(theirs)
-    assert model.probability(mine, GOOD) > alone
+    model = trained_features(3)
+    alone = predicted(model, GOOD)
+    model.statistics.add(trained_features(3).statistics)
+    assert predicted(model, GOOD) > alone
 
 
-def test_learn_adds_the_same_increments_to_all_statistics() -> None:
-    model, known, news = FeatureModel(PolicyConfig()), PolicyStatistics(), PolicyStatistics()
-    model.learn([known, news], GOOD, RELEVANCE, result=1.0)
-    assert known == news
+def test_learned_weights_are_the_same_in_statistics_and_delta() -> None:
+    model = trained_features(1)
+    assert model.statistics == model.delta
+    assert model.statistics.features

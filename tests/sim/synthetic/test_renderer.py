@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from motherlode.detect import detect
-from motherlode.links import collect_links
+from motherlode.links.collect import collect_links
 from motherlode.model import ContentKind, Syntax
 from motherlode.sim.synthetic import HABITS, PageModel, Role, SyntheticWeb
 from motherlode.sim.synthetic.host_profiles import Charset

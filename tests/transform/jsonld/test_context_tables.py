@@ -92,7 +92,6 @@ def test_bundled_table_is_valid(file: str) -> None:
         context_tables.normalize_url(url) for url in table.urls
     }
     context = BundledContext(table).context
-    assert tool().expand_table(table) == context
     assert not process({"@context": context, "@id": "x"}).notes  # valid in strict mode
 
 

@@ -19,19 +19,19 @@ def test_describe_value_containers_are_named_only() -> None:
 
 
 def test_notes_are_distinct_and_limited() -> None:
-    notes = Notes(2)
+    notes = Notes(strict=False, limit=2)
     for message in ("a", "a", "b", "c", "d"):
         notes.add(message)
     assert [note.message for note in notes.all()] == ["a", "b", "2 more problems of this kind"]
 
 
 def test_notes_long_messages_are_shortened() -> None:
-    notes = Notes(1)
+    notes = Notes(strict=False, limit=1)
     notes.add("x" * 10_000)
     assert len(notes.all()[0].message) < 400
 
 
 def test_shorten_lone_surrogates_are_replaced() -> None:
-    notes = Notes(1)
+    notes = Notes(strict=False, limit=1)
     notes.add("bad \ud800 é")
     assert notes.all()[0].message.encode() == "bad ? é".encode()

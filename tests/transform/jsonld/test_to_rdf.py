@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from motherlode.transform.jsonld.processor_options import ProcessorLimits, RdfDirection
+from motherlode.transform.jsonld.processor_options import RdfDirection
 from motherlode.transform.jsonld.to_rdf import canonical_double, canonical_json
 
 from .helpers import TYPE, objects, process, statements
@@ -84,7 +84,7 @@ def test_to_rdf_top_level_graph_is_default_graph() -> None:
 
 def test_to_rdf_statements_are_limited_and_earlier_ones_kept() -> None:
     document = [{"@id": f"http://s/{number}", P: "x"} for number in range(100)]
-    found = process(document, strict=False, limits=ProcessorLimits(statements=10))
+    found = process(document, strict=False, max_statements=10)
     assert len(found.statements) == 10
     assert [note.message for note in found.notes] == ["loading document failed: more than 10 statements"]
 

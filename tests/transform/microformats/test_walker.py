@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from motherlode.transform.microformats.items import Item
+from motherlode.transform.microformats.value_parsing import Item
 from motherlode.transform.microformats.walker import MAX_DEPTH, add_slot
 
 from .pages import document, extracted, item, properties

@@ -8,18 +8,17 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from motherlode.crawler.config.errors import JobError as JobError
 from motherlode.crawler.config.host_patterns import (
     compile_own_hosts,
     compile_untrusted_hosts,
     normalize_host,
     parse_endpoint,
 )
-from motherlode.crawler.config.passwords import has_password
-from motherlode.crawler.config.units import parse_size
+from motherlode.crawler.config.values import JobError as JobError
+from motherlode.crawler.config.values import has_password, parse_size
 from motherlode.crawler.url_rules import compile_links_table
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
-from motherlode.links import LinkRules, link_rules_from
+from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.targets import UnreadableQueryError
@@ -27,6 +26,8 @@ from motherlode.transform.options import TransformOptions, from_table
 from motherlode.www.urls import canonical
 
 DEFAULT_DELAY_SECONDS = 1.0
+LOG_LEVELS = ("debug", "info", "warning", "error")
+DEFAULT_LOG_LEVEL = "info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,8 @@ class Job:
     appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
     words: bool = True
     """Keep an index of words for `motherlode search`."""
+    log_level: str = DEFAULT_LOG_LEVEL
+    """Lowest level of the lines in `crawl.log`: debug, info (one line per URL), warning or error."""
     seed: int = 0
     """Seed of all random numbers."""
     hosts: Mapping[str, str] = field(default_factory=dict)
@@ -179,6 +182,8 @@ class Job:
             raise JobError(f'index must be "now" or "later"; got {self.index!r}')
         if self.contexts not in ("bundled", "fetch"):
             raise JobError(f'contexts must be "bundled" or "fetch"; got {self.contexts!r}')
+        if self.log_level not in LOG_LEVELS:
+            raise JobError(f"log_level must be one of {', '.join(LOG_LEVELS)}; got {self.log_level!r}")
 
     def _check_combinations(self) -> None:
         if self.proxy is not None and self.proxy_env:

@@ -12,10 +12,8 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from motherlode.crawler.config.errors import JobError
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.config.passwords import has_password, remove_password
-from motherlode.crawler.config.units import parse_size, parse_time
+from motherlode.crawler.config.values import JobError, has_password, parse_size, parse_time, remove_password
 from motherlode.policies import nearest
 from motherlode.transform.options import BUILTIN
 

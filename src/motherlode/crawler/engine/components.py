@@ -12,18 +12,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from motherlode.crawler.engine.outage import NoOutageMonitor, OutageMonitor
-from motherlode.crawler.engine.request_runner import Resolve, unresolvable
-from motherlode.crawler.engine.robots_and_dns import ForgetResponse, ignore_response
+from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
+from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
-from motherlode.crawler.engine.subrequests import Subrequests
 from motherlode.crawler.parsing.parser_pool import ParserLanes
 from motherlode.crawler.recrawl.revisits import NoRevisits, Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, WarcArchive
 from motherlode.frontier import STORAGE_ERRORS, Frontier, FrontierStorage
 from motherlode.index import BatchWriter
-from motherlode.index.sinks import Sinks
-from motherlode.model import Failure, Fetched, Fetcher, Link, Outcome, Policy, Request, RequestKind
+from motherlode.index.sinks.sink_store import Sinks
+from motherlode.model import Fetcher, Link, Outcome, Policy
 from motherlode.policies import DEFAULT_REWARD, Reward, reward_from
 
 SaveEntry = Callable[[str, bytes], None]
@@ -56,24 +55,6 @@ class Peers(CommitParticipant, Protocol):
 
 Join = Callable[[FrontierStorage, Callable[[str], str]], Peers]
 """Makes a crawl a shard. Its arguments are the storage, and why any shard would leave out a link (or "")."""
-
-
-class NoProber:
-    """Stands for a prober that sends no HEAD."""
-
-    def wants(self, kind: RequestKind, url: str) -> bool:
-        return False
-
-    def verdict(self, url: str, answer: Fetched) -> Failure | None:
-        return None
-
-
-class NoArchive:
-    """Stands for an archive that keeps nothing."""
-
-    async def add(self, request: Request, fetched: Fetched) -> None: ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from motherlode.crawler.engine.checkpoint import MIN_SECONDS, Checkpointer
 from motherlode.crawler.engine.components import Components, cancel, closing
-from motherlode.crawler.engine.lease_result import LeaseResult
-from motherlode.crawler.engine.limits import Budget, Limits, Slots
+from motherlode.crawler.engine.limits import Budget, LeaseResult, Limits, Slots
 from motherlode.crawler.engine.outage import Verdict
 from motherlode.crawler.engine.pipeline import LeasePipeline
 from motherlode.crawler.engine.recovery import restore_counters
@@ -80,7 +79,7 @@ class Engine:
 
     def stop(self) -> None:
         """Begin nothing new; `visits` ends when the leases in flight have ended."""
-        self._limits.stop()
+        self._limits.is_stopping = True
         self.wake_up()
 
     def wake_up(self) -> None:

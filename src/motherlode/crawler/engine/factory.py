@@ -15,20 +15,17 @@ from random import Random
 from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
-from motherlode.crawler.engine.checkpoint import JournalCommit, ManifestCommit
-from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoArchive, NoProber, Peers
+from motherlode.crawler.engine.checkpoint import JournalCommit, LogFile, ManifestCommit
+from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
-from motherlode.crawler.engine.log import DEFAULT_LEVEL, LogFile
 from motherlode.crawler.engine.outage import MonitoredFetcher, NoOutageMonitor, OutageDetector, OutageMonitor
-from motherlode.crawler.engine.recovery import open_ledger, open_store, requeue_lost
-from motherlode.crawler.engine.request_runner import Resolve, unresolvable
-from motherlode.crawler.engine.robots_and_dns import ForgetResponse, ignore_response
+from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
+from motherlode.crawler.engine.recovery import check_model, open_ledger, open_store, read_model, requeue_lost
+from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
-from motherlode.crawler.engine.subrequests import Subrequests
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest
-from motherlode.crawler.model_files import check_model, read_model
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
@@ -51,10 +48,10 @@ from motherlode.fetch import (
 )
 from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
-from motherlode.frontier.backoff import DEFAULT_UNIT_SECONDS
+from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
 from motherlode.index import BatchWriter, CrawlStore, RunRecord
 from motherlode.index.nquads_log import NQuadsLog
-from motherlode.index.sinks import open_sinks
+from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (
     default_wait_threshold,
@@ -139,7 +136,6 @@ def assemble(
     *,
     join: Join | None = None,
     refresh: BeginRefresh | None = None,
-    log_level: str = DEFAULT_LEVEL,
 ) -> Assembled:
     """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop.
 
@@ -181,7 +177,7 @@ def assemble(
         fetcher=fetcher,
         subrequests=_subrequests(job, frontier, supplier, resolve, forget, clock),
         forget_response=forget,
-        participants=(*_participants(journal, store, neighbours), LogFile(folder.log, log_level)),
+        participants=(*_participants(journal, store, neighbours), LogFile(folder.log, job.log_level)),
         troubles=(*_troubles(lost, journal, recorded), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope),
         archive=archive,

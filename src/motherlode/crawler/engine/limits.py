@@ -1,4 +1,4 @@
-"""Slots for leases in flight, and the limits at which a crawl stops.
+"""Leases in flight with their slots, and the limits at which a crawl stops.
 
 A lease takes a slot until it is settled, and there are `concurrency` slots; this bounds the memory. A request whose
 response has not come after SLOW_SECONDS costs next to nothing, and a few dozen slow servers would stop a crawl. So a
@@ -8,20 +8,49 @@ from the start. At most three slow requests per slot are left out of the count.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
 
-from motherlode.crawler.engine.lease_result import LeaseResult
+from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.stats.counters import Counters, EarlyStop
 from motherlode.frontier import Lease
-from motherlode.model import RequestKind
+from motherlode.model import Fetched, RequestKind
 
 SLOW_SECONDS = 0.5
 _SLOW_PER_SLOT = 3
 MAX_REQUESTS_PER_SLOT = 1 + _SLOW_PER_SLOT
 """Requests that may be in flight for each slot."""
+
+
+@dataclass(slots=True, eq=False)
+class LeaseResult:
+    """One lease from the slot that it takes to its end. Times are those of the engine's clock."""
+
+    lease: Lease
+    value: float | None = None
+    """The policy's value of the arm when the URL was picked; None if the policy gives none."""
+    task: asyncio.Task[None] | None = None
+    """The task that fetches and parses; None after the engine has cancelled it."""
+    began: float = 0.0
+    """When the request was sent."""
+    ended: float = 0.0
+    """When fetching and parsing ended."""
+    response: Fetched | None = None
+    """The page or the failure; None while there is none, and after a successful DNS lookup."""
+    address: str = ""
+    """The IP address that a DNS lookup found."""
+    parsed: ParsedPage | None = None
+    is_arrived: bool = False
+    """The page has arrived, and its parsing has begun."""
+    is_probe_passed: bool = False
+    """The lease was used for a HEAD, and the page is worth a GET."""
+    is_released: bool = False
+    """`Frontier.response_received` was called."""
+    is_ended: bool = False
+    """`Frontier.end` was called."""
 
 
 class Slots:
@@ -101,18 +130,6 @@ class Budget:
     """Number of the last requests, of which at least the share `stop_below` must be relevant pages."""
     stop_below: float = 0.01
 
-    def is_spent(self, *, pages: int, seconds: float, received: int) -> bool:
-        """Return whether one of the limits is reached.
-
-        >>> Budget(pages=10).is_spent(pages=9, seconds=1e6, received=0)
-        False
-        """
-        return (
-            (self.pages is not None and pages >= self.pages)
-            or (self.seconds is not None and seconds >= self.seconds)
-            or (self.bytes is not None and received >= self.bytes)
-        )
-
 
 class Limits:
     """Decides when no request begins any more. `conditions` are the stop rules of optional parts."""
@@ -134,10 +151,7 @@ class Limits:
         self._seconds = seconds
         self._conditions = conditions
         self.is_stopping = False
-
-    def stop(self) -> None:
-        """Begin nothing new."""
-        self.is_stopping = True
+        """True if nothing new may begin because the user wants the crawl to stop."""
 
     def limit_pages(self, pages: int) -> None:
         """Set another limit of pages for the whole crawl."""
@@ -149,14 +163,17 @@ class Limits:
 
     def is_spent(self, *, in_flight: int | None = None) -> bool:
         """Return whether the budget is spent. Every lease in flight may become a visit, also one of a prerequisite."""
-        pages = self._counters.fetched + (self._slots.in_use if in_flight is None else in_flight)
-        return self._budget.is_spent(pages=pages, seconds=self._seconds(), received=self._counters.bytes)
+        budget, pages = self._budget, self._counters.fetched
+        pages += self._slots.in_use if in_flight is None else in_flight
+        return (
+            (budget.pages is not None and pages >= budget.pages)
+            or (budget.seconds is not None and self._seconds() >= budget.seconds)
+            or (budget.bytes is not None and self._counters.bytes >= budget.bytes)
+        )
 
     def is_ending(self) -> bool:
         """Return whether nothing begins any more, whatever becomes of the leases in flight."""
-        is_stopped = (
-            self.is_stopping or self._early_stop.is_reached or any(condition() for condition in self._conditions)
-        )
+        is_stopped = self.is_stopping or self._early_stop.is_reached or any(rule() for rule in self._conditions)
         return is_stopped or self.is_spent(in_flight=0)
 
     def is_over(self) -> bool:

@@ -36,9 +36,8 @@ from enum import Enum
 from itertools import islice
 from math import inf
 
-from motherlode.crawler.engine.lease_result import LeaseResult
-from motherlode.crawler.engine.request_runner import Resolve
-from motherlode.crawler.engine.robots_and_dns import PoliteFetcher
+from motherlode.crawler.engine.limits import LeaseResult
+from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, Resolve
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Frontier, HostRecord
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Request, RequestKind

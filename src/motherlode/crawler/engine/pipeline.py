@@ -2,21 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from motherlode.crawler.engine.components import Components
-from motherlode.crawler.engine.lease_result import LeaseResult
-from motherlode.crawler.engine.limits import Slots
-from motherlode.crawler.engine.request_runner import RequestRunner
-from motherlode.crawler.parsing.messages import READ_HEADERS, PageBody, ParsedPage, syntaxes
+from motherlode.crawler.engine.limits import LeaseResult, Slots
+from motherlode.crawler.engine.robots_and_dns import (
+    ForgetResponse,
+    PoliteFetcher,
+    Resolve,
+    ignore_response,
+    send_request,
+    unresolvable,
+)
+from motherlode.crawler.parsing.messages import (
+    MAX_CONTEXTS,
+    READ_HEADERS,
+    PageBody,
+    ParsedPage,
+    ServiceResponse,
+    SubrequestResults,
+)
 from motherlode.crawler.parsing.parser_pool import UnreadableError
 from motherlode.crawler.stats.counters import Counters
-from motherlode.frontier import Lease
+from motherlode.frontier import Frontier, Lease
 from motherlode.index import PageRecord
-from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
-from motherlode.runtime import Clock
+from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Posting, Request, RequestKind, Syntax
+from motherlode.runtime import SYSTEM_CLOCK, Clock
+from motherlode.transform.options import ACCEPT as RDF_ANSWERS
+from motherlode.transform.options import Service
+from motherlode.www.media_types import essence, fits
+
+if TYPE_CHECKING:
+    from motherlode.crawler.engine.components import Components
+
+_CACHED = 1000
+_CONTEXTS_SECONDS = 120.0
+"""Seconds that a page waits for the delays of the hosts of its contexts, in all: a Crawl-delay may be a day."""
+
+
+class NoProber:
+    """Stands for a prober that sends no HEAD."""
+
+    def wants(self, kind: RequestKind, url: str) -> bool:
+        return False
+
+    def verdict(self, url: str, response: Fetched) -> Failure | None:
+        return None
+
+
+class NoArchive:
+    """Stands for an archive that keeps nothing."""
+
+    async def add(self, request: Request, fetched: Fetched) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class LeasePipeline:
@@ -33,7 +76,6 @@ class LeasePipeline:
     ) -> None:
         self._parts = parts
         self._frontier = parts.frontier
-        self._runner = RequestRunner(parts.frontier, parts.fetcher, clock, resolve=parts.resolve)
         self._slots = slots
         self._counters = counters
         self._clock = clock
@@ -45,26 +87,23 @@ class LeasePipeline:
         lease = result.lease
         result.began = self._clock.now()
         if lease.kind is RequestKind.RESOLVE:
-            found = await self._runner.resolve(lease)
+            found = await self._parts.resolve(lease.url)
             if isinstance(found, str):
                 result.address = found
             else:
                 result.response = found
-        elif (
-            lease.kind is RequestKind.PAGE and not lease.is_revisit and self._parts.prober.wants(lease.kind, lease.url)
-        ):
+        elif not lease.is_revisit and self._parts.prober.wants(lease.kind, lease.url):
             await self._probe(result)
         else:
             await self._fetch(result)
 
     async def _fetch(self, result: LeaseResult) -> None:
         lease, revisits = result.lease, self._parts.revisits
-        is_known = lease.is_revisit
-        request = revisits.request(lease, self._clock.now()) if is_known else lease
+        request = revisits.request(lease, self._clock.now()) if lease.is_revisit else lease
         response = await self._send(result, request)
         await self._parts.archive.add(request, response)
-        if is_known:
-            response = revisits.judged(lease, response)
+        if lease.is_revisit:
+            response = revisits.detect_unchanged(lease, response)
         result.response = response
         if isinstance(response, Page) and lease.kind is RequestKind.PAGE:
             result.is_arrived = True
@@ -90,7 +129,7 @@ class LeasePipeline:
     async def _send(self, result: LeaseResult, request: Request) -> Fetched:
         lease = result.lease
         with self._slots.waiting(result, self._clock.now(), usual=self._frontier.usual_response_time(lease)):
-            response = await self._runner.send(lease, request)
+            response = await send_request(lease, request, self._parts.fetcher, self._frontier, self._clock)
         result.is_released = True
         self._on_response()
         return response
@@ -113,6 +152,11 @@ def body_of(page: Page) -> PageBody:
     return PageBody(url=page.url, content_type=page.content_type, body=page.body, headers=headers, at=page.fetched_at)
 
 
+def syntaxes(page: ParsedPage) -> tuple[str, ...]:
+    """Return the syntaxes that have statements, without the page metadata."""
+    return tuple(sorted(name for name in page.counts if name != Syntax.PAGE.value))
+
+
 def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float) -> PageRecord:
     """Return what the store keeps of a page."""
     return PageRecord(
@@ -131,3 +175,67 @@ def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float) -> 
         size=len(page.body),
         referrer=lease.entry.parent_url,
     )
+
+
+class Subrequests:
+    """Fetches JSON-LD contexts, once each, and calls transformation services."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        *,
+        services: Sequence[Service],
+        fetch_contexts: bool,
+        resolve: Resolve = unresolvable,
+        forget: ForgetResponse = ignore_response,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, forget=forget, clock=clock)
+        self._clock = clock
+        self._services = services
+        self._fetch_contexts = fetch_contexts
+        self._contexts: OrderedDict[str, asyncio.Task[bytes | None]] = OrderedDict()
+
+    async def supplies(self, page: Page, reading: ParsedPage) -> SubrequestResults | None:
+        """Return what the page needs and can have; None if parsing it again would change nothing."""
+        contexts: dict[str, bytes] = {}
+        if self._fetch_contexts and reading.wanted:
+            wait_until = self._clock.now() + _CONTEXTS_SECONDS
+            for url in reading.wanted[:MAX_CONTEXTS]:
+                found = await self._context(url, wait_until)
+                if found is not None:
+                    contexts[url] = found
+        service = self._service(page)
+        answer = await self._ask(service, page) if service is not None else None
+        return SubrequestResults(contexts=contexts, service=answer) if contexts or answer is not None else None
+
+    async def close(self) -> None:
+        """Cancel the requests for contexts."""
+        tasks = list(self._contexts.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _context(self, url: str, wait_until: float) -> bytes | None:
+        """Return a context, fetched once and cached; None if it could not be had."""
+        if url not in self._contexts:
+            self._contexts[url] = asyncio.create_task(self._polite.context(url, wait_until=wait_until))
+            if len(self._contexts) > _CACHED:
+                self._contexts.popitem(last=False)
+        return await asyncio.shield(self._contexts[url])
+
+    def _service(self, page: Page) -> Service | None:
+        media_type = essence(page.content_type)
+        return next((service for service in self._services if fits(service.media_type, media_type)), None)
+
+    async def _ask(self, service: Service, page: Page) -> ServiceResponse:
+        if len(page.body) > service.most_sent:
+            return ServiceResponse(failure=f"{len(page.body)} bytes are more than the service is given")
+        headers = {"Content-Type": page.content_type, "Content-Location": page.url}
+        posting = Posting(body=page.body, headers=headers, seconds=service.seconds)
+        request = Request(url=service.url, kind=RequestKind.SUBREQUEST, accept=RDF_ANSWERS, posting=posting)
+        fetched = await self._polite.fetch(request)
+        if isinstance(fetched, Failure):
+            return ServiceResponse(failure=f"{fetched.kind.value}: {fetched.detail}")
+        return ServiceResponse(content_type=fetched.content_type, body=fetched.body)

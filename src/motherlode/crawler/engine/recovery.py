@@ -3,16 +3,23 @@
 A crawl consists of the frontier and the quad store. If one is damaged, the other is not changed, and the error says how
 to continue without the damaged one. If the store opens but has lost its newest pages (its log was cut, or the machine
 failed before the log was on disk), these pages wait again in the frontier and are fetched again.
+
+The state of the policy is part of every commit. `read_model` reads it with a label from the job and the counters, so
+that another crawl can start from it, or reads a file that `model save` wrote.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from motherlode import __version__
+from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.crawler.url_rules import TrapWatch
@@ -20,6 +27,7 @@ from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, Sa
 from motherlode.index.snapshot import DamagedError, is_refused, store_advice
 from motherlode.model import FailureKind, Policy, Visit
 from motherlode.policies import Reward
+from motherlode.policies.model_io import Model, ModelError, check_fits, from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from motherlode.index import CrawlStore
@@ -47,7 +55,7 @@ def open_store(folder: CrawlFolder, *, later: bool = False, manifest: Sequence[M
         return NQuadsLog(folder.quads, manifest=manifest)
     try:
         if len(os.sched_getaffinity(0)) > 1:
-            from motherlode.index.store_client import StoreClient
+            from motherlode.index.store_process import StoreClient
 
             return StoreClient(folder.store)
         from motherlode.index.crawl_store import LocalStore  # slow to import
@@ -177,3 +185,94 @@ def _load(storage: FrontierStorage, name: str, load: Callable[[bytes], None], to
         load(saved)
     except _UNREADABLE as error:
         totals.note_problem(f"resume: the note {name!r} could not be read ({type(error).__name__}): {lost}")
+
+
+# ── models
+
+
+def now() -> str:
+    """Return the current time for a model's label."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def read_model(path: Path) -> Model:
+    """Read a model from a model file or from a crawl folder."""
+    if path.is_dir():
+        return _read_from_crawl(CrawlFolder(path))
+    try:
+        return from_bytes(path.read_bytes(), str(path))
+    except OSError as error:
+        raise ModelError(f"the model {path} cannot be read: {error.strerror}") from error
+
+
+def write_model(model: Model, path: Path) -> None:
+    """Write a model file atomically."""
+    new = path.with_name(path.name + ".new")
+    try:
+        new.write_bytes(to_bytes(model))
+        new.replace(path)
+    except OSError as error:
+        raise ModelError(f"the model {path} cannot be written: {error.strerror}") from error
+
+
+def check_model(job: Job) -> str:
+    """Raise JobError if the policy cannot start from the job's model. Return a warning about its target, or ""."""
+    if not job.model:
+        return ""
+    try:
+        model = read_model(Path(job.model))
+        check_fits(model, policy=job.policy, name=job.model)
+    except ModelError as error:
+        raise JobError(str(error)) from error
+    return warn_other_target(model, target=job.target, name=job.model)
+
+
+def warn_other_target(model: Model, *, target: str, name: str) -> str:
+    """Return a warning if the model was learned for another target, or ""."""
+    if model.target == target:
+        return ""
+    return (
+        f"{name} was learned for the target {model.target}, and this crawl has the target {target}: "
+        "it predicts responses well, but may predict relevant pages badly at first"
+    )
+
+
+def _read_from_crawl(folder: CrawlFolder) -> Model:
+    """Read the model of a crawl, with the sums of the counters of its shards.
+
+    Shards exchange what they learn, so the largest state of a shard is the model of the whole crawl.
+    """
+    folder.require()
+    parts = [part for part in (folder.shard_folders() or [folder]) if part.frontier.exists()]
+    models = [model for model in map(_read_from_storage, parts) if model is not None]
+    if not models:
+        raise ModelError(f"the crawl in {folder.path} has saved no model yet: wait for its first commit, or resume it")
+    if len(models) == 1:
+        return models[0]
+    largest = max(models, key=lambda model: len(model.state))
+    return msgspec.structs.replace(
+        largest, requests=sum(one.requests for one in models), finds=sum(one.finds for one in models)
+    )
+
+
+def _read_from_storage(folder: CrawlFolder) -> Model | None:
+    """Read the model of a crawl or shard. Return None if no policy state is saved."""
+    job = folder.read_job()
+    storage = LmdbStorage(folder.frontier, read_only=True)
+    try:
+        state, saved = storage.note("policy"), storage.note("totals")
+    finally:
+        storage.close()
+    if state is None:
+        return None
+    totals = msgspec.msgpack.decode(saved, type=Counters) if saved else Counters()
+    return Model(
+        policy=job.policy,
+        target=job.target,
+        reward=job.reward,
+        made_at=now(),
+        version=__version__,
+        requests=totals.fetched,
+        finds=totals.relevant,
+        state=state,
+    )

@@ -1,26 +1,28 @@
 """DNS, then robots.txt, then the page: the order in which a host is contacted, for queues and single requests.
 
-The frontier decides which of the three comes next. `RobotsAndDns` decides what the response to one of the first two
-means. `PoliteFetcher` sends single requests that are in no queue through the same steps.
+The frontier decides which of the three comes next, and `send_request` sends it. `RobotsAndDns` decides what the
+response to one of the first two means. `PoliteFetcher` sends single requests that are in no queue through the same
+steps.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from math import inf
 
-from motherlode.crawler.engine.request_runner import RequestRunner, Resolve, ended_at, unresolvable
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import RobotsRules, robots_body, robots_lifetime
 from motherlode.frontier import End, Frontier, Lease
-from motherlode.links import header_links
+from motherlode.links.headers import header_links
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
 from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.www.media_types import essence
 from motherlode.www.urls import canonical, host_of, origin_of
 
+Resolve = Callable[[str], Awaitable[str | Failure]]
+"""From a URL to the IP address of its host."""
 TellWait = Callable[[str, float], None]
 """Called with a host and the seconds until it may get the next request."""
 ForgetResponse = Callable[[RequestKind, str], None]
@@ -32,12 +34,12 @@ JSON_LD = "application/ld+json"
 DISALLOW_ALL = b"User-agent: *\nDisallow: /\n"
 _MAX_CONTEXT_BYTES = 1 << 20
 _MAX_CONTEXT_HOPS = 6
-_NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
+NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
 """Failures by a rule of ours, which stay the same however often a request is tried."""
 _UNREACHABLE = frozenset(
     {
         *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.CERTIFICATE),
-        *(FailureKind.TIMEOUT, FailureKind.INTERNAL, *_NEVER_SENT),
+        *(FailureKind.TIMEOUT, FailureKind.INTERNAL, *NEVER_SENT),
     }
 )
 """Failures of a robots.txt that are failures of its host: the page that waits for it fails in the same way."""
@@ -49,6 +51,26 @@ def ignore_response(kind: RequestKind, url: str) -> None:
 
 def ignore_rules(lease: Lease, robots: bytes) -> None:
     """Do nothing: sitemaps are not wanted."""
+
+
+async def unresolvable(url: str) -> str | Failure:
+    """Stand for the resolver of a web without IP addresses."""
+    raise ValueError(f"internal error: the frontier wants an IP address for {url}, but there is no resolver")
+
+
+def ended_at(response: Fetched, clock: Clock) -> float:
+    """Return when the request ended: now, or in an earlier run if the journal had kept the response."""
+    now = clock.now()
+    return min(now, response.fetched_at + response.elapsed) if response.recalled else now
+
+
+async def send_request(lease: Lease, request: Request, fetcher: Fetcher, frontier: Frontier, clock: Clock) -> Fetched:
+    """Send the request that a lease allows, and report the response to the frontier, where the delay starts."""
+    response = await fetcher.fetch(request)
+    # a failed connection to one of several addresses says nothing about the host's response time
+    elapsed = 0.0 if isinstance(response, Failure) and response.elsewhere else response.elapsed
+    frontier.response_received(lease, ended_at(response, clock), elapsed=elapsed, address=response.address)
+    return response
 
 
 class RobotsAndDns:
@@ -105,7 +127,7 @@ class RobotsAndDns:
             raise ValueError(f"internal error: {lease.url} gave a page without rules")
         if lease.is_subrequest:
             return self._refuse_subrequest(lease, failure, now)
-        if failure.kind in _NEVER_SENT and host_of(lease.url) != lease.host:
+        if failure.kind in NEVER_SENT and host_of(lease.url) != lease.host:
             self._frontier.end(lease, End.ROBOTS_READ, now, robots=DISALLOW_ALL)  # RFC 9309, 2.3.1.4, for a day
             return None
         if failure.kind in _UNREACHABLE:
@@ -162,7 +184,8 @@ class PoliteFetcher:
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._frontier = frontier
-        self._runner = RequestRunner(frontier, fetcher, clock, resolve=resolve)
+        self._fetcher = fetcher
+        self._resolve = resolve
         self._robots_and_dns = RobotsAndDns(frontier, forget=forget)
         self._tell_wait = tell_wait
         self._clock = clock
@@ -182,17 +205,22 @@ class PoliteFetcher:
             if isinstance(lease, float):
                 if lease > wait_until:
                     return Failure(url=url, kind=FailureKind.TIMEOUT, detail="its host may not be asked so soon")
-                await self._wait(host_of(url), lease)
+                seconds = lease - self._clock.now()
+                self._tell_wait(host_of(url), seconds)
+                await asyncio.sleep(max(0.005, seconds))
             elif lease.kind is RequestKind.SUBREQUEST:
-                response = await self._runner.send(lease, request)
+                response = await send_request(lease, request, self._fetcher, self._frontier, self._clock)
                 if self._end(lease, response):
                     return response
-            else:
-                found = await self._runner.run(lease)
-                now = self._clock.now() if isinstance(found, str) else ended_at(found, self._clock)
-                failure = self._robots_and_dns.settle(lease, found, now)
-                if failure is not None:
-                    return replace(failure, url=url)
+            elif (failure := await self._get_prerequisite(lease)) is not None:
+                return replace(failure, url=url)
+
+    async def _get_prerequisite(self, lease: Lease) -> Failure | None:
+        """Look up the IP address or fetch the robots.txt. Return the failure of the request that waits for it."""
+        if lease.kind is RequestKind.RESOLVE:
+            return self._robots_and_dns.settle(lease, await self._resolve(lease.url), self._clock.now())
+        response = await send_request(lease, lease, self._fetcher, self._frontier, self._clock)
+        return self._robots_and_dns.settle(lease, response, ended_at(response, self._clock))
 
     async def context(self, url: str, *, wait_until: float = inf) -> bytes | None:
         """Return a JSON-LD context, following redirects and alternates; None if it does not arrive in time."""
@@ -211,12 +239,7 @@ class PoliteFetcher:
         return None
 
     async def close(self) -> None:
-        await self._runner.close()
-
-    async def _wait(self, host: str, until: float) -> None:
-        seconds = until - self._clock.now()
-        self._tell_wait(host, seconds)
-        await asyncio.sleep(max(0.005, seconds))
+        await self._fetcher.close()
 
     def _end(self, lease: Lease, response: Fetched) -> bool:
         """End the lease of the request itself. Return False if it is to be sent to another IP address."""

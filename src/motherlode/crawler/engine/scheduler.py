@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
@@ -70,24 +71,14 @@ class Scheduler:
 
         After a revisit `entry` is the entry of the page as it was before.
         """
-        entry = entry or lease.entry
         return Outcome(
-            url=entry.url,
-            host=lease.host,
-            arm=entry.arm,
-            score=entry.score,
-            depth=entry.depth,
-            hops=entry.hops,
-            source=entry.source,
-            policy_state=entry.policy_state,
-            parent_url=entry.parent_url,
+            **_entry_fields(entry or lease.entry, lease.host),
             relevant=relevant,
             reward=float(relevant),
             kind=kind,
             counts=counts,
             links=_respelled(_respelled(links, self._simplify), self._respell),
             size=size,
-            requests=1 + entry.hops + entry.attempts,
             statement_hashes=statement_hashes,
         )
 
@@ -98,27 +89,20 @@ class Scheduler:
         self._frontier.end(lease, End.FETCHED, now, relevant=outcome.relevant, entry=entry)
         return new
 
-    def settle_failure(
-        self, lease: Lease, failure: Failure, now: float, *, entry: Entry | None = None
-    ) -> tuple[Failure, float | None]:
-        """End the lease of a request that gave no page, and add the target of a redirect.
+    def settle_failure(self, lease: Lease, failure: Failure, now: float) -> Failure:
+        """End the lease of a failed request, and let the policy learn from it unless the URL is tried again.
 
-        Return the failure as it counts, and when the URL is tried again, if it is. The policy learns only from the
-        last attempt.
+        Return the failure as it counts.
         """
-        failure, retry_at, outcome = self.end_failure(lease, failure, now, entry=entry)
+        failure, retry_at, outcome = self.end_failure(lease, failure, now)
         if retry_at is None:
-            self.learn(outcome)
-        return failure, retry_at
-
-    def learn(self, outcome: Outcome) -> None:
-        """Let the policy learn from the last attempt for a URL."""
-        self._policy.learn(outcome)
+            self._policy.learn(outcome)
+        return failure
 
     def end_failure(
         self, lease: Lease, failure: Failure, now: float, *, entry: Entry | None = None
     ) -> tuple[Failure, float | None, Outcome]:
-        """End the lease of a failed request, and let the policy learn nothing yet.
+        """End the lease of a failed request, add the target of a redirect, and let the policy learn nothing yet.
 
         Return the failure as it counts (a redirect after too many others is broken), when the URL is tried again, if
         it is, and what the policy is to learn if it is not.
@@ -127,32 +111,28 @@ class Scheduler:
         if failure.kind is FailureKind.REDIRECT and found.hops >= MAX_REDIRECTS:
             detail = f"more than {MAX_REDIRECTS} redirects in a row"
             failure = replace(failure, kind=FailureKind.REDIRECT_BROKEN, detail=detail, location="")
-        outcome = _failed_outcome(found, lease.host, failure.kind)
-        if failure.kind is FailureKind.REDIRECT:
-            self._add_target(found, failure.location, outcome)
+        outcome = Outcome(**_entry_fields(found, lease.host), failure=failure.kind)
+        if failure.kind is FailureKind.REDIRECT:  # its target is subject to delays, robots.txt and scope like any link
+            link = Link(url=failure.location, source=LinkSource.REDIRECT, anchor=found.anchor, rel=found.rel)
+            self._frontier.add_links(_respelled([link], self._respell), parent=outcome)
         retry_at = self._frontier.end(lease, End.FAILED, now, failure=failure, entry=entry)
         return failure, retry_at, outcome
 
-    def _add_target(self, entry: Entry, location: str, outcome: Outcome) -> None:
-        """Add the target of a redirect like any other link, so that delays, robots.txt and scope apply to it."""
-        link = Link(url=location, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
-        self._frontier.add_links(_respelled([link], self._respell), parent=outcome)
 
-
-def _failed_outcome(entry: Entry, host: str, kind: FailureKind) -> Outcome:
-    return Outcome(
-        url=entry.url,
-        host=host,
-        arm=entry.arm,
-        score=entry.score,
-        depth=entry.depth,
-        hops=entry.hops,
-        source=entry.source,
-        policy_state=entry.policy_state,
-        parent_url=entry.parent_url,
-        failure=kind,
-        requests=1 + entry.hops + entry.attempts,
-    )
+def _entry_fields(entry: Entry, host: str) -> dict[str, Any]:
+    """Return the fields of an outcome that do not depend on the response."""
+    return {
+        "url": entry.url,
+        "host": host,
+        "arm": entry.arm,
+        "score": entry.score,
+        "depth": entry.depth,
+        "hops": entry.hops,
+        "source": entry.source,
+        "policy_state": entry.policy_state,
+        "parent_url": entry.parent_url,
+        "requests": 1 + entry.hops + entry.attempts,
+    }
 
 
 def _respelled(links: Sequence[Link], respell: Callable[[str], str]) -> Sequence[Link]:

@@ -8,34 +8,21 @@ from typing import Any
 import msgspec
 
 from motherlode.crawler.engine.components import Components
-from motherlode.crawler.engine.lease_result import LeaseResult
+from motherlode.crawler.engine.limits import LeaseResult
 from motherlode.crawler.engine.outage import Verdict
-from motherlode.crawler.engine.request_runner import ended_at
-from motherlode.crawler.engine.robots_and_dns import RobotsAndDns
+from motherlode.crawler.engine.robots_and_dns import NEVER_SENT, RobotsAndDns, ended_at
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.parsing.messages import ParsedPage
-from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, RevisitResult
-from motherlode.crawler.recrawl.schedule import header_asks, validator
+from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, MAX_VALIDATOR_CHARACTERS, RevisitResult
 from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Lease
 from motherlode.index import PageRecord
-from motherlode.model import (
-    Failure,
-    FailureKind,
-    Fetched,
-    Outcome,
-    Page,
-    Problem,
-    RequestKind,
-    Syntax,
-    Visit,
-)
+from motherlode.model import Failure, FailureKind, Fetched, Outcome, Page, Problem, RequestKind, Syntax, Visit
 from motherlode.runtime import Clock
 from motherlode.www.urls import OUT_OF_SCOPE, host_of
 
 _LOG = logging.getLogger("motherlode.crawler")
 _SYNTAXES = {syntax.value: syntax for syntax in Syntax}
-_NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
 
 
 class Settlement:
@@ -72,21 +59,15 @@ class Settlement:
         if result.is_probe_passed:
             self._end_probe(result, response, now)
             return None
-        if isinstance(response, Failure):
-            how, reason = _end_without_visit(lease, response, verdict)
-            if how is not None:
-                self._frontier.end(lease, how, now, failure=response, reason=reason)
-                result.is_ended = True
-                self._parts.forget_response(lease.kind, lease.url)
-                return None
-        if lease.kind is RequestKind.PAGE:
-            visit = await self._settle_page_lease(result, response, now)
+        if isinstance(response, Failure) and (how := _end_without_visit(lease, response, verdict)) is not None:
+            self._frontier.end(lease, how, now, failure=response, reason=response.kind.value)
+            result.is_ended = True
             self._parts.forget_response(lease.kind, lease.url)
-        else:
-            failed = self._settle_prerequisite(result, response, now)
-            if failed is None:
-                return None
-            visit = failed
+            return None
+        if lease.kind is not RequestKind.PAGE:
+            return self._settle_prerequisite(result, response, now)
+        visit = await self._settle_page_lease(result, response, now)
+        self._parts.forget_response(lease.kind, lease.url)
         return self._record(visit)
 
     def settle_internal(self, result: LeaseResult, failure: Failure) -> Visit | None:
@@ -116,7 +97,7 @@ class Settlement:
             result.is_ended = True
             _LOG.debug("%s of %s is known", lease.kind.value, lease.host)
             return None
-        return self._fail(result, failure, now)
+        return self._record(self._fail(result, failure, now))
 
     async def _settle_page_lease(self, result: LeaseResult, response: Fetched, now: float) -> Visit:
         lease, revisits = result.lease, self._parts.revisits
@@ -208,7 +189,7 @@ class Settlement:
         failure, retry_at, outcome = self._scheduler.end_failure(result.lease, failure, now, entry=before)
         result.is_ended = True
         if retry_at is None:
-            self._scheduler.learn(outcome)
+            self._parts.policy.learn(outcome)
         elif _LOG.isEnabledFor(logging.DEBUG):
             _LOG.debug("%s is tried again in %.0f s", result.lease.entry.url, retry_at - now)
         return self._failed_visit(result, failure, before)
@@ -242,15 +223,15 @@ class Settlement:
         return visit
 
 
-def _end_without_visit(lease: Lease, failure: Failure, verdict: Verdict) -> tuple[End | None, str]:
-    """Return how a lease ends whose failure is no visit, with the reason; None if it is one."""
+def _end_without_visit(lease: Lease, failure: Failure, verdict: Verdict) -> End | None:
+    """Return how a lease ends whose failure is no visit; None if it is one."""
     if verdict is Verdict.UNCOUNTED:
-        return End.NETWORK_DOWN, ""
+        return End.NETWORK_DOWN
     if failure.elsewhere:
-        return End.NEXT_ADDRESS, ""
-    if failure.kind in _NEVER_SENT and host_of(lease.url) == host_of(lease.entry.url):
-        return End.REFUSED, failure.kind.value  # a request for a robots.txt on another host was sent
-    return None, ""
+        return End.NEXT_ADDRESS
+    if failure.kind in NEVER_SENT and host_of(lease.url) == host_of(lease.entry.url):
+        return End.REFUSED  # a request for a robots.txt on another host was sent
+    return None
 
 
 def _log_visit(visit: Visit) -> None:
@@ -286,8 +267,10 @@ def page_visit(
     now: float,
 ) -> Visit:
     """Return the visit of a page. `copy_of` is the URL at which the same content was found before, or ""."""
-    cut = Problem(syntax=None, message=f"the body was cut after {len(page.body)} bytes; see max_body")
-    asked = header_asks(page)
+    problems = parsed.problems
+    if page.truncated:
+        message = f"the body was cut after {len(page.body)} bytes; see max_body"
+        problems = (*problems, Problem(syntax=None, message=message))
     return Visit(
         **_common_fields(entry, host, page, number, now),
         value=value,
@@ -299,14 +282,20 @@ def page_visit(
         quads=parsed.quads,
         links=len(parsed.links),
         new_links=new_links,
-        problems=(*parsed.problems, cut) if page.truncated else parsed.problems,
+        problems=problems,
         content_hash=parsed.content_hash,
-        etag=validator(page.headers.get("etag", "")),
-        last_modified=validator(page.headers.get("last-modified", "")),
-        directives="" if asked is None else asked.text,
+        etag=_validator(page, "etag"),
+        last_modified=_validator(page, "last-modified"),
+        directives=parsed.directives,
         ends_at=parsed.ends_at,
         detail=f"the same content as {copy_of}" if copy_of else "",
     )
+
+
+def _validator(page: Page, header: str) -> str:
+    """Return a validator for later conditional requests, or "" if there is none or it is too long."""
+    value = page.headers.get(header, "")
+    return value if len(value) <= MAX_VALIDATOR_CHARACTERS else ""
 
 
 def failed_visit(

@@ -10,18 +10,17 @@ import msgspec
 
 from motherlode.crawler.config.host_patterns import compile_own_hosts
 from motherlode.crawler.config.job import Job
+from motherlode.crawler.config.values import format_moment
 from motherlode.crawler.engine.factory import canonical_seeds
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import AddressGuard, RobotsRules
-from motherlode.fetch.http.request import split_url
 from motherlode.frontier import FrontierStorage, HostBudget, HostRecord, domain_refusal
-from motherlode.frontier.backoff import TOO_MANY_FAILURES, given_up
-from motherlode.frontier.prerequisites import RULES_LAST
+from motherlode.frontier.leases import RULES_LAST, TOO_MANY_FAILURES, given_up
 from motherlode.links.href import is_asset
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy
 from motherlode.www.traps import trap_reason
-from motherlode.www.urls import host_of, origin_of, scope_from
+from motherlode.www.urls import host_of, origin_of, scope_rule, split_url
 
 DOMAIN_LIMIT = "domain limit"
 """Name of the check of `max_untried_hosts`."""
@@ -63,7 +62,7 @@ def _check_from_refusal(name: str, refusal: str) -> Check:
 def _check_link(url: str, job: Job, folder: CrawlFolder, storage: FrontierStorage) -> Iterator[Check]:
     asset = "its extension shows that it is neither a page nor data" if is_asset(url) else ""
     yield _check_from_refusal("address", asset)
-    scope = scope_from(job.scope, canonical_seeds(job.seeds))(url)
+    scope = scope_rule(job.scope, canonical_seeds(job.seeds)).scope()(url)
     yield _check_from_refusal("scope", f"{scope}: the crawl stays in {job.scope}" if scope else "")
     yield _check_from_refusal("filters", Filters(folder.filters, job.links).reason(url))
     traps = TrapWatch(lambda _: "", year_now=datetime.now(UTC).year)
@@ -135,13 +134,9 @@ def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:
 
 
 def _describe_unread(record: HostRecord) -> str:
-    since = _format_time(record.unread_since or 0.0)
+    since = format_moment(record.unread_since or 0.0)
     failed = f"the robots.txt of its host could not be read since {since} ({record.unread_for}), so nothing is allowed"
-    return failed if given_up(record) else f"{failed} now; it is requested again after {_format_time(record.ready_at)}"
-
-
-def _format_time(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return failed if given_up(record) else f"{failed} now; it is requested again after {format_moment(record.ready_at)}"
 
 
 def link_from_home_page(url: str) -> tuple[Link, Outcome]:

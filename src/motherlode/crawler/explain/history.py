@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from motherlode.crawler.recrawl.revisits import RevisitResult
-from motherlode.crawler.recrawl.schedule import GONE_FOR
+from motherlode.crawler.recrawl.revisits import GONE_FOR, RevisitResult
 from motherlode.frontier import MAX_REDIRECTS, Entry, LmdbStorage
-from motherlode.frontier.backoff import TREATMENTS
+from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import FailureKind, LinkSource, Visit
 
 _MAX_PROBLEMS = 5

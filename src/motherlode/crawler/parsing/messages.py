@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from motherlode.links.from_quads import LinkRules
-from motherlode.model import Link, Problem, Syntax
+from motherlode.model import Link, Problem
 from motherlode.transform.options import Service, Stylesheet
 from motherlode.www.urls import ScopeRule
 
@@ -105,12 +105,9 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """The statements without the page metadata. Empty unless `keep_ntriples` is set."""
     hashes: bytes = b""
     """Hashes of the same statements. Empty unless `keep_hashes` is set."""
+    directives: str = ""
+    """Directives of the X-Robots-Tag header, in the text form of `CrawlerDirectives`."""
     ends_at: float | None = None
     """Time after which the HTML head asks crawlers not to keep the page (`unavailable_after`)."""
     content_fingerprint: int = 0
     """Content fingerprint: equal for pages with the same statements."""
-
-
-def syntaxes(page: ParsedPage) -> tuple[str, ...]:
-    """Return the syntaxes that have statements, without the page metadata."""
-    return tuple(sorted(name for name in page.counts if name != Syntax.PAGE.value))

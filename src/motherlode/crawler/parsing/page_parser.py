@@ -16,6 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+import msgspec
 import xxhash
 
 from motherlode.crawler.parsing.messages import (
@@ -28,14 +29,10 @@ from motherlode.crawler.parsing.messages import (
 )
 from motherlode.detect import detect
 from motherlode.index import serialize_page, syntax_keys
-from motherlode.links import (
-    LinkOptions,
-    context_links,
-    header_directives,
-    header_links,
-    robots_directives,
-)
-from motherlode.links import collect_links as extract_links
+from motherlode.links.collect import collect_links as extract_links
+from motherlode.links.headers import context_links, header_links
+from motherlode.links.href import LinkOptions
+from motherlode.links.robots_meta import header_directives, robots_directives
 from motherlode.model import (
     NO_DIRECTIVES,
     ContentKind,
@@ -265,7 +262,8 @@ class PageParser:
         if page.headers:
             links += header_links(page.headers, page_url=page.url)
         in_head = robots_directives(document) if MEDIA[document.kind].is_html else NO_DIRECTIVES
-        directives = in_head | header_directives(page.headers.get("x-robots-tag", ""))
+        in_header = header_directives(page.headers.get("x-robots-tag", ""))
+        directives = in_head | in_header
         facts = facts if directives.may_be_kept(page.at) else _omit_statements(facts, directives)
         if self._described is not None and not directives.nofollow:
             _add_described(self._described, links)
@@ -287,6 +285,7 @@ class PageParser:
             wanted=tuple(sorted({url for extraction in facts.extractions for url in extraction.wanted})),
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
+            directives=(in_header if page.at else msgspec.structs.replace(in_header, ends_at=None)).text,
             ends_at=in_head.ends_at if page.at else None,
             content_fingerprint=content_fingerprint(facts, page.url),
         )

@@ -9,8 +9,7 @@ import re
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup as Markup
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 _UNSAFE_CHARACTERS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"  # not allowed in XML or in UTF-8
@@ -48,14 +47,14 @@ def element(name: str, *children: str, **attributes: str | float) -> Markup:
     return Markup(f"<{name}{written}>{''.join(escaped(child) for child in children)}</{name}>")
 
 
-def joined(*parts: str) -> Markup:
-    """Return several parts as one. Text is escaped, Markup is not."""
-    return Markup("".join(escaped(part) for part in parts))
+def _share(part: float, whole: float) -> float:
+    """Return a share in percent for the length of a bar."""
+    return max(0.0, min(100.0, 100 * part / whole)) if whole else 0.0
 
 
 def open_templates(package: str, folder: str = "templates") -> Environment:
     """Return the templates of a package. All values are escaped, and an undefined name is an error."""
-    return Environment(
+    templates = Environment(
         loader=PackageLoader(package, folder),
         autoescape=True,
         undefined=StrictUndefined,
@@ -63,3 +62,6 @@ def open_templates(package: str, folder: str = "templates") -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters["thousands"] = "{:,}".format
+    templates.globals["share"] = _share
+    return templates

@@ -6,12 +6,12 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
-from motherlode.crawler.report.markup import Markup as Markup
-from motherlode.crawler.report.markup import element as element
-from motherlode.crawler.report.markup import escaped as escaped
-from motherlode.crawler.report.markup import joined as joined
+from markupsafe import Markup
+
+from motherlode.crawler.report.markup import element
 
 
 def compact(number: float) -> str:
@@ -105,32 +105,10 @@ def thin_out(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, in
     return list(kept.values())
 
 
-COLOURS = """
-:root { color-scheme: light dark;
-  --page: #fbfaf7; --surface: #ffffff; --ink: #1d2026; --muted: #5e6571; --line: #e4e1d9; --track: #efece4;
-  --s0: #b87400; --s1: #1f4f99; --s2: #17a06a; --s3: #c05fd0; --s4: #861a24; --s5: #7a54c8; }
-@media (prefers-color-scheme: dark) { :root {
-  --page: #14161a; --surface: #1b1e24; --ink: #eceae4; --muted: #a2a8b3; --line: #32363f; --track: #2a2e36;
-  --s0: #eaa82a; --s1: #71a9ef; --s2: #8cecc4; --s3: #b0629a; --s4: #dd5c34; --s5: #8a70e6; } }
-"""
-"""The palette. Series differ in lightness as well as in hue, for readers with colour blindness."""
-
+CHART_STYLE = resources.files("motherlode.crawler.report").joinpath("templates/chart.css").read_text("utf-8")
+"""The palette of all pages, in light and dark mode, and the style of charts."""
 SERIES = 6
 """Number of colours. The seventh series has the colour of the first and is dashed."""
-
-CHART_STYLE = """
-.chart { display: block; width: 100%; height: auto; }
-.chart { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-.chart text { fill: var(--muted); font-variant-numeric: tabular-nums; }
-.chart .strong { fill: var(--ink); font-weight: 600; }
-.chart .axis { stroke: var(--muted); stroke-width: 1; }
-.chart .grid { stroke: var(--line); stroke-width: 1; }
-.chart .series { fill: none; stroke-width: 2.25; stroke-linejoin: round; stroke-linecap: round; }
-.chart .area { stroke: none; opacity: .12; } .chart .band { stroke: none; opacity: .2; }
-.chart .leader { fill: none; stroke-width: 1; opacity: .55; }
-.chart .end { stroke: var(--surface); stroke-width: 2; }
-""" + "".join(f".chart .s{n} {{ stroke: var(--s{n}); }} .chart .f{n} {{ fill: var(--s{n}); }}\n" for n in range(SERIES))
-
 _FONT_SIZE = 13
 _LEGEND_ROW_HEIGHT = 22
 _LABEL_HEIGHT = 36
@@ -166,7 +144,7 @@ def line_chart(
     name: str = "harvest",
     axes: Axes = HARVEST,
 ) -> Markup:
-    """Return the curves as one `svg` element, styled by COLOURS and CHART_STYLE. Ids begin with `name`."""
+    """Return the curves as one `svg` element, styled by CHART_STYLE. Ids begin with `name`."""
     contents = [
         element("desc", _description(curves, axes), id=f"{name}-desc"),
         *_draw_contents(curves, width, height, axes),
@@ -181,7 +159,7 @@ def write_svg(path: Path, curves: Sequence[Curve], title: str, *, axes: Axes = H
     inner = _draw_contents(curves, inner_width, inner_height, axes)
     card = [
         element("desc", _description(curves, axes), id="harvest-desc"),
-        element("style", Markup(COLOURS + CHART_STYLE + ".chart .card { fill: var(--surface); stroke: var(--line); }")),
+        element("style", Markup(CHART_STYLE + ".chart .card { fill: var(--surface); stroke: var(--line); }")),
         element("rect", class_="card", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=10),
         _text(edge, edge + 16, _fit_text(title, inner_width, 18, bold=True), class_="strong", font_size=18),
         element("g", *inner, transform=f"translate({edge} {edge + head})"),
@@ -227,7 +205,10 @@ def _draw_contents(curves: Sequence[Curve], width: int, height: int, axes: Axes)
         y_min=y_ticks[0],
     )
     bands = [_draw_band(index, curve, frame) for index, curve in enumerate(curves) if curve.band]
-    series = [_draw_series(index, curve, frame, axes, alone=len(curves) == 1) for index, curve in enumerate(curves)]
+    alone = len(curves) == 1
+    series = [
+        shape for index, curve in enumerate(curves) for shape in _draw_series(index, curve, frame, axes, alone=alone)
+    ]
     return [
         *legend,
         *_draw_axes(frame, y_ticks, axes, narrow=narrow),
@@ -271,19 +252,19 @@ def _draw_band(index: int, curve: Curve, frame: _Frame) -> Markup:
     return element("path", class_=f"band f{index % SERIES}", d="M" + "L".join([*upper, *lower]) + "Z")
 
 
-def _draw_series(index: int, curve: Curve, frame: _Frame, axes: Axes, *, alone: bool) -> Markup:
+def _draw_series(index: int, curve: Curve, frame: _Frame, axes: Axes, *, alone: bool) -> list[Markup]:
     shown = thin_out(curve.points, 400)
     if not axes.harvest and curve.points[0] != shown[0]:  # only harvest curves start at the origin
         shown = shown[1:]
     points = [f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in shown]
     line = "M" + "L".join(points)
     colour = index % SERIES
-    elements = element("path", class_=f"series s{colour}", d=line, **_dashes(index))
+    series = element("path", class_=f"series s{colour}", d=line, **_dashes(index))
     if not alone or not axes.harvest:
-        return elements
+        return [series]
     floor = f"{frame.bottom:.1f}"
     area = f"{line}L{frame.x(curve.end[0]):.1f} {floor}L{frame.left:.1f} {floor}Z"
-    return joined(element("path", class_=f"area f{colour}", d=area), elements)
+    return [element("path", class_=f"area f{colour}", d=area), series]
 
 
 def _draw_ends(curves: Sequence[Curve], labels: list[list[str]], frame: _Frame) -> list[Markup]:

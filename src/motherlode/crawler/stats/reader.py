@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -14,7 +14,7 @@ from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, find_unread
 from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
 from motherlode.crawler.stats.counters import sum_of_estimates as sum_of_estimates
-from motherlode.frontier import NOTHING_WITHHELD, REVISIT, HostRecord, LmdbStorage, Withheld
+from motherlode.frontier import HostRecord, LmdbStorage, Withheld, is_revisit_arm
 from motherlode.index import store_bytes
 from motherlode.index.nquads_log import log_damage
 from motherlode.model import Visit
@@ -43,7 +43,7 @@ class CrawlStats:
     """State of each sink: its kind and target, quads that wait, quads that the endpoint refused."""
     left: Estimate | None = None
     """Estimate of the relevant pages that are left, or None if the crawl has made none."""
-    withheld: Withheld = NOTHING_WITHHELD
+    withheld: Withheld = field(default_factory=Withheld)
     """Hosts and URLs that wait because of `max_untried_hosts`."""
     dried_out: bool = False
     """Whether the crawl stopped early, because too few of the last requests gave a relevant page."""
@@ -149,8 +149,8 @@ def count_waiting_revisits(folder: CrawlFolder) -> int:
     """Return the number of revisits that a refresh queued and that are still waiting."""
     storage = LmdbStorage(folder.frontier, read_only=True)
     try:
-        waiting = sum(count for arm, _, count in storage.waiting() if arm.startswith(REVISIT))
-        return waiting + sum(entry.arm.startswith(REVISIT) for _, entry in storage.postponed())
+        waiting = sum(count for arm, _, count in storage.waiting() if is_revisit_arm(arm))
+        return waiting + sum(entry.is_revisit for _, entry in storage.postponed())
     finally:
         storage.close()
 
@@ -165,7 +165,7 @@ def _read_sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
     if b"sinks" not in folder.job_file.read_bytes():  # parsing a job with thousands of seeds is slow
         return ()
     job = folder.read_job()
-    from motherlode.index.sinks import sink_states  # slow to import
+    from motherlode.index.sinks.sink_store import sink_states  # slow to import
 
     return tuple(sink_states(job.sink_settings(), folder.path))
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,14 +15,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from io import BytesIO
 
-from motherlode.fetch.http.decoding import (
-    DECODE_ERRORS,
-    Decoder,
-    IdentityDecoder,
-    content_codings,
-    decoder_for,
-    max_encoded_bytes,
-)
+from motherlode.fetch.http.decoding import DECODE_ERRORS, Decoder, content_codings, decoder_for, max_encoded_bytes
 from motherlode.fetch.http.errors import describe_error
 from motherlode.model import ContentKind, Failure, FailureKind, Fetched, Page, Request, RequestKind
 from motherlode.www.media_types import by_media_type, essence, fits
@@ -190,7 +184,8 @@ class ResponseReader:
         self._request = request
         self._max_body_bytes = max_body_bytes
         """Limit of the body. One more byte is read, to know that there is more."""
-        self._max_wire_bytes = max_encoded_bytes(max_body_bytes)
+        self._max_wire_bytes = sys.maxsize
+        """Limit of the encoded body."""
         self._useful = useful
         self._status = 0
         self._headers: dict[str, str] = {}
@@ -208,8 +203,9 @@ class ResponseReader:
         self._failure = failure_from_status(self._request.url, status, headers)
         if self._failure is not None:
             return False
-        # If one coding is unknown, none is decoded, as in browsers: most such servers have encoded nothing at all.
-        self._decoder = decoder_for(content_codings(headers)) or IdentityDecoder()
+        if "content-encoding" in headers or "transfer-encoding" in headers:
+            self._decoder = decoder_for(content_codings(headers))
+            self._max_wire_bytes = max_encoded_bytes(self._max_body_bytes)
         content_type = headers.get("content-type", "")
         self._is_suspect = (
             self._request.kind in _CHECKED_KINDS
@@ -224,11 +220,10 @@ class ResponseReader:
         return self._failure is None and self._decoder is not None and self._decoder.is_complete
 
     def receive_body(self, data: bytes) -> bool:
-        decoder = self._decoder
-        assert decoder is not None  # else the body was not wanted
+        decoder, room = self._decoder, self._max_body_bytes + 1 - self._size
         self.wire_bytes += len(data)
         try:
-            decoded = decoder.feed(data, self._max_body_bytes + 1 - self._size)
+            decoded = data[:room] if decoder is None else decoder.feed(data, room)
         except DECODE_ERRORS as error:
             self._failure = Failure(url=self._request.url, kind=FailureKind.PROTOCOL, detail=describe_error(error))
             return False
@@ -236,7 +231,7 @@ class ResponseReader:
         self._size += len(decoded)
         if self._is_suspect and self._size >= SNIFF_BYTES:
             self._check_usefulness()
-        if decoder.is_finished and not self._is_stream_ended:
+        if decoder is not None and decoder.is_finished and not self._is_stream_ended:
             self._is_stream_ended = True
             self._max_wire_bytes = min(self._max_wire_bytes, self.wire_bytes + _MAX_PADDING_BYTES)
         return self._failure is None and self._size <= self._max_body_bytes and self.wire_bytes <= self._max_wire_bytes
@@ -250,12 +245,13 @@ class ResponseReader:
                 self._failure, address=address, fetched_at=began, elapsed=elapsed, wire_bytes=self.wire_bytes
             )
         body = self._body.getvalue()
-        truncated = len(body) > self._max_body_bytes or (self._is_cut and not self.is_complete)
+        is_cut = self.may_be_cut or self._is_stream_ended or self.wire_bytes > self._max_wire_bytes
+        truncated = len(body) > self._max_body_bytes or (is_cut and not self.is_complete)
         return Page(
             url=self._request.url,
             status=self._status,
             headers=self._headers,
-            body=body[: self._max_body_bytes] if len(body) > self._max_body_bytes else body,
+            body=body[: self._max_body_bytes],
             truncated=truncated,
             address=address,
             fetched_at=began,
@@ -263,18 +259,14 @@ class ResponseReader:
             wire_bytes=self.wire_bytes,
         )
 
-    @property
-    def _is_cut(self) -> bool:
-        """Bytes that followed were ignored or lost."""
-        return self.may_be_cut or self._is_stream_ended or self.wire_bytes > self._max_wire_bytes
-
     def _check_usefulness(self) -> None:
         self._is_suspect = False
         content_type = self._headers.get("content-type", "")
         if is_useless(content_type, self._body.getvalue()[:_MAX_SNIFF_BYTES]):
-            self._fail(FailureKind.USELESS, f"nothing can come of {content_type}")
-
-    def _fail(self, kind: FailureKind, detail: str) -> None:
-        self._failure = Failure(
-            url=self._request.url, kind=kind, detail=detail, status=self._status, headers=self._headers
-        )
+            self._failure = Failure(
+                url=self._request.url,
+                kind=FailureKind.USELESS,
+                detail=f"nothing can come of {content_type}",
+                status=self._status,
+                headers=self._headers,
+            )

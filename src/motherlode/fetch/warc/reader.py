@@ -20,15 +20,13 @@ from typing import BinaryIO, cast
 import zstandard
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from motherlode.fetch.http.decoding import DECODE_ERRORS, content_codings, decoder_for
 from motherlode.fetch.http.parser import join_headers
-from motherlode.fetch.http.response import failure_from_status, is_useful, is_useless
-from motherlode.model import Failure, FailureKind, Fetched, Page
+from motherlode.fetch.http.response import ResponseReader, failure_from_status
+from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
 from motherlode.www.gzip_members import gzip_members
 from motherlode.www.urls import canonical
 
-_SNIFF_BYTES = 512
-"""Bytes passed to `is_useless`."""
+_CODING_HEADERS = ("content-encoding", "transfer-encoding")
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _RECORD_START = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|(?<=\r\n\r\n)WARC/1\.[01]\r\n")
@@ -61,7 +59,8 @@ class ResponseRecords:
                     self.broken += start == 0  # other offsets may only have looked like a record
                 elif last != self._counted and not _is_complete_to_end(data, last):
                     self.broken += 1
-                start = _next_record_start(data, (start if last is None else last) + 1)
+                match = _RECORD_START.search(data, (start if last is None else last) + 1)
+                start = match.start() if match else -1
 
     def _read_from(self, start: int, data: mmap.mmap) -> Generator[WarcRecord, None, int | None]:
         """Yield records from an offset on. Return the offset of the last readable one, whose body may be damaged."""
@@ -123,18 +122,26 @@ def read_response(
     status, headers = head
     if "chunked" in headers.get("transfer-encoding", "").lower():
         encoded = _remove_chunk_lines(encoded)
-    page = Page(
-        url=url,
-        status=status,
-        headers=headers,
-        body=encoded,
-        wire_bytes=len(encoded),
-        truncated=record.headers.get("WARC-Truncated") is not None,
-    )
-    may_be_useless = not robots and not is_useful(page.content_type, useful)
-    return failure_from_status(url, page.status, headers) or _decode_page(
-        page, limit=limit, may_be_useless=may_be_useless
-    )
+    request = Request(url=url, kind=RequestKind.ROBOTS if robots else RequestKind.PAGE)
+    fetched = interpret(request, status, headers, encoded, limit=limit, useful=useful)
+    if isinstance(fetched, Failure) and fetched.kind is FailureKind.PROTOCOL:
+        # many archives decode a body and keep its Content-Encoding
+        plain = {name: value for name, value in headers.items() if name not in _CODING_HEADERS}
+        fetched = interpret(request, status, plain, encoded, limit=limit, useful=useful)
+    if isinstance(fetched, Failure):
+        return fetched
+    is_truncated = fetched.truncated or record.headers.get("WARC-Truncated") is not None
+    return replace(fetched, headers=headers, truncated=is_truncated)
+
+
+def interpret(
+    request: Request, status: int, headers: dict[str, str], body: bytes, *, limit: int, useful: tuple[str, ...]
+) -> Fetched:
+    """Return the page or failure that a live response with this status, headers and body would give."""
+    reader = ResponseReader(request, max_body_bytes=limit, useful=useful)
+    if reader.receive_head(status, headers):
+        reader.receive_body(body)
+    return reader.result(began=0.0, elapsed=0.0, address="")
 
 
 def read_head(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
@@ -166,36 +173,12 @@ def _remove_chunk_lines(body: bytes) -> bytes:
     return b"".join(found) if size or found else body
 
 
-def _decode_page(encoded: Page, *, limit: int, may_be_useless: bool) -> Fetched:
-    """Return a page with its body decoded, or a failure if the body is useless."""
-    decoder = decoder_for(content_codings(encoded.headers))
-    try:
-        body = encoded.body if decoder is None else decoder.feed(encoded.body, limit + 1)
-    except DECODE_ERRORS:  # many archives decode a body and keep its Content-Encoding
-        body = encoded.body
-    if may_be_useless and is_useless(encoded.content_type, body[:_SNIFF_BYTES]):
-        return Failure(
-            url=encoded.url,
-            kind=FailureKind.USELESS,
-            detail=f"nothing can come of {encoded.content_type}",
-            status=encoded.status,
-            wire_bytes=encoded.wire_bytes,
-        )
-    return replace(encoded, body=body[:limit], truncated=encoded.truncated or len(body) > limit)
-
-
 def _is_complete_to_end(data: mmap.mmap, start: int) -> bool:
     """Return whether the record at an offset is complete and ends the file. Uncompressed ones are assumed to be."""
     if data[start : start + 2] != _GZIP:
         return True
     member = next(gzip_members(data, start, max_data_bytes=0), None)
     return member is not None and member.end == len(data)
-
-
-def _next_record_start(data: mmap.mmap, start: int) -> int:
-    """Return the next offset at which a record may start, or -1."""
-    match = _RECORD_START.search(data, start)
-    return match.start() if match else -1
 
 
 _DIGEST = "WARC-Payload-Digest"

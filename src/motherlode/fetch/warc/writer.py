@@ -1,38 +1,163 @@
-"""Writing WARC files. Each record is a gzip member, so that a file can be indexed, and cut between any two records.
+"""WARC 1.1 files: their records, files that are appended to, and the archive of a crawl.
 
-At the start, `repair_tail` cuts an incomplete record off the last file, because other tools stop at it and some lose
-what they had read before. It also returns the last responses of the file: after a kill, the journal may give them
-again.
+Each record is a gzip member, so that a file can be indexed, and cut between any two records. Bodies are archived in
+decoded form. So the headers that describe the transfer are archived under other names: a record makes no wrong
+statement about its body, and no header of the server is lost.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import gzip
+import hashlib
 import os
 import re
 import time
+import uuid
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
 
-from motherlode.fetch.warc.records import (
-    Field,
-    Original,
-    WarcResponse,
-    digest_of,
-    info_record,
-    new_id,
-    not_modified_record,
-    request_record,
-    response_record,
-    same_payload_record,
-)
 from motherlode.model import Fetched, Fetcher, Page, Request
 from motherlode.www.gzip_members import gzip_members
+
+_TRANSFER_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"})
+"""Headers that describe the transfer and not the archived body."""
+_ORIGINAL_PREFIX = "X-Archive-Orig-"
+"""Prefix that replay tools know for original headers."""
+_LINE_BREAKS = re.compile(r"[\r\n]+")
+_PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
+_FORMAT = "WARC File Format 1.1"
+_SPECIFICATION = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+
+Field = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarcResponse:
+    """The response to one request, as it is archived."""
+
+    url: str
+    at: float
+    """Seconds since the epoch."""
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    truncated: str = ""
+    """Why the body is incomplete: a value of WARC-Truncated (WARC 1.1, 5.13)."""
+    address: str = ""
+    """IP address of the server. Empty if unknown."""
+
+    @property
+    def date(self) -> str:
+        return _date(self.at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """The record that contains the payload of another."""
+
+    record: str
+    url: str
+    date: str
+
+
+def new_id() -> str:
+    return f"<urn:uuid:{uuid.uuid4()}>"
+
+
+def digest_of(data: bytes) -> str:
+    """Return a digest in the notation of most archives.
+
+    >>> digest_of(b"")
+    'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
+    """
+    return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
+
+
+def http_head(status: int, headers: Mapping[str, str], size: int) -> bytes:
+    """Return the head of a response whose decoded body has `size` bytes. Line breaks in values are removed."""
+    try:
+        reason = HTTPStatus(status).phrase
+    except ValueError:
+        reason = "Unknown"
+    lines, length = [f"HTTP/1.1 {status} {reason}"], ("content-length", str(size))
+    for name, value in headers.items():
+        if (name.lower(), value) != length:
+            prefix = _ORIGINAL_PREFIX if name.lower() in _TRANSFER_HEADERS else ""
+            lines.append(f"{prefix}{name}: {_LINE_BREAKS.sub(' ', value)}")
+    lines.append(f"Content-Length: {size}")
+    return "\r\n".join(lines).encode("utf-8", "replace") + b"\r\n\r\n"
+
+
+def response_record(
+    response: WarcResponse, record: str, *, original: Original | None = None, more: tuple[Field, ...] = ()
+) -> bytes:
+    """Return the record of a response. Its body is left out if the record `original` of the same file has it.
+
+    The record of a 304 does not name the earlier record of the page, which the crawl does not know. It has no HTTP
+    head, because pywb would show an empty page instead of the earlier one.
+    """
+    common = _common_fields(response)
+    if response.status == HTTPStatus.NOT_MODIFIED:
+        refers_to = ("WARC-Profile", _PROFILES + "server-not-modified"), ("WARC-Refers-To-Target-URI", response.url)
+        return _serialize("revisit", record, (*common, *refers_to, *more), b"")
+    head = http_head(response.status, response.headers, len(response.body))
+    digest = ("WARC-Payload-Digest", digest_of(response.body))
+    last = (*more, ("Content-Type", "application/http; msgtype=response"))
+    if original is None:
+        truncated = (("WARC-Truncated", response.truncated),) if response.truncated else ()
+        return _serialize("response", record, (*common, digest, *truncated, *last), head + response.body)
+    fields = (
+        ("WARC-Profile", _PROFILES + "identical-payload-digest"),
+        digest,
+        ("WARC-Refers-To", original.record),
+        ("WARC-Refers-To-Target-URI", original.url),
+        ("WARC-Refers-To-Date", original.date),
+    )
+    return _serialize("revisit", record, (*common, *fields, *last), head)
+
+
+def request_record(response: WarcResponse, request: bytes, response_id: str, *, more: tuple[Field, ...] = ()) -> bytes:
+    """Return the record of a request, linked to the record of its response."""
+    content_type = ("Content-Type", "application/http; msgtype=request")
+    fields = (*_common_fields(response), ("WARC-Concurrent-To", response_id), *more, content_type)
+    return _serialize("request", new_id(), fields, request)
+
+
+def info_record(record: str, *, name: str, at: float, about: Mapping[str, str]) -> bytes:
+    """Return the first record of a file: which software created it, and how."""
+    info = {"format": _FORMAT, "conformsTo": _SPECIFICATION, **about}
+    block = "".join(f"{key}: {_LINE_BREAKS.sub(' ', value)}\r\n" for key, value in info.items()).encode()
+    fields = (("WARC-Date", _date(at)), ("WARC-Filename", name), ("Content-Type", "application/warc-fields"))
+    return _serialize("warcinfo", record, fields, block)
+
+
+def _serialize(kind: str, record: str, fields: tuple[Field, ...], block: bytes) -> bytes:
+    """Return a complete record with its digest and length, compressed."""
+    ends = (("WARC-Block-Digest", digest_of(block)), ("Content-Length", str(len(block))))
+    lines = (("WARC-Type", kind), ("WARC-Record-ID", record), *fields, *ends)
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines)
+    return gzip.compress(b"WARC/1.1\r\n" + head.encode() + b"\r\n" + block + b"\r\n\r\n", compresslevel=6)
+
+
+def _common_fields(response: WarcResponse) -> tuple[Field, ...]:
+    address = (("WARC-IP-Address", response.address),) if response.address else ()
+    return (("WARC-Target-URI", response.url), ("WARC-Date", response.date), *address)
+
+
+def _date(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# The end of a file after a kill --------------------------------------------------------------------------------------
 
 _TAIL_BYTES = 32 << 20
 """Bytes checked at the end of a file. All records of ours are shorter, and so is a journal."""
@@ -48,9 +173,11 @@ ResponseKey = tuple[str, str]
 
 
 def repair_tail(path: Path) -> frozenset[ResponseKey]:
-    """Cut a file after its last complete record. Return the responses among the records in the tail.
+    """Cut an incomplete record off the end of a file. Return the responses among the last records.
 
-    If no record is left, the file is deleted, because many tools reject an empty WARC file.
+    Other tools stop at an incomplete record, and some lose what they had read before. After a kill, the journal may
+    give the returned responses again. If no record is left, the file is deleted, because many tools reject an empty
+    WARC file.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -91,15 +218,14 @@ def _response_target(head: bytes) -> ResponseKey | None:
     return url[1].decode(), date[1].decode()
 
 
+# Files and the archive -----------------------------------------------------------------------------------------------
+
 _NAME = re.compile(r"crawl-([0-9]+)\.warc\.gz")
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 _MIN_SHARED_BYTES = 1024
 """A shorter body is written again, because a reference to it would be about as long."""
 _MAX_SHARED_BODIES = 100_000
 """Bodies of one file that are remembered. The least recently used one is dropped first."""
-
-Serializer = Callable[[Request], bytes]
-"""Returns the bytes of a request as sent."""
 
 
 def _truncation(fetched: Fetched) -> str:
@@ -142,27 +268,16 @@ class WarcFile:
             self._write(info_record(info, name=path.name, at=time.time(), about=about))
             self._common_fields = (("WARC-Warcinfo-ID", info),)
 
-    def add(self, url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
-        """Append a response without a request."""
-        self.append(WarcResponse(url=url, at=at, status=status, headers=headers, body=body))
-
     def append(self, response: WarcResponse, request: bytes = b"") -> None:
         """Append a response, and the request for it if one was sent."""
         record = new_id()
-        data = self._serialize_response(response, record)
+        original = self._bodies.get(digest_of(response.body)) if _is_shared(response) else None
+        data = response_record(response, record, original=original, more=self._common_fields)
         if request:
             data += request_record(response, request, record, more=self._common_fields)
         self._write(data)
         if _is_shared(response):
             self._remember_body(response, record)
-
-    def _serialize_response(self, response: WarcResponse, record: str) -> bytes:
-        if response.status == HTTPStatus.NOT_MODIFIED:
-            return not_modified_record(response, record, more=self._common_fields)
-        original = self._bodies.get(digest_of(response.body)) if _is_shared(response) else None
-        if original is not None:
-            return same_payload_record(response, record, original, more=self._common_fields)
-        return response_record(response, record, more=self._common_fields)
 
     def _remember_body(self, response: WarcResponse, record: str) -> None:
         digest = digest_of(response.body)
@@ -194,7 +309,7 @@ class WarcArchive:
         folder: Path,
         *,
         about: Mapping[str, str] | None = None,
-        serialize: Serializer | None = None,
+        serialize: Callable[[Request], bytes] | None = None,
         max_file_bytes: int = 1_000_000_000,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -202,7 +317,7 @@ class WarcArchive:
         self._about = {} if about is None else about
         """Information about the crawl for the first record of each file."""
         self._serialize = serialize
-        """None if nothing is sent, because the crawl replays a recorded web."""
+        """Returns the bytes of a request as sent. None if the crawl replays a recorded web."""
         self._max_file_bytes = max_file_bytes
         files = {int(name[1]): path for path in folder.iterdir() if (name := _NAME.fullmatch(path.name))}
         self._number = max(files, default=0)

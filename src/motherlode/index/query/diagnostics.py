@@ -11,6 +11,7 @@ import difflib
 import re
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 from motherlode.model.sparql import Token, TokenKind, declared_prefixes, line_and_column, offset_of, tokens
 from motherlode.model.terms import PREFIXES
@@ -23,6 +24,8 @@ _PAIRS = {"{": "}", "(": ")", "[": "]"}
 _MAX_EXPECTED = 8
 _LONGEST_FUNCTION = "ENCODE_FOR_URI"
 """The parser expects it wherever a function call is possible. If a call is there already, its arguments are wrong."""
+_KEYWORDS = frozenset(Path(__file__).with_name("sparql_keywords.txt").read_text(encoding="ascii").split())
+"""The keywords of SPARQL 1.1, and further keywords of the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +65,27 @@ def problem_at(sparql: str, offset: int, message: str, hint: str = "") -> QueryP
     return QueryProblem(message, line, column, sparql.split("\n")[line - 1].rstrip("\r"), hint)
 
 
+def error_at(sparql: str, offset: int, message: str, hint: str = "") -> QueryError:
+    """Return an error, to be raised, with a problem at an offset of the query."""
+    return QueryError(problem_at(sparql, offset, message, hint))
+
+
 def diagnose(sparql: str, error: str, *, offset: int | None = None) -> QueryProblem:
     """Explain an error message of the parser. `offset` is the reached position in the user's text."""
     found = tokens(sparql)
+    mistakes = (_no_query, _open_string, _unknown_prefix, _unknown_word, _pairs)
+    problem = next(filter(None, (mistake(sparql, found) for mistake in mistakes)), None)
     match = _ERROR.match(error)
-    if match is None:
-        return _find_common_mistake(sparql, found) or QueryProblem(error)
+    if problem is not None or match is None:
+        return problem or QueryProblem(error)
     reached = offset if offset is not None else offset_of(sparql, int(match[1]), int(match[2]))
-    expected_text = match[3]
-    if (problem := _find_common_mistake(sparql, found)) is not None:
+    if (problem := _explain_sentence(sparql, found, match[3], reached)) is not None:
         return problem
-    if (problem := _explain_sentence(sparql, found, expected_text, reached)) is not None:
-        return problem
-    expected = _parse_expected(expected_text)
-    start = _fault_offset(found, reached, expected, len(sparql))
-    return _unexpected_token(sparql, found, start, expected)
+    expected = _parse_expected(match[3])
+    return _unexpected_token(sparql, found, _fault_offset(found, reached, expected, len(sparql)), expected)
 
 
 # Mistakes that are visible in the tokens.
-
-
-def _find_common_mistake(sparql: str, found: list[Token]) -> QueryProblem | None:
-    return (
-        _no_query(sparql, found)
-        or _open_string(sparql, found)
-        or _unknown_prefix(sparql, found)
-        or _unknown_word(sparql, found)
-        or _pairs(sparql, found)
-    )
 
 
 def _no_query(sparql: str, found: list[Token]) -> QueryProblem | None:
@@ -100,9 +96,7 @@ def _no_query(sparql: str, found: list[Token]) -> QueryProblem | None:
     if first is None:
         return QueryProblem("there are only prefixes", hint="a query goes on with SELECT, ASK, CONSTRUCT or DESCRIBE")
     if first.text.upper() in UPDATES:
-        return problem_at(
-            sparql, first.start, f"{first.text.upper()} is an update", hint="a crawl's store can only be read"
-        )
+        return problem_at(sparql, first.start, f"{first.text.upper()} is an update", "a crawl's store can only be read")
     if first.text.upper() in FORMS:
         return None
     alike = difflib.get_close_matches(first.text.upper(), FORMS, 1, 0.6)
@@ -144,9 +138,8 @@ def _unknown_prefix(sparql: str, found: list[Token]) -> QueryProblem | None:
             return problem_at(sparql, before.start, *_SENTENCES["IRI parsing failed"])
         alike = difflib.get_close_matches(prefix, known, 1, 0.5)
         guess = f"did you mean {alike[0]}:? Otherwise declare" if alike else "declare"
-        return problem_at(
-            sparql, token.start, f"the prefix {prefix}: is not known", f"{guess} it: PREFIX {prefix}: <…>"
-        )
+        hint = f"{guess} it: PREFIX {prefix}: <…>"
+        return problem_at(sparql, token.start, f"the prefix {prefix}: is not known", hint)
     return None
 
 
@@ -184,14 +177,10 @@ def _pairs(sparql: str, found: list[Token]) -> QueryProblem | None:
                 line, column = line_and_column(sparql, partner.start)
                 message = f"this {token.text} comes before the {partner.text} of line {line}, column {column} is closed"
                 return problem_at(sparql, token.start, message, hint=f"a {_PAIRS[partner.text]} is missing before it")
-    if waiting:
-        return problem_at(
-            sparql,
-            waiting[-1].start,
-            f"this {waiting[-1].text} is never closed",
-            hint=f"a {_PAIRS[waiting[-1].text]} is missing",
-        )
-    return None
+    if not waiting:
+        return None
+    last = waiting[-1]
+    return problem_at(sparql, last.start, f"this {last.text} is never closed", f"a {_PAIRS[last.text]} is missing")
 
 
 # Mistakes that the parser reports as a sentence.
@@ -215,19 +204,14 @@ _SENTENCES = {
 
 
 def _explain_sentence(sparql: str, found: list[Token], expected_text: str, reached: int) -> QueryProblem | None:
+    last_start = max((token.start for token in found if token.start < reached), default=0)
     for sentence, (message, hint) in _SENTENCES.items():
         if sentence in expected_text:
-            if "SELECT" in sentence:
-                start = next((token.start for token in found if token.is_word("SELECT")), 0)
-            else:
-                start = max((token.start for token in found if token.start < reached), default=0)
-            return problem_at(sparql, start, message, hint=hint)
-    sentence = next(
-        (part for part in expected_text.split(", ") if re.fullmatch(r"[A-Z][a-z']+( [\w'?$]+){3,}\.?", part)), ""
-    )
-    if sentence:
-        start = max((token.start for token in found if token.start < reached), default=0)
-        return problem_at(sparql, start, sentence[0].lower() + sentence[1:])
+            selects = (token.start for token in found if token.is_word("SELECT"))
+            return problem_at(sparql, next(selects, 0) if "SELECT" in sentence else last_start, message, hint)
+    for part in expected_text.split(", "):
+        if re.fullmatch(r"[A-Z][a-z']+( [\w'?$]+){3,}\.?", part):
+            return problem_at(sparql, last_start, part[0].lower() + part[1:])
     return None
 
 
@@ -240,10 +224,8 @@ def _parse_expected(expected_text: str) -> list[str]:
     >>> _parse_expected('",", ".", ABS, [_], [\\'0\\'..=\\'9\\']')
     [',', '.', 'ABS']
     """
-    parts = (
-        part.strip() for part in re.split(r",\s+(?![^\"]*\",?)|,\s+(?=\")|(?<=\"),\s+", _CLASS.sub("", expected_text))
-    )
-    return [part.strip('"') for part in parts if part.strip('" ')]
+    parts = re.split(r",\s+(?![^\"]*\",?)|,\s+(?=\")|(?<=\"),\s+", _CLASS.sub("", expected_text))
+    return [part.strip().strip('"') for part in parts if part.strip('" \n\r\t')]
 
 
 def _fault_offset(found: list[Token], reached: int, expected: list[str], end: int) -> int:
@@ -275,20 +257,3 @@ def _unexpected_token(sparql: str, found: list[Token], start: int, expected: lis
         message = f"the arguments of {token.text} are wrong"
         return problem_at(sparql, start, message, "are all its arguments there, with commas between them?")
     return problem_at(sparql, start, f"{token.text[:40]!r} is not possible here", hint)
-
-
-# fmt: off
-_KEYWORDS = frozenset({
-    "A", "ABS", "ADJUST", "AS", "ASC", "ASK", "AVG", "BASE", "BIND", "BNODE", "BOUND", "BY", "CEIL", "COALESCE",
-    "CONCAT", "CONSTRUCT", "CONTAINS", "COUNT", "DATATYPE", "DAY", "DESC", "DESCRIBE", "DISTINCT", "ENCODE_FOR_URI",
-    "EXISTS", "FALSE", "FILTER", "FLOOR", "FROM", "GRAPH", "GROUP", "GROUP_CONCAT", "HASLANG", "HASLANGDIR", "HAVING",
-    "HOURS", "IF", "IN", "IRI", "ISBLANK", "ISIRI", "ISLITERAL", "ISNUMERIC", "ISTRIPLE", "ISURI", "LANG", "LANGDIR",
-    "LANGMATCHES", "LATERAL", "LCASE", "LIMIT", "MAX", "MD5", "MIN", "MINUS", "MINUTES", "MONTH", "NAMED", "NOT", "NOW",
-    "OBJECT", "OFFSET", "OPTIONAL", "ORDER", "PREDICATE", "PREFIX", "RAND", "REDUCED", "REGEX", "REPLACE", "ROUND",
-    "SAMETERM", "SAMPLE", "SECONDS", "SELECT", "SEPARATOR", "SERVICE", "SHA1", "SHA256", "SHA384", "SHA512", "SILENT",
-    "STR", "STRAFTER", "STRBEFORE", "STRDT", "STRENDS", "STRLANG", "STRLANGDIR", "STRLEN", "STRSTARTS", "STRUUID",
-    "SUBJECT", "SUBSTR", "SUM", "TIMEZONE", "TRIPLE", "TRUE", "TZ", "UCASE", "UNDEF", "UNION", "URI", "UUID", "VALUES",
-    "VERSION", "WHERE", "YEAR",
-})
-# fmt: on
-"""The keywords of SPARQL 1.1, and further keywords of the engine."""

@@ -1,26 +1,129 @@
-"""A process that executes queries. It reads MessagePack frames from stdin and writes frames to stdout.
+"""Execute SPARQL queries: in this process (`QueryExecutor`), or in a worker process that can be killed (`main`).
 
-It ends when stdin closes. It can be killed at any time, which is the only way to stop a query. It has no network
-access. Results are written in chunks while they are computed, up to a limit of bytes.
+A query passes three steps: SERVICE clauses are rewritten, the engine executes it, and syntax errors are explained.
+
+The worker reads MessagePack frames from stdin and writes frames to stdout. It ends when stdin closes. It can be killed
+at any time, which is the only way to stop a query. It has no network access. Results are written in chunks while they
+are computed, up to a limit of bytes.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import resource
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import msgspec
 import pyoxigraph as ox
 
-from motherlode.index.query.diagnostics import QueryError
-from motherlode.index.query.query_executor import QueryExecutor, QueryRequest, isolate_from_network
-from motherlode.index.snapshot import DamagedError
+from motherlode.index.quad_store import QuadStore, StoreResult
+from motherlode.index.query.diagnostics import QueryError, diagnose
+from motherlode.index.query.service_clause import Lookup, RewrittenQuery, rewrite_services
+from motherlode.index.snapshot import DamagedError, is_damage, store_advice
+from motherlode.model.sparql import offset_of
 from motherlode.runtime import read_frame, write_frame
+
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
+"""Flags of unshare(2)."""
+
+
+class QueryRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A query and its parameters, as they are sent to a worker. An executor ignores the last four."""
+
+    sparql: str
+    default_graphs: tuple[str, ...] | None = None
+    """IRIs of graphs that override the FROM clauses of the query; None uses those of the query."""
+    named_graphs: tuple[str, ...] | None = None
+    base: str = ""
+    """The IRI against which relative IRIs of the query are resolved; "" if they are errors."""
+    allow_service: bool = False
+    """Allow SERVICE to send requests to other servers. A worker never does."""
+    results: str = "application/sparql-results+json"
+    """The media type of solutions and booleans, as pyoxigraph names it."""
+    graph: str = "text/turtle"
+    """The media type of triples."""
+    max_bytes: int = 1 << 30
+    """Maximum size of the result."""
+    refresh: bool = False
+    """Open a new snapshot of the store before the query."""
+
+
+class QueryExecutor:
+    """Executes queries on a snapshot of a store and on its word index."""
+
+    def __init__(self, store: Path, words: Path) -> None:
+        self._path = store
+        self._store = QuadStore(store, read_only=True)
+        self._words = words
+
+    def execute(self, request: QueryRequest) -> StoreResult:
+        """Return the result, which may be computed while it is read. QueryError if the query is invalid."""
+        sparql = request.sparql.removeprefix("\ufeff")  # the byte order mark that some editors write
+        made = rewrite_services(sparql, self._lookup(), allow_network=request.allow_service)
+        try:
+            return self._store.query(
+                made.text,
+                functions=made.functions,
+                base=request.base,
+                default_graphs=_graphs(request.default_graphs, request.named_graphs),
+                named_graphs=_graphs(request.named_graphs, request.default_graphs),
+            )
+        except SyntaxError as error:
+            message = error.msg or str(error)
+            raise QueryError(diagnose(sparql, message, offset=_offset(message, made))) from error
+
+    def _lookup(self) -> Lookup | None:
+        """Return a function that searches the word index, which it opens when it is called; None without an index."""
+        if not (self._words / "meta.json").exists():
+            return None
+
+        def look_up(words: str, limit: int) -> Sequence[tuple[str, str, float]]:
+            from motherlode.index.fulltext import WordSearcher
+
+            return WordSearcher(self._words).subjects(words, limit=limit)
+
+        return look_up
+
+    def damage(self, error: BaseException) -> str:
+        """Return the advice for the user if an error while reading results means a damaged store; otherwise ""."""
+        return store_advice(self._path, str(error)) if is_damage(error) else ""
+
+    def close(self) -> None:
+        self._store.close()
+
+
+def _graphs(own: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the graphs `own` of a request; empty if only `other` is given, None if neither (SPARQL Protocol 2.1.4)."""
+    return () if own is None and other is not None else own
+
+
+def _offset(message: str, made: RewrittenQuery) -> int | None:
+    """Return the offset in the user's text at which the parser stopped; None if the message has no position."""
+    head = message.removeprefix("error at ").partition(": ")[0].split(":")
+    if len(head) != 2 or not all(part.isdigit() for part in head):
+        return None
+    return made.original_offset(offset_of(made.text, int(head[0]), int(head[1])))
+
+
+def isolate_from_network() -> bool:
+    """Move this process to an empty network namespace, if the system allows it. Return whether it did.
+
+    This is a second protection besides refusing SERVICE.
+    """
+    try:
+        unshare = ctypes.CDLL(None, use_errno=True).unshare
+    except (OSError, AttributeError):  # not Linux
+        return False
+    return bool(unshare(_NEW_NETWORK) == 0 or (os.getuid() != 0 and unshare(_NEW_USER | _NEW_NETWORK) == 0))
+
+
+# The worker process.
 
 MAX_ADDRESS_SPACE_BYTES = 4 << 30
 """Limit of the address space. A query that needs more ends this process and does not exhaust the machine."""
@@ -32,24 +135,6 @@ _REPLACEMENT = "\ufffd".encode()
 READY, HEAD, CHUNK, DONE, INVALID, FAILED, TOO_LARGE, DAMAGED = b"R", b"H", b"P", b"D", b"W", b"F", b"C", b"B"
 """The first byte of a frame: the worker is ready; the kind of the result; a chunk of it; its end; the query is invalid;
 the query failed; its result is too large; the store is damaged."""
-
-
-class WorkerQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A query as it is sent to a worker."""
-
-    sparql: str
-    default_graphs: tuple[str, ...] | None = None
-    named_graphs: tuple[str, ...] | None = None
-    base: str = ""
-    """The IRI against which relative IRIs of the query are resolved; "" if they are errors."""
-    results: str = "application/sparql-results+json"
-    """The media type of solutions and booleans, as pyoxigraph names it."""
-    graph: str = "text/turtle"
-    """The media type of triples."""
-    max_bytes: int = 1 << 30
-    """Maximum size of the result."""
-    refresh: bool = False
-    """Open a new snapshot of the store before the query."""
 
 
 class _TooLargeError(Exception):
@@ -69,7 +154,12 @@ class _ChunkWriter:
         self._left -= len(data)
         if self._left < 0:
             raise _TooLargeError
-        self._waiting += _escape_for_xml(data) if self._is_xml else data
+        if self._is_xml:
+            # the serializer does not escape control characters, so that XML parsers would reject the whole result, and
+            # they read an unescaped carriage return as a line feed (XML 1.0, 2.11)
+            self._waiting += _NOT_IN_XML.sub(_REPLACEMENT, data).replace(b"\r", b"&#13;")
+        else:
+            self._waiting += data
         if len(self._waiting) >= _CHUNK_BYTES:
             self.flush()
         return len(data)
@@ -78,15 +168,6 @@ class _ChunkWriter:
         if self._waiting:
             write_frame(self._sink, CHUNK, bytes(self._waiting))
             self._waiting.clear()
-
-
-def _escape_for_xml(data: bytes) -> bytes:
-    """Return the output of the serializer as valid XML.
-
-    The serializer does not escape control characters, so that XML parsers would reject the whole result. XML parsers
-    read an unescaped carriage return as a line feed (XML 1.0, 2.11).
-    """
-    return _NOT_IN_XML.sub(_REPLACEMENT, data).replace(b"\r", b"&#13;")
 
 
 def main() -> None:
@@ -101,19 +182,19 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE_BYTES, MAX_ADDRESS_SPACE_BYTES))
     write_frame(sink, READY)
     source = sys.stdin.buffer
-    decode = msgspec.msgpack.Decoder(WorkerQuery).decode
+    decode = msgspec.msgpack.Decoder(QueryRequest).decode
     try:
         while (frame := read_frame(source)) is not None:
             query = decode(frame)
             if query.refresh:
                 executor.close()
-                fresh = _open_executor(sink)
-                if fresh is None:
+                executor = _open_executor(sink)
+                if executor is None:
                     return
-                executor = fresh
             _run_query(executor, query, sink)
     finally:
-        executor.close()
+        if executor is not None:
+            executor.close()
 
 
 def _open_executor(sink: BinaryIO) -> QueryExecutor | None:
@@ -125,22 +206,11 @@ def _open_executor(sink: BinaryIO) -> QueryExecutor | None:
         return None
 
 
-def _run_query(executor: QueryExecutor, query: WorkerQuery, sink: BinaryIO) -> None:
-    request = QueryRequest(
-        sparql=query.sparql,
-        default_graphs=query.default_graphs,
-        named_graphs=query.named_graphs,
-        base=query.base,
-        allow_service=False,
-    )
+def _run_query(executor: QueryExecutor, query: QueryRequest, sink: BinaryIO) -> None:
     try:
-        result = executor.execute(request)
-        is_graph = isinstance(result, ox.QueryTriples)
-        chunks = _ChunkWriter(
-            sink,
-            query.max_bytes,
-            is_xml=(query.graph if is_graph else query.results).endswith("+xml"),
-        )
+        result = executor.execute(msgspec.structs.replace(query, allow_service=False))
+        media_type = query.graph if isinstance(result, ox.QueryTriples) else query.results
+        chunks = _ChunkWriter(sink, query.max_bytes, is_xml=media_type.endswith("+xml"))
         if isinstance(result, ox.QueryTriples):
             write_frame(sink, HEAD, b"graph")
             kind = ox.RdfFormat.from_media_type(query.graph) or ox.RdfFormat.TURTLE

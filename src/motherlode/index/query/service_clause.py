@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import pyoxigraph as ox
 
-from motherlode.index.query.diagnostics import QueryError, QueryProblem, problem_at
+from motherlode.index.query.diagnostics import QueryError, error_at
 from motherlode.model.sparql import Token, TokenKind, declared_prefixes, full_iri, tokens
 from motherlode.model.terms import PREFIXES
 
@@ -32,17 +32,8 @@ _SEARCH_SYNTAX = (
 _MAX_SUBJECTS = 10_000
 _WORDS_BEFORE_NAME = frozenset({"GRAPH", "FROM", "NAMED", "DESCRIBE"})
 """Keywords that may be followed by a name and an opening brace."""
-_VALUES = frozenset(
-    {
-        TokenKind.VARIABLE,
-        TokenKind.NAME,
-        TokenKind.IRI,
-        TokenKind.STRING,
-        TokenKind.LANGUAGE,
-        TokenKind.NUMBER,
-        TokenKind.WORD,
-    }
-)
+_VALUES = frozenset(TokenKind) - {TokenKind.BLANK, TokenKind.BROKEN, TokenKind.SIGN}
+"""Kinds of tokens that can be the left side of a comparison."""
 _BETWEEN = r"(?:\s|#[^\r\n]*+[\r\n])*+"
 _SERVICE = re.compile(
     rf"(?=SERVICE{_BETWEEN}(?:SILENT)?{_BETWEEN}(?:<[^<>]*>|[?$]\w+|[^\s{{<>?$:]*:(?:\\.|[^\s{{#])*){_BETWEEN}\{{)",
@@ -92,7 +83,7 @@ def rewrite_services(sparql: str, lookup: Lookup | None, *, allow_network: bool 
                 _require_index(sparql, token, cached)
                 edits.append((token.start, end, _subselect(pattern, cached, len(edits))))
             elif not allow_network:
-                raise QueryError(_service_refused(sparql, token.start))
+                raise _service_refused(sparql, token.start)
         elif full_iri(token, prefixes) in (MATCHES, SCORE):
             _require_index(sparql, token, cached)
     text, made = _apply_edits(sparql, edits)
@@ -117,12 +108,12 @@ def _refuse_hidden(sparql: str, found: list[Token]) -> None:
             continue
         is_name = token.kind is TokenKind.NAME and (after is None or after.text != "{")
         if not is_name and not (before is not None and before.text.upper() in _WORDS_BEFORE_NAME):
-            raise QueryError(_service_refused(sparql, token.start))
+            raise _service_refused(sparql, token.start)
     if _is_ambiguous(found):
         shown = {token.start for token in found if token.is_word("SERVICE")}
         for match in _SERVICE.finditer(sparql):
             if match.start() not in shown:
-                raise QueryError(_service_refused(sparql, match.start()))
+                raise _service_refused(sparql, match.start())
 
 
 def _is_ambiguous(found: list[Token]) -> bool:
@@ -135,8 +126,8 @@ def _is_ambiguous(found: list[Token]) -> bool:
     return False
 
 
-def _service_refused(sparql: str, start: int) -> QueryProblem:
-    return problem_at(
+def _service_refused(sparql: str, start: int) -> QueryError:
+    return error_at(
         sparql,
         start,
         "SERVICE sends requests to another server, which is not allowed",
@@ -149,13 +140,11 @@ def _require_index(sparql: str, token: Token, cached: _SearchFunctions) -> None:
     """Raise QueryError if there is no usable word index. The engine would hide an error inside a function."""
     hint = "`motherlode search DIR --rebuild` makes one"
     if not cached.has_index:
-        raise QueryError(problem_at(sparql, token.start, "this crawl has no word index", hint=hint))
+        raise error_at(sparql, token.start, "this crawl has no word index", hint=hint)
     try:
         cached.found("", 0)
     except (ValueError, OSError) as error:
-        raise QueryError(
-            problem_at(sparql, token.start, f"the word index cannot be read: {error}", hint=hint)
-        ) from error
+        raise error_at(sparql, token.start, f"the word index cannot be read: {error}", hint) from error
 
 
 def _apply_edits(sparql: str, edits: Sequence[tuple[int, int, str]]) -> tuple[str, tuple[tuple[int, int, int], ...]]:
@@ -165,7 +154,7 @@ def _apply_edits(sparql: str, edits: Sequence[tuple[int, int, str]]) -> tuple[st
         made.append((start + shift, end + shift, len(text)))
         shift += len(text) - (end - start)
         last = end
-    return "".join([*parts, sparql[last:]]), tuple((start, end, length) for start, end, length in made)
+    return "".join([*parts, sparql[last:]]), tuple(made)
 
 
 # The pattern of a word search.
@@ -193,31 +182,29 @@ def _parse_pattern(
             continue
         if inside[index].kind is TokenKind.VARIABLE:
             if pattern.subject and inside[index].text != pattern.subject:
-                raise QueryError(
-                    problem_at(sparql, inside[index].start, "a search has one subject", hint=_SEARCH_SYNTAX)
-                )
+                raise error_at(sparql, inside[index].start, "a search has one subject", _SEARCH_SYNTAX)
             pattern.subject = inside[index].text
             index += 1
         if index + 1 >= len(inside):
-            raise QueryError(problem_at(sparql, inside[-1].start, "this search is incomplete", hint=_SEARCH_SYNTAX))
+            raise error_at(sparql, inside[-1].start, "this search is incomplete", hint=_SEARCH_SYNTAX)
         _set_property(sparql, pattern, full_iri(inside[index], prefixes), inside[index + 1])
         index += 2
         if index < len(inside) and inside[index].kind is TokenKind.LANGUAGE:
             index += 1
     if not pattern.subject or not pattern.words:
         start = found[position].start if position < len(found) else len(sparql)
-        raise QueryError(problem_at(sparql, start, "this search has no words", hint=_SEARCH_SYNTAX))
+        raise error_at(sparql, start, "this search has no words", hint=_SEARCH_SYNTAX)
     return pattern, end
 
 
 def _tokens_in_braces(sparql: str, found: list[Token], position: int) -> tuple[list[Token], int]:
     if position >= len(found) or found[position].text != "{":
         start = found[position].start if position < len(found) else len(sparql)
-        raise QueryError(problem_at(sparql, start, "a search must be enclosed in { and }", hint=_SEARCH_SYNTAX))
+        raise error_at(sparql, start, "a search must be enclosed in { and }", hint=_SEARCH_SYNTAX)
     for last in range(position + 1, len(found)):
         if found[last].text == "}":
             return found[position + 1 : last], found[last].end
-    raise QueryError(problem_at(sparql, found[position].start, "this { is never closed", hint="a } is missing"))
+    raise error_at(sparql, found[position].start, "this { is never closed", hint="a } is missing")
 
 
 def _set_property(sparql: str, pattern: _SearchPattern, name: str, value: Token) -> None:
@@ -225,7 +212,7 @@ def _set_property(sparql: str, pattern: _SearchPattern, name: str, value: Token)
         try:
             pattern.words = string_value(value.text)
         except SyntaxError as error:
-            raise QueryError(problem_at(sparql, value.start, "this string has an invalid escape")) from error
+            raise error_at(sparql, value.start, "this string has an invalid escape") from error
     elif name == SCORE and value.kind is TokenKind.VARIABLE:
         pattern.score = value.text
     elif name == GRAPH and value.kind is TokenKind.VARIABLE:
@@ -233,7 +220,7 @@ def _set_property(sparql: str, pattern: _SearchPattern, name: str, value: Token)
     elif name == LIMIT and value.kind is TokenKind.NUMBER and value.text.isdigit():
         pattern.limit = min(_MAX_SUBJECTS, int(value.text))
     else:
-        raise QueryError(problem_at(sparql, value.start, "this is not part of a search", hint=_SEARCH_SYNTAX))
+        raise error_at(sparql, value.start, "this is not part of a search", hint=_SEARCH_SYNTAX)
 
 
 def string_value(spelled: str) -> str:
@@ -299,17 +286,10 @@ class _SearchFunctions:
     """The SPARQL functions of the word index. Each search is executed once per query."""
 
     def __init__(self, lookup: Lookup | None) -> None:
-        self._lookup = lookup
-        self.found = cache(self._search)
+        self.has_index = lookup is not None
+        self.found = cache(lookup or (lambda words, limit: ()))
         self._subjects_in_graphs = cache(self._find_subjects)
         self._scores = cache(self._find_scores)
-
-    @property
-    def has_index(self) -> bool:
-        return self._lookup is not None
-
-    def _search(self, words: str, limit: int) -> Sequence[tuple[str, str, float]]:
-        return self._lookup(words, limit) if self._lookup is not None else ()
 
     def _find_subjects(self, words: str, limit: int) -> frozenset[tuple[str, str]]:
         """Return the found subjects with their graphs."""
@@ -324,14 +304,11 @@ class _SearchFunctions:
         found = (_name(subject), _name(graph))
         return ox.Literal(found in self._subjects_in_graphs(_text(words), _number(limit)))
 
-    def _score(self, subject: object, words: object, limit: int = _MAX_SUBJECTS) -> float | None:
-        return self._scores(_text(words), limit).get(_name(subject))
-
     def matches(self, subject: object, words: object) -> ox.Literal:
         """The function `ml:matches(?s, "words")`: whether the subject's literals on one page have all words."""
-        return ox.Literal(self._score(subject, words) is not None)
+        return ox.Literal(self.score(subject, words) is not None)
 
     def score(self, subject: object, words: object, limit: object = None) -> ox.Literal | None:
         """The function `ml:score(?s, "words")`: the score of the match; unbound without a match."""
-        score = self._score(subject, words, _number(limit))
+        score = self._scores(_text(words), _number(limit)).get(_name(subject))
         return None if score is None else ox.Literal(score)

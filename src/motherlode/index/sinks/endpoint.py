@@ -1,7 +1,11 @@
-"""A sink for an endpoint: a spool on disk, an HTTP client, and a thread that sends the spooled batches.
+"""A sink for an endpoint: a spool on disk, an HTTP client, two protocols, and a thread that sends the spooled batches.
 
 The spool has one file per batch. A file is written under another name and then renamed, so that a kill leaves a whole
 batch or none. Pages that the endpoint refuses permanently are kept in another folder, with the reason.
+
+The protocols are SPARQL 1.1 Update and the SPARQL 1.1 Graph Store HTTP Protocol. Both replace a page as a whole, so
+that sending it twice changes nothing. An update puts all graphs of a page into one INSERT DATA, because a blank node
+label identifies the same node only within one operation (SPARQL 1.1 Update, 3.1.1).
 """
 
 from __future__ import annotations
@@ -11,15 +15,16 @@ import http.client
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from motherlode.index.page_record import PageRecord
+from motherlode.index.page_record import PROVENANCE, PageRecord
 from motherlode.index.sinks.nquads_sink import PageChange, change_from, drop_nonstandard
+from motherlode.model.terms import PREFIXES, iri_value
 
 _BATCH_SUFFIX = ".batch"
 _ERROR_FILE = "trouble.txt"
@@ -56,9 +61,8 @@ class Spool:
         """Append a batch. It survives the end of this process."""
         data = _encode(list(changes))
         with self._lock:
-            if (
-                self._queue and self._bytes + len(data) > self._max_bytes
-            ):  # one batch is always allowed, or a large one could never be sent
+            # one batch is always allowed, or a large one could never be sent
+            if self._queue and self._bytes + len(data) > self._max_bytes:
                 raise SpoolFullError(
                     f"the spool in {self._folder} is full ({self._bytes:,} bytes): continue with `motherlode resume` "
                     "when the endpoint accepts data again, or raise the sink's key `spool`"
@@ -118,17 +122,12 @@ class Spool:
                 os.close(handle)
 
 
-def spool_counts(folder: Path) -> tuple[int, int]:
-    """Return the numbers of waiting batches and of refused pages."""
-    return len(list(folder.glob(f"*{_BATCH_SUFFIX}"))), len(list((folder / "refused").glob(f"*{_BATCH_SUFFIX}")))
-
-
-def spool_error(folder: Path) -> str:
-    """Return the error of the last attempt to send a batch; "" if it succeeded."""
-    try:
-        return (folder / _ERROR_FILE).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
+def spool_state(folder: Path) -> dict[str, int | str]:
+    """Return the numbers of waiting batches and of refused pages, and the last error if batches wait."""
+    waiting, refused = (len(list(where.glob(f"*{_BATCH_SUFFIX}"))) for where in (folder, folder / "refused"))
+    error = folder / _ERROR_FILE
+    trouble = error.read_text(encoding="utf-8") if waiting and error.exists() else ""
+    return {"waiting": waiting, "refused": refused, "trouble": trouble}
 
 
 _MAX_MESSAGE_BYTES = 4096
@@ -164,17 +163,13 @@ class EndpointClient:
 
     def send(self, method: str, target: str, body: bytes | None = None, content_type: str = "") -> EndpointResponse:
         headers = {**self._headers, **({"Content-Type": content_type} if content_type else {})}
-        kept_open = self._connection is not None
+        was_open = self._connection is not None
         try:
             return self._send(method, target, body, headers)
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            if not kept_open:
-                raise OSError(f"{type(error).__name__}: {error}") from error
-        try:  # the endpoint may have closed the idle connection: try once more with a new one
-            return self._send(method, target, body, headers)
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
+            if was_open:  # the endpoint may have closed the idle connection: try once more with a new one
+                return self.send(method, target, body, content_type)
             raise OSError(f"{type(error).__name__}: {error}") from error
 
     def _send(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> EndpointResponse:
@@ -198,6 +193,75 @@ class EndpointClient:
             self._connection.close()
             self._connection = None
 
+
+# The protocols.
+
+UPDATE_TYPE = "application/sparql-update; charset=utf-8"
+NTRIPLES_TYPE = "application/n-triples"
+_PROVENANCE = f"<{PROVENANCE}>"
+_GRAPH = f"<{PREFIXES['ml']}graph>"
+_NOT_FOUND = (404, 410)
+
+
+def build_update(change: PageChange, *, provenance: bool) -> str:
+    """Return the update that replaces a page at an endpoint.
+
+    >>> page = "<http://a.example/>"
+    >>> said = PageChange(page=page, graphs={page: "_:a <http://p.example/> _:b .\\n"}, provenance="")
+    >>> print(build_update(said, provenance=False))
+    DROP SILENT GRAPH <http://a.example/> ;
+    INSERT DATA {
+    GRAPH <http://a.example/> {
+    _:a <http://p.example/> _:b .
+    }
+    }
+    """
+    steps: list[str] = []
+    said = {graph: lines for graph, lines in change.graphs.items() if lines}
+    if provenance:  # also delete graphs that an earlier version of the page named: only the provenance knows them
+        steps.append(
+            f"DELETE {{ GRAPH ?g {{ ?s ?p ?o }} }} WHERE {{ GRAPH {_PROVENANCE} {{ {change.page} {_GRAPH} ?g }} "
+            "GRAPH ?g { ?s ?p ?o } }"
+        )
+        steps.append(f"DELETE WHERE {{ GRAPH {_PROVENANCE} {{ {change.page} ?p ?o }} }}")
+        if change.provenance:
+            said[_PROVENANCE] = change.provenance
+    steps += [f"DROP SILENT GRAPH {graph}" for graph in change.graphs]
+    if said:
+        data = "\n".join(f"GRAPH {graph} {{\n{lines}}}" for graph, lines in said.items())
+        steps.append(f"INSERT DATA {{\n{data}\n}}")
+    return " ;\n".join(steps)
+
+
+def send_update(client: EndpointClient, changes: Sequence[PageChange], *, provenance: bool) -> EndpointResponse:
+    text = " ;\n".join(build_update(change, provenance=provenance) for change in changes)
+    return client.send("POST", client.target, text.encode("utf-8", "replace"), UPDATE_TYPE)
+
+
+def send_graphs(client: EndpointClient, changes: Sequence[PageChange], *, provenance: bool) -> EndpointResponse:
+    """Send one request per graph. Return the first response that is an error; otherwise the last one."""
+    response = EndpointResponse(status=204)
+    for change in changes:
+        for graph, lines in _graphs(change, provenance=provenance):
+            target = f"{client.target}{'&' if '?' in client.target else '?'}graph={quote(iri_value(graph), safe='')}"
+            if lines:
+                response = client.send("PUT", target, lines.encode("utf-8", "replace"), NTRIPLES_TYPE)
+            else:
+                response = client.send("DELETE", target)
+                if response.status in _NOT_FOUND:  # the graph did not exist, so nothing is left to delete
+                    response = EndpointResponse(status=204)
+            if not response.is_success:
+                return response
+    return response
+
+
+def _graphs(change: PageChange, *, provenance: bool) -> Iterator[tuple[str, str]]:
+    yield from change.graphs.items()
+    if provenance:  # one provenance graph per page, because the protocol can only replace whole graphs
+        yield f"<{PROVENANCE}:{iri_value(change.page)}>", change.provenance
+
+
+# The sink.
 
 Send = Callable[[EndpointClient, Sequence[PageChange]], EndpointResponse]
 _CONTENT_ERRORS = frozenset({400, 413, 415, 422})
@@ -311,7 +375,6 @@ class EndpointSink:
         return response
 
     def _record_error(self, last_error: str) -> None:
-        """Record the error for `stats`, if it has changed."""
         if last_error != self.last_error:
             self.last_error = last_error
             self._spool.record_error(last_error)

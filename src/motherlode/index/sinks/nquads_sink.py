@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pyoxigraph as ox
 
-from motherlode.index.page_record import PROVENANCE, PageRecord, serialize_provenance
+from motherlode.index.page_record import PROVENANCE, PageRecord, parse_quads, serialize_provenance
 from motherlode.index.segment_files import SegmentWriter
 from motherlode.model.terms import page_iri
 
@@ -25,41 +25,22 @@ class PageChange(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
     def nquads(self, *, provenance_graph: str) -> str:
         """Return the page as N-Quads. If `provenance_graph` is "", provenance is left out."""
-        parts = [_add_graph(lines, graph) for graph, lines in self.graphs.items()]
-        if provenance_graph:
-            parts.append(_add_graph(self.provenance, provenance_graph))
-        return "".join(parts)
+        graphs = [*self.graphs.items(), *([(provenance_graph, self.provenance)] if provenance_graph else [])]
+        return "".join(lines.replace(" .\n", f" {graph} .\n") for graph, lines in graphs)
 
 
 def change_from(record: PageRecord) -> PageChange:
     """Return the change for a record. The quads for the default graph of our own store are left out."""
     page = page_iri(record.url)
     graphs: dict[str, list[str]] = {page: [], **{graph: [] for graph in record.graphs}}
-    for quad in _parse_quads(record.graph_quads):
+    for quad in parse_quads(record.graph_quads):
         graphs.setdefault(str(quad.graph_name), []).append(f"{quad.triple} .\n")
-    provenance = [
-        f"{quad.triple} .\n" for quad in _parse_quads(serialize_provenance(record).encode("utf-8", "replace"))
-    ]
+    provenance = parse_quads(serialize_provenance(record).encode("utf-8", "replace"))
     return PageChange(
         page=page,
         graphs={graph: "".join(lines) for graph, lines in graphs.items()},
-        provenance="".join(provenance),
+        provenance="".join(f"{quad.triple} .\n" for quad in provenance),
     )
-
-
-def _parse_quads(lines: bytes) -> list[ox.Quad]:
-    """Return the quads of all valid lines."""
-    try:
-        return list(ox.parse(lines, ox.RdfFormat.N_QUADS, lenient=True))
-    except SyntaxError:
-        return [quad for line in lines.split(b"\n") for quad in _parse_line(line, lenient=True)]
-
-
-def _parse_line(line: bytes, *, lenient: bool) -> list[ox.Quad]:
-    try:
-        return list(ox.parse(line, ox.RdfFormat.N_QUADS, lenient=lenient))
-    except SyntaxError:
-        return []
 
 
 def drop_nonstandard(change: PageChange) -> PageChange:
@@ -78,19 +59,13 @@ def drop_nonstandard(change: PageChange) -> PageChange:
 
 
 def _standard_lines(lines: str) -> str:
-    return "".join(f"{line}\n" for line in lines.split("\n") if line and _is_standard(line))
-
-
-def _is_standard(line: str) -> bool:
-    """Return whether every endpoint accepts a line. Many support neither triple terms nor base directions."""
-    return any(
-        not isinstance(quad.object, ox.Triple) and getattr(quad.object, "direction", None) is None
-        for quad in _parse_line(line.encode(), lenient=False)
+    """Return the lines that every endpoint accepts. Many support neither triple terms nor base directions."""
+    return "".join(
+        f"{line}\n"
+        for line in lines.split("\n")
+        for quad in parse_quads(line.encode(), lenient=False)
+        if not isinstance(quad.object, ox.Triple) and getattr(quad.object, "direction", None) is None
     )
-
-
-def _add_graph(lines: str, graph: str) -> str:
-    return lines.replace(" .\n", f" {graph} .\n")
 
 
 class SegmentSink:

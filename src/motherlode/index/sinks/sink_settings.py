@@ -87,8 +87,7 @@ def sink_settings(table: Mapping[str, Any]) -> SinkSettings:
     for name in ("size", "spool", "timeout"):
         if name in table and table[name] <= 0:
             raise ValueError(f"{name} must be greater than 0; got {table[name]}")
-    defaults = {"provenance": kind is not SinkKind.GRAPH_STORE}
-    return SinkSettings(**{**defaults, **table, "kind": kind})
+    return SinkSettings(**{"provenance": kind is not SinkKind.GRAPH_STORE, **table, "kind": kind})
 
 
 def _check_url(kind: SinkKind, url: str) -> None:

@@ -8,18 +8,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from motherlode.index.page_record import PageRecord, Store
-from motherlode.index.sinks.endpoint import EndpointClient, EndpointSink, Spool, spool_counts, spool_error
+from motherlode.index.sinks.endpoint import EndpointClient, EndpointSink, Spool, send_graphs, send_update, spool_state
 from motherlode.index.sinks.nquads_sink import SegmentSink
-from motherlode.index.sinks.protocols import send_graphs, send_update
 from motherlode.index.sinks.sink_settings import SinkKind, SinkSettings
 
 
-class Sink(Protocol):
+class Sink(Store, Protocol):
     """A further destination of pages. Pages survive the end of the process once `write` has returned."""
-
-    def write(self, records: Sequence[PageRecord]) -> None: ...
-
-    def flush(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -44,18 +39,15 @@ class SinkStore:
     """Writes to a store first and then to its sinks."""
 
     def __init__(self, store: Store, sinks: Sequence[Sink]) -> None:
-        self._store = store
-        self._sinks = sinks
+        self._stores: tuple[Store, ...] = (store, *sinks)
 
     def write(self, records: Sequence[PageRecord]) -> None:
-        self._store.write(records)
-        for sink in self._sinks:
-            sink.write(records)
+        for store in self._stores:
+            store.write(records)
 
     def flush(self) -> None:
-        self._store.flush()
-        for sink in self._sinks:
-            sink.flush()
+        for store in self._stores:
+            store.flush()
 
 
 def open_sinks(settings: Sequence[SinkSettings], folder: Path, *, environment: Mapping[str, str]) -> Sinks:
@@ -89,15 +81,5 @@ def sink_states(settings: Sequence[SinkSettings], folder: Path) -> list[dict[str
             files = len(list((folder / one.path).glob("segment-*.nq.gz")))
             states.append({"kind": one.kind.value, "to": str(folder / one.path), "files": files})
         else:
-            spool = _spool_folder(folder, number)
-            waiting, refused = spool_counts(spool)
-            last_error = spool_error(spool) if waiting else ""
-            state = {
-                "kind": one.kind.value,
-                "to": one.url,
-                "waiting": waiting,
-                "refused": refused,
-                "trouble": last_error,
-            }
-            states.append(state)
+            states.append({"kind": one.kind.value, "to": one.url, **spool_state(_spool_folder(folder, number))})
     return states

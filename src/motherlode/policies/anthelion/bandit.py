@@ -18,16 +18,35 @@ from random import Random
 
 import msgspec
 
-from motherlode.model import Combines, Explanation, Link, LinkSource, Outcome, Rating, SummaryLine
-from motherlode.policies.anthelion.bandit_explanation import explain_link, summarize
+from motherlode.model import Combines, Explanation, Link, LinkSource, Outcome, Rating, Reason, SummaryLine
 from motherlode.policies.anthelion.host_selection import ValueFunction, make_ready_hosts
-from motherlode.policies.anthelion.url_classifier import Rater
-from motherlode.policies.model_io import NotCombinedError
-from motherlode.policies.orders import random_state, set_random_state
+from motherlode.policies.anthelion.naive_bayes import NaiveBayes
+from motherlode.policies.anthelion.url_classifier import (
+    PARENT_BAD,
+    PARENT_GOOD,
+    SIBLING_BAD,
+    SIBLING_GOOD,
+    SIBLINGS_GOOD,
+    SIZE,
+    Classifier,
+    OnlineRater,
+    Rater,
+    decode_row,
+    token_index,
+    tokens,
+)
+from motherlode.policies.model_io import NotCombinedError, random_state, set_random_state
 from motherlode.www.urls import host_of
 
 Record = tuple[float, float]
 _NO_RECORD: Record = (0, 0)
+_LABELS = {
+    PARENT_GOOD: "the page that links here is relevant",
+    PARENT_BAD: "the page that links here is not relevant",
+    SIBLING_GOOD: "a sibling is relevant",
+    SIBLING_BAD: "a sibling is not relevant",
+    **{number: f"about {1 << (number - SIBLINGS_GOOD)} siblings are relevant" for number in range(SIBLINGS_GOOD, SIZE)},
+}
 _State = tuple[bytes, dict[str, Record], dict[str, str], int, bytes]
 
 
@@ -54,7 +73,6 @@ class HostBandit:
         self._decay = decay
         self.function = function
         self._hosts = make_ready_hosts(function)
-        self._keeps_records = function.uses_record
         self.records: dict[str, Record] = {}
         """Number of good and bad pages of each host. A reward between 0 and 1 is divided between both."""
         self._delta: dict[str, Record] = {}
@@ -74,7 +92,12 @@ class HostBandit:
         return self._exploration * self._decay / (self._picks + self._decay)
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
-        if self._keeps_records and parent is not None and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
+        if (
+            self.function.uses_record
+            and parent is not None
+            and len(links) == 1
+            and links[0].source is LinkSource.REDIRECT
+        ):
             self._remember_redirect(links[0].url, parent)
         return self.rater.rate(links, parent)
 
@@ -85,7 +108,7 @@ class HostBandit:
 
     def learn(self, outcome: Outcome) -> None:
         self.rater.learn(outcome)
-        if not self._keeps_records:
+        if not self.function.uses_record:
             return
         reward = outcome.reward
         self._count_and_share(outcome.arm, good=reward, bad=1 - reward)
@@ -102,7 +125,7 @@ class HostBandit:
         known = self.records.get(host, _NO_RECORD)
         good, bad = self.records[host] = known[0] + good, known[1] + bad
         if host in self._hosts:
-            self._hosts.record(host, good, bad)
+            self._hosts.put(host, good, bad, self._best.get(host, 0.0))
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         good, bad = self.records.get(arm, _NO_RECORD)
@@ -129,8 +152,7 @@ class HostBandit:
             self._count(host, good=good, bad=bad)
 
     def delta(self) -> bytes:
-        """Return the records since the last call, for other shards: a redirect may come from a host of another
-        shard."""
+        """Return the records since the last call: a redirect may come from a host of another shard."""
         delta, self._delta = self._delta, {}
         return msgspec.msgpack.encode(delta) if delta else b""
 
@@ -171,8 +193,65 @@ class HostBandit:
             return None
         return self.function.value(*self.records.get(arm, _NO_RECORD), self._best.get(arm, 0.0))
 
+    def _online_classifier(self) -> Classifier | None:
+        """Return the classifier of a rater that learns online; None for a classifier that was trained once."""
+        return self.rater.classifier if isinstance(self.rater, OnlineRater) else None
+
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
-        return explain_link(self, link, rating)
+        good, bad = self.records.get(rating.arm, (0, 0))
+        classifier = self._online_classifier()
+        now = None if classifier is None else float(classifier.scores([rating.policy_state])[0])
+        function = self.function
+        by = [
+            name
+            for name, counts in (("its record", function.uses_record), ("its best page", function.uses_best_score))
+            if counts
+        ]
+        value = self.value_now(rating.arm)
+        notes = {
+            "the classifier is trained once and has no weights to show": classifier is None,
+            "no page of its host is ready, so the host has no value now": value is None,
+        }
+        return Explanation(
+            says=f"The host with the highest value is fetched from next. The value depends on {' and '.join(by)}"
+            f"{' (sampled at each pick)' if function.is_sampled else ''}. With a probability of "
+            f"{self.exploration_now():.3f} a random host is taken. In the host, the page with the highest rating of "
+            "the classifier goes first.",
+            reasons=_weights(classifier, link, rating) if isinstance(classifier, NaiveBayes) else (),
+            prior=now,
+            posterior=now,
+            value=value,
+            record={"good": good, "bad": bad} if function.uses_record else {},
+            notes=tuple(note for note, holds in notes.items() if holds),
+        )
 
     def summary(self, most: int) -> Sequence[SummaryLine]:
-        return summarize(self, most)
+        """Return tables of the pages learned from, the weights of labels, and the records of hosts.
+
+        Tokens are hashed, so their names are not known.
+        """
+        found = []
+        classifier = self._online_classifier()
+        if isinstance(classifier, NaiveBayes):
+            bad, good = classifier.pages
+            found.append(
+                SummaryLine(title="pages", columns=("class", "pages"), rows=(("finds", good), ("others", bad)))
+            )
+            weights = [(name, round(classifier.weight(number), 3)) for number, name in _LABELS.items()]
+            rows = tuple(one for one in sorted(weights, key=lambda one: -abs(one[1])) if one[1])[:most]
+            found.append(SummaryLine(title="labels of pages around", columns=("feature", "weight"), rows=rows))
+        records = sorted(self.records.items(), key=lambda one: (-(one[1][0] + 1) / (sum(one[1]) + 2), one[0]))
+        for title, chosen in (("best hosts", records[:most]), ("worst hosts", records[most:][::-1][:most])):
+            hosts = tuple((host, round(good, 3), round(bad, 3)) for host, (good, bad) in chosen)
+            if hosts:
+                found.append(SummaryLine(title=title, columns=("host", "good", "bad"), rows=hosts))
+        return found
+
+
+def _weights(model: NaiveBayes, link: Link, rating: Rating) -> tuple[Reason, ...]:
+    names = {token_index(token): f"token {token}" for token in tokens(link.url)} | _LABELS
+    reasons = [
+        Reason(name=names.get(feature, f"feature {feature}"), weight=model.weight(feature), about="is a find")
+        for feature in dict.fromkeys(decode_row(rating.policy_state))
+    ]
+    return tuple(sorted(reasons, key=lambda reason: -abs(reason.weight)))

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
 
 import numpy as np
 
@@ -46,97 +45,53 @@ def _success_rate(good: float, bad: float) -> float:
     return (good + 1) / (bad + 1)
 
 
-def _absolute_good(good: float, bad: float) -> float:
-    return good
-
-
-def _negative_bad(good: float, bad: float) -> float:
-    return -bad
-
-
 def _expected(good: float, bad: float) -> float:
     return (good + 1) / (good + bad + 2)
 
 
-def _one(good: float, bad: float) -> float:
-    return 1.0
-
-
 FUNCTIONS = {
-    "best-score": ValueFunction(factor=_one, uses_record=False, uses_best_score=True),
+    "best-score": ValueFunction(factor=lambda good, bad: 1.0, uses_record=False, uses_best_score=True),
     "success-rate": ValueFunction(factor=_success_rate, exploration=0.1),
     "thompson": ValueFunction(factor=_expected, is_sampled=True),
-    "negative-bad": ValueFunction(factor=_negative_bad),
-    "good-best-score": ValueFunction(factor=_absolute_good, uses_best_score=True),
+    "negative-bad": ValueFunction(factor=lambda good, bad: -bad),
+    "good-best-score": ValueFunction(factor=lambda good, bad: good, uses_best_score=True),
     "thompson-best-score": ValueFunction(factor=_expected, uses_best_score=True, is_sampled=True),
     "success-best-score": ValueFunction(factor=_success_rate, uses_best_score=True),
 }
 """The functions by the names that users type."""
 
 
-class ReadyHosts(Protocol):
-    """The ready hosts of a bandit."""
-
-    def __contains__(self, host: str) -> bool: ...
-
-    def put(self, host: str, good: float, bad: float, best: float) -> None:
-        """Add a host, or change its record and best score."""
-        ...
-
-    def record(self, host: str, good: float, bad: float) -> None:
-        """Change the record of a ready host."""
-        ...
-
-    def remove(self, host: str) -> None:
-        """Remove a host, if it is there."""
-        ...
-
-    def best(self, random: Random) -> str | None:
-        """Return the host with the highest value, or None if no host is ready."""
-        ...
-
-    def any(self, random: Random) -> str | None:
-        """Return a random host, or None if no host is ready."""
-        ...
-
-
 class HostsByValue:
-    """Ready hosts for functions that are not sampled. The cost of a pick does not depend on the number of hosts."""
+    """Ready hosts for functions that are not sampled. The cost of a pick hardly depends on the number of hosts."""
 
     def __init__(self, function: ValueFunction) -> None:
         self._function = function
         self._ready = ReadyArms()
-        self._bests: dict[str, float] = {}
-        """Best scores of ready hosts, if the function uses both record and best score."""
-        self._both = function.uses_record and function.uses_best_score
 
     def __contains__(self, host: str) -> bool:
         return host in self._ready
 
     def put(self, host: str, good: float, bad: float, best: float) -> None:
-        if self._both:
-            self._bests[host] = best
+        """Add a host, or change its record and best score."""
         self._ready.put(host, self._function.value(good, bad, best))
 
-    def record(self, host: str, good: float, bad: float) -> None:
-        if self._function.uses_record:
-            best = self._bests[host] if self._both else 0.0
-            self._ready.put(host, self._function.value(good, bad, best))
-
     def remove(self, host: str) -> None:
+        """Remove a host, if it is there."""
         self._ready.remove(host)
-        if self._both:
-            self._bests.pop(host, None)
 
     def best(self, random: Random) -> str | None:
+        """Return the host with the highest value, or None if no host is ready."""
         return self._ready.best()
 
     def any(self, random: Random) -> str | None:
+        """Return a random host, or None if no host is ready."""
         return self._ready.random(random)
 
 
 class SampledHosts:
-    """Ready hosts for Thompson sampling. Each pick draws one sample for every ready host, in one array operation.
+    """Ready hosts for Thompson sampling, with the methods of `HostsByValue`.
+
+    Each pick draws one sample for every ready host, in one array operation.
 
     A host without a record has Beta(1, 1), the uniform distribution, which is cheap to sample. Most hosts have none.
     """
@@ -159,9 +114,6 @@ class SampledHosts:
             if column == self._columns.shape[1]:
                 self._columns = np.concatenate((self._columns, np.zeros_like(self._columns)), axis=1)
         self._columns[:, column] = (good, bad, best)
-
-    def record(self, host: str, good: float, bad: float) -> None:
-        self._columns[:2, self._column_of[host]] = (good, bad)
 
     def remove(self, host: str) -> None:
         column = self._column_of.pop(host, None)
@@ -190,6 +142,6 @@ class SampledHosts:
         return self._names[random.randrange(len(self._names))] if self._names else None
 
 
-def make_ready_hosts(function: ValueFunction) -> ReadyHosts:
+def make_ready_hosts(function: ValueFunction) -> HostsByValue | SampledHosts:
     """Return an empty collection of ready hosts for a value function."""
     return SampledHosts(function) if function.is_sampled else HostsByValue(function)

@@ -1,32 +1,34 @@
-"""Hard URIs, and the named features of URIs (Huang and Gandon 2020).
+"""Hard URIs, the context of a URI on its page, and the named features of URIs (Huang and Gandon 2020).
 
 A URI is hard if neither its file extension nor its content type says whether it is RDF (definition 2). The features
 have four sets (section 3.2): `+t` of the target URI itself, with its content type if the link or a HEAD request gave
 it; `+r` the same of the referring URI; `+p` of the properties that connect the two; `+x` crosses of the features of a
 sibling with its content type, its similarity to the target, and its relevance if known. Features are strings; `hashing`
 makes them numbers.
+
+Properties and siblings come from the context graph of the target URI u_t: the graph of the page that contains it, the
+referring URI u_r (definitions 3 to 7). A policy gets links, not statements, and most links come from HTML, for which
+the paper defines no context graph. So `ContextGraph` treats the links of a page as a graph: the page is the subject,
+and the property of a link is its predicate if it comes from a statement, and otherwise its rel or its tag path. The
+siblings of a link have the same subject and property.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 
 from rapidfuzz.distance import Levenshtein
 
-from motherlode.model import ContentKind, Link, Outcome
-from motherlode.policies.ldcoc.context_graph import ContextGraph, property_of
-from motherlode.www.media_types import by_extension, by_media_type, essence, extension_of
+from motherlode.model import ContentKind, Link, LinkSource, Outcome
+from motherlode.www.media_types import MEDIA, by_extension, by_media_type, essence, extension_of
 from motherlode.www.urls import registrable_domain
 
-_RDF = frozenset(
-    {
-        *(ContentKind.RDF_XML, ContentKind.TURTLE, ContentKind.N_TRIPLES, ContentKind.N_QUADS),
-        *(ContentKind.TRIG, ContentKind.N3, ContentKind.JSON_LD),
-    }
-)
+_RDF = frozenset(kind for kind, media in MEDIA.items() if media.is_rdf)
+_UNNAMED = frozenset({"", "nofollow", "noopener", "noreferrer", "noopener noreferrer", "external"})
+"""Values of rel that say how to follow a link but nothing about its target."""
 
 
 class Hardness(Enum):
@@ -43,7 +45,6 @@ class Hardness(Enum):
 def hardness(link: Link) -> Hardness:
     """Classify a link by its extension and its (announced or requested) content type.
 
-    >>> from motherlode.model import LinkSource
     >>> def of(url, type=""):
     ...     return hardness(Link(url=url, source=LinkSource.ANCHOR, type=type)).value
     >>> of("http://a.example/x.owl"), of("http://a.example/x", "text/turtle"), of("http://a.example/x.png")
@@ -55,6 +56,39 @@ def hardness(link: Link) -> Hardness:
     if kinds & _RDF:
         return Hardness.RDF
     return Hardness.NO_RDF if ContentKind.BINARY in kinds else Hardness.HARD
+
+
+def property_of(link: Link) -> str:
+    """Return the property that connects a page with a link on it: an IRI, or a substitute for links of HTML.
+
+    >>> property_of(Link(url="http://a.example/", source=LinkSource.ANCHOR, tag_path="html body ul li a"))
+    'html:path=html body ul li a'
+    """
+    if link.predicate:
+        return link.predicate
+    if link.rel not in _UNNAMED:
+        return f"html:rel={link.rel}"
+    return f"html:path={link.tag_path}" if link.tag_path else f"html:{link.source.value}"
+
+
+class ContextGraph:
+    """The links of a page as a graph. It returns at most `most` siblings of a link."""
+
+    def __init__(self, links: Sequence[Link], *, most: int, before_others: Callable[[str], bool]) -> None:
+        """`before_others` says whether a URI is preferred as a sibling; equal ones stay in page order."""
+        self._most = most
+        self._groups: dict[str, list[Link]] = {}
+        for link in links:
+            if link.source is not LinkSource.REDIRECT:
+                self._groups.setdefault(property_of(link), []).append(link)
+        for property_, group in self._groups.items():
+            # one more than needed, because a link is not its own sibling
+            self._groups[property_] = sorted(group, key=lambda link: not before_others(link.url))[: most + 1]
+
+    def siblings(self, link: Link) -> list[Link]:
+        """Return the links of the page with the same property, at most `most`."""
+        group = self._groups.get(property_of(link), [])
+        return [sibling for sibling in group if sibling.url != link.url][: self._most]
 
 
 SETS = "trpx"
@@ -73,6 +107,7 @@ _words = re.compile(r"[^\W\d_]+|\d+").findall
 
 Relevances = Mapping[str, bool]
 """Fetched URIs, and whether they were relevant (definition 13)."""
+_NO_RELEVANCES: Relevances = {}
 
 
 @lru_cache(maxsize=20_000)
@@ -90,8 +125,7 @@ def intrinsic(uri: str) -> tuple[str, ...]:
     authority, _, path = rest.partition("/")
     names = [f"scheme={scheme}", f"authority={authority}", f"domain={registrable_domain(authority)}"]
     names += _path_features(authority, path)
-    extension = extension_of(uri)
-    names.append(f"extension={extension}")
+    names.append(f"extension={extension_of(uri)}")
     if query:
         for pair in query.split("&", _MAX_PARTS)[:_MAX_PARTS]:
             names.append(f"parameter={pair.partition('=')[0][:_MAX_PART_CHARACTERS]}")
@@ -129,16 +163,6 @@ def shape(text: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text[:_MAX_PART_CHARACTERS]))
 
 
-def header_features(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """Return F_head: features of the response to a HEAD request (definition 10). Header names are in lower case.
-
-    >>> header_features({"content-type": "Text/HTML; charset=utf-8"})
-    ('contentType=text/html',)
-    """
-    content_type = essence(headers.get("content-type", ""))
-    return (f"contentType={content_type}",) if content_type else ()
-
-
 def similarity(one: str, other: str) -> float:
     """Return simValue: 1 minus the Levenshtein distance divided by the greater length (definition 12).
 
@@ -149,9 +173,10 @@ def similarity(one: str, other: str) -> float:
 
 
 def target_features(link: Link) -> list[str]:
-    """Return F₊ₜ = F_int(u_t) + F_head(u_t)."""
-    of_type = header_features({"content-type": link.type}) if link.type else ()
-    return [f"t:{name}" for name in (*intrinsic(link.url), *of_type)]
+    """Return F₊ₜ = F_int(u_t) + F_head(u_t). F_head is the content type (definition 10)."""
+    names = [f"t:{name}" for name in intrinsic(link.url)]
+    content_type = essence(link.type)
+    return [*names, f"t:contentType={content_type}"] if content_type else names
 
 
 def referring_features(parent: Outcome | None) -> tuple[str, ...]:
@@ -199,12 +224,10 @@ def features(
     sets: str = BEST_SETS,
     *,
     siblings: Sequence[Link] = (),
-    relevances: Relevances | None = None,
-    threshold: float = SIMILAR,
+    relevances: Relevances = _NO_RELEVANCES,
 ) -> list[str]:
     """Return the features of one link in some sets. Each name begins with the letter of its set.
 
-    >>> from motherlode.model import LinkSource
     >>> link = Link(url="http://a.example/data/1", source=LinkSource.TRIPLE, predicate="http://b.example/ns#sees")
     >>> [name for name in features(link, None, "p") if "authority" in name]
     ['p:authority=b.example']
@@ -217,7 +240,7 @@ def features(
     if "p" in sets:
         names += property_features(property_of(link))
     if "x" in sets:
-        names += cross_features(link, siblings, relevances or {}, threshold)
+        names += cross_features(link, siblings, relevances)
     return names
 
 
@@ -226,8 +249,7 @@ def page_features(
     parent: Outcome | None,
     sets: str = BEST_SETS,
     *,
-    relevances: Relevances | None = None,
-    threshold: float = SIMILAR,
+    relevances: Relevances = _NO_RELEVANCES,
 ) -> list[list[str]]:
     """Return the features of some links of a page.
 
@@ -235,10 +257,6 @@ def page_features(
     """
     if "x" not in sets:
         return [features(link, parent, sets) for link in links]
-    known = relevances or {}
     named = parent.links if parent is not None and parent.links else links
-    context = ContextGraph(named, most=MAX_SIBLINGS, before_others=known.__contains__)
-    return [
-        features(link, parent, sets, siblings=context.siblings(link), relevances=known, threshold=threshold)
-        for link in links
-    ]
+    context = ContextGraph(named, most=MAX_SIBLINGS, before_others=relevances.__contains__)
+    return [features(link, parent, sets, siblings=context.siblings(link), relevances=relevances) for link in links]

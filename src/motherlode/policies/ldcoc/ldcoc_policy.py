@@ -24,10 +24,15 @@ from motherlode.model import Explanation, FailureKind, Link, LinkSource, Outcome
 from motherlode.policies.ftrl import Ftrl
 from motherlode.policies.hashing import Hasher, Indices
 from motherlode.policies.ldcoc.ldcoc_features import BEST_SETS, SETS, Hardness, hardness, page_features
-from motherlode.policies.orders import random_state, set_random_state
+from motherlode.policies.model_io import random_state, set_random_state
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of
 
+_SAYS = (
+    "The URI with the highest probability per expected request is fetched next. The probability comes from logistic "
+    "regression over hashed features (FTRL-Proximal). Sometimes a sample of the URIs that were predicted negative is "
+    "fetched."
+)
 _NOTES = {
     b"+": "predicted positive: it is fetched in the order of its probability",
     b"-": "predicted negative and drawn as a sample: its label has a higher weight",
@@ -35,49 +40,6 @@ _NOTES = {
     b".": "predicted negative and not sampled: it waits until nothing else is left",
 }
 """Notes of explanations, by the first byte of `policy_state`."""
-
-
-def weigh_features(learner: Ftrl, hasher: Hasher, names: Iterable[str], policy_state: bytes) -> tuple[Reason, ...]:
-    """Return each feature with its weight.
-
-    `names` are the features that can be computed from what the frontier stores. Other features of `policy_state` are
-    shown by their number.
-    """
-    named = list(dict.fromkeys(names))
-    indices = [int(hasher.row([name])[0]) for name in named]
-    stored = np.frombuffer(policy_state[1:], dtype="<u4").astype(np.int64)
-    reasons = [
-        Reason(name=name, weight=float(weight), about="is a find")
-        for name, weight in zip(named, learner.weights(indices), strict=True)
-        if weight
-    ]
-    unnamed = [index for index in stored.tolist() if index not in set(indices)]
-    weights: Sequence[float] = learner.weights(unnamed).tolist() if unnamed else ()
-    reasons += [
-        Reason(name=f"hashed feature {index}", weight=weight, about="is a find")
-        for index, weight in zip(unnamed, weights, strict=True)
-        if weight
-    ]
-    return tuple(sorted(reasons, key=lambda reason: -abs(reason.weight)))
-
-
-def make_explanation(
-    reasons: tuple[Reason, ...], *, probability: float, policy_state: bytes, redirects: int, others: int
-) -> Explanation:
-    """Return the explanation of a URI. `redirects` and `others` are the numbers of responses of its host."""
-    return Explanation(
-        says="The URI with the highest probability per expected request is fetched next. The probability comes from "
-        "logistic regression over hashed features (FTRL-Proximal). Sometimes a sample of the URIs that were predicted "
-        "negative is fetched.",
-        reasons=reasons,
-        prior=probability,
-        posterior=probability,
-        value=probability / (1 + redirects / (others + 1)),
-        record={"redirects": redirects, "other_answers": others},
-        notes=(_NOTES[policy_state[:1]],) if policy_state[:1] in _NOTES else (),
-    )
-
-
 THRESHOLD = 0.5
 """τ of Algorithm 1 (section 4)."""
 SAMPLED = 0.17
@@ -203,8 +165,12 @@ class Ldcoc:
         self._relevances[outcome.url] = outcome.relevant
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        redirects, others = self._responses.get(arm.partition(" ")[0], (0, 0))
-        self._arms_of(arm).put(arm, best / (1 + redirects / (others + 1)))
+        self._arms_of(arm).put(arm, self._per_request(best, arm.partition(" ")[0]))
+
+    def _per_request(self, probability: float, host: str) -> float:
+        """Divide a probability by the expected number of requests: 1 and the redirects per other response."""
+        redirects, others = self._responses.get(host, (0, 0))
+        return probability / (1 + redirects / (others + 1))
 
     def arm_snoozed(self, arm: str) -> None:
         self._arms_of(arm).remove(arm)
@@ -221,7 +187,6 @@ class Ldcoc:
         return positive.best() or sampled.best() or reserve.best()
 
     def delta(self) -> bytes:
-        """Return what was learned since the last call, for other shards of the crawl; empty if nothing was."""
         known = (self._shared or self._copy(None)).dump()
         now = self._learner.dump()
         if now == known:
@@ -230,7 +195,6 @@ class Ldcoc:
         return self._learner.since(known)
 
     def absorb(self, delta: bytes) -> None:
-        """Add what the learner of another shard has learned."""
         if not delta:
             return
         self._shared = self._shared or self._copy(None)
@@ -258,13 +222,17 @@ class Ldcoc:
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         names = ["bias", *page_features([link], parent, self._sets, relevances=self._relevances)[0]]
-        redirects, others = self._responses.get(host_of(link.url), (0, 0))
-        return make_explanation(
-            weigh_features(self._learner, self._hasher, names, rating.policy_state),
-            probability=self._learner.probability(self._hasher.row(names)),
-            policy_state=rating.policy_state,
-            redirects=redirects,
-            others=others,
+        probability, host = self._learner.probability(self._hasher.row(names)), host_of(link.url)
+        redirects, others = self._responses.get(host, (0, 0))
+        how = rating.policy_state[:1]
+        return Explanation(
+            says=_SAYS,
+            reasons=weigh_features(self._learner, self._hasher, names, rating.policy_state),
+            prior=probability,
+            posterior=probability,
+            value=self._per_request(probability, host),
+            record={"redirects": redirects, "other_answers": others},
+            notes=(_NOTES[how],) if how in _NOTES else (),
         )
 
     def summary(self, most: int) -> Sequence[SummaryLine]:
@@ -300,3 +268,21 @@ class Ldcoc:
         set_random_state(self._random, read.random)
         self._relevances, self._responses, self._easy = read.relevances, read.answers, read.easy
         self._admitted = {_POSITIVE: read.positives, _NEGATIVE: read.negatives}
+
+
+def weigh_features(learner: Ftrl, hasher: Hasher, names: Iterable[str], policy_state: bytes) -> tuple[Reason, ...]:
+    """Return each feature with its weight, strongest first.
+
+    `names` are the features that can be computed from what the frontier stores. Other features of `policy_state` are
+    shown by their number.
+    """
+    name_of = {int(hasher.row([name])[0]): name for name in names}
+    for index in np.frombuffer(policy_state[1:], dtype="<u4").tolist():
+        name_of.setdefault(index, f"hashed feature {index}")
+    weights = learner.weights(list(name_of)).tolist()
+    reasons = [
+        Reason(name=name, weight=weight, about="is a find")
+        for name, weight in zip(name_of.values(), weights, strict=True)
+        if weight
+    ]
+    return tuple(sorted(reasons, key=lambda reason: -abs(reason.weight)))

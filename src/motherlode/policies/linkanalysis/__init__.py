@@ -5,30 +5,3 @@ links.
 `heuristics` has the sets of content types, extensions and terms (read from text files in this directory), the
 heuristics, and the two relevancy functions. `linkanalysis_policy` orders the links.
 """
-
-from motherlode.policies.linkanalysis.heuristics import (
-    HEURISTICS,
-    SIMILARITY,
-    Concepts,
-    classify,
-    concepts_from,
-    default_concepts,
-    features,
-)
-from motherlode.policies.linkanalysis.link_properties import LinkClass, LinkProperties, SimilarUrls, link_properties
-from motherlode.policies.linkanalysis.linkanalysis_policy import LinkAnalysis
-
-__all__ = [
-    "HEURISTICS",
-    "SIMILARITY",
-    "Concepts",
-    "LinkAnalysis",
-    "LinkClass",
-    "LinkProperties",
-    "SimilarUrls",
-    "classify",
-    "concepts_from",
-    "default_concepts",
-    "features",
-    "link_properties",
-]

@@ -5,8 +5,7 @@ are the sets of the paper. `other_extensions.txt` and `html_extensions.txt` are 
 user's folder needs only the files that differ from ours.
 
 Each heuristic is a predicate on the properties of a link and the concepts. So its precision and recall can be measured
-(Table II), and other policies can use it as a feature: `features` returns the names of the heuristics that a link
-satisfies. The relevancy functions (III.C.2 and III.C.3) combine the heuristics.
+(Table II). The relevancy functions (III.C.2 and III.C.3) combine the heuristics.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from motherlode.model import Link, Outcome
-from motherlode.policies.linkanalysis.link_properties import LinkClass, LinkProperties, SimilarUrls, link_properties
+from motherlode.policies.linkanalysis.link_properties import LinkClass, LinkProperties, SimilarUrls
 
 _OWN = Path(__file__).parent
 _FILES = ("content_types.txt", "file_extensions.txt", "terms.txt", "html_extensions.txt", "other_extensions.txt")
@@ -167,30 +165,3 @@ def predict_class(link: LinkProperties, concepts: Concepts, s_hr: SimilarUrls | 
     if found is LinkClass.H and s_hr is not None:
         found = relevancy_hr(link, s_hr)
     return found, reason
-
-
-def classify(
-    link: Link, parent: Outcome | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
-) -> LinkClass:
-    """Return the predicted class of a link's target.
-
-    >>> from motherlode.model import LinkSource
-    >>> def anchor(url, **said):
-    ...     return classify(Link(url=url, source=LinkSource.ANCHOR, **said)).name
-    >>> anchor("http://a.example/me.rdf"), anchor("http://a.example/me", type="application/rdf+xml")
-    ('R', 'R')
-    >>> anchor("http://a.example/me"), anchor("http://a.example/me.jpg", title="my FOAF")
-    ('H', 'N')
-    """
-    return predict_class(link_properties(link, parent), concepts or default_concepts(), s_hr)[0]
-
-
-def features(
-    link: Link, parent: Outcome | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
-) -> list[str]:
-    """Return the names of the heuristics that a link satisfies, for tables and as features of other policies."""
-    properties, sets = link_properties(link, parent), concepts or default_concepts()
-    names = [name for name, heuristic in HEURISTICS.items() if heuristic(properties, sets)]
-    if s_hr is not None and s_hr.has_similar(properties.host, properties.path, properties.filename):
-        names.append(SIMILARITY)
-    return names

@@ -18,15 +18,9 @@ import msgspec
 import xxhash
 
 from motherlode.model import ContentKind, Link, Outcome
-from motherlode.www.media_types import by_extension
+from motherlode.www.media_types import MEDIA, by_extension
 
-_RDF_KINDS = frozenset(
-    kind.value
-    for kind in (
-        *(ContentKind.RDF_XML, ContentKind.TURTLE, ContentKind.N_TRIPLES, ContentKind.N_QUADS),
-        *(ContentKind.TRIG, ContentKind.N3, ContentKind.JSON_LD),
-    )
-)
+_RDF_KINDS = frozenset(kind.value for kind, media in MEDIA.items() if media.is_rdf)
 _HTML_KINDS = frozenset({ContentKind.HTML.value, ContentKind.XHTML.value})
 _PACKED = frozenset({"gz", "bz2", "xz", "zip"})
 _MAX_EXTENSION_CHARACTERS = 8

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from motherlode.model import Explanation, Reason, SummaryLine
 from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, describe_arm
-from motherlode.policies.motherlode.statistics import RELEVANCE, RESPONSE, ArmStatistics
+from motherlode.policies.motherlode.posterior import RELEVANCE, RESPONSE, ArmStatistics
 
 if TYPE_CHECKING:
     from motherlode.policies.motherlode.motherlode_policy import Motherlode
@@ -65,10 +65,8 @@ def _host_of(arm: str) -> str:
 
 def _weights(policy: Motherlode, key: ArmKey, question: int) -> Iterable[tuple[str, float]]:
     """Yield each feature with what it adds to the log-odds of a question."""
-    model = policy.posterior.feature_model
     for index, feature in enumerate(key.features):
-        is_general = index < GENERAL_FEATURES
-        yield feature, model.weight(policy.statistics, feature, question, is_general=is_general)
+        yield feature, policy.posterior.weight(feature, question, is_general=index < GENERAL_FEATURES)
 
 
 def _hub_notes(policy: Motherlode, arm: str, key: ArmKey) -> Iterable[str]:
@@ -117,9 +115,8 @@ def summarize(policy: Motherlode, most: int) -> Sequence[SummaryLine]:
 
 
 def _strongest_features(policy: Motherlode, question: int, about: str, most: int) -> SummaryLine:
-    model, statistics = policy.posterior.feature_model, policy.statistics
-    general = {feature for arm in statistics.arms for feature in ArmKey.parse(arm).features[:GENERAL_FEATURES]}
-    weights = [(feature, model.weight(statistics, feature, question, is_general=True)) for feature in general]
+    general = {feature for arm in policy.statistics.arms for feature in ArmKey.parse(arm).features[:GENERAL_FEATURES]}
+    weights = [(feature, policy.posterior.weight(feature, question, is_general=True)) for feature in general]
     weights.sort(key=lambda item: (-abs(item[1]), item[0]))
     return SummaryLine(
         title=f"strongest features of every host: {about}",

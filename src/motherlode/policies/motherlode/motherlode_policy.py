@@ -41,11 +41,9 @@ import msgspec
 
 from motherlode.model import Explanation, Link, Outcome, Rating, SummaryLine
 from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder
-from motherlode.policies.motherlode.config import PolicyConfig
+from motherlode.policies.motherlode.config import PolicyConfig, target_priors
 from motherlode.policies.motherlode.explanation import explain_arm, summarize
-from motherlode.policies.motherlode.posterior import PosteriorModel
-from motherlode.policies.motherlode.priors import target_priors
-from motherlode.policies.motherlode.statistics import ArmStatistics, PolicyStatistics
+from motherlode.policies.motherlode.posterior import ArmStatistics, PolicyStatistics, PosteriorModel
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
 from motherlode.policies.targets import Target
 
@@ -164,7 +162,7 @@ class Motherlode(WaitRule):
 
     def aim(self, target: Target) -> None:
         """Set the target priors."""
-        self.posterior.feature_model.target_priors = target_priors(target, self.config.target_prior)
+        self.posterior.target_priors = target_priors(target, self.config.target_prior)
 
     @property
     def statistics(self) -> PolicyStatistics:

@@ -12,7 +12,7 @@ of a host are relevant. For each of the two questions q:
    responds at all. The presence is 1 if the host has responded. Otherwise it is s/(s + tries of the host) with
    s = `silent_host_prior_tries`, and for cross-host links this is multiplied by the share of unseen hosts that
    responded, (yes + m·`unseen_host_response_rate`)/(yes + no + m) with m = `unseen_host_prior_tries`.
-3. *Arm.* With the decayed counts of the base arm (`statistics.Tally`), p ← (yes + m·p)/(yes + no + m) for each
+3. *Arm.* With the decayed counts of the base arm (`Tally`), p ← (yes + m·p)/(yes + no + m) for each
    question. The prior strength m is `prior_tries`, and `seed_prior_tries` for the relevance of seeds that are not home
    pages.
 4. *Hub.* The same again with the counts of the hub arm and m = `hub_prior_tries`, if the link belongs to a hub arm.
@@ -25,99 +25,259 @@ link's features. Step 4 is useful because links of one hub page often have the s
 So a new host starts with what links of this kind did elsewhere, and the results of the host, the arm and the hub
 gradually replace it. One good template does not make a whole host good, and one dead hub does not make a good template
 bad.
+
+All that is learned are sums over outcomes (`PolicyStatistics`), so the states of two crawls can be added. Their fields
+are saved under the names of format 1, which are given by `rename`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import sqrt
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from math import log, sqrt
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
 
 from motherlode.model import FailureKind, Outcome
 from motherlode.policies.ftrl import sigmoid, weight_from_sums, z_increment
 from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, Features
 from motherlode.policies.motherlode.config import PolicyConfig
-from motherlode.policies.motherlode.statistics import RELEVANCE, RESPONSE, ArmStatistics, PolicyStatistics
+
+RESPONSE: Final = 0
+"""The question whether a request returns a page. The number is the index of its z in the sums of a feature."""
+RELEVANCE: Final = 2
+"""The question whether a page is relevant. In the sums, each z is followed by its n."""
+
+_MAX_LINKED_ARMS = 48
+_MAX_WEIGHT = 1e12
+"""The weights of an arm are rescaled when the last one exceeds this."""
+_MAX_PROBABILITY = 0.999
+"""Limit of the expected reward of a host, to keep log-odds finite."""
+
+Sums = list[float]
 
 
-class FeatureModel:
-    """Predicts and learns both questions from features. The sums of the features are kept in `PolicyStatistics`."""
+class Tally(msgspec.Struct, gc=False):
+    """Decayed counts of the results of a question: the latest results count most."""
 
-    def __init__(self, config: PolicyConfig) -> None:
-        self._config = config
-        self.target_priors: Mapping[str, float] = {}
-        """Log-odds of the relevance question by feature."""
+    yes: float = 0.0
+    no: float = 0.0
 
-    def weight(self, statistics: PolicyStatistics, feature: str, question: int, *, is_general: bool) -> float:
-        """Return what a feature adds to the log-odds of a question."""
-        prior = self.target_priors.get(feature, 0.0) if question == RELEVANCE else 0.0
-        sums = statistics.features.get(feature)
-        if sums is None:
-            return prior
-        rate = self._config.general_learning_rate if is_general else self._config.host_learning_rate
-        return prior + weight_from_sums(sums[question], sqrt(sums[question + 1]), rate, self._config.beta)
+    def count(self, result: float, *, retention: float, opposite_retention: float, share: float = 1.0) -> None:
+        """Count a result: 0 for no, 1 for yes, in between for a partial yes.
 
-    def log_odds(self, statistics: PolicyStatistics, features: Features, question: int, lift: float = 0.0) -> float:
-        """Return the log-odds of a question for an arm with these features; `lift` is added."""
-        config, known = self._config, statistics.features
-        beta = config.beta
-        rate = config.general_learning_rate
-        total = lift + (config.response_bias if question == RESPONSE else config.relevance_bias)
-        if self.target_priors and question == RELEVANCE:
-            total += sum(self.target_priors.get(feature, 0.0) for feature in features[:GENERAL_FEATURES])
-        for index, feature in enumerate(features):
-            if index == GENERAL_FEATURES:
-                rate = config.host_learning_rate
-            sums = known.get(feature)
-            if sums is not None:
-                total += weight_from_sums(sums[question], sqrt(sums[question + 1]), rate, beta)
-        return total
+        A yes multiplies the earlier yes count by `retention` and the no count by `opposite_retention`. A no multiplies
+        the yes count by `opposite_retention` and leaves the no count, so that a hundred failures in a row are worse
+        than ten.
 
-    def probability(self, statistics: PolicyStatistics, features: Features) -> float:
-        """Return the probability that a request returns a relevant page."""
-        response = sigmoid(self.log_odds(statistics, features, RESPONSE))
-        return response * sigmoid(self.log_odds(statistics, features, RELEVANCE))
-
-    def learn(
-        self,
-        targets: Sequence[PolicyStatistics],
-        features: Features,
-        question: int,
-        *,
-        result: float,
-        lift: float = 0.0,
-    ) -> None:
-        """Learn the result of one request, from 0 to 1.
-
-        The gradient is computed from the first element of `targets`, and the same increments are added to all of them.
-        With `lift`, features learn only what the lift does not explain.
+        >>> tally = Tally()
+        >>> for result in (1.0, 1.0, 0.0):
+        ...     tally.count(result, retention=1.0, opposite_retention=0.5)
+        >>> tally
+        Tally(yes=1.0, no=1.0)
         """
-        known = targets[0]
-        gradient = sigmoid(self.log_odds(known, features, question, lift)) - result
-        beta = self._config.beta
-        rate = self._config.general_learning_rate
-        more_n = gradient * gradient
-        for index, feature in enumerate(features):
-            if index == GENERAL_FEATURES:
-                rate = self._config.host_learning_rate
-            sums = known.sums(feature)
-            n = sums[question + 1]
-            root_n = sqrt(n)
-            weight = weight_from_sums(sums[question], root_n, rate, beta)
-            more_z = z_increment(gradient, root_n, sqrt(n + more_n), weight, rate)
-            for statistics in targets:
-                own = statistics.sums(feature)
-                own[question] += more_z
-                own[question + 1] += more_n
+        if result:
+            self.yes = self.yes * retention + result * share
+            self.no = self.no * opposite_retention + (1.0 - result) * share
+        else:
+            self.yes *= opposite_retention
+            self.no += share
+
+    def probability(self, prior: float, *, prior_tries: float) -> float:
+        """Return the probability that the next result is yes: the mean of the counts and `prior_tries` at the prior.
+
+        >>> Tally(yes=1.0, no=1.0).probability(0.2, prior_tries=1.0)
+        0.39999999999999997
+        """
+        return (self.yes + prior_tries * prior) / (self.yes + self.no + prior_tries)
+
+    def add(self, other: Tally) -> None:
+        self.yes += other.yes
+        self.no += other.no
+
+
+_HOST_NAMES = {"responses": "answers", "pages": "seen", "reward": "found", "expected_reward": "hoped"}
+
+
+class HostStatistics(msgspec.Struct, gc=False, rename=_HOST_NAMES):
+    """Totals of a host over all its arms.
+
+    `pages`, `reward` and `expected_reward` are weighted sums: the n-th page of an arm counts 1/n, because many pages of
+    one template say little about the other templates of the host.
+    """
+
+    tries: int = 0
+    """Requests that did not end with a redirect."""
+    responses: int = 0
+    """Requests that returned a page or a redirect."""
+    pages: float = 0.0
+    reward: float = 0.0
+    expected_reward: float = 0.0
+    """Rewards as predicted from features."""
+
+    def lift(self, prior_pages: float) -> float:
+        """Return how much better than its features predict a host is, as a difference of log-odds.
+
+        The mean reward is smoothed by `prior_pages` pages with the predicted reward.
+
+        >>> HostStatistics(pages=1.0, reward=0.0, expected_reward=0.5).lift(1.0), HostStatistics().lift(1.0)
+        (-1.0986122886681098, 0.0)
+        """
+        if not prior_pages or not self.pages:
+            return 0.0
+        expected = min(_MAX_PROBABILITY, max(1.0 - _MAX_PROBABILITY, self.expected_reward / self.pages))
+        now = min(_MAX_PROBABILITY, (self.reward + prior_pages * expected) / (self.pages + prior_pages))
+        return log(now / (1.0 - now)) - log(expected / (1.0 - expected))
+
+    def add(self, other: HostStatistics) -> None:
+        self.tries += other.tries
+        self.responses += other.responses
+        self.pages += other.pages
+        self.reward += other.reward
+        self.expected_reward += other.expected_reward
+
+
+_ARM_NAMES = {"reward": "finds", "responses": "answered", "relevant": "found", "new_links": "led_to"}
+
+
+class ArmStatistics(msgspec.Struct, gc=False, rename=_ARM_NAMES | {"total_weight": "pages"}):
+    """Results of an arm's links."""
+
+    tries: int = 0
+    reward: float = 0
+    """Sum of the rewards: the number of relevant pages, unless the user wants graded rewards."""
+    responses: Tally = msgspec.field(default_factory=Tally)
+    """Whether requests returned a page."""
+    relevant: Tally = msgspec.field(default_factory=Tally)
+    """Whether pages were relevant."""
+    new_links: dict[str, float] = msgspec.field(default_factory=dict)
+    """New links on the pages of the arm, by the arm of the link, each multiplied by the weight of its page."""
+    total_weight: float = 0.0
+    """Sum of the weights of all tries."""
+    weight: float = 1.0
+    """Weight of the last try. Weights grow from try to try, so that early pages count less and less: on a site that is
+    nearly crawled, pages have few new links, however many the first pages had."""
+
+    def count(self, *, reward: float, retention: float) -> None:
+        """Count a try. Earlier tries are multiplied by `retention`, by giving the new try a higher weight."""
+        self.tries += 1
+        self.reward += reward
+        self.weight /= retention
+        self.total_weight += self.weight
+        if self.weight > _MAX_WEIGHT:
+            self._scale(1.0 / self.weight)
+
+    def _scale(self, factor: float) -> None:
+        self.weight *= factor
+        self.total_weight *= factor
+        self.new_links = {arm: links * factor for arm, links in self.new_links.items()}
+
+    def links_per_page(self, *, empty_pages: float) -> dict[str, float]:
+        """Return the expected number of new links on the next page by arm, as if `empty_pages` more pages had none.
+
+        >>> statistics = ArmStatistics()
+        >>> for links in (4, 0):
+        ...     statistics.count(reward=0.0, retention=0.5)
+        ...     statistics.add_links({"list": links})
+        >>> statistics.links_per_page(empty_pages=0.0)
+        {'list': 1.3333333333333333}
+        """
+        pages = self.total_weight + empty_pages * self.weight
+        return {arm: links / pages for arm, links in self.new_links.items()} if pages else {}
+
+    def add_links(self, links_by_arm: Mapping[str, float]) -> None:
+        """Add the new links of the last page. If there are too many arms, keep those with the most links."""
+        known = self.new_links
+        for arm, links in links_by_arm.items():
+            known[arm] = known.get(arm, 0.0) + links * self.weight
+        if len(known) > _MAX_LINKED_ARMS:
+            self.new_links = dict(sorted(known.items(), key=lambda item: -item[1])[: _MAX_LINKED_ARMS // 2])
+
+    def add(self, other: ArmStatistics) -> None:
+        """Add the results of another crawl. Rescales `other`."""
+        self.tries += other.tries
+        self.reward += other.reward
+        self.responses.add(other.responses)
+        self.relevant.add(other.relevant)
+        other._scale(1.0 / other.weight)
+        self._scale(1.0 / self.weight)
+        self.total_weight += other.total_weight
+        self.add_links(other.new_links)
+
+
+class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "unseen_hosts": "strangers"}):
+    """All that a crawl has learned."""
+
+    arms: dict[str, ArmStatistics] = msgspec.field(default_factory=dict)
+    """By base arm."""
+    features: dict[str, Sums] = msgspec.field(default_factory=dict)
+    """By feature: z and n of the response question, then z and n of the relevance question."""
+    hub_arms: dict[str, ArmStatistics] = msgspec.field(default_factory=dict)
+    """By hub arm. Their results are counted in their base arms, too."""
+    families: dict[str, ArmStatistics] = msgspec.field(default_factory=dict)
+    """By family."""
+    hosts: dict[str, HostStatistics] = msgspec.field(default_factory=dict)
+    unseen_hosts: Tally = msgspec.field(default_factory=Tally)
+    """Whether hosts with cross-host links responded at their first try."""
+
+    def arm(self, base_arm: str) -> ArmStatistics:
+        """Return the statistics of a base arm. As in the methods below, missing ones are created."""
+        return _entry(self.arms, base_arm, ArmStatistics)
+
+    def hub_arm(self, arm: str) -> ArmStatistics:
+        return _entry(self.hub_arms, arm, ArmStatistics)
+
+    def family(self, name: str) -> ArmStatistics:
+        return _entry(self.families, name, ArmStatistics)
+
+    def host(self, name: str) -> HostStatistics:
+        return _entry(self.hosts, name, HostStatistics)
+
+    def sums(self, feature: str) -> Sums:
+        sums = self.features.get(feature)
+        if sums is None:
+            sums = self.features[feature] = [0.0, 0.0, 0.0, 0.0]
+        return sums
+
+    def add(self, other: PolicyStatistics) -> None:
+        """Add what another crawl has learned.
+
+        >>> own, other = PolicyStatistics(), PolicyStatistics()
+        >>> own.arm("x").tries, other.arm("x").tries = 1, 2
+        >>> own.add(other)
+        >>> own.arm("x").tries
+        3
+        """
+        for name, arm in other.arms.items():
+            self.arm(name).add(arm)
+        for name, arm in other.hub_arms.items():
+            self.hub_arm(name).add(arm)
+        for name, arm in other.families.items():
+            self.family(name).add(arm)
+        for name, host in other.hosts.items():
+            self.host(name).add(host)
+        self.unseen_hosts.add(other.unseen_hosts)
+        for feature, sums in other.features.items():
+            own = self.sums(feature)
+            for index, value in enumerate(sums):
+                own[index] += value
+
+
+_T = TypeVar("_T")
+
+
+def _entry(table: dict[str, _T], name: str, make: Callable[[], _T]) -> _T:
+    entry = table.get(name)
+    if entry is None:
+        entry = table[name] = make()
+    return entry
 
 
 class ArmPosterior(NamedTuple):
-    """The probabilities of both questions for the next link of an arm."""
+    """The probabilities of both questions for the next link of an arm: is there a page, and is it relevant?"""
 
     response: float
-    """Probability that a request returns a page."""
     relevance: float
-    """Probability that the page is relevant."""
 
     @property
     def probability(self) -> float:
@@ -137,10 +297,57 @@ class PosteriorModel:
 
     def __init__(self, config: PolicyConfig) -> None:
         self._config = config
-        self.feature_model = FeatureModel(config)
+        self.target_priors: Mapping[str, float] = {}
+        """Log-odds of the relevance question by feature."""
         self.statistics = PolicyStatistics()
         self.delta = PolicyStatistics()
         """The part of `statistics` that was learned since the last delta was sent to other shards."""
+
+    def weight(self, feature: str, question: int, *, is_general: bool) -> float:
+        """Return what a feature adds to the log-odds of a question."""
+        prior = self.target_priors.get(feature, 0.0) if question == RELEVANCE else 0.0
+        sums = self.statistics.features.get(feature)
+        if sums is None:
+            return prior
+        rate = self._config.general_learning_rate if is_general else self._config.host_learning_rate
+        return prior + weight_from_sums(sums[question], sqrt(sums[question + 1]), rate, self._config.beta)
+
+    def log_odds(self, features: Features, question: int, lift: float = 0.0) -> float:
+        """Return the log-odds of a question for an arm with these features; `lift` is added."""
+        config, known = self._config, self.statistics.features
+        beta = config.beta
+        rate = config.general_learning_rate
+        total = lift + (config.response_bias if question == RESPONSE else config.relevance_bias)
+        if self.target_priors and question == RELEVANCE:
+            total += sum(self.target_priors.get(feature, 0.0) for feature in features[:GENERAL_FEATURES])
+        for index, feature in enumerate(features):
+            if index == GENERAL_FEATURES:
+                rate = config.host_learning_rate
+            sums = known.get(feature)
+            if sums is not None:
+                total += weight_from_sums(sums[question], sqrt(sums[question + 1]), rate, beta)
+        return total
+
+    def learn_weights(self, features: Features, question: int, *, result: float, lift: float = 0.0) -> None:
+        """Learn the weights of features for a question from the result of one request, from 0 to 1.
+
+        With `lift`, features learn only what the lift does not explain.
+        """
+        gradient = sigmoid(self.log_odds(features, question, lift)) - result
+        beta = self._config.beta
+        rate = self._config.general_learning_rate
+        more_n = gradient * gradient
+        for index, feature in enumerate(features):
+            if index == GENERAL_FEATURES:
+                rate = self._config.host_learning_rate
+            sums, delta = self.statistics.sums(feature), self.delta.sums(feature)
+            n = sums[question + 1]
+            root_n = sqrt(n)
+            weight = weight_from_sums(sums[question], root_n, rate, beta)
+            more_z = z_increment(gradient, root_n, sqrt(n + more_n), weight, rate)
+            for own in (sums, delta):
+                own[question] += more_z
+                own[question + 1] += more_n
 
     def tries(self, arm: str) -> int:
         """Return the number of tries of a base arm or a hub arm."""
@@ -150,12 +357,11 @@ class PosteriorModel:
 
     def prior(self, key: ArmKey) -> ArmPosterior:
         """Return the probabilities from features and host, without the results of the arm (steps 1 and 2)."""
-        statistics, features, host = self.statistics, key.features, key.host
+        features = key.features
         response = self._presence(key)
         if self._config.separate_responses:
-            response *= sigmoid(self.feature_model.log_odds(statistics, features, RESPONSE))
-        lift = self.lift(host)
-        return ArmPosterior(response, sigmoid(self.feature_model.log_odds(statistics, features, RELEVANCE, lift)))
+            response *= sigmoid(self.log_odds(features, RESPONSE))
+        return ArmPosterior(response, sigmoid(self.log_odds(features, RELEVANCE, self.lift(key.host))))
 
     def lift(self, host: str) -> float:
         """Return how much better than its features predict a host is, as a difference of log-odds."""
@@ -236,15 +442,14 @@ class PosteriorModel:
 
     def _learn_features(self, outcome: Outcome, key: ArmKey, *, is_explained: bool) -> float:
         """Learn the weights of features, and return the reward that they predicted before; 0 for a failure."""
-        features, is_page, targets = key.features, outcome.failure is None, self._targets
+        features, is_page = key.features, outcome.failure is None
         separate = self._config.separate_responses
         if separate and (is_page or not is_explained):
-            self.feature_model.learn(targets, features, RESPONSE, result=is_page)
+            self.learn_weights(features, RESPONSE, result=is_page)
         if not is_page and (separate or is_explained):
             return 0.0
-        expected = sigmoid(self.feature_model.log_odds(self.statistics, features, RELEVANCE))
-        lift = self.lift(outcome.host)
-        self.feature_model.learn(targets, features, RELEVANCE, result=outcome.reward, lift=lift)
+        expected = sigmoid(self.log_odds(features, RELEVANCE))
+        self.learn_weights(features, RELEVANCE, result=outcome.reward, lift=self.lift(outcome.host))
         return expected
 
     def _count_host(self, outcome: Outcome, key: ArmKey, expected: float) -> None:

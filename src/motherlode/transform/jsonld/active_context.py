@@ -14,34 +14,42 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Literal, Protocol
 
-from motherlode.transform.jsonld.iris import is_blank
-from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, has_keyword_form
-from motherlode.www.iri import is_absolute
+import msgspec
+
+from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, has_keyword_form, is_blank
+from motherlode.www.iri import is_absolute, split_curie
 
 _MAX_CACHED_KEYS = 4096
 """Keys whose expansion a context caches. Real documents have fewer; the limit bounds the memory for others."""
-
 _MAX_CACHED_KEY_CHARACTERS = 256
-
 _serial_numbers = itertools.count()
 
 
-class DocumentBase(Enum):
-    """Placeholder for the base IRI of the document."""
+class Placeholder(Enum):
+    """Values that JSON cannot express."""
 
-    DOCUMENT = "document"
-
-
-class Absent(Enum):
-    """Placeholder for a missing entry, where null has another meaning."""
-
-    ABSENT = "absent"
+    DOCUMENT = "the base IRI of the document"
+    ABSENT = "a missing entry, where null has another meaning"
 
 
-DOCUMENT: Final = DocumentBase.DOCUMENT
-ABSENT: Final = Absent.ABSENT
-Base = str | Literal[DocumentBase.DOCUMENT] | None
+DOCUMENT: Final = Placeholder.DOCUMENT
+ABSENT: Final = Placeholder.ABSENT
+Base = str | Literal[Placeholder.DOCUMENT] | None
+OptionalEntry = str | Literal[Placeholder.ABSENT] | None
 NO_CONTAINER: frozenset[str] = frozenset()
+
+
+class ContextOrigin(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a local context was found, and how it is applied."""
+
+    base: Base = DOCUMENT
+    """Base of relative references in the context."""
+    remote: tuple[str, ...] = ()
+    """URLs of the remote contexts that contain the context, outermost first."""
+    override_protected: bool = False
+    """Whether the context may redefine protected terms."""
+    validate_scoped: bool = True
+    """Whether a remote context is processed again if one of `remote` is the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +62,8 @@ class TermDefinition:
     protected: bool = False
     reverse: bool = False
     type: str | None = None
-    language: str | Literal[Absent.ABSENT] | None = ABSENT
-    direction: str | Literal[Absent.ABSENT] | None = ABSENT
+    language: OptionalEntry = ABSENT
+    direction: OptionalEntry = ABSENT
     container: frozenset[str] = NO_CONTAINER
     context: Json = ABSENT
     """The scoped context as written, or `ABSENT`."""
@@ -123,57 +131,33 @@ def _drop_unusable(iri: str | None) -> str | None:
     return iri if iri and (iri in KEYWORDS or ":" in iri) else None
 
 
-class ActiveContext:
+class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
     """Term definitions and defaults. Apart from its key cache, a context does not change once it is in use."""
 
-    __slots__ = (
-        "base",
-        "direction",
-        "is_incomplete",
-        "key_cache",
-        "language",
-        "lazy",
-        "previous",
-        "serial_number",
-        "terms",
-        "vocab",
-    )
-
-    def __init__(self) -> None:
-        self.serial_number = next(_serial_numbers)
-        """Identifies the context in the cache. Never reused, unlike `id()`."""
-        self.terms: dict[str, TermDefinition | None] = {}
-        """Definitions by term. None hides the lazy definition of a term."""
-        self.lazy: tuple[LazyTerms, ...] = ()
-        """Lazy tables, searched in order for terms that are not in `terms`."""
-        self.vocab: str | None = None
-        self.language: str | None = None
-        self.direction: str | None = None
-        self.base: Base = DOCUMENT
-        self.previous: ActiveContext | None = None
-        self.is_incomplete = False
-        """Whether a remote context was missing. Undefined terms may then be terms of it, not relative IRIs."""
-        self.key_cache: dict[str, ExpandedKey] = {}
-        """Expanded keys by name, filled by `key`."""
+    terms: dict[str, TermDefinition | None] = msgspec.field(default_factory=dict)
+    """Definitions by term. None hides the lazy definition of a term."""
+    lazy: tuple[LazyTerms, ...] = ()
+    """Lazy tables, searched in order for terms that are not in `terms`."""
+    vocab: str | None = None
+    language: str | None = None
+    direction: str | None = None
+    base: Base = DOCUMENT
+    previous: ActiveContext | None = None
+    is_incomplete: bool = False
+    """Whether a remote context was missing. Undefined terms may then be terms of it, not relative IRIs."""
+    serial_number: int = msgspec.field(default_factory=lambda: next(_serial_numbers))
+    """Identifies the context in the cache. Never reused, unlike `id()`."""
+    key_cache: dict[str, ExpandedKey] = msgspec.field(default_factory=dict)
+    """Expanded keys by name, filled by `key`."""
 
     def clone(self) -> ActiveContext:
         """Return a copy with the same definitions and an empty key cache."""
-        copy = ActiveContext()
-        copy.terms = self.terms.copy()
-        copy.lazy = self.lazy
-        copy.vocab = self.vocab
-        copy.language = self.language
-        copy.direction = self.direction
-        copy.base = self.base
-        copy.previous = self.previous
-        copy.is_incomplete = self.is_incomplete
-        return copy
+        return msgspec.structs.replace(self, terms=self.terms.copy(), serial_number=next(_serial_numbers), key_cache={})
 
     def term(self, name: str) -> TermDefinition | None:
         """Return the definition of a term, or None."""
-        found = self.terms.get(name, ABSENT)
-        if found is not ABSENT:
-            return found
+        if name in self.terms:
+            return self.terms[name]
         for source in self.lazy:
             if name in source:
                 return source.define(name)
@@ -192,11 +176,8 @@ class ActiveContext:
 
     def expand_term(self, value: str) -> str | None:
         """Expand an IRI with the vocabulary mapping but without the document base (IRI Expansion, section 5.2.2)."""
-        if value[:1] == "@":
-            if value in KEYWORDS:
-                return value
-            if has_keyword_form(value):
-                return None
+        if has_keyword_form(value):
+            return value if value in KEYWORDS else None
         definition = self.term(value)
         if definition is not None:
             return definition.iri
@@ -207,11 +188,8 @@ class ActiveContext:
 
     def expand_reference(self, value: str) -> str | None:
         """Expand an IRI without the vocabulary mapping and without the document base. The result may be relative."""
-        if value[:1] == "@":
-            if value in KEYWORDS:
-                return value
-            if has_keyword_form(value):
-                return None
+        if has_keyword_form(value):
+            return value if value in KEYWORDS else None
         definition = self.term(value)
         if definition is not None and definition.iri is not None and definition.iri in KEYWORDS:
             return definition.iri
@@ -219,17 +197,15 @@ class ActiveContext:
 
     def _expand_compact_iri(self, value: str) -> str | None:
         """Expand blank node identifiers, absolute and compact IRIs (IRI Expansion, step 6). None for other values."""
-        colon = value.find(":", 1)
-        if colon == -1:
-            return None
-        if value.startswith("//", colon + 1):
-            return value
-        prefix = value[:colon]
+        curie = split_curie(value)
+        if curie is None:
+            return value if ":" in value[1:] else None
+        prefix, reference = curie
         if prefix == "_":
             return value
         definition = self.term(prefix)
         if definition is not None and definition.prefix and definition.iri is not None:
-            return definition.iri + value[colon + 1 :]
+            return definition.iri + reference
         return value if is_absolute(value) else None
 
     def has_protected_terms(self) -> bool:

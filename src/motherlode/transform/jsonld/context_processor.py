@@ -1,11 +1,9 @@
-"""Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in docstrings are those of section 4.1.2.
-
-The functions at the top parse the entries of a context that are not terms (steps 5.5 to 5.11).
-"""
+"""Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in docstrings are those of section 4.1.2."""
 
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from motherlode.transform.jsonld.active_context import (
     DOCUMENT,
@@ -13,119 +11,49 @@ from motherlode.transform.jsonld.active_context import (
     Base,
     CachedContext,
     ContextCache,
+    ContextOrigin,
     TermDefinition,
 )
-from motherlode.transform.jsonld.context_tables import BundledContext, ContextDocument, ContextLoader
-from motherlode.transform.jsonld.iris import is_blank, is_well_formed
-from motherlode.transform.jsonld.jsonld_errors import (
-    ErrorCode,
-    JsonLdError,
-    LimitExceeded,
-    Notes,
-    describe_value,
-    shorten,
+from motherlode.transform.jsonld.context_tables import (
+    BundledContext,
+    ProvidedContext,
+    find_provided,
+    is_bundled,
+    load_context,
 )
-from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json, Mode, ProcessorOptions
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, require, shorten
+from motherlode.transform.jsonld.processor_options import (
+    CONTEXT_ENTRIES,
+    Json,
+    Mode,
+    Node,
+    ProcessorOptions,
+    is_blank,
+    is_well_formed,
+)
 from motherlode.transform.jsonld.term_definitions import TermDefiner, parse_direction
 from motherlode.www.iri import is_absolute, resolve
-
-
-def check_version(version: Json, *, is_1_1: bool) -> None:
-    """Check `@version` (step 5.5)."""
-    if isinstance(version, bool) or version != 1.1:
-        raise JsonLdError(ErrorCode.INVALID_VERSION_VALUE, describe_value(version))
-    if not is_1_1:
-        raise JsonLdError(ErrorCode.PROCESSING_MODE_CONFLICT, describe_value(version))
-
-
-def parse_base(value: Json, current: str | None) -> str | None:
-    """Return the new base IRI; `current` is the base against which it is resolved (step 5.7)."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_BASE_IRI, describe_value(value))
-    if is_absolute(value):
-        return value
-    if current is None:
-        raise JsonLdError(ErrorCode.INVALID_BASE_IRI, value)
-    return resolve(current, value)
-
-
-def is_relative_base(value: Json) -> bool:
-    """Return whether `@base` is relative, so that its meaning depends on the document."""
-    return isinstance(value, str) and not is_absolute(value)
-
-
-def parse_vocab(value: Json, active: ActiveContext, *, is_1_1: bool) -> str | None:
-    """Return the vocabulary mapping without the document base. The result may be relative."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, describe_value(value))
-    if is_blank(value):
-        return value
-    if not is_1_1 and not is_absolute(value):
-        raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, value)
-    expanded = active.expand_term(value)
-    if expanded is None:
-        raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, value)
-    return expanded
-
-
-def is_relative(iri: str | None) -> bool:
-    """Return whether an IRI must be resolved."""
-    return iri is not None and not is_absolute(iri) and not is_blank(iri)
-
-
-def resolve_vocab(relative: str, base: str | None) -> str:
-    """Resolve a relative vocabulary mapping against the base (step 5.8)."""
-    found = relative if base is None else resolve(base, relative)
-    if not is_absolute(found):
-        raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, relative)
-    return found
-
-
-def parse_default_language(value: Json) -> str | None:
-    """Parse `@language` (step 5.9)."""
-    if value is not None and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_DEFAULT_LANGUAGE, describe_value(value))
-    return value
-
-
-def parse_default_direction(value: Json, *, is_1_1: bool) -> str | None:
-    """Parse `@direction` (step 5.10)."""
-    if not is_1_1:
-        raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@direction")
-    return parse_direction(value)
-
-
-def check_propagate(value: Json, *, is_1_1: bool) -> None:
-    """Check `@propagate` (step 5.11)."""
-    if not is_1_1:
-        raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@propagate")
-    if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PROPAGATE_VALUE, describe_value(value))
-
-
-def check_protected(value: Json) -> bool:
-    """Check `@protected` and return it."""
-    if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, describe_value(value))
-    return value
-
-
-# The algorithm
 
 _CACHE = ContextCache(entries=1024, weight=200_000)
 _MAX_CACHED_CONTEXT_BYTES = 32_768
 """Longer contexts are not cached."""
 _CHARACTERS_PER_TERM = 64
 """Characters of text that weigh as much as one term in the cache."""
-_COPIED_TERMS_PER_DEFINITION = 32
-"""Terms whose copying costs as much work as one definition."""
 _SETTINGS = ("@version", "@base", "@vocab", "@language", "@direction", "@propagate", "@protected")
 """Entries other than terms, in the order of the specification."""
-INITIAL_CONTEXTS = {mode: ActiveContext() for mode in Mode}
+_INITIAL_CONTEXTS = {mode: ActiveContext() for mode in Mode}
+
+# Limits far above the needs of real documents
+_MAX_SCOPE_DEPTH = 50
+"""Nesting of scoped contexts."""
+_MAX_WORK = 300_000
+"""Term definitions per document, about a second of work."""
+_COPIED_TERMS_PER_DEFINITION = 32
+"""Terms whose copying costs as much work as one definition."""
+_MAX_REMOTE_DEPTH = 50
+"""Nesting of remote contexts that load one another."""
+MAX_REMOTE_LOADS = 1000
+"""Remote contexts loaded per document."""
 
 
 class ContextProcessor:
@@ -134,10 +62,9 @@ class ContextProcessor:
     def __init__(self, options: ProcessorOptions, notes: Notes) -> None:
         self._base = options.base
         self._strict = options.strict
-        self._limits = options.limits
+        self._contexts = options.contexts
         self._is_1_1 = options.mode is Mode.V1_1
         self._notes = notes
-        self._loader = ContextLoader(options.contexts)
         self._work = 0
         self._loads = 0
         self._scopes = 0
@@ -145,12 +72,13 @@ class ContextProcessor:
         """Whether the context being processed must not be cached: it depends on this document, or has problems to
         report."""
         self._sources: dict[str, bytes | None] = {}
-        self.initial = INITIAL_CONTEXTS[options.mode]
+        self.initial = _INITIAL_CONTEXTS[options.mode]
 
     # Called by expansion
 
     def apply_embedded(self, active: ActiveContext, local: Json) -> ActiveContext:
         """Return the context inside an object with `@context` (Expansion, step 9)."""
+        origin = ContextOrigin()
         key: str | bytes
         if isinstance(local, str):
             key = local
@@ -158,40 +86,27 @@ class ContextProcessor:
             try:
                 key = msgspec.json.encode(local)
             except (ValueError, TypeError, OverflowError, RecursionError):  # without a key it cannot be cached
-                return self.process(active, local, base=DOCUMENT)
+                return self.process(active, local, origin)
         if len(key) > _MAX_CACHED_CONTEXT_BYTES:
-            return self.process(active, local, base=DOCUMENT)
-        return self._process_cached(key, active, local, base=DOCUMENT)
+            return self.process(active, local, origin)
+        return self._process_cached(key, active, local, origin, propagate=True)
 
     def apply_scoped(
         self, active: ActiveContext, definition: TermDefinition, *, override_protected: bool, propagate: bool
     ) -> ActiveContext:
         """Return the context inside the values of a term, or inside the nodes of a type, with a scoped context."""
-        return self._process_cached(
-            definition.context_key,
-            active,
-            definition.context,
-            base=definition.context_base,
-            override_protected=override_protected,
-            propagate=propagate,
-        )
+        origin = ContextOrigin(base=definition.context_base, override_protected=override_protected)
+        return self._process_cached(definition.context_key, active, definition.context, origin, propagate=propagate)
 
     def _process_cached(
-        self,
-        key: str | bytes | int,
-        active: ActiveContext,
-        local: Json,
-        *,
-        base: Base,
-        override_protected: bool = False,
-        propagate: bool = True,
+        self, key: str | bytes | int, active: ActiveContext, local: Json, origin: ContextOrigin, *, propagate: bool
     ) -> ActiveContext:
-        whole_key = (active.serial_number, key, override_protected, propagate)
+        whole_key = (active.serial_number, key, origin.override_protected, propagate)
         found = _CACHE.get(whole_key)
-        if found is not None and all(self._loader.provided_content(url) == content for url, content in found.sources):
+        if found is not None and all(find_provided(self._contexts, url) == content for url, content in found.sources):
             return found.context
         self._is_document_specific, self._sources = False, {}
-        context = self.process(active, local, base=base, override_protected=override_protected, propagate=propagate)
+        context = self.process(active, local, origin, propagate=propagate)
         if not self._is_document_specific:
             _CACHE.put(whole_key, CachedContext(context, tuple(self._sources.items()), self._weight(key, context)))
         return context
@@ -204,20 +119,9 @@ class ContextProcessor:
     # The algorithm
 
     def process(
-        self,
-        active: ActiveContext,
-        local: Json,
-        *,
-        base: Base,
-        remote: tuple[str, ...] = (),
-        override_protected: bool = False,
-        propagate: bool = True,
-        validate_scoped: bool = True,
+        self, active: ActiveContext, local: Json, origin: ContextOrigin, *, propagate: bool = True
     ) -> ActiveContext:
-        """Return `active` extended by the local context.
-
-        `remote` are the URLs of the remote contexts in which the local context was found.
-        """
+        """Return `active` extended by the local context."""
         if isinstance(local, dict) and isinstance(local.get("@propagate"), bool):
             propagate = local["@propagate"]
         result = active.clone()
@@ -226,81 +130,47 @@ class ContextProcessor:
             result.previous = active
         for context in local if isinstance(local, list) else [local]:
             try:
-                if context is None:
-                    result = self._nullify(active, result, override_protected=override_protected, propagate=propagate)
+                if context is None:  # step 5.1
+                    may_nullify = origin.override_protected or not active.has_protected_terms()
+                    require(may_nullify, ErrorCode.INVALID_CONTEXT_NULLIFICATION)
+                    result = ActiveContext(previous=None if propagate else result)
                 elif isinstance(context, str):
-                    result = self._apply_remote(
-                        result,
-                        context,
-                        base=base,
-                        remote=remote,
-                        override_protected=override_protected,
-                        validate_scoped=validate_scoped,
-                    )
-                elif isinstance(context, dict):
-                    self._define(result, context, base=base, remote=remote, override_protected=override_protected)
+                    result = self._apply_remote(result, context, origin)
                 else:
-                    raise JsonLdError(ErrorCode.INVALID_LOCAL_CONTEXT, describe_value(context))
+                    require(isinstance(context, dict), ErrorCode.INVALID_LOCAL_CONTEXT, context)
+                    self._define(result, context, origin)
             except JsonLdError as error:
                 self._tolerate(error)
         return result
 
     def _tolerate(self, error: JsonLdError) -> None:
-        if self._strict or isinstance(error, LimitExceeded):
-            raise error
+        self._notes.tolerate(error)
         self._is_document_specific = True
-        self._notes.add(str(error), error.detail)
 
     def _spend_work(self, work: int) -> None:
         self._work += work
-        if self._work > self._limits.context_work:
+        if self._work > _MAX_WORK:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "the contexts of the document need too much work")
-
-    def _nullify(
-        self, active: ActiveContext, result: ActiveContext, *, override_protected: bool, propagate: bool
-    ) -> ActiveContext:
-        """Handle a null context (step 5.1)."""
-        if not override_protected and active.has_protected_terms():
-            raise JsonLdError(ErrorCode.INVALID_CONTEXT_NULLIFICATION)
-        fresh = ActiveContext()
-        if not propagate:
-            fresh.previous = result
-        return fresh
 
     # Remote contexts
 
-    def _apply_remote(
-        self,
-        result: ActiveContext,
-        reference: str,
-        *,
-        base: Base,
-        remote: tuple[str, ...],
-        override_protected: bool,
-        validate_scoped: bool,
-    ) -> ActiveContext:
+    def _apply_remote(self, result: ActiveContext, reference: str, origin: ContextOrigin) -> ActiveContext:
         """Process a remote context (step 5.2)."""
-        url = self._resolve_reference(reference, base)
-        if not validate_scoped and url in remote:
+        url = self._resolve_reference(reference, origin.base)
+        if not origin.validate_scoped and url in origin.remote:
             return result
-        if len(remote) >= self._limits.remote_contexts:
+        if len(origin.remote) >= _MAX_REMOTE_DEPTH:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, url)
         found = self._load(url)
         if found is None:
-            return self._record_missing(result, url)
+            self._record_missing(result, url)
+            return result
         if isinstance(found, BundledContext):
             lazy = found.apply_to(result)
             if lazy is not None:
                 self._spend_work(1 + len(result.terms) // _COPIED_TERMS_PER_DEFINITION)
                 return lazy
-        return self.process(
-            result,
-            found.context,
-            base=url,
-            remote=(*remote, url),
-            override_protected=override_protected,
-            validate_scoped=validate_scoped,
-        )
+        return self.process(result, found.context, replace(origin, base=url, remote=(*origin.remote, url)))
 
     def _resolve_reference(self, reference: str, base: Base) -> str:
         if not self._strict:
@@ -312,60 +182,43 @@ class ContextProcessor:
             base = self._base
         if base is None:
             raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, reference)
-        if not self._strict and (bundled := self._loader.find_url_without_scheme(reference)):
+        with_scheme = "https://" + reference.lstrip("/")
+        if not self._strict and is_bundled(with_scheme):
             self._is_document_specific = True
-            self._notes.add(f"context URL without a scheme, read as {bundled}", reference)
-            return bundled
+            self._notes.add(f"context URL without a scheme, read as {with_scheme}", reference)
+            return with_scheme
         return resolve(base, reference)
 
-    def _load(self, url: str) -> BundledContext | ContextDocument | None:
+    def _load(self, url: str) -> BundledContext | ProvidedContext | None:
         self._loads += 1
-        if self._loads > self._limits.remote_loads:
+        if self._loads > MAX_REMOTE_LOADS:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "too many remote contexts")
-        self._sources[url] = self._loader.provided_content(url)
-        return self._loader.load(url)
+        self._sources[url] = find_provided(self._contexts, url)
+        return load_context(self._contexts, url)
 
-    def _record_missing(self, result: ActiveContext, url: str) -> ActiveContext:
-        if self._strict:
-            raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, url)
+    def _record_missing(self, result: ActiveContext, url: str) -> None:
+        require(not self._strict, ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, url)
         self._is_document_specific = True
         self._notes.add(f"context not loaded: {shorten(url)}; the block was read without it", url)
         if url.startswith(("http://", "https://")) and is_well_formed(url):
             self._notes.wanted[url] = None
         result.is_incomplete = True
-        return result
 
     # Context definitions
 
-    def _define(
-        self,
-        result: ActiveContext,
-        context: dict[str, Json],
-        *,
-        base: Base,
-        remote: tuple[str, ...],
-        override_protected: bool,
-    ) -> None:
+    def _define(self, result: ActiveContext, context: Node, origin: ContextOrigin) -> None:
         """Process a context definition (steps 5.4 to 5.13)."""
         if "@import" in context:
-            context = self._merge_import(result, context, base)
+            context = self._merge_import(result, context, origin.base)
         for name in _SETTINGS:
             if name in context:
                 try:
-                    self._apply_setting(result, name, context[name], remote)
+                    self._apply_setting(result, name, context[name], is_remote=bool(origin.remote))
                 except JsonLdError as error:
                     self._tolerate(error)
         self._spend_work(len(context))
         definer = TermDefiner(
-            active=result,
-            local=context,
-            base=base,
-            is_1_1=self._is_1_1,
-            check_scope=self._check_scope,
-            protected=context.get("@protected") is True,
-            override_protected=override_protected,
-            remote=remote,
-            term_depth=self._limits.term_depth,
+            active=result, local=context, origin=origin, is_1_1=self._is_1_1, check_scope=self._check_scope
         )
         for term in context:
             if term not in CONTEXT_ENTRIES:
@@ -374,25 +227,53 @@ class ContextProcessor:
                 except JsonLdError as error:
                     self._tolerate(error)
 
-    def _apply_setting(self, result: ActiveContext, name: str, value: Json, remote: tuple[str, ...]) -> None:
+    def _apply_setting(self, result: ActiveContext, name: str, value: Json, *, is_remote: bool) -> None:
+        """Apply an entry that is not a term (steps 5.5 to 5.11)."""
         if name == "@version":
-            check_version(value, is_1_1=self._is_1_1)
+            require(value == 1.1, ErrorCode.INVALID_VERSION_VALUE, value)
+            require(self._is_1_1, ErrorCode.PROCESSING_MODE_CONFLICT, value)
         elif name == "@base":
-            if not remote:
-                result.base = parse_base(value, self._base_of(result) if is_relative_base(value) else None)
+            if not is_remote:  # the base of a remote context is ignored
+                result.base = self._parse_base(value, result)
         elif name == "@vocab":
-            vocab = parse_vocab(value, result, is_1_1=self._is_1_1)
-            if vocab is not None and is_relative(vocab):
-                vocab = resolve_vocab(vocab, self._base_of(result))
-            result.vocab = vocab
+            result.vocab = self._parse_vocab(value, result)
         elif name == "@language":
-            result.language = parse_default_language(value)
+            require(value is None or isinstance(value, str), ErrorCode.INVALID_DEFAULT_LANGUAGE, value)
+            result.language = value
         elif name == "@direction":
-            result.direction = parse_default_direction(value, is_1_1=self._is_1_1)
+            require(self._is_1_1, ErrorCode.INVALID_CONTEXT_ENTRY, name)
+            result.direction = parse_direction(value)
         elif name == "@propagate":
-            check_propagate(value, is_1_1=self._is_1_1)
+            require(self._is_1_1, ErrorCode.INVALID_CONTEXT_ENTRY, name)
+            require(isinstance(value, bool), ErrorCode.INVALID_PROPAGATE_VALUE, value)
         else:
-            check_protected(value)
+            require(isinstance(value, bool), ErrorCode.INVALID_PROTECTED_VALUE, value)
+
+    def _parse_base(self, value: Json, active: ActiveContext) -> str | None:
+        """Return the new base IRI; a relative one is resolved against the current base (step 5.7)."""
+        require(value is None or isinstance(value, str), ErrorCode.INVALID_BASE_IRI, value)
+        if value is None or is_absolute(value):
+            return None if value is None else str(value)
+        current = self._base_of(active)
+        if current is None:
+            raise JsonLdError(ErrorCode.INVALID_BASE_IRI, value)
+        return resolve(current, value)
+
+    def _parse_vocab(self, value: Json, active: ActiveContext) -> str | None:
+        """Return the vocabulary mapping (step 5.8)."""
+        require(value is None or isinstance(value, str), ErrorCode.INVALID_VOCAB_MAPPING, value)
+        if value is None or is_blank(value):
+            return None if value is None else str(value)
+        require(self._is_1_1 or is_absolute(value), ErrorCode.INVALID_VOCAB_MAPPING, value)
+        expanded = active.expand_term(value)
+        if expanded is None:
+            raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, value)
+        if is_absolute(expanded) or is_blank(expanded):
+            return expanded
+        base = self._base_of(active)
+        resolved = expanded if base is None else resolve(base, expanded)
+        require(is_absolute(resolved), ErrorCode.INVALID_VOCAB_MAPPING, expanded)
+        return resolved
 
     def _base_of(self, active: ActiveContext) -> str | None:
         if active.base is DOCUMENT:
@@ -400,30 +281,26 @@ class ContextProcessor:
             return self._base
         return active.base
 
-    def _merge_import(self, result: ActiveContext, context: dict[str, Json], base: Base) -> dict[str, Json]:
+    def _merge_import(self, result: ActiveContext, context: Node, base: Base) -> Node:
         """Return the context merged with the one it imports (step 5.6)."""
-        if not self._is_1_1:
-            raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@import")
+        require(self._is_1_1, ErrorCode.INVALID_CONTEXT_ENTRY, "@import")
         reference = context["@import"]
-        if not isinstance(reference, str):
-            raise JsonLdError(ErrorCode.INVALID_IMPORT_VALUE, describe_value(reference))
+        require(isinstance(reference, str), ErrorCode.INVALID_IMPORT_VALUE, reference)
         url = self._resolve_reference(reference, base)
         found = self._load(url)
         if found is None:
             self._record_missing(result, url)
             return context
         imported = found.context
-        if not isinstance(imported, dict):
-            raise JsonLdError(ErrorCode.INVALID_REMOTE_CONTEXT, url)
-        if "@import" in imported:
-            raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@import inside an imported context")
+        require(isinstance(imported, dict), ErrorCode.INVALID_REMOTE_CONTEXT, url)
+        require("@import" not in imported, ErrorCode.INVALID_CONTEXT_ENTRY, "@import inside an imported context")
         return {**imported, **context}
 
-    def _check_scope(self, active: ActiveContext, local: Json, *, base: Base, remote: tuple[str, ...]) -> None:
-        if self._scopes >= self._limits.scope_depth:
+    def _check_scope(self, active: ActiveContext, local: Json, origin: ContextOrigin) -> None:
+        if self._scopes >= _MAX_SCOPE_DEPTH:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "scoped contexts are nested too deep")
         self._scopes += 1
         try:
-            self.process(active, local, base=base, remote=remote, override_protected=True, validate_scoped=False)
+            self.process(active, local, replace(origin, override_protected=True, validate_scoped=False))
         finally:
             self._scopes -= 1

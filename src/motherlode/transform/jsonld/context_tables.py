@@ -7,21 +7,22 @@ document first uses it. A document uses about twenty of the three thousand terms
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Mapping
+from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from motherlode.transform.jsonld.active_context import ActiveContext, TermDefinition
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.active_context import ActiveContext, ContextOrigin, TermDefinition
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, require
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json
 from motherlode.transform.jsonld.term_definitions import TermDefiner
 
 _LAZY_TABLE_SETTINGS = frozenset({"@vocab", "@language", "@version"})
 """Entries other than terms that a lazy table may have."""
+_MAX_CONTEXT_BYTES = 2 * 1024 * 1024
+"""Maximum size of a remote context. The largest in common use has 0.2 MB."""
 
 
 class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,30 +43,16 @@ class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     entries: dict[str, Json]
     groups: tuple[ContextGroup, ...] = ()
 
+    def expand(self) -> dict[str, Json]:
+        """Return the context as published.
 
-class ContextEntries(Mapping[str, Json]):
-    """The entries of a published context, rebuilt from its table on access.
-
-    >>> ContextEntries(ContextTable("", (), False, {"a": "b"}, (ContextGroup({"@id": "x:*"}, "c d"),)))["d"]
-    {'@id': 'x:d'}
-    """
-
-    def __init__(self, table: ContextTable) -> None:
-        self._plain = table.entries
-        self._grouped = {term: group.definition for group in table.groups for term in group.terms.split()}
-
-    def __getitem__(self, name: str) -> Json:
-        return self._plain[name] if name in self._plain else fill_definition(self._grouped[name], name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._grouped or name in self._plain
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._plain
-        yield from self._grouped
-
-    def __len__(self) -> int:
-        return len(self._plain) + len(self._grouped)
+        >>> ContextTable("", (), False, {"a": "b"}, (ContextGroup({"@id": "x:*"}, "c d"),)).expand()
+        {'a': 'b', 'c': {'@id': 'x:c'}, 'd': {'@id': 'x:d'}}
+        """
+        grouped = {
+            term: fill_definition(group.definition, term) for group in self.groups for term in group.terms.split()
+        }
+        return {**self.entries, **grouped}
 
 
 def fill_definition(definition: Json, term: str) -> Json:
@@ -79,23 +66,15 @@ class BundledContext:
     """A bundled context."""
 
     def __init__(self, table: ContextTable) -> None:
-        self.title = table.title
-        self.lazy = table.lazy
-        self._entries = ContextEntries(table)
+        self.context = table.expand()
+        self._is_lazy = table.lazy
         self._defined: dict[str, TermDefinition] = {}
         self._settings = {name: value for name, value in table.entries.items() if name in CONTEXT_ENTRIES}
-        if self.lazy and not self._settings.keys() <= _LAZY_TABLE_SETTINGS:
-            raise ValueError(
-                f"{table.title}: a lazy table cannot have {sorted(self._settings.keys() - _LAZY_TABLE_SETTINGS)}"
-            )
-
-    @cached_property
-    def context(self) -> dict[str, Json]:
-        """The context as published."""
-        return dict(self._entries)
+        if table.lazy and (forbidden := self._settings.keys() - _LAZY_TABLE_SETTINGS):
+            raise ValueError(f"{table.title}: a lazy table cannot have {sorted(forbidden)}")
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries and name not in self._settings
+        return name in self.context and name not in self._settings
 
     def define(self, name: str) -> TermDefinition | None:
         """Return the definition of a term of a lazy table. Lazy tables refer only to their own terms.
@@ -104,11 +83,15 @@ class BundledContext:
         """
         found = self._defined.get(name)
         if found is None:
-            home = ActiveContext()
-            home.vocab = self._settings.get("@vocab")
-            TermDefiner(
-                active=home, local=self._entries, base=None, is_1_1=True, check_scope=_reject_scoped_context
-            ).define(name)
+            home = ActiveContext(vocab=self._settings.get("@vocab"))
+            definer = TermDefiner(
+                active=home,
+                local=self.context,
+                origin=ContextOrigin(base=None),
+                is_1_1=True,
+                check_scope=_reject_scoped_context,
+            )
+            definer.define(name)
             found = home.terms.get(name)
             if found is not None:
                 self._defined[name] = found
@@ -116,7 +99,7 @@ class BundledContext:
 
     def apply_to(self, active: ActiveContext) -> ActiveContext | None:
         """Return `active` extended by this context; None if the full algorithm is needed."""
-        if not self.lazy or active.has_protected_terms():
+        if not self._is_lazy or active.has_protected_terms():
             return None
         result = active.clone()
         result.terms = {name: definition for name, definition in active.terms.items() if name not in self}
@@ -126,7 +109,7 @@ class BundledContext:
         return result
 
 
-def _reject_scoped_context(*_: Any, **__: Any) -> None:
+def _reject_scoped_context(*_: Any) -> None:
     raise ValueError("a lazy table cannot have scoped contexts")
 
 
@@ -157,70 +140,53 @@ def normalize_url(url: str) -> str:
 @lru_cache(maxsize=1)
 def _load_index() -> dict[str, str]:
     """Return the file names of the tables by normalized URL."""
-    content = (_tables_folder() / "index.json").read_bytes()
-    return msgspec.json.decode(content, type=dict[str, str])
+    return msgspec.json.decode(_read_file("index.json"), type=dict[str, str])
 
 
 @lru_cache(maxsize=64)
 def _load_table(name: str) -> BundledContext:
-    return BundledContext(msgspec.json.decode((_tables_folder() / name).read_bytes(), type=ContextTable))
+    return BundledContext(msgspec.json.decode(_read_file(name), type=ContextTable))
 
 
-def _tables_folder() -> Any:
-    return resources.files(__package__) / "contexts"
+def _read_file(name: str) -> bytes:
+    return (resources.files(__package__) / "contexts" / name).read_bytes()
 
 
-# Loading of remote contexts
-
-_MAX_CONTEXT_BYTES = 2 * 1024 * 1024
-"""Maximum size of a remote context. The largest in common use has 0.2 MB."""
+# Contexts provided by the caller
 
 
-@dataclass(frozen=True, slots=True)
-class ContextDocument:
-    """A remote context provided by the caller."""
+class ProvidedContext(NamedTuple):
+    """A remote context that the caller provided."""
 
     context: Json
 
 
-class ContextLoader:
-    """Loads remote contexts for one document: those of the caller first, then the bundled ones."""
+def find_provided(contexts: Mapping[str, bytes], url: str) -> bytes | None:
+    """Return the content that the caller provided for a URL, or None."""
+    if not contexts:
+        return None
+    found = contexts.get(url)
+    return found if found is not None else contexts.get(url.partition("#")[0])
 
-    def __init__(self, contexts: Mapping[str, bytes]) -> None:
-        self._contexts = contexts
 
-    def provided_content(self, url: str) -> bytes | None:
-        """Return the content that the caller provided for a URL, or None."""
-        if not self._contexts:
-            return None
-        found = self._contexts.get(url)
-        return found if found is not None else self._contexts.get(url.partition("#")[0])
-
-    def load(self, url: str) -> BundledContext | ContextDocument | None:
-        """Return the context at a URL; None if it is not available."""
-        content = self.provided_content(url)
-        if content is None:
-            return find_bundled_context(url)
-        try:
-            return _parse_context(content)
-        except ValueError as error:
-            code = error.code if isinstance(error, JsonLdError) else ErrorCode.LOADING_REMOTE_CONTEXT_FAILED
-            raise JsonLdError(code, url) from error
-
-    def find_url_without_scheme(self, reference: str) -> str | None:
-        """Return the URL of a bundled context for a reference without a scheme, such as `schema.org`; else None."""
-        address = "https://" + reference.lstrip("/")
-        return address if is_bundled(address) else None
+def load_context(contexts: Mapping[str, bytes], url: str) -> BundledContext | ProvidedContext | None:
+    """Return the context at a URL: the one that the caller provided, or else the bundled one; None if there is none."""
+    content = find_provided(contexts, url)
+    if content is None:
+        return find_bundled_context(url)
+    try:
+        return _parse_context(content)
+    except ValueError as error:
+        code = error.code if isinstance(error, JsonLdError) else ErrorCode.LOADING_REMOTE_CONTEXT_FAILED
+        raise JsonLdError(code, url) from error
 
 
 @lru_cache(maxsize=4)
-def _parse_context(content: bytes) -> ContextDocument:
-    if len(content) > _MAX_CONTEXT_BYTES:
-        raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is too large")
+def _parse_context(content: bytes) -> ProvidedContext:
+    require(len(content) <= _MAX_CONTEXT_BYTES, ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is too large")
     try:
         document = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
     except RecursionError as error:
         raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is nested too deep") from error
-    if not isinstance(document, dict) or "@context" not in document:
-        raise JsonLdError(ErrorCode.INVALID_REMOTE_CONTEXT)
-    return ContextDocument(document["@context"])
+    require(isinstance(document, dict) and "@context" in document, ErrorCode.INVALID_REMOTE_CONTEXT)
+    return ProvidedContext(document["@context"])

@@ -17,12 +17,12 @@ from motherlode.transform.jsonld.expansion_entries import (
     expand_language_map,
     finish_object,
 )
-from motherlode.transform.jsonld.iris import is_blank
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes
-from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, Mode, ProcessorOptions
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, require
+from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, Mode, Node, ProcessorOptions, is_blank
 from motherlode.www.iri import is_absolute, resolve
 
-Node = dict[str, Json]
+_MAX_DEPTH = 120
+"""Nesting of objects and arrays. Each level takes a few Python calls, so this is below the recursion limit."""
 
 
 class Expander:
@@ -31,10 +31,10 @@ class Expander:
     def __init__(self, options: ProcessorOptions, notes: Notes, contexts: ContextProcessor) -> None:
         self._base = options.base
         self._strict = options.strict
-        self._strips_iris = not (options.strict or options.strict_iris)
+        self._strips_iris = options.repairs_iris
         self.is_1_1 = options.mode is Mode.V1_1
-        self._remaining_depth = options.limits.depth
-        self._notes = notes
+        self._remaining_depth = _MAX_DEPTH
+        self.notes = notes
         self.contexts = contexts
 
     # Elements
@@ -43,15 +43,11 @@ class Expander:
         """Expand any element. `key` is the active property in `active`; None at the top level and in `@graph`."""
         if element is None:
             return None
-        if isinstance(element, dict):
+        if isinstance(element, (dict, list)):
             self._enter()
             try:
-                return self._expand_object(active, key, element, from_map=from_map)
-            finally:
-                self._remaining_depth += 1
-        if isinstance(element, list):
-            self._enter()
-            try:
+                if isinstance(element, dict):
+                    return self._expand_object(active, key, element, from_map=from_map)
                 return self._expand_array(active, key, element, from_map=from_map)
             finally:
                 self._remaining_depth += 1
@@ -77,7 +73,7 @@ class Expander:
             try:
                 expanded = self.expand(active, key, element, from_map=from_map)
             except JsonLdError as error:
-                self.tolerate(error)
+                self.notes.tolerate(error)
                 continue
             if isinstance(expanded, list):
                 if lists:
@@ -138,7 +134,7 @@ class Expander:
         """Remove white space before a reference, which would turn an absolute IRI into a relative one."""
         stripped = value.lstrip()
         if stripped != value:
-            self._notes.add("white space before an IRI was left out", value, repaired=True)
+            self.notes.add("white space before an IRI was left out", value, repaired=True)
         return stripped
 
     # Objects
@@ -218,15 +214,9 @@ class Expander:
                 else:
                     result[iri] = [expanded]
             except JsonLdError as error:
-                self.tolerate(error)
+                self.notes.tolerate(error)
         for name in nests:
             self._expand_nest(active, find(name), element[name], result, scope)
-
-    def tolerate(self, error: JsonLdError) -> None:
-        """Record the error as a note in tolerant mode, else raise it."""
-        if self._strict or isinstance(error, LimitExceeded):
-            raise error
-        self._notes.add(str(error), error.detail)
 
     def _expand_property(self, active: ActiveContext, entry: ExpandedKey, value: Json) -> Json:
         """Expand the value of a property (steps 13.5 to 13.12)."""
@@ -261,10 +251,10 @@ class Expander:
             if entry.scoped and entry.definition is not None:
                 active = self.contexts.apply_scoped(active, entry.definition, override_protected=True, propagate=True)
             for value in values if isinstance(values, list) else [values]:
-                if not isinstance(value, dict) or any(active.key(name).iri == "@value" for name in value):
-                    raise JsonLdError(ErrorCode.INVALID_NEST_VALUE, entry.name)
+                is_node = isinstance(value, dict) and all(active.key(name).iri != "@value" for name in value)
+                require(is_node, ErrorCode.INVALID_NEST_VALUE, entry.name)
                 self._expand_entries(active, entry, value, result, scope)
         except JsonLdError as error:
-            self.tolerate(error)
+            self.notes.tolerate(error)
         finally:
             self._remaining_depth += 1

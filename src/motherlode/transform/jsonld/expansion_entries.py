@@ -8,15 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from motherlode.transform.jsonld.active_context import ActiveContext, ExpandedKey
-from motherlode.transform.jsonld.iris import is_well_formed, parse_iri
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, describe_value
-from motherlode.transform.jsonld.processor_options import VALUE_ENTRIES, Json
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, require
+from motherlode.transform.jsonld.processor_options import VALUE_ENTRIES, Json, Node, is_well_formed, parse_iri
 
 if TYPE_CHECKING:
     from motherlode.transform.jsonld.expansion import Expander
-
-
-Node = dict[str, Json]
 
 
 def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Json:
@@ -28,8 +24,8 @@ def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Jso
         value_object = _check_value_object(result, strict=strict)
         return None if key is None else value_object
     if "@set" in result or "@list" in result:
-        if len(result) > 2 or (len(result) == 2 and "@index" not in result):
-            raise JsonLdError(ErrorCode.INVALID_SET_OR_LIST_OBJECT, ", ".join(sorted(result))[:100])
+        is_valid = len(result) == 1 or (len(result) == 2 and "@index" in result)
+        require(is_valid, ErrorCode.INVALID_SET_OR_LIST_OBJECT, ", ".join(sorted(result))[:100])
         if "@set" in result:
             return result["@set"]
     elif "@type" in result and not isinstance(result["@type"], list):
@@ -51,10 +47,9 @@ def _check_value_object(result: Node, *, strict: bool) -> Node | None:
     value = result["@value"]
     if value is None or value == []:
         return None
-    if "@language" in result and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, describe_value(value))
+    require("@language" not in result or isinstance(value, str), ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, value)
     if "@type" in result and not (isinstance(type_, str) and (is_well_formed if strict else parse_iri)(type_)):
-        raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, describe_value(type_))
+        raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, type_)
     return result
 
 
@@ -70,7 +65,7 @@ def add_reverse(expander: Expander, reverse_properties: Node, iri: str, expanded
     items = as_list(expanded)
     nodes = [item for item in items if "@value" not in item and "@list" not in item]
     if len(nodes) < len(items):
-        expander.tolerate(JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_VALUE, iri))
+        expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_VALUE, iri))
     reverse_properties.setdefault(iri, []).extend(nodes)
 
 
@@ -88,7 +83,7 @@ def expand_language_map(
             if string is None:
                 continue
             if not isinstance(string, str):
-                expander.tolerate(JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, describe_value(string)))
+                expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, string))
                 continue
             expanded = {"@value": string}
             if not none:
@@ -113,7 +108,7 @@ def expand_index_map(
             try:
                 result.append(_add_index(expander, active, entry, index, item))
             except JsonLdError as error:
-                expander.tolerate(error)
+                expander.notes.tolerate(error)
     return result
 
 
@@ -222,8 +217,7 @@ def expand_keyword(
     if keyword == "@type":
         _expand_types(expander, value, result, scope)
     elif keyword == "@id":
-        if not isinstance(value, str):
-            raise JsonLdError(ErrorCode.INVALID_ID_VALUE, describe_value(value))
+        require(isinstance(value, str), ErrorCode.INVALID_ID_VALUE, value)
         result["@id"] = expander.expand_id(active, value)
     elif keyword == "@value":
         _expand_value_entry(expander, value, result, scope)
@@ -249,10 +243,10 @@ def _expand_types(expander: Expander, value: Json, result: Node, scope: ObjectSc
     elif isinstance(value, list):
         strings = [item for item in value if isinstance(item, str)]
         if len(strings) < len(value):
-            expander.tolerate(JsonLdError(ErrorCode.INVALID_TYPE_VALUE, "not a string"))
+            expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_TYPE_VALUE, "not a string"))
         expanded = [expander.expand_type(scope.outside, item) for item in strings]
     else:
-        raise JsonLdError(ErrorCode.INVALID_TYPE_VALUE, describe_value(value))
+        raise JsonLdError(ErrorCode.INVALID_TYPE_VALUE, value)
     if "@type" in result:
         expanded = as_list(result["@type"]) + as_list(expanded)
     result["@type"] = expanded
@@ -261,25 +255,23 @@ def _expand_types(expander: Expander, value: Json, result: Node, scope: ObjectSc
 def _expand_value_entry(expander: Expander, value: Json, result: Node, scope: ObjectScope) -> None:
     """Expand `@value` (step 13.4.7)."""
     if scope.input_type() == "@json":
-        if not expander.is_1_1:
-            raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
+        require(expander.is_1_1, ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
     elif value is not None and not isinstance(value, _SCALARS):
-        expander.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, describe_value(value)))
+        expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, value))
         value = None  # a value object without a value would be taken for a blank node
     result["@value"] = value
 
 
 def _expand_annotation(expander: Expander, keyword: str, value: Json, result: Node) -> None:
     """Expand `@language`, `@direction` or `@index` (steps 13.4.8 to 13.4.10)."""
-    if keyword == "@language" and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, describe_value(value))
-    if keyword == "@direction":
-        if not expander.is_1_1:
-            return
-        if value not in ("ltr", "rtl"):
-            raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, describe_value(value))
-    if keyword == "@index" and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_INDEX_VALUE, describe_value(value))
+    if keyword == "@language":
+        require(isinstance(value, str), ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, value)
+    elif keyword == "@index":
+        require(isinstance(value, str), ErrorCode.INVALID_INDEX_VALUE, value)
+    elif not expander.is_1_1:
+        return
+    else:
+        require(value in ("ltr", "rtl"), ErrorCode.INVALID_BASE_DIRECTION, value)
     result[keyword] = value
 
 
@@ -289,8 +281,8 @@ def _expand_included(expander: Expander, active: ActiveContext, value: Json, res
         return
     expanded = expander.expand(active, None, value)
     items = expanded if isinstance(expanded, list) else [expanded]
-    if not all(isinstance(item, dict) and not item.keys() & {"@value", "@list", "@set"} for item in items):
-        raise JsonLdError(ErrorCode.INVALID_INCLUDED_VALUE, describe_value(value))
+    are_nodes = all(isinstance(item, dict) and not item.keys() & {"@value", "@list", "@set"} for item in items)
+    require(are_nodes, ErrorCode.INVALID_INCLUDED_VALUE, value)
     result["@included"] = result.get("@included", []) + items
 
 
@@ -298,8 +290,7 @@ def _expand_reverse(
     expander: Expander, active: ActiveContext, entry: ExpandedKey, value: Json, result: Node, scope: ObjectScope
 ) -> None:
     """Expand `@reverse` (step 13.4.13)."""
-    if not isinstance(value, dict):
-        raise JsonLdError(ErrorCode.INVALID_REVERSE_VALUE, entry.name)
+    require(isinstance(value, dict), ErrorCode.INVALID_REVERSE_VALUE, entry.name)
     scope.seen_reverse = True
     expanded = expander.expand(active, active.key("@reverse"), value) or {}
     turned_back = expanded.pop("@reverse", {})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -17,12 +17,10 @@ from motherlode.model.terms import PREFIXES
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.json_decoder import decode
 from motherlode.transform.jsonld.jsonld_errors import shorten
-from motherlode.transform.jsonld.processor_options import Json, ProcessorLimits, ProcessorOptions
+from motherlode.transform.jsonld.processor_options import Json, ProcessorOptions
 from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions
-from motherlode.www import html_scripts
-from motherlode.www.document import Document
-from motherlode.www.html_scripts import Script
+from motherlode.www.document import Document, Script
 
 _OPENING = re.compile(r"<!--(?:-?>|.*?--!?>|.*)|<script\b[^>]{0,1000}+>", re.IGNORECASE | re.DOTALL)
 _CLOSING = re.compile(r"</script|\Z", re.IGNORECASE)
@@ -46,7 +44,8 @@ class ScriptLocations:
     """
 
     def __init__(self, source: str, *, embedded: bool = True) -> None:
-        self._source = _normalize_source(source)
+        self._source = source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+        """The text with line ends and NUL normalized as an HTML parser does."""
         self._is_embedded = embedded
         """Whether the content is in script elements. Otherwise it is the whole source."""
         self._located: list[tuple[int, int] | None] = []
@@ -61,7 +60,11 @@ class ScriptLocations:
 
         `blocks` are all blocks of the page up to that one, in order.
         """
-        start = self._start(blocks) if self._is_embedded else (0, 0)
+        start: tuple[int, int] | None = (0, 0)
+        if self._is_embedded:
+            for content in blocks[len(self._located) :]:  # in order, because scripts often start alike
+                self._located.append(self._locate_script(content))
+            start = self._located[len(blocks) - 1]
         if start is None:
             return None, None
         line, column = start
@@ -70,29 +73,15 @@ class ScriptLocations:
         within = len(before) - (before.rfind("\n") + 1)
         return line + breaks + 1, within + 1 + (0 if breaks else column)
 
-    def _start(self, blocks: Sequence[str]) -> tuple[int, int] | None:
-        """Return the position of the last block.
-
-        The search starts after the blocks before it, because scripts often start alike.
-        """
-        for content in blocks[len(self._located) :]:
-            self._located.append(self._locate_script(content))
-        return self._located[len(blocks) - 1]
-
     def _locate_script(self, content: str) -> tuple[int, int] | None:
         ahead = self._starts[self._passed : self._passed + _MAX_SEARCHED_SCRIPTS]
-        found = next((number for number, start in enumerate(ahead) if self._is_whole_script(start, content)), None)
-        if found is None and (head := content[:_COMPARED_CHARACTERS]):
-            found = next((number for number, start in enumerate(ahead) if self._source.startswith(head, start)), None)
-            if found is None:
-                found = next(
-                    (number for number, start in enumerate(ahead) if self._starts_with_unescaped(start, head)), None
-                )
-        if found is None:
-            return None
-        self._passed += found + 1
-        self._advance(ahead[found])
-        return self._line, self._column
+        for is_script in (self._is_whole_script, self._has_same_start, self._has_same_start_unescaped):
+            for number, start in enumerate(ahead):
+                if is_script(start, content):
+                    self._passed += number + 1
+                    self._advance(start)
+                    return self._line, self._column
+        return None
 
     def _advance(self, start: int) -> None:
         """Move to the script at `start`. Lines are counted from the last script, so the page is scanned only once."""
@@ -116,19 +105,18 @@ class ScriptLocations:
             position = closing.end() if closing else position
         return found
 
-    def _starts_with_unescaped(self, start: int, head: str) -> bool:
-        """Return whether a script starts with `head` after unescaping, as in XHTML with character references."""
-        return html.unescape(self._source[start : start + _REFERENCE_CHARACTERS * _COMPARED_CHARACTERS]).startswith(
-            head
-        )
-
     def _is_whole_script(self, start: int, content: str) -> bool:
         return self._source.startswith(content, start) and bool(_CLOSING.match(self._source, start + len(content)))
 
+    def _has_same_start(self, start: int, content: str) -> bool:
+        head = content[:_COMPARED_CHARACTERS]
+        return bool(head) and self._source.startswith(head, start)
 
-def _normalize_source(source: str) -> str:
-    """Normalize line ends and NUL as an HTML parser does."""
-    return source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    def _has_same_start_unescaped(self, start: int, content: str) -> bool:
+        """Return whether a script starts like `content` after unescaping, as in XHTML with character references."""
+        head = content[:_COMPARED_CHARACTERS]
+        written = self._source[start : start + _REFERENCE_CHARACTERS * _COMPARED_CHARACTERS]
+        return bool(head) and html.unescape(written).startswith(head)
 
 
 def find_sample(content: str, sample: str) -> int:
@@ -138,28 +126,22 @@ def find_sample(content: str, sample: str) -> int:
     (7, 7)
     """
     found = _find_spelling(content, sample) if sample else -1
-    if found == -1:
-        # An IRI may be the text combined with a base, a vocabulary or a prefix.
-        for joint in list(_IRI_SEPARATORS.finditer(sample))[:_MAX_SEPARATORS]:
-            for start in (joint.start(), joint.end()):
-                found = _find_spelling(content, '"' + sample[start:]) if start < len(sample) else -1
-                if found != -1:
-                    return found + 1
-        return len(content) - len(content.lstrip())
-    return found
+    if found != -1:
+        return found
+    # An IRI may be the text combined with a base, a vocabulary or a prefix.
+    for joint in list(_IRI_SEPARATORS.finditer(sample))[:_MAX_SEPARATORS]:
+        for start in joint.span():
+            found = _find_spelling(content, '"' + sample[start:]) if start < len(sample) else -1
+            if found != -1:
+                return found + 1
+    return len(content) - len(content.lstrip())
 
 
 def _find_spelling(content: str, sample: str) -> int:
-    found = content.find(sample)
-    if found != -1:
-        return found
     opening, text = ('"', sample[1:]) if sample.startswith('"') else ("", sample)
-    for spelled in (json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]):
-        for form in (spelled, spelled.replace("/", "\\/")):
-            found = content.find(opening + form)
-            if found != -1:
-                return found
-    return -1
+    escaped = [json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]]
+    forms = [text, *(form for spelled in escaped for form in (spelled, spelled.replace("/", "\\/")))]
+    return next((found for form in forms if (found := content.find(opening + form)) != -1), -1)
 
 
 # Script elements (JSON-LD 1.1, section 7; JSON-LD 1.1 API, section 9.4)
@@ -169,14 +151,12 @@ MEDIA_TYPE = "application/ld+json"
 
 def find_scripts(document: Document) -> Iterator[Script]:
     """Return the JSON-LD scripts of a page in document order."""
-    return iter(html_scripts.find_scripts(document, _is_json_ld))
+    return iter(document.find_scripts(_is_json_ld))
 
 
 def _is_json_ld(media_type: str) -> bool:
     return media_type.partition(";")[0].strip().lower() == MEDIA_TYPE
 
-
-# Extractors
 
 _KEYWORDS_WITHOUT_OBJECTS = frozenset({"@id", "@index", "@language", "@type", "@value"})
 """Keywords whose values contain no node objects."""
@@ -184,17 +164,14 @@ _KEYWORDS_WITHOUT_OBJECTS = frozenset({"@id", "@index", "@language", "@type", "@
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
     """Extract the JSON-LD scripts of a page. An invalid script does not affect the others."""
-    reader = _BlockReader(document, names, options, base=document.iri_base, embedded=True)
-    for script in find_scripts(document):
-        reader.add_block(script.content)
-    return reader.extraction()
+    blocks = (script.content for script in find_scripts(document))
+    return _BlockReader(document, names, options, base=document.iri_base, embedded=True).read(blocks)
 
 
 def read_document(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
     """Extract a JSON-LD document."""
-    reader = _BlockReader(document, names, options, base=document.iri, embedded=False)
-    reader.add_block(document.text.removeprefix("\ufeff"))
-    return reader.extraction()
+    block = document.text.removeprefix("\ufeff")
+    return _BlockReader(document, names, options, base=document.iri, embedded=False).read([block])
 
 
 class _BlockReader:
@@ -212,7 +189,7 @@ class _BlockReader:
             strict=False,
             strict_iris=options.strict_jsonld,
             contexts=options.contexts,
-            limits=ProcessorLimits(statements=options.statements),
+            max_statements=options.statements,
         )
         self._locations: ScriptLocations | None = None
         self._blocks: list[str] = []
@@ -221,8 +198,10 @@ class _BlockReader:
         self._problems: list[Problem] = []
         self._missing_contexts: dict[str, None] = {}
 
-    def extraction(self) -> Extraction:
-        """Return what the blocks so far gave."""
+    def read(self, blocks: Iterable[str]) -> Extraction:
+        """Decode and process all blocks."""
+        for content in blocks:
+            self._add_block(content)
         return Extraction(
             syntax=Syntax.JSON_LD,
             statements=tuple(self._statements),
@@ -230,8 +209,7 @@ class _BlockReader:
             wanted=tuple(self._missing_contexts),
         )
 
-    def add_block(self, content: str) -> None:
-        """Decode and process one block."""
+    def _add_block(self, content: str) -> None:
         self._blocks.append(content)
         decoded = decode(content)
         for repair in decoded.repairs:
@@ -239,7 +217,9 @@ class _BlockReader:
         if decoded.failure is not None:
             self._report(f"broken JSON-LD block: {decoded.failure.message}", decoded.failure.offset)
         for value in decoded.values:
-            processed = self._process(value)
+            left = self._options.max_statements - len(self._statements)
+            options = replace(self._options, max_statements=left) if self._statements else self._options
+            processed = to_rdf(value, self._names, options)
             self._statements.extend(processed.statements)
             self._missing_contexts.update(dict.fromkeys(processed.wanted))
             for note in processed.notes:
@@ -253,13 +233,6 @@ class _BlockReader:
             self._report(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
         elif not processed.statements and all(note.repaired for note in processed.notes) and _has_content(value):
             self._report("the block gives no statements", find_sample(content, ""))
-
-    def _process(self, value: Json) -> ProcessedDocument:
-        left = self._options.limits.statements - len(self._statements)
-        options = self._options
-        if left < options.limits.statements:
-            options = replace(options, limits=replace(options.limits, statements=left))
-        return to_rdf(value, self._names, options)
 
     def _report(self, message: str, offset: int, *, repaired: bool = False) -> None:
         """Record a problem in the last block."""

@@ -63,15 +63,21 @@ class ErrorCode(Enum):
 class JsonLdError(ValueError):
     """Invalid input. A tolerant processor records a note and loses only the invalid entry."""
 
-    def __init__(self, code: ErrorCode, detail: str = "") -> None:
-        super().__init__(f"{code.value}: {detail}" if detail else code.value)
+    def __init__(self, code: ErrorCode, detail: object = "") -> None:
         self.code = code
-        self.detail = detail
+        self.detail = describe_value(detail)
         """The invalid text as written in the document, if there is one."""
+        super().__init__(f"{code.value}: {self.detail}" if self.detail else code.value)
 
 
 class LimitExceeded(JsonLdError):  # noqa: N818 - the name says what happened
     """Input that needs more work than one document may cause. It ends the processing even in tolerant mode."""
+
+
+def require(is_valid: object, code: ErrorCode, detail: object = "") -> None:
+    """Raise a `JsonLdError` with the invalid value as its detail, unless the input is valid."""
+    if not is_valid:
+        raise JsonLdError(code, detail)
 
 
 def describe_value(value: object) -> str:
@@ -82,10 +88,8 @@ def describe_value(value: object) -> str:
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "an array"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "an array"
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
     return f"{value}" if isinstance(value, float) else "a number"
@@ -93,6 +97,7 @@ def describe_value(value: object) -> str:
 
 # Notes
 
+_MAX_NOTES = 100
 _MAX_MESSAGE_CHARACTERS = 300
 
 
@@ -108,13 +113,20 @@ class Note:
 
 
 class Notes:
-    """Collects distinct notes up to a limit, and the URLs of missing remote contexts."""
+    """Collects the distinct notes about one document up to a limit, and the URLs of missing remote contexts."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, *, strict: bool, limit: int = _MAX_NOTES) -> None:
+        self._is_strict = strict
         self._limit = limit
         self._found: dict[Note, None] = {}
         self._more = 0
         self.wanted: dict[str, None] = {}
+
+    def tolerate(self, error: JsonLdError) -> None:
+        """Record an error as a note. Raise it in strict mode, or if it is an exceeded limit."""
+        if self._is_strict or isinstance(error, LimitExceeded):
+            raise error
+        self.add(str(error), error.detail)
 
     def add(self, message: str, sample: str = "", *, repaired: bool = False) -> None:
         """Add a note, unless it is already there or the limit is reached."""
@@ -126,12 +138,10 @@ class Notes:
         else:
             self._found[note] = None
 
-    def all(self) -> list[Note]:
+    def all(self) -> tuple[Note, ...]:
         """Return the notes, the last one with the number of those beyond the limit."""
-        found = list(self._found)
-        if self._more:
-            found.append(Note(f"{self._more} more problems of this kind"))
-        return found
+        more = (Note(f"{self._more} more problems of this kind"),) if self._more else ()
+        return (*self._found, *more)
 
 
 def shorten(text: str, *, length: int = 120) -> str:

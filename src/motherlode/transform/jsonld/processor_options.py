@@ -1,4 +1,4 @@
-"""Keywords of JSON-LD 1.1 (section 1.7), the options of the processor, and the limits for hostile input."""
+"""What all steps of the processor share: keywords (JSON-LD 1.1, section 1.7), tests of strings, and the options."""
 
 from __future__ import annotations
 
@@ -8,68 +8,35 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-KEYWORDS = frozenset(
-    {
-        "@base",
-        "@container",
-        "@context",
-        "@default",
-        "@direction",
-        "@embed",
-        "@explicit",
-        "@graph",
-        "@id",
-        "@import",
-        "@included",
-        "@index",
-        "@json",
-        "@language",
-        "@list",
-        "@nest",
-        "@none",
-        "@omitDefault",
-        "@prefix",
-        "@preserve",
-        "@propagate",
-        "@protected",
-        "@requireAll",
-        "@reverse",
-        "@set",
-        "@type",
-        "@value",
-        "@version",
-        "@vocab",
-    }
-)
+from motherlode.www.iri import Iri, check
 
+Json = Any
+"""A decoded JSON value of any type."""
+Node = dict[str, Json]
+"""A JSON object."""
+
+CONTAINERS = frozenset(("@graph", "@id", "@index", "@language", "@list", "@set", "@type"))
 CONTEXT_ENTRIES = frozenset(
-    {"@base", "@direction", "@import", "@language", "@propagate", "@protected", "@version", "@vocab"}
+    ("@base", "@direction", "@import", "@language", "@propagate", "@protected", "@version", "@vocab")
 )
 """Entries of a context definition that are not terms."""
-
 DEFINITION_ENTRIES = frozenset(
-    {
-        "@container",
-        "@context",
-        "@direction",
-        "@id",
-        "@index",
-        "@language",
-        "@nest",
-        "@prefix",
-        "@protected",
-        "@reverse",
-        "@type",
-    }
+    (
+        *("@container", "@context", "@direction", "@id", "@index", "@language", "@nest", "@prefix", "@protected"),
+        *("@reverse", "@type"),
+    )
 )
 """Entries that an expanded term definition may have."""
-
-VALUE_ENTRIES = frozenset({"@direction", "@index", "@language", "@type", "@value"})
+VALUE_ENTRIES = frozenset(("@direction", "@index", "@language", "@type", "@value"))
 """Entries that a value object may have."""
-
-CONTAINERS = frozenset({"@graph", "@id", "@index", "@language", "@list", "@set", "@type"})
+_FRAMING_KEYWORDS = ("@default", "@embed", "@explicit", "@omitDefault", "@preserve", "@requireAll")
+KEYWORDS = CONTAINERS.union(
+    CONTEXT_ENTRIES, DEFINITION_ENTRIES, VALUE_ENTRIES, _FRAMING_KEYWORDS, ("@included", "@json", "@none")
+)
 
 _KEYWORD_FORM = re.compile(r"@[A-Za-z]+").fullmatch
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*").fullmatch
+_MAX_IRI_CHARACTERS = 65_536
 
 
 def has_keyword_form(value: str) -> bool:
@@ -81,10 +48,38 @@ def has_keyword_form(value: str) -> bool:
     return value[:1] == "@" and _KEYWORD_FORM(value) is not None
 
 
-# Options and limits
+def is_blank(value: str) -> bool:
+    """Return whether a string is a blank node identifier."""
+    return value.startswith("_:")
 
-Json = Any
-"""A decoded JSON value of any type."""
+
+def parse_iri(value: str) -> Iri | None:
+    """Return the IRI in a string, repaired if necessary; None if it cannot be repaired or is too long.
+
+    >>> parse_iri("http://example.org/a b").term, parse_iri("a")
+    ('<http://example.org/a%20b>', None)
+    """
+    found = check(value) if len(value) <= _MAX_IRI_CHARACTERS else None
+    return found if found is not None and found.is_valid else None
+
+
+def is_well_formed(value: str) -> bool:
+    """Return whether a string is a valid IRI without repair.
+
+    >>> [is_well_formed(f"http://example.org/{end}") for end in ("a#b", "a#b#c", "a b")]
+    [True, False, False]
+    """
+    found = parse_iri(value)
+    return found is not None and not found.is_repaired
+
+
+def is_language_tag(value: str) -> bool:
+    """Return whether a tag has the general form of BCP 47, section 2.2.9.
+
+    >>> is_language_tag("de-AT"), is_language_tag("en_US")
+    (True, False)
+    """
+    return _LANGUAGE_TAG(value) is not None
 
 
 class Mode(Enum):
@@ -99,26 +94,6 @@ class RdfDirection(Enum):
 
     I18N_DATATYPE = "i18n-datatype"
     COMPOUND_LITERAL = "compound-literal"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessorLimits:
-    """Limits far above the needs of real documents. Input that exceeds one gives a problem."""
-
-    depth: int = 120
-    """Nesting of objects and arrays. Each level takes a few Python calls, so this is below the recursion limit."""
-    term_depth: int = 64
-    """Length of a chain of terms that are defined by one another."""
-    scope_depth: int = 50
-    """Nesting of scoped contexts."""
-    context_work: int = 300_000
-    """Term definitions per document, about a second of work. Copying terms counts as a fraction of a definition."""
-    remote_contexts: int = 50
-    """Nesting of remote contexts that load one another."""
-    remote_loads: int = 1000
-    """Remote contexts loaded per document."""
-    statements: int = 500_000
-    problems: int = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,4 +114,8 @@ class ProcessorOptions:
     """Whether statements with invalid IRIs are dropped. In strict mode IRIs are never repaired."""
     contexts: Mapping[str, bytes] = field(default_factory=dict)
     """Remote contexts by URL. They take precedence over the bundled ones."""
-    limits: ProcessorLimits = field(default_factory=ProcessorLimits)
+    max_statements: int = 500_000
+
+    @property
+    def repairs_iris(self) -> bool:
+        return not (self.strict or self.strict_iris)

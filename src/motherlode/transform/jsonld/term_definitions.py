@@ -6,23 +6,34 @@ The functions at the top parse the entries of an expanded term definition.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from motherlode.transform.jsonld.active_context import ABSENT, NO_CONTAINER, ActiveContext, Base, TermDefinition
-from motherlode.transform.jsonld.iris import is_blank
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, describe_value
+from motherlode.transform.jsonld.active_context import (
+    ABSENT,
+    NO_CONTAINER,
+    ActiveContext,
+    ContextOrigin,
+    OptionalEntry,
+    TermDefinition,
+)
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, require
 from motherlode.transform.jsonld.processor_options import (
     CONTAINERS,
     DEFINITION_ENTRIES,
     KEYWORDS,
     Json,
+    Node,
     has_keyword_form,
+    is_blank,
 )
-from motherlode.www.iri import is_absolute
+from motherlode.www.iri import is_absolute, split_curie
 
 _GRAPH_MAPS = ({"@graph", "@id"}, {"@graph", "@index"})
+_GEN_DELIMS = (":", "/", "?", "#", "[", "]", "@")
+_MAX_TERM_CHAIN = 64
+"""Length of a chain of terms that are defined by one another."""
+_context_keys = itertools.count()
 
 
 def check_type_keyword(value: Json, *, is_1_1: bool) -> None:
@@ -34,79 +45,52 @@ def check_type_keyword(value: Json, *, is_1_1: bool) -> None:
         and value.keys() <= {"@container", "@protected"}
         and value.get("@container", "@set") == "@set"
     )
-    if not allowed:
-        raise JsonLdError(ErrorCode.KEYWORD_REDEFINITION, "@type")
+    require(allowed, ErrorCode.KEYWORD_REDEFINITION, "@type")
 
 
-def parse_protected(definition: dict[str, Json], otherwise: Json, *, is_1_1: bool) -> bool:
+def parse_protected(definition: Node, otherwise: Json, *, is_1_1: bool) -> bool:
     """Parse `@protected` (step 11). `otherwise` is the default of the context."""
     value = definition.get("@protected", otherwise)
-    if "@protected" in definition and not is_1_1:
-        raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@protected")
-    if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, describe_value(value))
-    return value
+    require(is_1_1 or "@protected" not in definition, ErrorCode.INVALID_TERM_DEFINITION, "@protected")
+    require(isinstance(value, bool), ErrorCode.INVALID_PROTECTED_VALUE, value)
+    return bool(value)
 
 
 def parse_container(value: Json, *, is_1_1: bool) -> frozenset[str]:
     """Parse `@container` (step 19)."""
-    if not is_1_1 and (not isinstance(value, str) or value in ("@graph", "@id", "@type")):
-        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, describe_value(value))
+    allowed_in_1_0 = isinstance(value, str) and value not in ("@graph", "@id", "@type")
+    require(is_1_1 or allowed_in_1_0, ErrorCode.INVALID_CONTAINER_MAPPING, value)
     entries = value if isinstance(value, list) else [value]
-    if not entries or not all(isinstance(entry, str) and entry in CONTAINERS for entry in entries):
-        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, describe_value(value))
+    are_known = bool(entries) and all(isinstance(entry, str) and entry in CONTAINERS for entry in entries)
+    require(are_known, ErrorCode.INVALID_CONTAINER_MAPPING, value)
     found = frozenset(entries)
     rest = found - {"@set"}
     combined = len(rest) > 1 and rest not in _GRAPH_MAPS
-    if combined or len(found) != len(entries) or ("@list" in found and len(found) > 1):
-        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, describe_value(value))
+    is_wrong = combined or len(found) != len(entries) or ("@list" in found and len(found) > 1)
+    require(not is_wrong, ErrorCode.INVALID_CONTAINER_MAPPING, value)
     return found
-
-
-def parse_language(value: Json) -> str | None:
-    """Parse `@language` (step 22)."""
-    if value is not None and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_MAPPING, describe_value(value))
-    return value
 
 
 def parse_direction(value: Json) -> str | None:
     """Parse `@direction` (step 23)."""
-    if value is not None and value != "ltr" and value != "rtl":
-        raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, describe_value(value))
+    require(value in (None, "ltr", "rtl"), ErrorCode.INVALID_BASE_DIRECTION, value)
     return None if value is None else str(value)
 
 
 def parse_nest(value: Json, *, is_1_1: bool) -> str:
     """Parse `@nest` (step 24)."""
-    if not is_1_1:
-        raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@nest")
-    if not isinstance(value, str) or (value in KEYWORDS and value != "@nest"):
-        raise JsonLdError(ErrorCode.INVALID_NEST_VALUE, describe_value(value))
-    return value
+    require(is_1_1, ErrorCode.INVALID_TERM_DEFINITION, "@nest")
+    is_valid = isinstance(value, str) and (value not in KEYWORDS or value == "@nest")
+    require(is_valid, ErrorCode.INVALID_NEST_VALUE, value)
+    return str(value)
 
 
 def parse_prefix_flag(term: str, value: Json, iri: str | None, *, is_1_1: bool) -> bool:
     """Parse `@prefix` (step 25)."""
-    if not is_1_1 or ":" in term or "/" in term:
-        raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
-    if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PREFIX_VALUE, describe_value(value))
-    if value and iri in KEYWORDS:
-        raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
-    return value
-
-
-# Definition of terms
-
-_GEN_DELIMS = (":", "/", "?", "#", "[", "]", "@")
-_context_keys = itertools.count()
-
-
-class ScopeCheck(Protocol):
-    """Processes a scoped context to find its errors."""
-
-    def __call__(self, active: ActiveContext, local: Json, *, base: Base, remote: tuple[str, ...]) -> None: ...
+    require(is_1_1 and ":" not in term and "/" not in term, ErrorCode.INVALID_TERM_DEFINITION, term)
+    require(isinstance(value, bool), ErrorCode.INVALID_PREFIX_VALUE, value)
+    require(not value or iri not in KEYWORDS, ErrorCode.INVALID_TERM_DEFINITION, term)
+    return bool(value)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,15 +99,13 @@ class TermDefiner:
 
     active: ActiveContext
     local: Mapping[str, Json]
-    base: Base
+    origin: ContextOrigin
     is_1_1: bool
     """Whether the processing mode is JSON-LD 1.1."""
-    check_scope: ScopeCheck
-    protected: bool = False
-    override_protected: bool = False
-    remote: tuple[str, ...] = ()
-    term_depth: int = 64
+    check_scope: Callable[[ActiveContext, Json, ContextOrigin], None]
+    """Processes a scoped context to find its errors."""
     defined: dict[str, bool] = field(default_factory=dict)
+    """Terms whose definition is complete, or else under way."""
     _depth: int = 0
 
     def define(self, term: str) -> None:
@@ -131,11 +113,9 @@ class TermDefiner:
         done = self.defined.get(term)
         if done:
             return
-        if done is False:
-            raise JsonLdError(ErrorCode.CYCLIC_IRI_MAPPING, term)
-        if not term:
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "the empty term")
-        if self._depth >= self.term_depth:
+        require(done is None, ErrorCode.CYCLIC_IRI_MAPPING, term)
+        require(term, ErrorCode.INVALID_TERM_DEFINITION, "the empty term")
+        if self._depth >= _MAX_TERM_CHAIN:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, f"a chain of terms too long at {term}")
         self.defined[term] = False
         self._depth += 1
@@ -147,21 +127,19 @@ class TermDefiner:
     def _define(self, term: str, value: Json) -> None:
         if term == "@type":
             check_type_keyword(value, is_1_1=self.is_1_1)
-        elif term in KEYWORDS:
-            raise JsonLdError(ErrorCode.KEYWORD_REDEFINITION, term)
         elif has_keyword_form(term):
+            require(term not in KEYWORDS, ErrorCode.KEYWORD_REDEFINITION, term)
             return
         previous = self.active.term(term)
         self.active.terms[term] = None
         simple = isinstance(value, str)
         if value is None or simple:
             value = {"@id": value}
-        elif not isinstance(value, dict):
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
+        require(isinstance(value, dict), ErrorCode.INVALID_TERM_DEFINITION, term)
         definition = self._make_definition(term, value, simple=simple)
         if definition is None:
             return
-        if previous is not None and previous.protected and not self.override_protected:
+        if previous is not None and previous.protected and not self.origin.override_protected:
             if not definition.is_same_definition(previous):
                 self.active.terms[term] = previous
                 raise JsonLdError(ErrorCode.PROTECTED_TERM_REDEFINITION, term)
@@ -171,71 +149,71 @@ class TermDefiner:
         if "@context" in value and not definition.reverse:
             self._check_scoped_context(term, value["@context"])
 
-    def _make_definition(self, term: str, value: dict[str, Json], *, simple: bool) -> TermDefinition | None:
+    def _make_definition(self, term: str, value: Node, *, simple: bool) -> TermDefinition | None:
         """Return a term definition (steps 10 to 26); None if the term must be ignored."""
-        protected = parse_protected(value, self.protected, is_1_1=self.is_1_1)
-        type_mapping = self._parse_type(value) if "@type" in value else None
+        is_1_1 = self.is_1_1
+        protected = parse_protected(value, self.local.get("@protected") is True, is_1_1=is_1_1)
+        type_mapping = self._parse_type(value["@type"]) if "@type" in value else None
         if "@reverse" in value:
             return self._make_reverse_definition(value, protected=protected, type_mapping=type_mapping)
         mapping = self._parse_iri_mapping(term, value, simple=simple)
         if mapping is None:
             return None
         iri, prefix = mapping
-        container = parse_container(value["@container"], is_1_1=self.is_1_1) if "@container" in value else NO_CONTAINER
+        container = parse_container(value["@container"], is_1_1=is_1_1) if "@container" in value else NO_CONTAINER
         if "@type" in container:
             type_mapping = type_mapping or "@id"
-            if type_mapping not in ("@id", "@vocab"):
-                raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, term)
+            require(type_mapping in ("@id", "@vocab"), ErrorCode.INVALID_TYPE_MAPPING, term)
         scoped = "@context" in value
-        if scoped and not self.is_1_1:
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@context")
+        require(is_1_1 or not scoped, ErrorCode.INVALID_TERM_DEFINITION, "@context")
+        language, direction = self._parse_text_entries(value)
         definition = TermDefinition(
             iri=iri,
-            prefix=parse_prefix_flag(term, value["@prefix"], iri, is_1_1=self.is_1_1) if "@prefix" in value else prefix,
+            prefix=parse_prefix_flag(term, value["@prefix"], iri, is_1_1=is_1_1) if "@prefix" in value else prefix,
             protected=protected,
             type=type_mapping,
             container=container,
-            index=self._parse_index(value, container) if "@index" in value else None,
+            index=self._parse_index(value["@index"], container) if "@index" in value else None,
             context=value["@context"] if scoped else ABSENT,
-            context_base=self.base if scoped else None,
+            context_base=self.origin.base if scoped else None,
             context_key=next(_context_keys) if scoped else -1,
-            language=parse_language(value["@language"]) if "@language" in value and "@type" not in value else ABSENT,
-            direction=parse_direction(value["@direction"])
-            if "@direction" in value and "@type" not in value
-            else ABSENT,
-            nest=parse_nest(value["@nest"], is_1_1=self.is_1_1) if "@nest" in value else None,
+            language=language,
+            direction=direction,
+            nest=parse_nest(value["@nest"], is_1_1=is_1_1) if "@nest" in value else None,
         )
-        if not value.keys() <= DEFINITION_ENTRIES:
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
+        require(value.keys() <= DEFINITION_ENTRIES, ErrorCode.INVALID_TERM_DEFINITION, term)
         return definition
 
-    def _parse_type(self, value: dict[str, Json]) -> str:
-        type_ = value["@type"]
-        if not isinstance(type_, str):
-            raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, "@type of a term is not a string")
-        expanded = self.expand(type_)
+    def _parse_text_entries(self, value: Node) -> tuple[OptionalEntry, OptionalEntry]:
+        """Parse `@language` and `@direction`, which have no effect beside `@type` (steps 22 and 23)."""
+        if "@type" in value:
+            return ABSENT, ABSENT
+        language = value.get("@language", ABSENT)
+        is_valid = language is ABSENT or language is None or isinstance(language, str)
+        require(is_valid, ErrorCode.INVALID_LANGUAGE_MAPPING, language)
+        return language, parse_direction(value["@direction"]) if "@direction" in value else ABSENT
+
+    def _parse_type(self, given: Json) -> str:
+        require(isinstance(given, str), ErrorCode.INVALID_TYPE_MAPPING, "@type of a term is not a string")
+        expanded = self.expand(given) or ""
         allowed = ("@id", "@vocab", "@json", "@none") if self.is_1_1 else ("@id", "@vocab")
-        if expanded is None or not (expanded in allowed or is_absolute(expanded)):
-            raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, type_)
+        require(expanded in allowed or is_absolute(expanded), ErrorCode.INVALID_TYPE_MAPPING, given)
         return expanded
 
     def _make_reverse_definition(
-        self, value: dict[str, Json], *, protected: bool, type_mapping: str | None
+        self, value: Node, *, protected: bool, type_mapping: str | None
     ) -> TermDefinition | None:
         """Return the definition of a reverse property (step 13); None if it must be ignored."""
-        if "@id" in value or "@nest" in value:
-            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, "@id or @nest beside @reverse")
+        is_alone = "@id" not in value and "@nest" not in value
+        require(is_alone, ErrorCode.INVALID_REVERSE_PROPERTY, "@id or @nest beside @reverse")
         reverse = value["@reverse"]
-        if not isinstance(reverse, str):
-            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, "@reverse is not a string")
+        require(isinstance(reverse, str), ErrorCode.INVALID_IRI_MAPPING, "@reverse is not a string")
         if has_keyword_form(reverse):
             return None
-        iri = self.expand(reverse)
-        if iri is None or not (is_absolute(iri) or is_blank(iri)):
-            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, reverse)
+        iri = self.expand(reverse) or ""
+        require(is_absolute(iri) or is_blank(iri), ErrorCode.INVALID_IRI_MAPPING, reverse)
         container = value.get("@container")
-        if container not in (None, "@set", "@index"):
-            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, describe_value(container))
+        require(container in (None, "@set", "@index"), ErrorCode.INVALID_REVERSE_PROPERTY, container)
         return TermDefinition(
             iri=iri,
             protected=protected,
@@ -244,64 +222,50 @@ class TermDefiner:
             container=frozenset((container,)) if container else NO_CONTAINER,
         )
 
-    def _parse_iri_mapping(self, term: str, value: dict[str, Json], *, simple: bool) -> tuple[str | None, bool] | None:
+    def _parse_iri_mapping(self, term: str, value: Node, *, simple: bool) -> tuple[str | None, bool] | None:
         """Return the IRI mapping, and whether the term can be a prefix (steps 14 to 18); None to ignore the term."""
-        if "@id" not in value or value["@id"] == term:
+        given = value.get("@id", term)
+        if given == term:
             return self._find_implicit_iri(term), False
-        if value["@id"] is None:
+        if given is None:
             return None, False
-        return self._parse_explicit_iri(term, value["@id"], simple=simple)
-
-    def _parse_explicit_iri(self, term: str, given: Json, *, simple: bool) -> tuple[str, bool] | None:
-        """Parse `@id` (step 14.2). Return the IRI and whether the term can be a prefix; None to ignore the term."""
-        if not isinstance(given, str):
-            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
+        require(isinstance(given, str), ErrorCode.INVALID_IRI_MAPPING, term)
         if given not in KEYWORDS and has_keyword_form(given):
             return None
-        iri = self.expand(given)
-        if iri is None or not (iri in KEYWORDS or is_absolute(iri) or is_blank(iri)):
-            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, given)
-        if iri == "@context":
-            raise JsonLdError(ErrorCode.INVALID_KEYWORD_ALIAS, term)
+        iri = self.expand(given) or ""
+        require(iri in KEYWORDS or is_absolute(iri) or is_blank(iri), ErrorCode.INVALID_IRI_MAPPING, given)
+        require(iri != "@context", ErrorCode.INVALID_KEYWORD_ALIAS, term)
         if ":" in term[1:-1] or "/" in term:
             self.defined[term] = True
-            if self.expand(term) != iri:
-                raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
+            require(self.expand(term) == iri, ErrorCode.INVALID_IRI_MAPPING, term)
         plain = ":" not in term and "/" not in term
         return iri, plain and simple and (iri.endswith(_GEN_DELIMS) or is_blank(iri))
 
     def _find_implicit_iri(self, term: str) -> str:
         """Return the IRI mapping that follows from the term itself (steps 15 to 18)."""
-        colon = term.find(":", 1)
-        if colon != -1:
-            prefix = term[:colon]
+        if ":" in term[1:]:
+            prefix, _, reference = term.partition(":")
             if prefix in self.local:
                 self.define(prefix)
             definition = self.active.term(prefix)
-            if definition is not None and definition.iri is not None:
-                return definition.iri + term[colon + 1 :]
-            return term
+            return term if definition is None or definition.iri is None else definition.iri + reference
         if "/" in term:
-            iri = self.active.expand_term(term)
-            if iri is None or not is_absolute(iri):
-                raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
+            iri = self.active.expand_term(term) or ""
+            require(is_absolute(iri), ErrorCode.INVALID_IRI_MAPPING, term)
             return iri
         if term == "@type":
             return term
-        if self.active.vocab is None:
-            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
-        return self.active.vocab + term
+        require(self.active.vocab is not None, ErrorCode.INVALID_IRI_MAPPING, term)
+        return f"{self.active.vocab}{term}"
 
-    def _parse_index(self, value: dict[str, Json], container: frozenset[str]) -> str:
-        index = value["@index"]
-        if not self.is_1_1 or "@index" not in container or not isinstance(index, str):
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@index")
+    def _parse_index(self, index: Json, container: frozenset[str]) -> str:
+        is_allowed = self.is_1_1 and "@index" in container and isinstance(index, str)
+        require(is_allowed, ErrorCode.INVALID_TERM_DEFINITION, "@index")
         # A term may be the index of its own values, so a definition in progress is not a cycle here.
         under_way = False in (self.defined.get(index), self.defined.get(index.partition(":")[0]))
         expanded = self.active.expand_term(index) if under_way else self.expand(index)
-        if expanded is None or not is_absolute(expanded):
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, index)
-        return index
+        require(expanded is not None and is_absolute(expanded), ErrorCode.INVALID_TERM_DEFINITION, index)
+        return str(index)
 
     def _check_scoped_context(self, term: str, context: Json) -> None:
         """Process a scoped context for its errors (step 21).
@@ -309,7 +273,7 @@ class TermDefiner:
         The context is applied where the term is used. It may refer to its own term.
         """
         try:
-            self.check_scope(self.active, context, base=self.base, remote=self.remote)
+            self.check_scope(self.active, context, self.origin)
         except LimitExceeded:
             raise
         except JsonLdError as error:
@@ -318,18 +282,10 @@ class TermDefiner:
 
     def expand(self, value: str) -> str | None:
         """Expand an IRI with the vocabulary mapping (section 5.2.2), defining the terms it depends on first."""
-        if value in KEYWORDS:
-            return value
-        if has_keyword_form(value):
-            return None
-        if value in self.local and not self.defined.get(value):
-            self.define(value)
-        definition = self.active.term(value)
-        if definition is not None:
-            return definition.iri
-        colon = value.find(":", 1)
-        if colon != -1 and not value.startswith("//", colon + 1):
-            prefix = value[:colon]
+        if not has_keyword_form(value):
+            if value in self.local and not self.defined.get(value):
+                self.define(value)
+            prefix, _ = (self.active.term(value) is None and split_curie(value)) or ("_", "")
             if prefix != "_" and prefix in self.local and not self.defined.get(prefix):
                 self.define(prefix)
         return self.active.expand_term(value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 
 from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE, XSD, literal
@@ -16,12 +17,16 @@ from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.active_context import ActiveContext
 from motherlode.transform.jsonld.context_processor import ContextProcessor
 from motherlode.transform.jsonld.expansion import Expander
-from motherlode.transform.jsonld.iris import is_language_tag, parse_iri
 from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Note, Notes, shorten
-from motherlode.transform.jsonld.processor_options import Json, ProcessorOptions, RdfDirection
+from motherlode.transform.jsonld.processor_options import (
+    Json,
+    Node,
+    ProcessorOptions,
+    RdfDirection,
+    is_language_tag,
+    parse_iri,
+)
 from motherlode.www.iri import repair_message
-
-_SAFE_INTEGER = 2**53
 
 
 def canonical_double(value: float) -> str:
@@ -109,43 +114,25 @@ def _serialize_string(value: str) -> str:
 
 
 def _serialize_number(value: int | float) -> str:
-    """Serialize a number as ECMAScript does. All its numbers are doubles."""
-    if isinstance(value, int) and abs(value) < _SAFE_INTEGER:
-        return str(value)
+    """Serialize a number as ECMAScript does (Number::toString). All its numbers are doubles."""
     double = as_double(value)
-    if not math.isfinite(double):
-        return long_integer(value) or "null"
-    if double == int(double) and abs(double) < 1e21:
-        return str(int(double)) if abs(double) < _SAFE_INTEGER else _serialize_large_integer(double)
-    spelled = repr(double)
-    if "e" not in spelled:
-        return spelled
-    mantissa, _, exponent = spelled.partition("e")
-    power = int(exponent)
-    if -6 <= power < 0:  # Python uses exponents below 1e-4, ECMAScript below 1e-6
-        return _serialize_small_number(mantissa, power)
-    return f"{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
-
-
-def _serialize_large_integer(double: float) -> str:
-    """Return the shortest digits that identify the double, padded with zeros."""
-    digits, _, exponent = f"{double!r}".partition("e")
-    sign = "-" if digits.startswith("-") else ""
-    whole, _, fraction = digits.lstrip("-").partition(".")
-    fraction = "" if fraction == "0" else fraction
-    missing = int(exponent or 0) - len(fraction)
-    return sign + whole + fraction + "0" * max(missing, 0)
-
-
-def _serialize_small_number(mantissa: str, power: int) -> str:
-    sign = "-" if mantissa.startswith("-") else ""
-    digits = mantissa.lstrip("-").replace(".", "")
-    return f"{sign}0.{'0' * (-power - 1)}{digits}"
+    if double == 0 or not math.isfinite(double):
+        return "0" if double == 0 else long_integer(value) or "null"
+    is_negative, digit_tuple, exponent = Decimal(repr(double)).normalize().as_tuple()
+    digits = "".join(map(str, digit_tuple))
+    point = len(digits) + int(exponent)  # digits before the decimal point
+    if -6 < point <= 0:
+        text = "0." + "0" * -point + digits
+    elif 0 < point <= 21:
+        fraction = digits[point:]
+        text = digits[:point].ljust(point, "0") + (f".{fraction}" if fraction else "")
+    else:
+        text = digits[0] + (f".{digits[1:]}" if digits[1:] else "") + f"e{point - 1:+}"
+    return f"-{text}" if is_negative else text
 
 
 # Statements
 
-Node = dict[str, Json]
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 _VALUE, _LANGUAGE, _DIRECTION = f"<{RDF}value>", f"<{RDF}language>", f"<{RDF}direction>"
 _BOOLEAN, _DOUBLE, _INTEGER, _JSON = XSD + "boolean", XSD + "double", XSD + "integer", RDF + "JSON"
@@ -164,11 +151,10 @@ class StatementEmitter:
     def __init__(self, options: ProcessorOptions, notes: Notes, names: BlankNames) -> None:
         self._notes = notes
         self._names = names
-        self._strict = options.strict
-        self._repairs_iris = not (options.strict or options.strict_iris)
+        self._repairs_iris = options.repairs_iris
         self._direction = options.rdf_direction
         self._generalized = options.produce_generalized
-        self._limit = options.limits.statements
+        self._limit = options.max_statements
         self._node_indexes: dict[tuple[str, str], str] = {}
         self.statements: list[Statement] = []
 
@@ -234,9 +220,7 @@ class StatementEmitter:
             return
         start = len(self.statements)
         self.emit(nodes, _UNUSABLE_GRAPH)
-        self.statements[start:] = [
-            statement for statement in self.statements[start:] if statement[3] != _UNUSABLE_GRAPH
-        ]
+        self.statements[start:] = [it for it in self.statements[start:] if it[3] != _UNUSABLE_GRAPH]
 
     def _emit_property(self, subject: str | None, name: str, values: list[Json], graph: str) -> None:
         predicate = self._convert_predicate(name)
@@ -286,9 +270,7 @@ class StatementEmitter:
     def _check_index(self, subject: str, index: str, graph: str) -> None:
         """Check that a node has only one index (Node Map Generation, step 6.10)."""
         if self._node_indexes.setdefault((graph, subject), index) != index:
-            if self._strict:
-                raise JsonLdError(ErrorCode.CONFLICTING_INDEXES, index)
-            self._notes.add(f"{ErrorCode.CONFLICTING_INDEXES.value}: {shorten(index)}", index)
+            self._notes.tolerate(JsonLdError(ErrorCode.CONFLICTING_INDEXES, index))
 
     # Values
 
@@ -388,23 +370,19 @@ def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> Proc
     >>> to_rdf(document, names, ProcessorOptions(base="http://example.org/")).statements
     (('<http://example.org/#me>', '<http://xmlns.com/foaf/0.1/name>', '"Ann"', ''),)
     """
-    notes = Notes(options.limits.problems)
+    notes = Notes(strict=options.strict)
     emitter = StatementEmitter(options, notes, names)
     try:
         _process(document, options, notes, emitter)
-    except RecursionError:
-        _report_or_raise(LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep"), options, notes)
-    except JsonLdError as error:
-        _report_or_raise(error, options, notes)
+    except (JsonLdError, RecursionError) as found:
+        too_deep = LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep")
+        error = found if isinstance(found, JsonLdError) else too_deep
+        if options.strict:
+            raise error from None
+        notes.add(str(error), error.detail)
     return ProcessedDocument(
-        statements=tuple(dict.fromkeys(emitter.statements)), notes=tuple(notes.all()), wanted=tuple(notes.wanted)
+        statements=tuple(dict.fromkeys(emitter.statements)), notes=notes.all(), wanted=tuple(notes.wanted)
     )
-
-
-def _report_or_raise(error: JsonLdError, options: ProcessorOptions, notes: Notes) -> None:
-    if options.strict:
-        raise error
-    notes.add(str(error), error.detail)
 
 
 def _process(document: Json, options: ProcessorOptions, notes: Notes, emitter: StatementEmitter) -> None:
@@ -416,10 +394,8 @@ def _process(document: Json, options: ProcessorOptions, notes: Notes, emitter: S
     for item in [document] if alone else document:
         try:
             expanded = expander.expand(active, None, item)
-        except LimitExceeded:
-            raise
         except JsonLdError as error:
-            _report_or_raise(error, options, notes)
+            notes.tolerate(error)
             continue
         if alone and isinstance(expanded, dict) and expanded.keys() == {"@graph"}:
             expanded = expanded["@graph"]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from selectolax.lexbor import LexborNode
 
 from motherlode.model import ContentKind
 from motherlode.transform.microformats.class_names import CLASSIC_ROOTS, parse_class
-from motherlode.transform.microformats.items import Item, Value
-from motherlode.transform.microformats.value_parsing import resolve
+from motherlode.transform.microformats.value_parsing import Item, Value, resolve
 from motherlode.transform.microformats.walker import ItemWalker
 from motherlode.www.document import Document
 from motherlode.www.html_ancestors import languages
@@ -34,7 +35,7 @@ def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> 
         return PageItems(items=(), limits=())
     language_of = languages(document, default="")
     is_xml = document.kind is ContentKind.XHTML
-    walker = ItemWalker(base=document.iri_base, ignored=ignored, by_id=_ElementIds(document).find, is_xml=is_xml)
+    walker = ItemWalker(base=document.iri_base, ignored=ignored, by_id=_make_id_finder(document), is_xml=is_xml)
     for node in roots:
         if node.mem_id not in walker.seen:
             walker.read(node, language_of(node))
@@ -46,19 +47,14 @@ def _is_root(node: LexborNode, ignored: frozenset[str]) -> bool:
     return bool(names.classic_roots) or not ignored.issuperset(names.roots)
 
 
-class _ElementIds:
-    """Finds elements by id for the include pattern. The first element with an id counts."""
+def _make_id_finder(document: Document) -> Callable[[str], LexborNode | None]:
+    """Return a function that finds elements by id for the include pattern. The first element with an id counts."""
 
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._nodes: dict[str, LexborNode] | None = None
+    @cache
+    def index() -> dict[str, LexborNode]:
+        return {node.attributes["id"] or "": node for node in reversed(document.html.css("[id]"))}
 
-    def find(self, name: str) -> LexborNode | None:
-        if self._nodes is None:
-            self._nodes = {}
-            for node in self._document.html.css("[id]"):
-                self._nodes.setdefault(node.attributes["id"] or "", node)
-        return self._nodes.get(name)
+    return lambda name: index().get(name)
 
 
 # Canonical JSON

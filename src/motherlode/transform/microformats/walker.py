@@ -21,20 +21,21 @@ from motherlode.transform.microformats.class_names import (
     parse_class,
 )
 from motherlode.transform.microformats.dates import find_date, read_time
-from motherlode.transform.microformats.items import Item, Value, plain_value
 from motherlode.transform.microformats.value_parsing import (
     Image,
     ImageText,
+    Item,
     Piece,
     PropertyElement,
+    Value,
     ValuePart,
     add_implied_properties,
     read_markup,
     read_moment,
     read_part,
-    read_reference,
-    read_tag,
+    read_plain,
     read_text,
+    read_url,
     resolve,
 )
 from motherlode.www.html_ancestors import own_language
@@ -51,14 +52,12 @@ class PropertySlot(msgspec.Struct, kw_only=True):
     """The value is the tag of a rel=tag link."""
 
 
-class OpenElement(msgspec.Struct, kw_only=True):
+class OpenElement(PropertyElement, kw_only=True):
     """An element that the walker has entered and not yet left."""
 
     key: int
-    element: PropertyElement
     start: int
     """The index of its first text piece."""
-    language: str
     slots: list[PropertySlot] = msgspec.field(default_factory=list)
     """The properties of the enclosing item that this element is."""
     item: Item | None = None
@@ -92,30 +91,6 @@ def add_slot(item: Item, prefix: str, name: str, *, rel_tag: bool) -> PropertySl
     values.append(None)
     item.prefixes.add(prefix)
     return PropertySlot(item=item, prefix=prefix, name=name, position=len(values) - 1, rel_tag=rel_tag)
-
-
-def read_url(element: PropertyElement, language: str, item: Item | None) -> Value:
-    """Return the value of a u-* property.
-
-    The plain value of an item on the same element is the item's own u-url, otherwise this URL. If the item has a url
-    with another prefix, running text is not resolved.
-    """
-    written, from_attribute = read_reference(element)
-    url = resolve(element.base, written)
-    alt = element.attribute("alt") if element.tag == "img" and "src" in element.attributes else None
-    found = item.first("url", "u") if item is not None else None
-    is_text = item is not None and "url" in item.properties and not from_attribute
-    fallback = written if is_text else url
-    return Value(
-        prefix="u",
-        text=url,
-        written=written,
-        from_attribute=from_attribute,
-        alt=alt,
-        language=language,
-        item=item,
-        item_value=plain_value(found) if found is not None else fallback,
-    )
 
 
 def read_include(element: PropertyElement) -> tuple[str, ...]:
@@ -262,11 +237,15 @@ class ItemWalker:
         language = own_language(attributes, is_xml=self._is_xml)
         if not matters and "rel" not in attributes and language is None:
             return
+        inherited = self._open[-1].language if self._open else self._language
         opened = OpenElement(
             key=node.mem_id,
-            element=PropertyElement(node=node, tag=node.tag or "", attributes=attributes, base=self._base),
+            node=node,
+            tag=node.tag or "",
+            attributes=attributes,
+            base=self._base,
             start=len(self._pieces),
-            language=self._inherited_language() if language is None else language,
+            language=inherited if language is None else language,
         )
         self._classify(opened, names)
         if opened.slots or opened.item is not None or opened.part is not None:
@@ -277,9 +256,6 @@ class ItemWalker:
             return
         self._open.append(opened)
         self._open_keys.add(opened.key)
-
-    def _inherited_language(self) -> str:
-        return self._open[-1].language if self._open else self._language
 
     def _matters(self, names: ClassNames) -> bool:
         """Whether an element may be a root, a property or a value part. This check is fast, because most are not."""
@@ -304,7 +280,7 @@ class ItemWalker:
             for prefix, name, rel_tag in properties:
                 opened.slots.append(add_slot(context.item, prefix, name, rel_tag=rel_tag))
             if context.classic is not None and names.is_include:
-                opened.includes = read_include(opened.element)
+                opened.includes = read_include(opened)
         roots = tuple(root for root in names.roots if root not in self._ignored)
         if roots or names.classic_roots:
             self._start_item(opened, roots, () if roots else names.classic_roots)
@@ -329,22 +305,22 @@ class ItemWalker:
             return [(prefix, name, False) for prefix, name in names.properties]
         known = context.classic.properties
         found = {known[name][1]: (known[name][0], False) for name in names.classic if name in known}
-        rel = opened.element.attributes.get("rel")
+        rel = opened.attributes.get("rel")
         if rel and context.classic.rels:
             for value in rel.lower().split():
-                if value in context.classic.rels and "href" in opened.element.attributes:
+                if value in context.classic.rels and "href" in opened.attributes:
                     prefix, name = context.classic.rels[value]
                     found.setdefault(name, (prefix, value == "tag"))
         return [(prefix, name, rel_tag) for name, (prefix, rel_tag) in found.items()]
 
     def _add_value_part(self, opened: OpenElement, *, is_title: bool) -> None:
         """Add a value element to the property that directly encloses it, if one does."""
-        if is_title and "title" not in opened.element.attributes:
+        if is_title and "title" not in opened.attributes:
             return
         enclosing = self._enclosing()
         if enclosing is not None and enclosing.slots and enclosing.item is None:
             opened.part, opened.is_title = ValuePart(), is_title
-            enclosing.element.parts.append(opened.part)
+            enclosing.parts.append(opened.part)
 
     def _start_item(self, opened: OpenElement, roots: tuple[str, ...], classic_roots: tuple[str, ...]) -> None:
         depth = self._contexts[-1].depth + 1 if self._contexts else 0
@@ -353,7 +329,7 @@ class ItemWalker:
         if depth >= MAX_DEPTH:
             self.limits.add(f"items nested more than {MAX_DEPTH} deep were left out")
             return
-        attributes = opened.element.attributes
+        attributes = opened.attributes
         item = Item(
             key=opened.key,
             types=roots or classic_types(classic_roots),
@@ -379,16 +355,15 @@ class ItemWalker:
             self._include(opened)
         self._open.pop()
         self._open_keys.discard(opened.key)
-        element = opened.element
-        element.pieces = self._take_pieces(opened)
+        opened.pieces = self._take_pieces(opened)
         if opened.part is not None:
-            found = read_part(element, is_title=opened.is_title)
+            found = read_part(opened, is_title=opened.is_title)
             opened.part.text, opened.part.moment = found.text, found.moment
         if opened.item is not None:
             for slot in opened.own:
                 self._fill(slot, opened, None)
             complete_times(self._contexts.pop())
-            add_implied_properties(opened.item, element, opened.language)
+            add_implied_properties(opened.item, opened)
         for slot in opened.slots:
             self._fill(slot, opened, opened.item)
         if opened.item is not None and not opened.slots:
@@ -399,7 +374,7 @@ class ItemWalker:
     def _read_plain_text(self, opened: OpenElement, item: Item) -> Value | None:
         if not _is_bare(item):
             return None
-        text, from_attribute = read_text(opened.element)
+        text, from_attribute = read_text(opened)
         return Value(prefix="p", text=text, from_attribute=from_attribute, language=opened.language)
 
     def _take_pieces(self, opened: OpenElement) -> Sequence[Piece]:
@@ -437,30 +412,14 @@ class ItemWalker:
             self._contexts[-1].dates.append((slot, value))
 
     def _read_value(self, slot: PropertySlot, opened: OpenElement, item: Item | None) -> Value:
-        element, language = opened.element, opened.language
         if slot.prefix == "p":
-            if slot.rel_tag:
-                text, from_attribute = read_tag(resolve(self._base, element.attribute("href") or "")), True
-            else:
-                text, from_attribute = read_text(element)
-            named = item.first("name", "p") if item is not None else None
-            item_value = plain_value(named) if named is not None else text
-            return Value(
-                prefix="p",
-                text=text,
-                from_attribute=from_attribute,
-                language=language,
-                item=item,
-                item_value=item_value,
-            )
+            return read_plain(opened, item, rel_tag=slot.rel_tag)
         if slot.prefix == "u":
-            return read_url(element, language, item)
-        if slot.prefix == "e":
-            text = element.text(ImageText.ALT_OR_SRC)
-            html = self._read_markup(element)
-            return Value(prefix="e", text=text, html=html, language=language, item=item, item_value=text)
-        text = read_moment(element)
-        return Value(prefix="dt", text=text, language=language, item=item, item_value=text)
+            return read_url(opened, item)
+        is_markup = slot.prefix == "e"
+        text = opened.text(ImageText.ALT_OR_SRC) if is_markup else read_moment(opened)
+        html = self._read_markup(opened) if is_markup else None
+        return Value(prefix=slot.prefix, text=text, html=html, language=opened.language, item=item, item_value=text)
 
     def _read_markup(self, element: PropertyElement) -> str:
         """Return the markup of an e-* element, or "" beyond the limit of text."""

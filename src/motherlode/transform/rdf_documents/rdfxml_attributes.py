@@ -14,7 +14,7 @@ from motherlode.transform.rdf_documents.rdfxml_input import escape_xml
 from motherlode.transform.rdf_documents.xml_scanner import OpenElements, StartTag
 from motherlode.www.iri import check
 from motherlode.www.media_types import RDF_NAMESPACE
-from motherlode.www.xml_names import is_ncname
+from motherlode.www.xml import is_ncname
 
 UNDECLARED_NAMESPACE = "urn:x-undeclared-prefix:"
 """Namespace for names with an undeclared prefix. Statements with such a name are dropped."""

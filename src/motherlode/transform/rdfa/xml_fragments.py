@@ -15,7 +15,7 @@ import msgspec
 from selectolax.lexbor import LexborNode
 
 from motherlode.www.media_types import XHTML_NAMESPACE
-from motherlode.www.xml_names import coerce_ncname, is_ncname
+from motherlode.www.xml import coerce_ncname, is_ncname
 
 _SVG = "http://www.w3.org/2000/svg"
 _MATHML = "http://www.w3.org/1998/Math/MathML"

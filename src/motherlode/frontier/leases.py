@@ -1,0 +1,468 @@
+"""How leases are given and how they end: prerequisites, retry rules, and the back-off of hosts.
+
+The IP address and the robots.txt of a host are *prerequisites* of its pages. While one is requested, the page is *held*
+and is the host's next request. A robots.txt that is on another host is requested there, by the delays of that host.
+
+Waits after failures are given in units of the configured retry wait (`Politeness.retry_wait`, 15 seconds by default).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from motherlode.frontier.host_queue import HostQueue
+from motherlode.frontier.records import (
+    MAX_JITTER,
+    MAX_WAIT_SECONDS,
+    Entry,
+    Host,
+    HostDelay,
+    HostRecord,
+    HostRules,
+    Lease,
+    Politeness,
+    RulesReader,
+    is_secure,
+    retry_wait,
+)
+from motherlode.model import FailureKind, RequestKind
+from motherlode.www.urls import host_of, origin_of
+
+MAX_RULES_HOPS = 5
+"""Maximum number of redirects of a robots.txt (RFC 9309, 2.3.1.2)."""
+RULES_LAST = 86_400.0
+"""Seconds after which robots.txt is requested again (RFC 9309, 2.4)."""
+RULES_LAST_AT_LEAST = 3_600.0
+"""Minimum cache time of robots.txt, because many hosts send "no-cache" with all responses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryRule:
+    """The reaction to one kind of failure."""
+
+    retries: int = 0
+    """Maximum number of retries of the URL."""
+    wait: float = 0.0
+    """Wait before the first retry, in units of the configured retry wait. It doubles with each attempt."""
+    snoozes_host: bool = False
+    """True if the host is snoozed for the wait, not only this URL."""
+    against_host: bool = False
+    """True if the failure counts towards a long snooze of the host and towards giving it up."""
+
+
+_FINAL = RetryRule()
+
+TREATMENTS: dict[FailureKind, RetryRule] = {
+    FailureKind.REDIRECT: _FINAL,
+    FailureKind.REDIRECT_BROKEN: _FINAL,
+    FailureKind.NOT_FOUND: _FINAL,
+    FailureKind.FORBIDDEN: _FINAL,
+    FailureKind.CLIENT_ERROR: _FINAL,
+    FailureKind.TOO_MANY: RetryRule(retries=6, wait=2, snoozes_host=True),
+    FailureKind.UNAVAILABLE: RetryRule(retries=4, wait=2, snoozes_host=True),
+    FailureKind.SERVER_ERROR: RetryRule(retries=2, wait=2),
+    FailureKind.DNS: RetryRule(retries=1, wait=0.2, snoozes_host=True, against_host=True),
+    FailureKind.NO_DNS: RetryRule(retries=4, wait=1, snoozes_host=True, against_host=True),
+    FailureKind.CONNECT: RetryRule(retries=2, wait=4, snoozes_host=True, against_host=True),
+    FailureKind.TLS: RetryRule(retries=1, wait=4, snoozes_host=True, against_host=True),
+    FailureKind.CERTIFICATE: RetryRule(against_host=True),
+    FailureKind.TIMEOUT: RetryRule(retries=2, wait=4, snoozes_host=True, against_host=True),
+    FailureKind.RESET: RetryRule(retries=2, wait=2, against_host=True),
+    FailureKind.PROTOCOL: RetryRule(retries=1, wait=2, against_host=True),
+    FailureKind.GUARD: _FINAL,
+    FailureKind.ROBOTS: _FINAL,
+    FailureKind.SCHEME: _FINAL,
+    FailureKind.NOT_MODIFIED: _FINAL,
+    FailureKind.USELESS: _FINAL,
+    FailureKind.PROCESSING: _FINAL,
+    FailureKind.INTERNAL: _FINAL,
+}
+
+
+class End(Enum):
+    """How a lease may end."""
+
+    FETCHED = "fetched"
+    """The page arrived and was parsed."""
+    FAILED = "failed"
+    """The request failed, or a prerequisite of the page failed. TREATMENTS has the rules."""
+    REFUSED = "refused"
+    """A rule of the crawl forbids the request. Nothing was sent."""
+    NETWORK_DOWN = "network-down"
+    """Our own network was down. It counts neither against the page nor against its host."""
+    NEXT_ADDRESS = "next-address"
+    """Connecting to one of several IP addresses failed. Nothing was sent, and the next address is tried."""
+    PROBED = "probed"
+    """The lease was used for a HEAD, and the page is worth a GET, which is the next request to the host."""
+    RESOLVED = "resolved"
+    """The host's IP address is known."""
+    ROBOTS_READ = "robots-read"
+    """The robots.txt was read, or the host has no robots.txt."""
+    ROBOTS_MOVED = "robots-moved"
+    """The robots.txt redirects to another URL."""
+    ROBOTS_UNREADABLE = "robots-unreadable"
+    """The response to the request for robots.txt has no rules, for example because of a server error."""
+    SUBREQUEST_DONE = "subrequest-done"
+    """A subrequest has its response, successful or not."""
+
+
+class HostEffect(Enum):
+    """The effect of the end of a page's lease on the delays of its host."""
+
+    NONE = "none"
+    RECOVERS = "recovers"
+    """The count of consecutive failures is reset, and the slowdown decreases."""
+    BACKS_OFF = "backs off"
+    """The host waits as TREATMENTS says."""
+    FIRST_FAILURE = "first failure"
+    """The host waits as after a first failure, but no failure is counted."""
+    RULES_UNREADABLE = "rules unreadable"
+    RETRY_AFTER = "retry after"
+    """The host waits only if the server sent Retry-After."""
+
+
+class UrlEffect(Enum):
+    """The effect of the end of a page's lease on its URL."""
+
+    DONE = "done"
+    RETRIED = "retried"
+    """The URL waits for a retry, or has failed if TREATMENTS allows no more retries."""
+    REFUSED = "refused"
+    QUEUED = "queued"
+    """The URL waits in its arm again."""
+    HELD = "held"
+    """The URL is the next request to its host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """The effects of one way to end the lease of a page, or of a prerequisite for which a page waits."""
+
+    host: HostEffect = HostEffect.NONE
+    url: UrlEffect
+    uncounted: bool = False
+    """The request does not count in the host's budget."""
+    drops_address: bool = False
+    """The host's IP address is looked up again."""
+
+
+ENDINGS: dict[End, Ending] = {
+    End.FETCHED: Ending(host=HostEffect.RECOVERS, url=UrlEffect.DONE),
+    End.FAILED: Ending(host=HostEffect.BACKS_OFF, url=UrlEffect.RETRIED),
+    End.REFUSED: Ending(url=UrlEffect.REFUSED, uncounted=True),
+    End.NETWORK_DOWN: Ending(host=HostEffect.FIRST_FAILURE, url=UrlEffect.QUEUED, uncounted=True, drops_address=True),
+    End.NEXT_ADDRESS: Ending(url=UrlEffect.HELD, uncounted=True, drops_address=True),
+    End.PROBED: Ending(host=HostEffect.RETRY_AFTER, url=UrlEffect.HELD),
+    End.ROBOTS_UNREADABLE: Ending(host=HostEffect.RULES_UNREADABLE, url=UrlEffect.QUEUED),
+}
+"""The other ways to end a lease have no effect on a page."""
+
+_TLS = (FailureKind.TLS, FailureKind.CERTIFICATE)
+ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TIMEOUT, *_TLS})
+"""Failures after which a host's IP address is looked up again. A wrong certificate may belong to another host that
+has the IP address now."""
+
+SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
+"""Failures by which a host says that it gets too many requests, for any kind of request."""
+
+HOST_SNOOZED_AFTER = 6
+"""Consecutive failures of a host after which it is snoozed for long. It then gets one more attempt."""
+HOST_GIVEN_UP_AFTER = 9
+"""Consecutive failures of a host after which its waiting URLs are refused without a request."""
+DEFAULT_UNIT_SECONDS = 15.0
+"""The retry wait that unreadable rules use if the configured retry wait is zero."""
+MAX_UNREADABLE_RULES_UNITS = 1440.0
+"""Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again and
+again. That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
+_FIRST_SNOOZE_UNITS = 8.0
+MAX_SNOOZE_UNITS = 240.0
+"""Longest snooze of a host in units of the configured retry wait."""
+_FIRST_RULES_SNOOZE_UNITS = 2.0
+
+
+def host_snooze_units(failures: int) -> float:
+    """Return the snooze of a host after consecutive failures, in units of the configured retry wait.
+
+    >>> [host_snooze_units(failures) for failures in (1, 6, 7, 8, 99)]
+    [0.0, 8.0, 16.0, 32.0, 240.0]
+    """
+    if failures < HOST_SNOOZED_AFTER:
+        return 0.0
+    return float(min(_FIRST_SNOOZE_UNITS * 2 ** min(failures - HOST_SNOOZED_AFTER, 10), MAX_SNOOZE_UNITS))
+
+
+def rules_snooze_units(elapsed: float) -> float:
+    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`, both in units: as long again.
+
+    >>> [rules_snooze_units(elapsed) for elapsed in (0, 2, 4, 8, 999)]
+    [2.0, 2.0, 4.0, 8.0, 240.0]
+    """
+    return float(min(max(elapsed, _FIRST_RULES_SNOOZE_UNITS), MAX_SNOOZE_UNITS))
+
+
+# ── Back-off of hosts ────────────────────────────────────────────────────────────────────────────────
+
+TOO_MANY_FAILURES = "host given up after failures in a row"
+NO_RULES = "the host's robots.txt could not be read"
+
+
+def given_up(record: HostRecord) -> str:
+    """Return why a host is given up, or "" if it is not.
+
+    >>> given_up(HostRecord(name="a.example", failures=9)), given_up(HostRecord(name="a.example", failures=8))
+    ('host given up after failures in a row', '')
+    """
+    if record.failures < HOST_GIVEN_UP_AFTER:
+        return ""
+    return TOO_MANY_FAILURES if record.unread_since is None else NO_RULES
+
+
+class Backoff:
+    """Snoozes hosts after failures. In a replay (`retries` off) a retry would not help, so no host waits."""
+
+    def __init__(self, *, host_queue: HostQueue, host_delay: HostDelay, politeness: Politeness) -> None:
+        self._host_queue = host_queue
+        self._host_delay = host_delay
+        self._unit = politeness.retry_wait
+        self._retries = politeness.retries
+
+    @property
+    def longest(self) -> float:
+        """The longest time in seconds for which any failure snoozes a host or postpones a URL."""
+        return (1 + MAX_JITTER) * max(MAX_WAIT_SECONDS, MAX_SNOOZE_UNITS * (self._unit or DEFAULT_UNIT_SECONDS))
+
+    def snooze(self, host: Host, until: float) -> None:
+        """Snooze a host at least until a time. A host that is given up is not delayed: its URLs are only refused."""
+        if not given_up(host.record):
+            host.record.ready_at = max(host.record.ready_at, until)
+        self._host_queue.snooze(host)
+
+    def after_failure(
+        self, host: Host, kind: FailureKind, now: float, *, attempts: int, retry_after: float | None
+    ) -> float:
+        """Count a failure of a page of the host, and snooze the host if the rule says so.
+
+        `attempts` is how often the page has failed. Return the seconds after which it may be retried.
+        """
+        treatment, record = TREATMENTS[kind], host.record
+        record.failures = record.failures + 1 if treatment.against_host else 0
+        wait = retry_wait(retry_after, treatment.wait * self._unit * 2 ** (attempts - 1))
+        if not self._retries:
+            return wait
+        if kind in SLOW_DOWN:
+            wait = self._host_delay.add_jitter(wait)
+            self._host_delay.slow_down(record)
+        snooze = self._unit * host_snooze_units(record.failures)
+        if treatment.snoozes_host or retry_after:  # for any kind of failure, Retry-After holds for the whole host
+            snooze = max(wait, snooze)
+        if snooze:
+            self.snooze(host, now + snooze)
+        return wait
+
+    def after_silence(self, host: Host, kind: FailureKind, now: float) -> None:
+        """Snooze the host as after a first failure, and count no failure, because our own network was down."""
+        self.snooze(host, now + TREATMENTS[kind].wait * self._unit)
+
+    def slow_down(self, host: Host, now: float, *, retry_after: float | None) -> None:
+        """Snooze the host and increase its delay, because it said that it gets too many requests."""
+        if not self._retries:
+            return
+        self._host_delay.slow_down(host.record)
+        backoff = TREATMENTS[FailureKind.TOO_MANY].wait * self._unit
+        self.snooze(host, now + self._host_delay.add_jitter(retry_wait(retry_after, backoff)))
+        self._host_queue.schedule(host)
+
+    def without_rules(self, host: Host, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
+        """Snooze a host whose robots.txt could not be read. Only failures of the host itself count against it."""
+        record = host.record
+        since = now if record.unread_since is None else record.unread_since
+        record.unread_since, record.unread_for = since, kind.value
+        elapsed, unit = now - since, self._unit or DEFAULT_UNIT_SECONDS
+        record.failures = record.failures + 1 if TREATMENTS[kind].against_host else 0
+        if not self._retries or elapsed >= MAX_UNREADABLE_RULES_UNITS * unit:
+            record.failures = HOST_GIVEN_UP_AFTER
+        snooze = unit * max(rules_snooze_units(elapsed / unit), host_snooze_units(record.failures))
+        self.snooze(host, now + self._host_delay.add_jitter(retry_wait(retry_after, snooze)))
+
+
+# ── Prerequisites and pages ──────────────────────────────────────────────────────────────────────────
+
+
+class Prerequisites:
+    """Creates leases for prerequisites and pages, and stores the results of prerequisites."""
+
+    def __init__(
+        self, *, host_queue: HostQueue, read_rules: RulesReader | None, is_own: Callable[[str], bool] | None
+    ) -> None:
+        self._host_queue = host_queue
+        self._read_rules = read_rules
+        """None if robots.txt is not used, as in simulations."""
+        self._is_own = is_own or (lambda host: False)
+        """Returns whether a host belongs to the user. The robots.txt of such hosts is not requested."""
+        self.in_flight = 0
+
+    def for_page(self, host: Host, entry: Entry, now: float) -> Lease | None:
+        """Return a lease for a page or its next prerequisite; None if the host's rules disallow the page."""
+        if not self._has_address(host):
+            return self._resolve(host, entry, entry.url)
+        if self._needs_rules(host, entry.url, now):
+            rules_url = _rules_url(host, entry.url)
+            asked = self._host_queue.host(host_of(rules_url))
+            if not self._has_address(asked):
+                return self._resolve(host, entry, rules_url)
+            host.held = entry
+            return self._send_for_rules(host, asked, rules_url, entry)
+        if not self._allows(host, entry.url):
+            return None
+        host.unaccounted += 1
+        return self._send(host, host, entry.url, RequestKind.PAGE, entry)
+
+    def for_subrequest(self, url: str, now: float, *, obey_robots: bool) -> Lease | float | None:
+        """See `Frontier.lease_for`."""
+        host = self._host_queue.host(host_of(url))
+        needs_rules = obey_robots and self._needs_rules(host, url, now)
+        if obey_robots and not needs_rules and not self._allows(host, url):
+            return None
+        wanted = _rules_url(host, url) if needs_rules else url
+        asked = self._host_queue.host(host_of(wanted))
+        has_address = self._has_address(asked)
+        beside_held = has_address and not needs_rules  # a held page waits for the same prerequisites
+        times = [self._host_queue.subrequest_time(one, now, beside_held=beside_held) for one in (host, asked)]
+        if max(times) > now:
+            return max(times)
+        if not has_address:
+            return self._resolve(host, None, wanted, is_subrequest=True)
+        entry = Entry(url=url, arm="", score=0.0, sequence=0)
+        if needs_rules:
+            return self._send_for_rules(host, asked, wanted, entry, is_subrequest=True)
+        return self._send(host, host, url, RequestKind.SUBREQUEST, entry, is_subrequest=True)
+
+    def _send(
+        self, host: Host, asked: Host, url: str, kind: RequestKind, entry: Entry, *, is_subrequest: bool = False
+    ) -> Lease:
+        self.in_flight += 1
+        address = self._host_queue.start_request(asked)
+        name = host.record.name
+        return Lease(url=url, host=name, kind=kind, entry=entry, address=address, is_subrequest=is_subrequest)
+
+    def next_held(self, now: float) -> tuple[Host, Entry] | None:
+        """Return a held page that may be requested now, or whose next prerequisite may; None if there is none."""
+        while names := self._host_queue.held_times.due(now, most=1):
+            host = self._host_queue.hosts[names[0]]
+            if host.held is None or host.asking:
+                continue
+            asked = self._host_queue.host(host_of(host.rules_url)) if host.rules_url else host
+            if self._host_queue.may_send(asked, host.record.name, now):
+                entry, host.held = host.held, None
+                return host, entry
+        return None
+
+    def hold(self, host: Host, entry: Entry) -> None:
+        """Hold a page, so that it is the host's next request."""
+        host.held = entry
+        self._host_queue.snooze(host)
+        self._host_queue.hold_back(host)
+
+    # ── addresses ────────────────────────────────────────────────────────────────────────────────────
+
+    def _has_address(self, host: Host) -> bool:
+        return bool(host.record.address) or not self._host_queue.by_address
+
+    def _resolve(self, host: Host, held: Entry | None, url: str, *, is_subrequest: bool = False) -> Lease:
+        """Return a lease for the DNS look-up of a host. It sends no request to the host, so it starts no delay."""
+        host.held = held
+        host.asking = True
+        self._host_queue.snooze(host)
+        self.in_flight += 1
+        entry = held or Entry(url=url, arm="", score=0.0, sequence=0)
+        return Lease(url=url, host=host.record.name, kind=RequestKind.RESOLVE, entry=entry, is_subrequest=is_subrequest)
+
+    def store_address(self, host: Host, asked: Host, address: str) -> None:
+        """Store the IP address of the host `asked`; the page that `host` holds is next."""
+        self.in_flight -= 1
+        host.asking = False
+        self._host_queue.set_address(asked, address)
+        if host.held is not None:
+            self._host_queue.hold_back(host)
+        self._host_queue.schedule(host)
+
+    # ── rules ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _send_for_rules(self, host: Host, asked: Host, url: str, entry: Entry, *, is_subrequest: bool = False) -> Lease:
+        """Return a lease for a host's robots.txt, which may be on another host (`asked`)."""
+        host.asking = True
+        if asked is not host:
+            self._host_queue.start_request(host, connects=False)
+        return self._send(host, asked, url, RequestKind.ROBOTS, entry, is_subrequest=is_subrequest)
+
+    def _needs_rules(self, host: Host, url: str, now: float) -> bool:
+        """Return whether robots.txt must be requested for a URL, because it is unknown or too old."""
+        if self._read_rules is None:
+            return False
+        robots, read_at = host.record.rules_for(url)
+        age = now - read_at
+        if robots is not None and (age < RULES_LAST or age < 2 * self._host_queue.delay(host)):
+            return False  # the second age allows pages of a host whose delay is longer than a day
+        return not self._is_own(host.record.name)
+
+    def _allows(self, host: Host, url: str) -> bool:
+        if self._is_own(host.record.name):
+            return True
+        rules = self._rules(host, url)
+        return rules is None or rules.allows(url)
+
+    def _rules(self, host: Host, url: str) -> HostRules | None:
+        """Return the rules for a URL of the host; None if they are unknown."""
+        rules = host.rules.get(is_secure(url))
+        robots = host.record.rules_for(url)[0]
+        if rules is None and robots is not None and self._read_rules is not None:
+            rules = host.rules[is_secure(url)] = self._read_rules(robots)
+        return rules
+
+    def store_rules(
+        self, host: Host, url: str, robots: bytes, now: float, *, read_from: str, lasts: float = RULES_LAST
+    ) -> None:
+        """Store the robots.txt for a URL of the host; the held page is next."""
+        if self._read_rules is None:
+            raise ValueError("internal error: this frontier requests no robots.txt")
+        host.stop_asking()
+        urls = {url}
+        if read_from.partition("://")[2] == f"{host.record.name}/robots.txt":
+            urls.add(read_from)  # most hosts redirect http to https: then the rules of both are known
+        for known in urls:
+            host.rules[is_secure(known)] = self._read_rules(robots)
+        delays = [rules.delay for scheme in ("http:", "https:") if (rules := self._rules(host, scheme)) is not None]
+        host.record.delay = max((delay for delay in delays if delay is not None), default=None)
+        lasts = min(RULES_LAST, max(lasts, RULES_LAST_AT_LEAST, 2 * self._host_queue.delay(host)))
+        for known in urls:
+            host.record.keep_rules(known, robots, now - (RULES_LAST - lasts))
+        if host.record.delay is not None:
+            host.record.ready_at = max(host.record.ready_at, now + host.record.delay)
+        self._host_queue.hold_back(host)
+        self._host_queue.schedule(host)
+
+    def follow_redirect(self, host: Host, location: str) -> bool:
+        """Follow a redirect of robots.txt as soon as the delays allow. Return False after too many redirects."""
+        if host.rules_hops >= MAX_RULES_HOPS:
+            return False
+        host.rules_hops += 1
+        host.rules_url = location
+        self.ask_again(host)
+        return True
+
+    def ask_again(self, host: Host) -> None:
+        """Repeat the request for robots.txt as soon as the delays allow."""
+        host.asking = False
+        self._host_queue.hold_back(host)
+
+    def give_up(self, lease: Lease) -> None:
+        """End a prerequisite that failed."""
+        self.in_flight -= lease.kind is RequestKind.RESOLVE
+        self._host_queue.hosts[lease.host].stop_asking()
+
+
+def _rules_url(host: Host, url: str) -> str:
+    """Return the URL of the robots.txt for a URL of the host, or the target of its redirect."""
+    return host.rules_url or f"{origin_of(url)}/robots.txt"

@@ -1,0 +1,84 @@
+"""Export the store as N-Quads or TriG, and the WARC files of a crawl as one file.
+
+Quads are streamed graph by graph. Blank nodes keep their labels of the store, so that two exports of a crawl are equal
+and an export can be compared with the store.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pyoxigraph as ox
+
+from motherlode.index.quad_store import QuadStore
+from motherlode.model.terms import PREFIXES
+from motherlode.www.gzip_members import gzip_members
+
+Progress = Callable[[int], None]
+"""Is called from time to time with the number of quads or records that were written."""
+_QUADS_PER_REPORT = 8_192
+
+
+def ignore_progress(count: int) -> None:
+    """Ignore the progress."""
+
+
+class CountedQuads:
+    """Iterates over quads and counts them."""
+
+    def __init__(self, quads: Iterable[ox.Quad], progress: Progress = ignore_progress) -> None:
+        self._quads = quads
+        self._progress = progress
+        self.count = 0
+
+    def __iter__(self) -> Iterator[ox.Quad]:
+        for quad in self._quads:
+            self.count += 1
+            if self.count % _QUADS_PER_REPORT == 0:
+                self._progress(self.count)
+            yield quad
+        self._progress(self.count)
+
+
+def export_nquads(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
+    """Write every quad of the pages and of the provenance as N-Quads. Return their number."""
+    return _export(store, output, ox.RdfFormat.N_QUADS, progress)
+
+
+def export_trig(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
+    """Write every quad of the pages and of the provenance as TriG, one block per graph. Return their number."""
+    return _export(store, output, ox.RdfFormat.TRIG, progress)
+
+
+def _export(store: QuadStore, output: BinaryIO, syntax: ox.RdfFormat, progress: Progress) -> int:
+    quads = CountedQuads(store.quads(), progress)
+    ox.serialize(quads, output, format=syntax, prefixes=PREFIXES if syntax == ox.RdfFormat.TRIG else None)
+    return quads.count
+
+
+def export_warc(files: Sequence[Path], output: BinaryIO, *, packed: bool, progress: Progress = ignore_progress) -> int:
+    """Write the records of all files, compressed (`packed`) or plain. Return their number.
+
+    Each record is a gzip member, so files can be concatenated. A kill may have truncated the last record of a file,
+    which would make everything after it unreadable. So only complete members are copied.
+    """
+    count = 0
+    for path in files:
+        with path.open("rb") as file:
+            for member in gzip_members(file):
+                raw = os.pread(file.fileno(), member.end - member.start, member.start) if packed else member.data
+                output.write(raw)
+                count += 1
+                progress(count)
+    return count
+
+
+def open_output(path: Path) -> BinaryIO:
+    """Open a file for writing. It is compressed if its name ends in `.gz`."""
+    if path.suffix == ".gz":
+        return cast(BinaryIO, gzip.open(path, "wb", compresslevel=6))
+    return path.open("wb")

@@ -1,0 +1,237 @@
+"""A crawl's store in a process of its own: the client `StoreClient`, the messages, and the process itself.
+
+The process reads calls from stdin and writes results to stdout, until stdin closes. It must not outlive the crawl,
+because the next run would find the store locked. So the kernel kills it when its parent dies (PR_SET_PDEATHSIG), even
+if it is busy in the library and does not read stdin. Pages that were not flushed are lost then, which the crawl takes
+into account.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from motherlode.index.crawl_store import LocalStore
+from motherlode.index.page_record import PageRecord, RunRecord
+from motherlode.index.snapshot import DamagedError
+from motherlode.runtime import read_frame, write_frame
+
+
+class Call(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A call of the method of `CrawlStore` that a subclass is named after."""
+
+
+class Has(Call, frozen=True):
+    url: str
+
+
+class Begin(Call, frozen=True):
+    run: RunRecord
+
+
+class IndexWords(Call, frozen=True):
+    path: str
+
+
+class Write(Call, frozen=True):
+    records: list[PageRecord]
+
+
+class Flush(Call, frozen=True):
+    pass
+
+
+class Finish(Call, frozen=True):
+    ended_at: float
+
+
+class Backup(Call, frozen=True):
+    path: str
+
+
+class Close(Call, frozen=True):
+    """The last call."""
+
+
+AnyCall = Has | Begin | IndexWords | Write | Flush | Finish | Backup | Close
+
+
+class CallResult(msgspec.Struct, frozen=True, array_like=True):
+    """The result of a call. The process sends the first one, without a call, when it has opened the store."""
+
+    value: bool = False
+    error: str = ""
+    """The reason of the failure; "" if the call succeeded."""
+    errno: int = 0
+    is_os_error: bool = False
+    is_damaged: bool = False
+    """The store is damaged, and the error says what to do."""
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_EXIT_TIMEOUT_SECONDS = 60.0
+"""How long to wait for the process to exit before it is killed."""
+
+
+class StoreClient:
+    """A `CrawlStore` in its own process. Each call waits for its result and raises the error of the other process.
+
+    Any thread may call it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        command = [sys.executable, "-m", "motherlode.index.store_process", str(os.getpid()), str(path)]
+        # in its own session, so that Ctrl-C in a terminal never reaches it, not even before it ignores SIGINT
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self._end = weakref.finalize(self, _end_process, self._process)
+        self._lock = threading.Lock()
+        self._decode = msgspec.msgpack.Decoder(CallResult).decode
+        self.process_id = self._process.pid
+        try:
+            self._exchange(None)
+        except BaseException:
+            self._end()
+            raise
+
+    def has(self, url: str) -> bool:
+        return self._exchange(Has(url))
+
+    def begin(self, run: RunRecord) -> None:
+        self._exchange(Begin(run))
+
+    def index_words(self, path: Path) -> None:
+        self._exchange(IndexWords(str(path)))
+
+    def write(self, records: Sequence[PageRecord]) -> None:
+        self._exchange(Write(list(records)))
+
+    def flush(self) -> None:
+        self._exchange(Flush())
+
+    def finish(self, ended_at: float) -> None:
+        self._exchange(Finish(ended_at))
+
+    def backup(self, path: Path) -> None:
+        self._exchange(Backup(str(path)))
+
+    def close(self) -> None:
+        """Close the store and end its process. Another process can open the store afterwards."""
+        if self._end.alive:
+            try:
+                self._exchange(Close())
+            finally:
+                self._end()
+
+    def _exchange(self, call: Call | None) -> bool:
+        """Send a call, if any, and wait for the next result. Return its value or raise its error."""
+        source, sink = self._process.stdout, self._process.stdin
+        assert source is not None and sink is not None
+        with self._lock:
+            try:
+                if call is not None:
+                    write_frame(sink, _encode(call))
+                frame = read_frame(source)
+            except (BrokenPipeError, ValueError):  # ValueError: the pipes are closed
+                frame = None
+        if frame is None:
+            code = self._process.poll()
+            raise OSError(f"the process that writes the quad store has ended{f' ({code})' if code else ''}")
+        result = self._decode(frame)
+        if not result.error:
+            return result.value
+        if result.is_damaged:
+            raise DamagedError(result.error)
+        if result.is_os_error:
+            raise OSError(result.errno, result.error) if result.errno else OSError(result.error)
+        raise RuntimeError(result.error)
+
+
+def _end_process(process: subprocess.Popen[bytes]) -> None:
+    """Close the pipes of the process, which makes it exit. Kill it after a timeout."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(BrokenPipeError):
+                pipe.close()
+    try:
+        process.wait(_EXIT_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+# The process.
+
+_SET_PARENT_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of Linux's prctl(2). On other systems the process ends when stdin closes."""
+
+
+def main(parent: int, path: Path) -> None:
+    """Open the store and execute calls until stdin closes. `parent` is the process ID of the crawl."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the crawl handles them, and still stores pages then
+        signal.signal(number, signal.SIG_IGN)
+    with suppress(AttributeError):
+        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:  # the parent died before prctl was called
+        return
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames
+    decode = msgspec.msgpack.Decoder(AnyCall).decode
+    try:
+        store = LocalStore(path)
+    except BaseException as error:  # noqa: BLE001 - as in `_execute`
+        write_frame(sink, _encode(_error_result(error)))
+        return
+    write_frame(sink, _encode(CallResult(value=True)))
+    while (frame := read_frame(source)) is not None:
+        call = decode(frame)
+        write_frame(sink, _encode(_execute(store, call)))
+        if isinstance(call, Close):
+            return
+
+
+def _execute(store: LocalStore, call: AnyCall) -> CallResult:
+    value = True
+    try:
+        match call:
+            case Has():
+                value = store.has(call.url)
+            case Begin():
+                store.begin(call.run)
+            case IndexWords():
+                store.index_words(Path(call.path))
+            case Write():
+                store.write(call.records)
+            case Flush():
+                store.flush()
+            case Finish():
+                store.finish(call.ended_at)
+            case Backup():
+                store.backup(Path(call.path))
+            case Close():
+                store.close()
+    except BaseException as error:  # noqa: BLE001 - a panic of pyoxigraph is no Exception, and the crawl must see it
+        return _error_result(error)
+    return CallResult(value=value)
+
+
+def _error_result(error: BaseException) -> CallResult:
+    return CallResult(
+        error=str(error) or type(error).__name__,
+        errno=(error.errno or 0) if isinstance(error, OSError) else 0,
+        is_os_error=isinstance(error, OSError),
+        is_damaged=isinstance(error, DamagedError),
+    )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]))

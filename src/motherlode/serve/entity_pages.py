@@ -1,0 +1,187 @@
+"""The pages about an entity (IRI or blank node) and about a crawled page: statements and their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import pyoxigraph as ox
+
+from motherlode.index.fulltext.documents import LABELS, local_name
+from motherlode.index.page_record import PROVENANCE
+from motherlode.model.terms import PREFIXES, RDF, iri, page_iri
+from motherlode.serve.pages import cut, render, render_error
+from motherlode.serve.query_pool import QueryPool, Row, Term, select
+
+_TYPE = RDF + "type"
+_MAX_STATEMENTS, _MAX_MENTIONS, _MAX_PAGE_STATEMENTS = 2_000, 200, 3_000
+_MAX_VALUES, _MAX_SOURCES, _MAX_SUBJECTS = 50, 500, 200
+_ORDER = {
+    name: position
+    for position, name in enumerate(
+        ("generatedAtTime", "status", "redirectsTo", "referrer", "format", "kind", "size", "syntax", "contentHash")
+    )
+}
+"""Order of the provenance properties of a page."""
+_RANKS = {name: rank for rank, name in enumerate(LABELS)}
+
+
+async def entity_page(pool: QueryPool, name: str, *, seconds: float) -> tuple[int, str]:
+    """Return status and page with the statements of all pages about an IRI."""
+    term = iri(name)
+    if term is None:
+        return 400, render_error("Not an IRI", f"{cut(name)} is not an absolute IRI")
+    it, which = _query_term(name, term)
+    apart = f"FILTER(?g != <{PROVENANCE}>) {which}"
+    sparql = f"SELECT ?p ?o ?g {{ GRAPH ?g {{ {it} ?p ?o }} {apart} }} LIMIT {_MAX_STATEMENTS}"
+    said = await select(pool, sparql, seconds=seconds)
+    sparql = f"SELECT ?s ?p ?g {{ GRAPH ?g {{ ?s ?p {it} }} {apart} }} LIMIT {_MAX_MENTIONS}"
+    incoming = await select(pool, sparql, seconds=seconds)
+    crawled = await select(pool, f"ASK {{ GRAPH <{PROVENANCE}> {{ {it} a ml:Page }} {which} }}", seconds=seconds)
+    status = 200 if said.rows or incoming.rows or crawled.truth else 404
+    return status, _render_entity(name, said.rows, incoming.rows, is_page=bool(crawled.truth))
+
+
+def _query_term(name: str, term: str) -> tuple[str, str]:
+    """Return the term for an IRI in a query, and a filter. An IRI that SPARQL rejects is compared as a string."""
+    try:
+        ox.NamedNode(name)
+    except ValueError:
+        return "?it", f"FILTER(isIRI(?it) && STR(?it) = {ox.Literal(name)})"
+    return term, ""
+
+
+async def blank_node_page(pool: QueryPool, node: str, graph: str, *, seconds: float) -> tuple[int, str]:
+    """Return status and page with the statements of one crawled page about a blank node."""
+    term = iri(graph)
+    if term is None:
+        return 400, render_error("No page", "a blank node needs its page: ?node=_:…&page=http://…")
+    label = str(ox.Literal(node))
+    pattern = f"GRAPH {term} {{ ?s ?p ?o }}"
+    sparql = f"SELECT ?p ?o (<{graph}> AS ?g) {{ {pattern} FILTER(ml:node(?s) = {label}) }} LIMIT {_MAX_STATEMENTS}"
+    said = await select(pool, sparql, seconds=seconds)
+    sparql = f"SELECT ?s ?p (<{graph}> AS ?g) {{ {pattern} FILTER(ml:node(?o) = {label}) }} LIMIT {_MAX_STATEMENTS}"
+    incoming = await select(pool, sparql, seconds=seconds)
+    status = 200 if said.rows or incoming.rows else 404
+    return status, _render_entity(node, said.rows, incoming.rows)
+
+
+def _render_entity(name: str, said: Sequence[Row], incoming: Sequence[Row], *, is_page: bool = False) -> str:
+    sources: dict[str, int] = {}
+    label = best_label(said)
+    return render(
+        "entity.html",
+        title=label or name,
+        name=name,
+        label=label,
+        is_page=is_page,
+        properties=_group_properties(said, sources),
+        mentions=[
+            (row["s"], row["p"].value, _graph_of(row), _cite([row], sources)) for row in incoming[:_MAX_MENTIONS]
+        ],
+        sources=list(sources.items())[:_MAX_SOURCES],
+    )
+
+
+def best_label(rows: Sequence[Row]) -> str:
+    """Return the best name in the statements about a subject; "" if there is no name."""
+    named = [row for row in rows if row["o"].kind == "literal" and local_name(row["p"].value) in _RANKS]
+    if not named:
+        return ""
+    chosen = min(named, key=lambda row: (_RANKS[local_name(row["p"].value)], len(row["o"].value)))
+    return cut(" ".join(chosen["o"].value.split()), 160)
+
+
+def group_rows(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
+    """Group rows by the value of a variable, in the order of first occurrence."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[key].value if key in row else "", []).append(row)
+    return groups
+
+
+def _graph_of(row: Row) -> str:
+    return row["g"].value if "g" in row else ""
+
+
+_Citation = list[tuple[int, str]]
+"""Numbers and URLs of sources, like a reference in a text."""
+
+
+def _cite(rows: Sequence[Row], sources: dict[str, int]) -> _Citation:
+    """Return the sources of rows with their numbers. A source gets its number when it is cited first."""
+    graphs = dict.fromkeys(row["g"].value for row in rows if "g" in row)
+    return [(sources.setdefault(graph, len(sources) + 1), graph) for graph in graphs]
+
+
+def _group_properties(
+    rows: Sequence[Row], sources: dict[str, int]
+) -> list[tuple[str, list[tuple[Term, str, _Citation]], int]]:
+    """Return the predicates of a subject, types and names first.
+
+    Each has its first distinct values with graph and sources, and the number of its other values.
+    """
+    by_predicate = group_rows(rows, "p")
+    properties = []
+    for predicate in sorted(by_predicate, key=lambda name: (name != _TYPE, _RANKS.get(local_name(name), 99), name)):
+        values: dict[Term, list[Row]] = {}
+        for row in by_predicate[predicate]:
+            values.setdefault(row["o"], []).append(row)
+        shown = islice(values.items(), _MAX_VALUES)
+        cited = [(value, _graph_of(group[0]), _cite(group, sources)) for value, group in shown]
+        properties.append((predicate, cited, len(values) - len(cited)))
+    return properties
+
+
+async def crawled_page(pool: QueryPool, url: str, *, seconds: float) -> tuple[int, str]:
+    """Return status and page with the provenance and the statements of a crawled page."""
+    term = page_iri(url)
+    if iri(term[1:-1]) is None:
+        return 400, render_error("No URL", f"{cut(url)} is not a URL")
+    sparql = f"SELECT ?p ?o {{ GRAPH <{PROVENANCE}> {{ {term} ?p ?o }} FILTER(?p != ml:says) }} LIMIT 200"
+    known = await select(pool, sparql, seconds=seconds)
+    own = (row["o"].value for row in known.rows if row["p"].value == PREFIXES["ml"] + "graph")
+    graphs = " ".join([term, *(spelled for name in own if (spelled := iri(name)))])
+    sparql = f"SELECT ?s ?p ?o ?g {{ VALUES ?g {{ {graphs} }} GRAPH ?g {{ ?s ?p ?o }} }} LIMIT {_MAX_PAGE_STATEMENTS}"
+    said = await select(pool, sparql, seconds=seconds)
+    status = 200 if known.rows or said.rows else 404
+    return status, _render_crawled_page(url, known.rows, said.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Subject:
+    """A subject of a crawled page."""
+
+    name: str
+    label: str
+    page: str
+    types: list[str]
+    statements: list[tuple[str, Term]]
+
+
+def _render_crawled_page(url: str, known: Sequence[Row], said: Sequence[Row]) -> str:
+    subjects, own_name = group_rows(said, "s"), page_iri(url)[1:-1]
+    ranked = sorted(subjects.items(), key=lambda item: (item[0] != own_name, -len(item[1])))
+    ordered = sorted(known, key=lambda row: (_ORDER.get(local_name(row["p"].value), 99), row["p"].value))
+    return render(
+        "page.html",
+        title=best_label(subjects.get(own_name, [])) or url,
+        url=url,
+        is_known=bool(known or said),
+        provenance=[(row["p"].value, row["o"]) for row in ordered if row["p"].value != _TYPE],
+        is_cut=len(said) >= _MAX_PAGE_STATEMENTS,
+        statement_count=len(said),
+        subject_count=len(subjects),
+        subjects=[_subject(name, rows) for name, rows in ranked[:_MAX_SUBJECTS]],
+    )
+
+
+def _subject(name: str, rows: Sequence[Row]) -> _Subject:
+    return _Subject(
+        name=name,
+        label=best_label(rows),
+        page=_graph_of(rows[0]),
+        types=[row["o"].value for row in rows if row["p"].value == _TYPE],
+        statements=[(row["p"].value, row["o"]) for row in rows if row["p"].value != _TYPE],
+    )

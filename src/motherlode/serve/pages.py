@@ -1,0 +1,207 @@
+"""The pages of the web site: overview, search, query and errors, rendered by the templates beside this module.
+
+The templates escape every value. Links lead to our own pages, or to http and https URLs only, because a crawled URL may
+have any scheme, such as `javascript:`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from urllib.parse import urlencode
+
+import pyoxigraph as ox
+from markupsafe import Markup
+
+from motherlode.crawler.report.crawl_report import CrawlReport, draw_harvest
+from motherlode.crawler.report.markup import open_templates
+from motherlode.index.fulltext import Hit, Search, Snippet
+from motherlode.index.query.diagnostics import query_form
+from motherlode.index.query.query_worker import QueryRequest
+from motherlode.model.terms import PREFIXES
+from motherlode.serve.query_pool import MAX_PAGE_RESULT_BYTES, QueryFailure, QueryPool, Row, Term, parse_results
+
+_MAX_HOSTS, _MAX_FAILURES = 12, 8
+MAX_ROWS = 1_000
+"""Rows of a query result on its page."""
+TOP_TYPES = "SELECT ?type (COUNT(?s) AS ?n) { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) ?type LIMIT 12"
+_EXAMPLES = (
+    ("Types", "SELECT ?type (COUNT(*) AS ?n) { ?s a ?type }\nGROUP BY ?type ORDER BY DESC(?n) LIMIT 25"),
+    ("Names and their pages", "SELECT ?name ?page {\n  GRAPH ?page { ?s schema:name ?name }\n} LIMIT 50"),
+    (
+        "Words",
+        "SELECT ?s ?score ?type {\n"
+        '  SERVICE ml:search { ?s ml:matches "data" ; ml:score ?score }\n'
+        "  OPTIONAL { ?s a ?type }\n} ORDER BY DESC(?score) LIMIT 25",
+    ),
+    (
+        "Pages by syntax",
+        "SELECT ?syntax (COUNT(?page) AS ?pages) {\n"
+        "  GRAPH <urn:motherlode:provenance> { ?page ml:syntax ?syntax }\n} GROUP BY ?syntax ORDER BY DESC(?pages)",
+    ),
+    ("Predicates", "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o }\nGROUP BY ?p ORDER BY DESC(?n) LIMIT 25"),
+)
+
+
+def own_url(path: str, **parameters: str | int) -> str:
+    """Return the URL of a page of this site. Empty parameters are left out."""
+    query = urlencode({name: value for name, value in parameters.items() if value}, errors="replace")
+    return f"{path}?{query}" if query else path
+
+
+def entity_url(iri: str, page: str = "") -> str:
+    """Return the URL of the page about an IRI, or about a blank node of `page`."""
+    return own_url("/entity", node=iri, page=page) if iri.startswith("_:") else own_url("/entity", iri=iri)
+
+
+def is_web_url(url: str) -> bool:
+    return url.lower().startswith(("http://", "https://"))
+
+
+def prefixed_name(iri: str) -> str:
+    """Return an IRI as a prefixed name, if a common prefix fits; otherwise the IRI. Long ones are cut.
+
+    >>> prefixed_name("http://schema.org/name"), prefixed_name("urn:x")
+    ('schema:name', 'urn:x')
+    """
+    fitting = (name for name, start in PREFIXES.items() if iri.startswith(start) and len(iri) > len(start))
+    prefix = next(fitting, None)
+    return cut(iri if prefix is None else f"{prefix}:{iri[len(PREFIXES[prefix]) :]}", 120)
+
+
+def cut(text: str, max_length: int = 600) -> str:
+    """Return the text, or its beginning with an ellipsis if it is too long."""
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"
+
+
+def split_marks(snippet: Snippet) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a snippet, each with whether it is a match."""
+    last = 0
+    for start, end in snippet.marks:
+        yield snippet.text[last:start], False
+        yield snippet.text[start:end], True
+        last = end
+    yield snippet.text[last:], False
+
+
+templates = open_templates("motherlode.serve")
+templates.filters |= {"cut": cut, "prefixed_name": prefixed_name, "split_marks": split_marks}
+templates.tests["web_url"] = is_web_url
+templates.globals.update(own_url=own_url, entity_url=entity_url)
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a page."""
+    return templates.get_template(template).render(values)
+
+
+def render_error(title: str, message: str) -> str:
+    """Return a page with an error message."""
+    return render("error.html", title=title, message=message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlState:
+    """What the overview shows of a crawl."""
+
+    report: CrawlReport
+    is_running: bool
+    fetched: int = 0
+    page_budget: int | None = None
+
+
+def render_overview(state: CrawlState, types: Sequence[Row] | None) -> str:
+    """Return the overview page. `types` is None if they could not be counted in time."""
+    report = state.report
+    return render(
+        "overview.html",
+        title=report.title,
+        state=state,
+        charts=_draw(report),
+        types=[(row["type"].value, int(row["n"].value)) for row in types or () if "type" in row],
+        hosts=sorted(report.hosts, key=lambda host: (-host.relevant, -host.fetched, host.name))[:_MAX_HOSTS],
+        syntaxes=sorted(report.syntaxes, key=lambda row: (row.plain, -row.pages)),
+        failures=sorted(report.failures, key=lambda count: -count.count)[:_MAX_FAILURES],
+    )
+
+
+def render_live_part(state: CrawlState) -> str:
+    """Return the part of the overview that changes while the crawl runs."""
+    return render("live.html", state=state, charts=_draw(state.report))
+
+
+def _draw(report: CrawlReport) -> list[tuple[str, Markup]]:
+    return draw_harvest([curve for curve in report.curves if curve.end[0]], wide_height=320)
+
+
+def render_search(search: Search, hits: Sequence[Hit] | None, problem: str = "") -> str:
+    """Return the search page. `hits` is None if there was no search."""
+    title = f"{search.words} · Search" if search.words else "Search"
+    return render("search.html", title=title, search=search, hits=hits, problem=problem)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ShownResult:
+    """A query result as its page shows it."""
+
+    unit: str
+    formats: tuple[str, ...]
+    """Values of the parameter `format` for downloads."""
+    count: int
+    heads: tuple[str, ...] = ()
+    rows: Sequence[Sequence[Term | None]] = ()
+    """The first rows."""
+    truth: bool | None = None
+
+
+async def query_page(pool: QueryPool, sparql: str, *, base: str, seconds: float) -> tuple[int, str]:
+    """Return status and query page, with the result if there is a query. `base` is the URL of the endpoint."""
+    status, problem, result = 200, "", None
+    if sparql.strip():
+        try:
+            result = await _run_query(pool, sparql, base, seconds)
+        except QueryFailure as failed:
+            status, problem = failed.status, str(failed)
+    return status, render("query.html", sparql=sparql, examples=_EXAMPLES, problem=problem, result=result)
+
+
+async def _run_query(pool: QueryPool, sparql: str, base: str, seconds: float) -> _ShownResult:
+    worker_query = QueryRequest(
+        sparql=sparql, base=base, graph="application/n-triples", max_bytes=MAX_PAGE_RESULT_BYTES
+    )
+    async with pool.ask(worker_query, seconds=seconds) as found:
+        content = await found.read()
+    if query_form(sparql) in ("CONSTRUCT", "DESCRIBE"):
+        return _ShownResult(
+            unit="triples",
+            formats=("turtle", "ntriples", "jsonld", "rdfxml"),
+            count=content.count(b"\n"),
+            heads=("subject", "predicate", "object"),
+            rows=_triple_rows(content),
+        )
+    result = parse_results(content)
+    return _ShownResult(
+        unit="rows",
+        formats=("csv", "json", "tsv", "xml"),
+        count=len(result.rows),
+        heads=tuple(f"?{name}" for name in result.names),
+        rows=[[row.get(name) for name in result.names] for row in result.rows[:MAX_ROWS]],
+        truth=result.truth,
+    )
+
+
+def _triple_rows(content: bytes) -> list[list[Term]]:
+    triples = islice(ox.parse(content, ox.RdfFormat.N_TRIPLES, lenient=True), MAX_ROWS)
+    return [[_term(term) for term in (quad.subject, quad.predicate, quad.object)] for quad in triples]
+
+
+def _term(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Term:
+    if isinstance(term, ox.NamedNode):
+        return Term("uri", term.value)
+    if isinstance(term, ox.BlankNode):
+        return Term("bnode", f"_:{term.value}")
+    if isinstance(term, ox.Literal):
+        return Term("literal", term.value, term.language or "", term.datatype.value)
+    return Term("triple", str(term))

@@ -1,1 +1,0 @@
-"""The pages of the web site: overview, search, query, entities and pages."""
