@@ -67,7 +67,7 @@ class FakeShard:
 def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., ShardActor]:
     monkeypatch.setattr(driver, "Shard", FakeShard)
     context = SimpleNamespace(get_node_id=lambda: "0123456789abcdef")
-    monkeypatch.setattr(actors.ray, "get_runtime_context", lambda: context)
+    monkeypatch.setattr(driver.ray, "get_runtime_context", lambda: context)
 
     def make_actor(number: int, **more: Any) -> ShardActor:
         return ShardActor(ShardSpec(number=number, shards=2, job=JOB, folder=tmp_path, **more))

@@ -39,7 +39,6 @@ from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.leases import SLOW_DOWN, End
 from motherlode.frontier.records import (
     MAX_REDIRECTS,
-    REVISIT,
     AddressGrant,
     Entry,
     HostBudget,
@@ -47,6 +46,8 @@ from motherlode.frontier.records import (
     Lease,
     Politeness,
     UrlState,
+    is_revisit_arm,
+    revisit_arm,
 )
 from motherlode.frontier.storage.base import FrontierStorage, MemoryStorage
 from motherlode.frontier.storage.integrity import damage
@@ -55,7 +56,6 @@ from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
 
 __all__ = [
     "MAX_REDIRECTS",
-    "REVISIT",
     "SLOW_DOWN",
     "STORAGE_ERRORS",
     "AddressGrant",
@@ -74,4 +74,6 @@ __all__ = [
     "Withheld",
     "damage",
     "domain_refusal",
+    "is_revisit_arm",
+    "revisit_arm",
 ]

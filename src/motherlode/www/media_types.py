@@ -150,11 +150,7 @@ def by_root(namespace: str, name: str) -> ContentKind | None:
     return _BY_ROOT.get((namespace, name)) or _BY_ROOT.get((None, name))
 
 
-def _accept() -> str:
-    welcome = sorted((row for row in _ROWS if row.quality), key=lambda row: -row.quality)
-    parts = [f"{row.media_types[0]};q={row.quality:g}".removesuffix(";q=1") for row in welcome]
-    return ", ".join([*parts, "*/*;q=0.1"])
-
-
-ACCEPT = _accept()
+_WELCOME = sorted((row for row in _ROWS if row.quality), key=lambda row: -row.quality)
+_PARTS = [f"{row.media_types[0]};q={row.quality:g}".removesuffix(";q=1") for row in _WELCOME]
+ACCEPT = ", ".join([*_PARTS, "*/*;q=0.1"])
 """The Accept header: RDF before HTML before other XML, and anything else with the lowest quality."""

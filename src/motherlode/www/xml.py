@@ -238,10 +238,11 @@ def _parse(body: bytes, charset: str) -> XmlTree:
     if root is None:
         return XmlTree(root=None, error="no element")
     public_id = root.getroottree().docinfo.public_id or ""
-    faults = [entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR and _is_form_error(entry)]
-    if not faults:
+    serious = (entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR)
+    # errors of namespaces do not concern well-formedness: a relative namespace name, for example
+    first = next((entry for entry in serious if not entry.type_name.startswith("NS_")), None)
+    if first is None:
         return XmlTree(root=root, public_id=public_id)
-    first = faults[0]
     return XmlTree(root=root, public_id=public_id, error=first.message, line=first.line, column=first.column)
 
 
@@ -251,11 +252,6 @@ def _new_parser(charset: str) -> Any:
         return etree.XMLParser(encoding=charset.replace("utf-16-", "utf-16"), **options)  # libxml2's spelling
     except LookupError:  # a charset that libxml2 does not know
         return etree.XMLParser(**options)
-
-
-def _is_form_error(entry: Any) -> bool:
-    """Return whether an error concerns well-formedness. A relative namespace name, for example, does not."""
-    return not entry.type_name.startswith("NS_")
 
 
 def _replace_html_entity(match: re.Match[bytes]) -> bytes:

@@ -245,12 +245,13 @@ class ResponseReader:
                 self._failure, address=address, fetched_at=began, elapsed=elapsed, wire_bytes=self.wire_bytes
             )
         body = self._body.getvalue()
-        truncated = len(body) > self._max_body_bytes or (self._is_cut and not self.is_complete)
+        is_cut = self.may_be_cut or self._is_stream_ended or self.wire_bytes > self._max_wire_bytes
+        truncated = len(body) > self._max_body_bytes or (is_cut and not self.is_complete)
         return Page(
             url=self._request.url,
             status=self._status,
             headers=self._headers,
-            body=body[: self._max_body_bytes] if len(body) > self._max_body_bytes else body,
+            body=body[: self._max_body_bytes],
             truncated=truncated,
             address=address,
             fetched_at=began,
@@ -258,18 +259,14 @@ class ResponseReader:
             wire_bytes=self.wire_bytes,
         )
 
-    @property
-    def _is_cut(self) -> bool:
-        """Bytes that followed were ignored or lost."""
-        return self.may_be_cut or self._is_stream_ended or self.wire_bytes > self._max_wire_bytes
-
     def _check_usefulness(self) -> None:
         self._is_suspect = False
         content_type = self._headers.get("content-type", "")
         if is_useless(content_type, self._body.getvalue()[:_MAX_SNIFF_BYTES]):
-            self._fail(FailureKind.USELESS, f"nothing can come of {content_type}")
-
-    def _fail(self, kind: FailureKind, detail: str) -> None:
-        self._failure = Failure(
-            url=self._request.url, kind=kind, detail=detail, status=self._status, headers=self._headers
-        )
+            self._failure = Failure(
+                url=self._request.url,
+                kind=FailureKind.USELESS,
+                detail=f"nothing can come of {content_type}",
+                status=self._status,
+                headers=self._headers,
+            )

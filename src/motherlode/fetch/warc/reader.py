@@ -59,7 +59,8 @@ class ResponseRecords:
                     self.broken += start == 0  # other offsets may only have looked like a record
                 elif last != self._counted and not _is_complete_to_end(data, last):
                     self.broken += 1
-                start = _next_record_start(data, (start if last is None else last) + 1)
+                match = _RECORD_START.search(data, (start if last is None else last) + 1)
+                start = match.start() if match else -1
 
     def _read_from(self, start: int, data: mmap.mmap) -> Generator[WarcRecord, None, int | None]:
         """Yield records from an offset on. Return the offset of the last readable one, whose body may be damaged."""
@@ -178,12 +179,6 @@ def _is_complete_to_end(data: mmap.mmap, start: int) -> bool:
         return True
     member = next(gzip_members(data, start, max_data_bytes=0), None)
     return member is not None and member.end == len(data)
-
-
-def _next_record_start(data: mmap.mmap, start: int) -> int:
-    """Return the next offset at which a record may start, or -1."""
-    match = _RECORD_START.search(data, start)
-    return match.start() if match else -1
 
 
 _DIGEST = "WARC-Payload-Digest"

@@ -62,7 +62,10 @@ class RecordedWeb:
             if url is None:
                 records.count_as_broken(record)
                 continue
-            self._remember(_without_scheme(url), (record.stream_pos, url))
+            key = _without_scheme(url)
+            if key in self._locations:
+                self._earlier.setdefault(key, []).append(self._locations[key])
+            self._locations[key] = record.stream_pos, url
             if not is_same_payload(record):
                 self._payloads.add(record)
         self.broken_records = records.broken
@@ -79,11 +82,6 @@ class RecordedWeb:
         self._earlier.clear()
         self._payloads = PayloadIndex()
         self._index()
-
-    def _remember(self, key: str, location: tuple[int, str]) -> None:
-        if key in self._locations:
-            self._earlier.setdefault(key, []).append(self._locations[key])
-        self._locations[key] = location
 
     def __contains__(self, url: str) -> bool:
         return _without_scheme(url) in self._locations
@@ -117,7 +115,7 @@ class RecordedWeb:
             return Failure(url=url, kind=FailureKind.NOT_FOUND, detail="not in the recorded web", status=404)
         response = self._read_location(url, location, robots=robots)
         for earlier in reversed(self._earlier.get(key, ())):
-            if not _is_redirect_to_itself(response) and not _is_uninformative(response):
+            if not _says_nothing(response):
                 break
             response = self._read_location(url, earlier, robots=robots)
         return response
@@ -157,16 +155,12 @@ def _without_scheme(url: str) -> str:
     return url.partition("://")[2]
 
 
-def _is_redirect_to_itself(response: Fetched) -> bool:
-    """Return whether the response is a redirect to the same URL."""
+def _says_nothing(response: Fetched) -> bool:
+    """Return whether a response says nothing about the page, so that an earlier one counts."""
     if isinstance(response, Page):
         return False
-    to_itself = response.kind is FailureKind.REDIRECT_BROKEN and bool(response.headers.get("location"))
-    if response.kind is not FailureKind.REDIRECT:
-        return to_itself
-    return _without_scheme(canonical(response.location) or "") == _without_scheme(response.url)
-
-
-def _is_uninformative(response: Fetched) -> bool:
-    """Return whether the response says nothing about the page, so that an earlier one counts."""
-    return isinstance(response, Failure) and (response.kind in _SERVER_FAILURES or response.detail == _BODY_ELSEWHERE)
+    if response.kind is FailureKind.REDIRECT:
+        return _without_scheme(canonical(response.location) or "") == _without_scheme(response.url)
+    if response.kind is FailureKind.REDIRECT_BROKEN:
+        return bool(response.headers.get("location"))
+    return response.kind in _SERVER_FAILURES or response.detail == _BODY_ELSEWHERE
