@@ -39,13 +39,14 @@ from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.leases import SLOW_DOWN, End
 from motherlode.frontier.records import (
     MAX_REDIRECTS,
-    REVISIT,
     Entry,
     HostBudget,
     HostRecord,
     Lease,
     Politeness,
     UrlState,
+    is_revisit_arm,
+    revisit_arm,
 )
 from motherlode.frontier.storage.base import FrontierStorage, MemoryStorage
 from motherlode.frontier.storage.integrity import damage
@@ -54,7 +55,6 @@ from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
 
 __all__ = [
     "MAX_REDIRECTS",
-    "REVISIT",
     "SLOW_DOWN",
     "STORAGE_ERRORS",
     "End",
@@ -72,4 +72,6 @@ __all__ = [
     "Withheld",
     "damage",
     "domain_refusal",
+    "is_revisit_arm",
+    "revisit_arm",
 ]

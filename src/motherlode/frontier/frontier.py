@@ -28,7 +28,6 @@ from motherlode.frontier.leases import (
     given_up,
 )
 from motherlode.frontier.records import (
-    REVISIT,
     Entry,
     Host,
     HostBudget,
@@ -39,6 +38,7 @@ from motherlode.frontier.records import (
     RulesReader,
     UrlState,
     retry_wait,
+    revisit_arm,
 )
 from motherlode.frontier.storage.base import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, RequestKind, Waits
@@ -141,7 +141,7 @@ class Frontier:
             host.record.failures = HOST_GIVEN_UP_AFTER - 1
             self._changed.add(name)
         self._admission.revisits_left += 1
-        self._admission.enqueue(msgspec.structs.replace(entry, arm=REVISIT + name, attempts=0, hops=0))
+        self._admission.enqueue(msgspec.structs.replace(entry, arm=revisit_arm(name), attempts=0, hops=0))
 
     # ── URLs go out ──────────────────────────────────────────────────────────────────────────────────
 
@@ -225,7 +225,7 @@ class Frontier:
 
     def _refusal(self, host: Host, entry: Entry) -> str:
         unwanted = given_up(host.record) or (self._admit(entry) if self._admit is not None else "")
-        if unwanted or self._budget is None or entry.arm.startswith(REVISIT):  # known pages have had their budget
+        if unwanted or self._budget is None or entry.is_revisit:  # known pages have had their budget
             return unwanted
         return self._budget.refusal(host.record, host.unaccounted)
 
@@ -384,7 +384,7 @@ class Frontier:
             self._admission.enqueue_later(entry, when)
             self._storage.postpone(entry, when)
             return when
-        self._admission.revisits_left -= entry.arm.startswith(REVISIT)
+        self._admission.revisits_left -= entry.is_revisit
         state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
         self._storage.finish(entry, state, kind.value)
         return None
