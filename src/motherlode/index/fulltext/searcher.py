@@ -15,15 +15,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import tantivy
 
 from motherlode.index.fulltext.analysis import ACCENTS, UNSPACED, decode, open_index, remove_accents
 from motherlode.index.fulltext.documents import SubjectDocument, Text
 from motherlode.index.fulltext.query_parser import Search, build_queries, iri_variants, parse_words
-
-if TYPE_CHECKING:
-    import tantivy
-
 
 _LOCK_SUFFIX = ".lock"
 
