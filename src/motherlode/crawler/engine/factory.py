@@ -64,7 +64,7 @@ from motherlode.policies import (
 )
 from motherlode.policies.model_io import start_from
 from motherlode.runtime import Clock
-from motherlode.transform.plugin_registry import transformable_types
+from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 
 _SECONDS_A_SYNTAX = 5.0
