@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from motherlode.cli.search import abbreviate, search
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.index import QuadStore
 from motherlode.index.fulltext import SearchableStore, WordIndex
+from motherlode.index.quad_store import QuadStore
 from tests.index.fakes import record, says
 
 NAME = "<http://schema.org/name>"
