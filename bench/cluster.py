@@ -34,7 +34,7 @@ from motherlode.cluster.merge import merge_shards
 from motherlode.cluster.outbox import make_page_links, pack
 from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import CrawlFolder, Job, read_stats
-from motherlode.fetch.warc.writer import WarcFile
+from motherlode.fetch.warc.writer import WarcFile, WarcResponse
 from motherlode.model import Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
@@ -77,7 +77,9 @@ def recorded(path: Path, pages: int) -> list[str]:
     for host in hosts:
         for url in web.urls(host):
             answer = web.answer(url, attempt=1)
-            file.add(url, at=0.0, status=answer.status, headers=dict(answer.headers), body=answer.body)
+            file.append(
+                WarcResponse(url=url, at=0.0, status=answer.status, headers=dict(answer.headers), body=answer.body)
+            )
     file.close()
     return [web.home(host) for host in hosts]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.fetch.warc.writer import WarcFile
+from motherlode.fetch.warc.writer import WarcFile, WarcResponse
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
-from motherlode.transform.plugin_registry import GROUP
+from motherlode.transform.options import GROUP
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -30,7 +30,7 @@ def write_warc(path: Path, responses: Iterable[tuple[str, int, dict[str, str], b
     """A WARC file of responses: url, status, headers, body."""
     file = WarcFile(path)
     for url, status, headers, body in responses:
-        file.add(url, at=0.0, status=status, headers=headers, body=body)
+        file.append(WarcResponse(url=url, at=0.0, status=status, headers=headers, body=body))
     file.close()
     return path
 

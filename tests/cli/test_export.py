@@ -15,8 +15,9 @@ from warcio.archiveiterator import ArchiveIterator
 
 from motherlode.cli import application
 from motherlode.crawler import CrawlFolder
-from motherlode.fetch.warc.writer import WarcFile
-from motherlode.index import PageRecord, QuadStore
+from motherlode.fetch.warc.writer import WarcFile, WarcResponse
+from motherlode.index.page_record import PageRecord
+from motherlode.index.quad_store import QuadStore
 
 PAGE = """<html><head><title>{name}</title><script type="application/ld+json">
 {{"@context": "http://schema.org/", "@type": "Product", "@id": "#it", "name": "{name}"}}</script></head>
@@ -34,7 +35,11 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     web = WarcFile(folder / "web.warc.gz")
     for path, name in (("", "First"), ("2", "Second")):
         body = PAGE.format(name=name).encode()
-        web.add(f"http://a.example/{path}", at=0.0, status=200, headers={"content-type": "text/html"}, body=body)
+        web.append(
+            WarcResponse(
+                url=f"http://a.example/{path}", at=0.0, status=200, headers={"content-type": "text/html"}, body=body
+            )
+        )
     web.close()
     command = [
         "crawl",

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from motherlode.cli.search import search
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.index import QuadStore
 from motherlode.index.fulltext import SearchableStore, WordIndex
+from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import prefixed_name
 from tests.index.fakes import record, says
 

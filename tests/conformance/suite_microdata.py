@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.microdata import DEFAULT_REGISTRY, Registry, extract
+from motherlode.transform.microdata import extract
+from motherlode.transform.microdata.item_properties import DEFAULT_REGISTRY, Registry, Vocabularies
 from motherlode.www.document import Document
 
 from . import whole_path
@@ -28,7 +29,7 @@ def cases() -> Iterable[Case]:
 def run(case: Case) -> CaseResult:
     folder = shared("microdata-rdf")
     document = Document(url=case.data["base"], body=(folder / case.data["input"]).read_bytes(), detected=_HTML)
-    found = extract(document, BlankNames(document.url, Syntax.MICRODATA), registry=_registry())
+    found = extract(document, BlankNames(document.url, Syntax.MICRODATA), vocabularies=Vocabularies(_registry()))
     if not case.data["positive"]:
         return True  # the processor terminated
     return isomorphic(found.statements, read_expected(folder / case.data["expect"], base=case.data["base"]))

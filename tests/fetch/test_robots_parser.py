@@ -10,7 +10,7 @@ from motherlode.fetch.robots import MAX_DELAY_SECONDS, MAX_LINE_CHARACTERS, pars
 
 
 def rules(text: str, agent: str = "motherlode") -> dict[str, bool]:
-    return parse_robots(text, agent).group.rules
+    return parse_robots(text, agent)[0].rules
 
 
 def test_parse_joins_groups_of_one_agent() -> None:
@@ -86,8 +86,8 @@ def test_parse_only_real_line_ends_end_lines() -> None:
 
 def test_parse_delay_applies_to_agents_named_so_far() -> None:
     text = "User-agent: *\nCrawl-delay: 3\nUser-agent: motherlode\nCrawl-delay: 1\nDisallow: /"
-    assert parse_robots(text, "motherlode").group.delay == 1.0
-    assert parse_robots(text, "other").group.delay == 3.0
+    assert parse_robots(text, "motherlode")[0].delay == 1.0
+    assert parse_robots(text, "other")[0].delay == 3.0
 
 
 @pytest.mark.parametrize(
@@ -95,16 +95,16 @@ def test_parse_delay_applies_to_agents_named_so_far() -> None:
     [("10s", 10.0), (".5", 0.5), ("0,5", 0.5), ("1e9", 1.0), ("9" * 400, MAX_DELAY_SECONDS), ("", None), ("٣", None)],
 )
 def test_parse_delay_values(value: str, delay: float | None) -> None:
-    assert parse_robots(f"User-agent: *\nCrawl-delay: {value}", "x").group.delay == delay
+    assert parse_robots(f"User-agent: *\nCrawl-delay: {value}", "x")[0].delay == delay
 
 
 def test_parse_longest_of_several_delays_counts() -> None:
-    assert parse_robots("User-agent: *\nCrawl-delay: 2\nCrawl-delay: 9\nCrawl-delay: 5", "x").group.delay == 9.0
+    assert parse_robots("User-agent: *\nCrawl-delay: 2\nCrawl-delay: 9\nCrawl-delay: 5", "x")[0].delay == 9.0
 
 
 def test_parse_sitemaps_are_found_anywhere_once() -> None:
     text = "Sitemap: http://a/1\nUser-agent: b\nSITEMAP:http://a/2 # new\nsite-map: http://a/1\nSitemap http://a/3"
-    assert parse_robots(text, "x").sitemaps == ("http://a/1", "http://a/2", "http://a/3")
+    assert parse_robots(text, "x")[1] == ("http://a/1", "http://a/2", "http://a/3")
 
 
 def test_parse_long_lines_are_cut() -> None:

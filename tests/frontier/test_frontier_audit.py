@@ -168,7 +168,7 @@ def test_random_crawl_is_polite_complete_and_ends(number: int, delay: float) -> 
     crawl(world, frontier, start=1000.0)
     audit(world, delay)
     asked = Counter(url for _, _, _, url in world.log if url in world.links)
-    missed = [url for url in reachable(world) if not storage.known(url)]
+    missed = [url for url in reachable(world) if not storage.known_of([url])[0]]
     assert not missed
     for url, times in asked.items():
         assert times == 1 or url in world.trouble, f"{url} was fetched {times} times"
@@ -217,7 +217,7 @@ def test_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_path:
         storage.close()
     assert kills > 3
     assert frontier.known_urls == len(reachable(world))
-    assert all(storage.known(url) == whole.known(url) for url in world.links)
+    assert all(storage.known_of([url])[0] == whole.known_of([url])[0] for url in world.links)
     states, expected = (
         {url: found[1] for url in world.links if (found := book.find(url))} for book in (storage, whole)
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from motherlode.frontier import (
-    REVISIT,
     End,
     Entry,
     Frontier,
@@ -15,6 +14,7 @@ from motherlode.frontier import (
     MemoryStorage,
     Politeness,
     UrlState,
+    revisit_arm,
 )
 from motherlode.model import FailureKind, RequestKind
 
@@ -38,7 +38,7 @@ def test_revisit_ends_in_the_previous_state(storage: FrontierStorage) -> None:
     frontier.revisit(before)
     assert (frontier.waiting, frontier.revisits_left, frontier.exhausted) == (1, 1, False)
     lease = take(frontier, 0.0)
-    assert lease.entry.arm == f"{REVISIT}a.example"
+    assert lease.entry.arm == revisit_arm("a.example")
     frontier.response_received(lease, 0.0)
     frontier.end(lease, End.FETCHED, 0.0, entry=before)
     assert _known(storage, f"{A}/1") == (before, UrlState.DONE)

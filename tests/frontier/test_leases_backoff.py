@@ -9,7 +9,6 @@ from random import Random
 import pytest
 
 from motherlode.frontier import (
-    REVISIT,
     End,
     Frontier,
     FrontierStorage,
@@ -18,6 +17,7 @@ from motherlode.frontier import (
     MemoryStorage,
     Politeness,
     UrlState,
+    revisit_arm,
 )
 from motherlode.frontier.leases import (
     HOST_GIVEN_UP_AFTER,
@@ -173,7 +173,7 @@ def test_revisit_requests_unreadable_rules_once_more() -> None:
     frontier.response_received(page, last)
     frontier.end(page, End.FETCHED, 0.0)
     known = page.entry
-    frontier.revisit(type(known)(url=f"{A}/1", arm=REVISIT + "a.example", score=0.0, sequence=9))
+    frontier.revisit(type(known)(url=f"{A}/1", arm=revisit_arm("a.example"), score=0.0, sequence=9))
     again = take(frontier, last + 1)
     assert again.url == f"{A}/robots.txt"
     frontier.response_received(again, last + 1)

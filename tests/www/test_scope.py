@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from motherlode.www.urls import OUT_OF_SCOPE, ScopeRule, scope_from, scope_rule
+from motherlode.www.urls import OUT_OF_SCOPE, ScopeRule, scope_rule
 
 SEEDS = ["http://www.example.co.uk/a", "https://data.example.org:8080/"]
 
@@ -27,12 +27,12 @@ SEEDS = ["http://www.example.co.uk/a", "https://data.example.org:8080/"]
     ],
 )
 def test_scope_accepts_and_rejects_urls(spec: str, url: str, *, inside: bool) -> None:
-    assert scope_from(spec, SEEDS)(url) == ("" if inside else OUT_OF_SCOPE)
+    assert scope_rule(spec, SEEDS).scope()(url) == ("" if inside else OUT_OF_SCOPE)
 
 
 def test_scope_invalid_expression_raises_value_error() -> None:
     with pytest.raises(ValueError, match=r"host, pld, web or a regular expression; '\(' is not valid"):
-        scope_from("(", SEEDS)
+        scope_rule("(", SEEDS)
 
 
 @pytest.mark.parametrize("spec", ["web", "host", "pld", r"https?://www\."])
@@ -42,7 +42,7 @@ def test_scope_rule_survives_serialization(spec: str) -> None:
     assert sent == rule
     assert rule.is_everything == (spec == "web")
     for url in ("http://www.example.co.uk/b", "http://example.org/", "http://far.example/"):
-        assert sent.scope()(url) == scope_from(spec, SEEDS)(url)
+        assert sent.scope()(url) == scope_rule(spec, SEEDS).scope()(url)
 
 
 @pytest.mark.parametrize("spec", ["hosts", "domain", "HOST", "site1"])
@@ -53,7 +53,7 @@ def test_scope_word_that_no_url_starts_with_raises_value_error(spec: str) -> Non
 
 @pytest.mark.parametrize("spec", ["http", "https", "h", r"http.*example", ".*"])
 def test_scope_expression_that_starts_like_url_is_accepted(spec: str) -> None:
-    assert scope_from(spec, SEEDS)("https://www.example.co.uk/b") == ""
+    assert scope_rule(spec, SEEDS).scope()("https://www.example.co.uk/b") == ""
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_scope_expression_that_starts_like_url_is_accepted(spec: str) -> None:
     ],
 )
 def test_registrable_domain_of_odd_hosts(seed: str, url: str, *, inside: bool) -> None:
-    assert (scope_from("pld", [seed])(url) == "") == inside
+    assert (scope_rule("pld", [seed]).scope()(url) == "") == inside

@@ -15,6 +15,10 @@ from motherlode.www.urls import canonical
 from .corpus import corpus_urls
 
 NOW = 2026
+REASONS = {
+    *("", traps.LONG, traps.DEEP, traps.REPEATED),
+    *(traps.MANY_PARAMETERS, traps.SAME_PARAMETER, traps.CALENDAR),
+}
 
 
 def reason(path: str) -> str:
@@ -103,7 +107,7 @@ def test_has_repetition_finds_only_repeated_groups(segments: list[str]) -> None:
 @settings(deadline=None)
 @given(st.text(alphabet="a1/?&=-02date", max_size=60))
 def test_trap_reason_accepts_any_url(rest: str) -> None:
-    assert trap_reason("http://example.org/" + rest, year_now=NOW) in {"", *traps.REASONS}
+    assert trap_reason("http://example.org/" + rest, year_now=NOW) in REASONS
 
 
 @pytest.mark.parametrize("piece", ["2099-", "/2099/", "?date=", "&y=", "1", "month", "a/"])

@@ -19,7 +19,7 @@ from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.crawler.report.plot import Curve
-from motherlode.index import QuadStore
+from motherlode.index.quad_store import QuadStore
 from motherlode.sim.synthetic.server_process import WebServer
 
 FOCUSED = "motherlode"

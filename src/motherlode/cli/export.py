@@ -15,9 +15,9 @@ from motherlode.cli.index import update_index
 from motherlode.cli.options import OUTPUT, CrawlDir, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop, terminal
 from motherlode.crawler import CrawlFolder
-from motherlode.index import QuadStore
 from motherlode.index.export.streams import export_nquads, export_trig, open_output
 from motherlode.index.export.void import export_void
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError
 
 ProgressCallback = Callable[[int], None]

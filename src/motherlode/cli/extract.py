@@ -187,7 +187,7 @@ def _type_by_name(path: Path) -> str:
 
 
 def _has_transformer(media_type: str) -> bool:
-    from motherlode.transform.plugin_registry import installed_transformers
+    from motherlode.transform.options import installed_transformers
 
     return any(fits(point.name, essence(media_type)) for point in installed_transformers())
 

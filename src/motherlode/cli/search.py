@@ -80,7 +80,7 @@ def search(
 
 
 def _rebuild(folder: CrawlFolder) -> None:
-    from motherlode.index import QuadStore
+    from motherlode.index.quad_store import QuadStore
 
     folder.lock()
     try:

@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 import re2
 
-from motherlode.frontier import REVISIT, Entry
+from motherlode.frontier import Entry
 from motherlode.model import LinkSource
 from motherlode.www.traps import ContentSeen, HostTraps, MirrorHosts, MirrorStats, trap_reason
 
@@ -302,7 +302,7 @@ def waiting_rule(filters: Filters, traps: TrapWatch) -> Callable[[Entry], str]:
     def refusal(entry: Entry) -> str:
         is_seed = entry.source == LinkSource.SEED.value
         unwanted = filters.waiting_reason(entry.url, is_seed=is_seed)
-        if unwanted or is_seed or entry.arm.startswith(REVISIT):  # these are known to be no traps
+        if unwanted or is_seed or entry.is_revisit:  # these are known to be no traps
             return unwanted
         return traps.waiting_reason(entry.url)
 

@@ -10,10 +10,8 @@ Files are short. Each commit starts a new one and deletes those without open res
 of one or two seconds. Subrequests (JSON-LD contexts, services) and HEAD requests are not part of a commit. Their
 responses are kept in a ring of two files, and are recalled for a day, as often as they are requested.
 
-One record is one `writev`: magic, lengths, checksum, head, body. A kill can cut the last record of a file; such a
-record is recognised and ignored. Nothing is synced. If the process dies, nothing is lost. If the machine dies, the last
-seconds of the journal may be lost, and those requests are sent again. Bodies are not compressed, because they live for
-a second.
+One record is one `writev`: magic, lengths, checksum, head, body. A record that a kill has cut is ignored.
+Nothing is synced: if the machine dies, the last seconds may be lost, and those requests are sent again.
 """
 
 from __future__ import annotations
@@ -24,15 +22,16 @@ import struct
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple, TypeVar
 
 import msgspec
 import xxhash
 
 from motherlode.model import Failure, Fetched, Fetcher, Page, Request, RequestKind
 
+_T = TypeVar("_T")
 _MAGIC = b"MLj1"
 _FRAME = struct.Struct("<4sIIQ")
 """Magic, bytes of the head, bytes of the body, checksum of both."""
@@ -68,8 +67,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode_head = msgspec.msgpack.Decoder(_Head).decode
 
 
-@dataclass(frozen=True, slots=True)
-class _Location:
+class _Location(NamedTuple):
     """File and offset of a record."""
 
     number: int
@@ -95,24 +93,21 @@ class _Segment:
         self.size = os.fstat(self._file).st_size
         self._error = ""
 
-    def append(self, head: bytes, body: bytes) -> int:
-        """Append a record and return its offset. After an error all calls fail, since records after a torn one are
-        lost."""
+    def append(self, head: bytes, body: bytes) -> None:
+        """Append a record. After an error all calls fail, because records after an incomplete one cannot be found."""
         if self._error:
             raise OSError(self._error)
         checksum = xxhash.xxh3_64_intdigest(body, seed=xxhash.xxh32_intdigest(head))
         parts = (_FRAME.pack(_MAGIC, len(head), len(body), checksum), head, body)
-        start, wanted = self.size, sum(map(len, parts))
         try:
             written = os.writev(self._file, parts)
         except OSError as error:
             self._error = f"the response journal {self.path} could not be written: {error.strerror}"
             raise OSError(self._error) from error
         self.size += written
-        if written < wanted:
+        if written < sum(map(len, parts)):
             self._error = f"the response journal {self.path} could not be written: is the disk full?"
             raise OSError(self._error)
-        return start
 
     def close(self) -> None:
         os.close(self._file)
@@ -154,22 +149,16 @@ class ResponseJournal:
         self._subrequests: dict[str, _Location] = {}
         self._segment: _Segment | None = None
         self._ring: _Segment | None = None
-        known = self._decode_state(state)
-        self._last = known.last
-        self._load(known)
+        self._load_responses(state)
         self._load_subrequests()
 
-    def _decode_state(self, state: bytes | None) -> _State:
+    def _load_responses(self, state: bytes | None) -> None:
+        known = _State(0, [])
         try:
-            return msgspec.msgpack.decode(state, type=_State) if state is not None else _State(0, [])
+            known = known if state is None else msgspec.msgpack.decode(state, type=_State)
         except msgspec.DecodeError as error:
             self.problems.append(f"journal: its state cannot be read ({error}); responses may be processed twice")
-            return _State(0, [])
-
-    # Loading at the start.
-
-    def _load(self, known: _State) -> None:
-        still_open = set(known.open)
+        self._last, still_open = known.last, set(known.open)
         for path in self._files(_RESPONSES):
             for location, head in self._records(path):
                 self._last = max(self._last, head.number)
@@ -213,19 +202,14 @@ class ResponseJournal:
         number = int(files[-1].stem.rpartition("-")[2]) + 1 if files else 1
         return self._folder / f"{kind}-{number:08d}.journal"
 
-    # Responses.
-
     def recall(self, request: Request) -> Fetched | None:
-        """Return the response that an earlier run received and did not settled, or None."""
+        """Return the response that an earlier run received and did not settle, or None."""
         key = request_key(request)
         if request.kind not in _SETTLED_KINDS:
             return self._recall_subrequest(key)
-        locations = self._recalled.get(key)
-        if not locations:
+        location = _pop_oldest(self._recalled, key)
+        if location is None:
             return None
-        location = locations.popleft()
-        if not locations:
-            del self._recalled[key]
         found = _read_response(location)
         if found is None:
             self._open_files.pop(location.number, None)
@@ -241,8 +225,8 @@ class ResponseJournal:
     def add(self, request: Request, fetched: Fetched) -> None:
         """Append a response that has just arrived."""
         is_subrequest = request.kind not in _SETTLED_KINDS
-        if is_subrequest and not _is_final(fetched):
-            return
+        if is_subrequest and (fetched.status is None or fetched.status >= 500 or fetched.status == 429):
+            return  # the response may be another one tomorrow
         record = _encode_record(0 if is_subrequest else self._last + 1, request, fetched)
         if record is None:
             return
@@ -277,22 +261,14 @@ class ResponseJournal:
             self._ring.close()
             self._ring = _Segment(self._next_file(_SUBREQUESTS))
             for path in self._files(_SUBREQUESTS)[:-2]:
-                path.unlink()
-                self._subrequests = {
-                    key: location for key, location in self._subrequests.items() if location.path != path
-                }
+                path.unlink()  # a location in it is no longer readable
         return self._ring
 
     def settle(self, kind: RequestKind, url: str) -> None:
         """Record that the next commit will contain the results of the oldest open response to this request."""
-        key = f"{kind.value} {url}"
-        numbers = self._returned.get(key)
-        if numbers:
-            self._open_files.pop(numbers.popleft(), None)
-            if not numbers:
-                del self._returned[key]
-
-    # Commits.
+        number = _pop_oldest(self._returned, f"{kind.value} {url}")
+        if number is not None:
+            self._open_files.pop(number, None)
 
     def state(self) -> bytes:
         """Return the state to store in the same commit as the settled results."""
@@ -301,11 +277,8 @@ class ResponseJournal:
     def finish_commit(self) -> None:
         """Record that the last `state` is durable: delete the files without open responses, and start a new one."""
         self._end_file()
-        needed = set(self._open_files.values())
-        files = self._files(_RESPONSES)
-        for path in files:
-            if path not in needed:
-                path.unlink()
+        for path in set(self._files(_RESPONSES)).difference(self._open_files.values()):
+            path.unlink()
 
     def _end_file(self) -> None:
         if self._segment is not None:
@@ -317,6 +290,16 @@ class ResponseJournal:
             if segment is not None:
                 segment.close()
         self._segment = self._ring = None
+
+
+def _pop_oldest(queues: dict[str, deque[_T]], key: str) -> _T | None:
+    queue = queues.get(key)
+    if not queue:
+        return None
+    oldest = queue.popleft()
+    if not queue:
+        del queues[key]
+    return oldest
 
 
 def _encode_record(number: int, request: Request, fetched: Fetched) -> tuple[bytes, bytes] | None:
@@ -338,11 +321,6 @@ def _write_once(segment: _Segment, record: tuple[bytes, bytes]) -> None:
         segment.append(*record)
     finally:
         segment.close()
-
-
-def _is_final(fetched: Fetched) -> bool:
-    """Return whether the response would most likely be the same tomorrow."""
-    return fetched.status is not None and fetched.status < 500 and fetched.status != 429
 
 
 def _read_response(location: _Location) -> Fetched | None:

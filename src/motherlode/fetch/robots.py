@@ -20,16 +20,13 @@ _PLAIN = "A-Za-z0-9\\-._~/?:@!&()+,;="
 """Characters that are never escaped in normalized paths and patterns. Quote and brackets are not included, although
 they are delimiters in RFC 3986, because the URL standard escapes some of them in some places."""
 _PLAIN_URL = re.compile(f"https?://[^/?#;]*(/[{_PLAIN}]*)")
-_SPECIAL = re.compile(f"[^*{_PLAIN}]")
 _SPECIAL_IN_PATH = re.compile(f"%[0-9A-Fa-f]{{2}}|[^{_PLAIN}]")
 _SPECIAL_IN_PATTERN = re.compile(f"%[0-9A-Fa-f]{{2}}|[^*{_PLAIN}]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PLAIN_IN_PATH = _UNRESERVED | frozenset(":@!&()+,;=")
-"""In a path, servers treat these characters and their escapes alike: `/wiki/Special:Search` also forbids
-`/wiki/Special%3ASearch`."""
+"""In a path these characters equal their escapes: `/wiki/Special:Search` also forbids `/wiki/Special%3ASearch`."""
 _PLAIN_IN_QUERY = _UNRESERVED | frozenset("/:?@")
-"""In a query these characters delimit nothing (RFC 3986, 3.4), so that they equal their escapes, as in the table of
-RFC 9309, 2.2.2."""
+"""In a query these characters equal their escapes (RFC 9309, 2.2.2). They delimit nothing there (RFC 3986, 3.4)."""
 
 
 def normalize_path(url: str) -> str:
@@ -59,7 +56,7 @@ def normalize_pattern(value: str) -> str:
     ('/~ann/*.php$', '/a%2Ab%24c', '/caf%C3%A9')
     """
     literal = value.removesuffix("$")
-    if not _SPECIAL.search(literal):
+    if not _SPECIAL_IN_PATTERN.search(literal):
         return value
     return _normalize_escapes(literal, _SPECIAL_IN_PATTERN) + value[len(literal) :]
 
@@ -89,18 +86,15 @@ class Matcher:
     def __init__(self, rules: Mapping[str, bool]) -> None:
         self._prefixes = {pattern: allowed for pattern, allowed in rules.items() if not _has_wildcard(pattern)}
         self._lengths = sorted({len(pattern) for pattern in self._prefixes})
-        wild = sorted(
-            (-len(pattern), not allowed, pattern) for pattern, allowed in rules.items() if _has_wildcard(pattern)
-        )
-        self._wild = [_WildcardPattern(pattern, allowed=not refused) for _, refused, pattern in wild]
-        self._needles = [(rule.needle, at) for at, rule in enumerate(self._wild)]
+        wild = [_WildcardPattern(pattern, allowed=rules[pattern]) for pattern in rules if _has_wildcard(pattern)]
+        wild.sort(key=lambda rule: (-rule.length, not rule.allowed))
+        self._wild = [(rule.needle, rule) for rule in wild]
 
     def allows(self, path: str) -> bool:
         length, allowed = self._longest_prefix(path)
-        for needle, at in self._needles:
+        for needle, rule in self._wild:
             if needle not in path:  # excludes most rules at a tenth of the cost of matching
                 continue
-            rule = self._wild[at]
             if rule.length < length or (rule.length == length and allowed):
                 break
             if rule.matches(path):
@@ -171,6 +165,7 @@ MAX_DELAY_SECONDS = 86_400.0
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _TOKEN = re.compile(r"[A-Za-z_-]*")
+_WILDCARD_AGENT = re.compile(r"\*(?:\s|\Z)")
 _MAX_NAME_CHARACTERS = 24
 """Longer field names are not checked for misspellings."""
 _MAX_GUESSES = 500
@@ -178,22 +173,16 @@ _MAX_GUESSES = 500
 
 
 class RobotsField(Enum):
-    """The fields that are used. The value is the name without hyphens and doubled letters."""
+    """The fields that are used."""
 
-    USER_AGENT = "useragent"
-    ALLOW = "alow"
-    DISALLOW = "disalow"
-    CRAWL_DELAY = "crawldelay"
+    USER_AGENT = "user-agent"
+    ALLOW = "allow"
+    DISALLOW = "disallow"
+    CRAWL_DELAY = "crawl-delay"
     SITEMAP = "sitemap"
 
 
-_NAMES = {
-    "user-agent": RobotsField.USER_AGENT,
-    "allow": RobotsField.ALLOW,
-    "disallow": RobotsField.DISALLOW,
-    "crawl-delay": RobotsField.CRAWL_DELAY,
-    "sitemap": RobotsField.SITEMAP,
-}
+_NAMES = {field.value: field for field in RobotsField}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -206,22 +195,8 @@ class RobotsGroup:
     """Pattern → allowed. A pattern that is both allowed and disallowed is allowed (2.2.2)."""
     delay: float | None = None
 
-    def add_rule(self, pattern: str, *, allowed: bool) -> None:
-        self.rules[pattern] = allowed or self.rules.get(pattern, False)
 
-    def add_delay(self, seconds: float) -> None:
-        self.delay = seconds if self.delay is None else max(self.delay, seconds)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedRobots:
-    """The group for one product token, and the sitemaps of the file."""
-
-    group: RobotsGroup
-    sitemaps: tuple[str, ...]
-
-
-def parse_robots(text: str, agent: str) -> ParsedRobots:
+def parse_robots(text: str, agent: str) -> tuple[RobotsGroup, tuple[str, ...]]:
     """Return the group for a product token, else the one for `*`, and all sitemaps.
 
     Only Allow and Disallow end a list of User-agent lines. Other lines, Crawl-delay among them, do not (2.2.4).
@@ -235,7 +210,7 @@ def parse_robots(text: str, agent: str) -> ParsedRobots:
         if found is RobotsField.USER_AGENT:
             if not naming:
                 current, naming = [], True
-            group = default if _is_wildcard_agent(value) else ours if _names_agent(value, agent) else None
+            group = default if _WILDCARD_AGENT.match(value) else ours if _names_agent(value, agent) else None
             if group is not None:
                 group.named = True
                 current.append(group)
@@ -246,14 +221,14 @@ def parse_robots(text: str, agent: str) -> ParsedRobots:
             seconds = _parse_delay(value)
             if seconds is not None:
                 for group in current:
-                    group.add_delay(seconds)
+                    group.delay = max(seconds, group.delay or 0.0)
         else:
             naming = False
             if value and current:
                 pattern = normalize_pattern(value)
                 for group in current:
-                    group.add_rule(pattern, allowed=found is RobotsField.ALLOW)
-    return ParsedRobots(group=ours if ours.named else default, sitemaps=tuple(sitemaps))
+                    group.rules[pattern] = found is RobotsField.ALLOW or group.rules.get(pattern, False)
+    return ours if ours.named else default, tuple(sitemaps)
 
 
 def _strip_tags(line: str) -> str:
@@ -303,10 +278,15 @@ def _guess_field(name: str) -> RobotsField | None:
     """Return the field that a misspelt name means, or None. One typing error and any doubled letters are accepted.
 
     >>> _guess_field("dissalow"), _guess_field("useg-agent"), _guess_field("site"), _guess_field("noindex")
-    (<RobotsField.DISALLOW: 'disalow'>, <RobotsField.USER_AGENT: 'useragent'>, None, None)
+    (<RobotsField.DISALLOW: 'disallow'>, <RobotsField.USER_AGENT: 'user-agent'>, None, None)
     """
-    squeezed = re.sub(r"(.)\1+", r"\1", re.sub(r"[\s_-]+", "", name))
-    return next((found for found in RobotsField if _is_one_error_apart(squeezed, found.value)), None)
+    squeezed = _squeeze(name)
+    return next((found for found in RobotsField if _is_one_error_apart(squeezed, _squeeze(found.value))), None)
+
+
+def _squeeze(name: str) -> str:
+    """Return a field name without separators and doubled letters."""
+    return re.sub(r"(.)\1+", r"\1", re.sub(r"[\s_-]+", "", name))
 
 
 def _is_one_error_apart(found: str, meant: str) -> bool:
@@ -323,10 +303,6 @@ def _is_one_error_apart(found: str, meant: str) -> bool:
         or rest == wanted[1:]
         or (rest[:2] == wanted[1::-1] and rest[2:] == wanted[2:])
     )
-
-
-def _is_wildcard_agent(value: str) -> bool:
-    return value.startswith("*") and (len(value) == 1 or value[1].isspace())
 
 
 def _names_agent(value: str, agent: str) -> bool:
@@ -366,18 +342,12 @@ _NOT_CACHED = re.compile(r"(?:^|[\s,])no-(?:cache|store)(?![\w-])", re.IGNORECAS
 
 
 class RobotsRules:
-    """The rules for our product token. Invalid lines are ignored, as the standard says.
-
-    >>> rules = RobotsRules(b"User-agent: *\\nDisallow: /private\\nAllow: /private/open\\nCrawl-delay: 2")
-    >>> rules.allows("http://ex.org/private/x"), rules.allows("http://ex.org/private/open"), rules.delay
-    (False, True, 2.0)
-    """
+    """The rules for our product token. Invalid lines are ignored, as the standard says."""
 
     def __init__(self, body: bytes, *, agent: str = PRODUCT_TOKEN) -> None:
-        parsed = parse_robots(_decode(_truncate(body)), agent)
-        self._matcher = Matcher(parsed.group.rules)
-        self.delay: float | None = parsed.group.delay
-        self.sitemaps: tuple[str, ...] = parsed.sitemaps
+        group, self.sitemaps = parse_robots(_decode(_truncate(body)), agent)
+        self.delay = group.delay
+        self._matcher = Matcher(group.rules)
 
     def allows(self, url: str) -> bool:
         path = normalize_path(url)

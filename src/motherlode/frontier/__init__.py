@@ -39,25 +39,26 @@ from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.leases import SLOW_DOWN, End
 from motherlode.frontier.records import (
     MAX_REDIRECTS,
-    REVISIT,
+    AddressGrant,
     Entry,
     HostBudget,
     HostRecord,
     Lease,
     Politeness,
     UrlState,
+    is_revisit_arm,
+    revisit_arm,
 )
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.storage.base import FrontierStorage, MemoryStorage
 from motherlode.frontier.storage.integrity import damage
 from motherlode.frontier.storage.lmdb import LmdbStorage
-from motherlode.frontier.storage.memory import MemoryStorage
 from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
 
 __all__ = [
     "MAX_REDIRECTS",
-    "REVISIT",
     "SLOW_DOWN",
     "STORAGE_ERRORS",
+    "AddressGrant",
     "End",
     "Entry",
     "Frontier",
@@ -73,4 +74,6 @@ __all__ = [
     "Withheld",
     "damage",
     "domain_refusal",
+    "is_revisit_arm",
+    "revisit_arm",
 ]

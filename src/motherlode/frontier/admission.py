@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.records import REVISIT, Entry, Host, HostRecord, UrlState, entry_from
+from motherlode.frontier.records import Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
 from motherlode.frontier.storage.base import FrontierStorage
 from motherlode.model import Link, LinkSource, Outcome, Policy
 from motherlode.www.urls import Scope, host_of, registrable_domain
@@ -264,7 +264,7 @@ class Admission:
             self.now = state.get("now", 0.0)
         self._storage.recover()
         self._postponed = [(until, entry.sequence, entry) for until, entry in self._storage.postponed()]
-        self.revisits_left = sum(entry.arm.startswith(REVISIT) for _, _, entry in self._postponed)
+        self.revisits_left = sum(entry.is_revisit for _, _, entry in self._postponed)
         heapq.heapify(self._postponed)
         for record in self._storage.hosts():
             self._host_queue.restore(record)
@@ -272,7 +272,7 @@ class Admission:
                 self.domains.restore(record.name, relevant=record.relevant > 0)
         for arm, name, count in self._storage.waiting():
             self._add_waiting(name, arm, count)
-            if arm.startswith(REVISIT):
+            if is_revisit_arm(arm):
                 self.revisits_left += count
         return account is not None
 
@@ -361,7 +361,7 @@ class Admission:
 
     def refuse(self, entry: Entry, reason: str) -> None:
         """Refuse a URL that was taken."""
-        self.revisits_left -= entry.arm.startswith(REVISIT)
+        self.revisits_left -= entry.is_revisit
         self.refused[reason] += 1
         self._storage.finish(entry, UrlState.REFUSED, reason)
 
@@ -374,7 +374,7 @@ class Admission:
 
     def _admit(self, name: str, arm: str, urls: int) -> bool:
         """Admit a host with new URLs, or withhold it together with them. Return whether it is admitted."""
-        if arm.startswith(REVISIT):  # a page that was fetched before
+        if is_revisit_arm(arm):  # a page that was fetched before
             self._mark_admitted(name, self.domains.take(name))
             return True
         if self.domains.is_withheld(name) or not self.domains.admits(name):

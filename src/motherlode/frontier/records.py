@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
@@ -15,11 +15,17 @@ import msgspec
 
 from motherlode.model import Link, LinkSource, Outcome, Rating, Request, RequestKind
 
-REVISIT = "revisit "
-"""Prefix of the arm of a page that waits for a revisit. The host follows."""
-
-
+_REVISIT_PREFIX = "revisit "
 _REDIRECT = LinkSource.REDIRECT
+
+
+def revisit_arm(host: str) -> str:
+    """Return the arm of the pages of a host that wait for a revisit. No other module knows its form."""
+    return _REVISIT_PREFIX + host
+
+
+def is_revisit_arm(arm: str) -> bool:
+    return arm.startswith(_REVISIT_PREFIX)
 
 
 class UrlState(Enum):
@@ -57,6 +63,11 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False
     """The bytes that the policy gets back with the outcome."""
     hops: int = 0
     """Number of consecutive redirects that led here."""
+
+    @property
+    def is_revisit(self) -> bool:
+        """The page is known and waits for a revisit."""
+        return is_revisit_arm(self.arm)
 
 
 def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: int) -> Entry:
@@ -177,7 +188,17 @@ class Lease(Request, frozen=True, kw_only=True):
     @property
     def is_revisit(self) -> bool:
         """The lease is for a known page; not for a prerequisite of one."""
-        return self.kind is RequestKind.PAGE and self.entry.arm.startswith(REVISIT)
+        return self.kind is RequestKind.PAGE and self.entry.is_revisit
+
+
+class AddressGrant(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Permission for a shard to send requests to an IP address."""
+
+    address: str
+    wait: float
+    """Seconds until the next request to the address."""
+    hosts: Mapping[str, float] = {}
+    """Seconds until the next request to a host at the address, by host."""
 
 
 # ── Settings ─────────────────────────────────────────────────────────────────────────────────────────

@@ -18,12 +18,7 @@ _MIN_CHARACTERS = 1_000_000
 
 
 class TextBudget:
-    """Counts the characters that may still be extracted from a page.
-
-    >>> budget = TextBudget(0)
-    >>> budget.is_spent, budget.affordable("x" * 300_000, 9), budget.is_spent, budget.was_short
-    (False, 4, True, True)
-    """
+    """Counts the characters that may still be extracted from a page."""
 
     __slots__ = ("_left", "was_short")
 
@@ -79,45 +74,33 @@ _LONG_TAG_BYTES = 16_384
 _CHUNK_BYTES = 8_192
 
 VOID_ELEMENTS = frozenset(
-    (
-        *(b"area", b"base", b"basefont", b"bgsound", b"br", b"col", b"embed", b"frame", b"hr", b"img", b"input"),
-        *(b"keygen", b"link", b"meta", b"param", b"source", b"track", b"wbr"),
-    )
+    b"area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split()
 )
 """Elements without content and end tag, including the obsolete ones (HTML, section 13.1.2)."""
 _FREQUENT_VOID = (b"<br>", b"<br/", b"<br ", b"<img ", b"<input ", b"<!--")
-_FORMATTING = frozenset(
-    (b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u")
-)
+_FORMATTING = frozenset(b"b big code em font i s small strike strong tt u".split())
 _NOT_COUNTED = VOID_ELEMENTS | _FORMATTING | {b"html", b"head", b"body", b"a", b"nobr"}
 """Elements that do not add to the depth, or that have a limit of their own. Links end when the next one begins."""
 _CELLS = frozenset((b"td", b"th", b"caption"))
 _ROWS = _CELLS | {b"tr", b"thead", b"tbody", b"tfoot", b"colgroup"}
-_ENDED_BY = {
+_ENDED_BY: dict[bytes, frozenset[bytes]] = {
     b"p": frozenset((b"p",)),
     b"li": frozenset((b"li",)),
-    b"dd": frozenset((b"dd", b"dt")),
-    b"dt": frozenset((b"dd", b"dt")),
     b"option": frozenset((b"option",)),
     b"optgroup": frozenset((b"option", b"optgroup")),
-    b"rt": frozenset((b"rt", b"rp")),
-    b"rp": frozenset((b"rt", b"rp")),
-    b"td": _CELLS,
-    b"th": _CELLS,
     b"tr": _CELLS | {b"tr"},
-    b"thead": _ROWS,
-    b"tbody": _ROWS,
-    b"tfoot": _ROWS,
+    **dict.fromkeys((b"dd", b"dt"), frozenset((b"dd", b"dt"))),
+    **dict.fromkeys((b"rt", b"rp"), frozenset((b"rt", b"rp"))),
+    **dict.fromkeys((b"td", b"th"), _CELLS),
+    **dict.fromkeys((b"thead", b"tbody", b"tfoot"), _ROWS),
 }
 """Start tag → open elements without an end tag that it closes."""
 _BOUNDARIES = frozenset(
-    (
-        *(b"table", b"ul", b"ol", b"dl", b"menu", b"select", b"ruby", b"button", b"object", b"marquee", b"template"),
-        *(b"article", b"aside", b"blockquote", b"fieldset", b"footer", b"form", b"header", b"main", b"nav", b"section"),
-    )
+    b"table ul ol dl menu select ruby button object marquee template article aside blockquote fieldset footer form"
+    b" header main nav section".split()
 )
 """A start tag inside such an element closes no element outside of it."""
-_SVG_ELEMENTS = frozenset((b"circle", b"g", b"line", b"path", b"polygon", b"rect", b"use"))
+_SVG_ELEMENTS = frozenset(b"circle g line path polygon rect use".split())
 """The most frequent SVG elements, which a slash may close."""
 _SPECIAL = _NOT_COUNTED | _ENDED_BY.keys() | _ROWS | _SVG_ELEMENTS | {b"table"}
 
@@ -137,28 +120,16 @@ _ACCEPTABLE_TAG = re.compile(
 
 
 def guarded(markup: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """Return the markup for the parser, and messages about what was removed.
-
-    >>> guarded(b"<p>plain</p>")
-    (b'<p>plain</p>', ())
-    >>> repaired, messages = guarded(b"<div>" * 9_000)
-    >>> len(repaired) < 3_000, messages
-    (True, ('elements nested deeper than 512 levels were left out',))
-    """
+    """Return the markup for the parser, and messages about what was removed."""
     messages: tuple[str, ...] = ()
     if len(markup) > MAX_MARKUP:
         markup = markup[:MAX_MARKUP]
         messages = (f"of more than {MAX_MARKUP // 1_000_000} MB of HTML, the rest was left out",)
-    if not _is_suspect(markup):
+    if not (_may_be_deep(markup) or _has_long_tag(markup)):
         return markup, messages
     limiter = _Limiter()
     repaired = b"".join(limiter.pieces(markup))
     return (repaired, (*messages, *limiter.messages)) if limiter.messages else (markup, messages)
-
-
-def _is_suspect(markup: bytes) -> bool:
-    """Return whether the markup may be too much work for the parser."""
-    return _may_be_deep(markup) or _has_long_tag(markup)
 
 
 def _may_be_deep(markup: bytes) -> bool:
@@ -190,11 +161,8 @@ def _count_tags(markup: bytes) -> int:
 def _count_end_tags(markup: bytes) -> int:
     """Return `markup.count(b"</")` in a quarter of its time."""
     codes = np.frombuffer(markup, np.uint8)
-    found = 0
-    for start in range(0, len(markup), _COUNT_STEP_BYTES):
-        part = codes[start : start + _COUNT_STEP_BYTES + 1]
-        found += int(np.count_nonzero((part[:-1] == _LESS_THAN) & (part[1:] == _SLASH)))
-    return found
+    parts = (codes[at : at + _COUNT_STEP_BYTES + 1] for at in range(0, len(markup), _COUNT_STEP_BYTES))
+    return sum(int(np.count_nonzero((part[:-1] == _LESS_THAN) & (part[1:] == _SLASH))) for part in parts)
 
 
 def _has_long_tag(markup: bytes) -> bool:

@@ -23,7 +23,6 @@ REPEATED = "trap: path repeats itself"
 MANY_PARAMETERS = "trap: too many parameters"
 SAME_PARAMETER = "trap: parameter repeated"
 CALENDAR = "trap: date far from now"
-REASONS = frozenset({LONG, DEEP, REPEATED, MANY_PARAMETERS, SAME_PARAMETER, CALENDAR})
 
 MAX_LENGTH = 2000
 """Characters that all servers and browsers accept. Longer queries are mostly data."""
@@ -54,15 +53,7 @@ _CALENDAR_WORD = re.compile(r"^cal$|calend|kalend|event|agenda|termin|schedule|m
 
 
 def trap_reason(url: str, *, year_now: int) -> str:
-    """Return why a canonical URL looks like a trap, or "" if it does not.
-
-    >>> trap_reason("http://example.org/blog/2009/05/12/blog", year_now=2026)
-    ''
-    >>> trap_reason("http://example.org/a/b/a/b/a/b", year_now=2026)
-    'trap: path repeats itself'
-    >>> trap_reason("http://example.org/calendar/2105-03", year_now=2026)
-    'trap: date far from now'
-    """
+    """Return why a canonical URL looks like a trap, or "" if it does not."""
     if len(url) > MAX_LENGTH:
         return LONG
     path, mark, query = url.partition("?")
@@ -94,11 +85,7 @@ def _query_reason(query: str) -> str:
 
 
 def has_repetition(segments: list[str]) -> bool:
-    """Return whether a path repeats itself. Repeated numbers are allowed: they are dates, versions, map tiles.
-
-    >>> has_repetition(["a", "a", "a"]), has_repetition(["01", "01", "01"]), has_repetition(["a", "b", "a", "c", "a"])
-    (True, False, False)
-    """
+    """Return whether a path repeats itself. Repeated numbers are allowed: they are dates, versions, map tiles."""
     words = [segment for segment in segments if segment and not segment.isdigit()]
     if len(set(words)) == len(words):
         return False
@@ -120,16 +107,13 @@ def _has_repeated_group(segments: list[str], size: int) -> bool:
 
 def _is_far_date(dated: re.Match[str] | None, query: str, year_now: int) -> bool:
     """Return whether the date in a path, or else one in the query, is far from now. `query` starts with `?`."""
-    if dated is not None and _is_far(int(dated[1]), year_now):
+    years = range(year_now - YEARS_BACK, year_now + YEARS_AHEAD + 1)
+    if dated is not None and int(dated[1]) not in years:
         return _is_calendar(dated, year_now)
     found = _DATE_IN_QUERY.search(query)
     if found is None and _MONTH_IN_QUERY.search(query):
         found = _YEAR_IN_QUERY.search(query)
-    return found is not None and _is_far(int(found[1]), year_now)
-
-
-def _is_far(year: int, year_now: int) -> bool:
-    return not year_now - YEARS_BACK <= year <= year_now + YEARS_AHEAD
+    return found is not None and int(found[1]) not in years
 
 
 def _is_calendar(dated: re.Match[str], year_now: int) -> bool:
@@ -181,18 +165,14 @@ def url_pattern(url: str) -> str:
     ('http://example.org/list/0?page=&order=', 'http://example.org/s/0/cart')
     """
     end = url.find("/", 8)
-    return url[:end] + _pattern_below_host(url[end:])
-
-
-def _pattern_below_host(below: str) -> str:
-    """Return the pattern of a path and query. They start with a slash."""
+    below = url[end:]
     mark = below.find("?")
     if mark != -1:
         below = below[:mark] + _VALUES.sub("=", below[mark:])
     parts = below.encode().translate(_DIGITS_AS_ZERO).split(b"0")  # takes half the time of a regular expression
     if len(parts) >= _MIN_OPAQUE_RUNS and _OPAQUE.search(below):
         parts = _OPAQUE.sub("0", below).encode().translate(_DIGITS_AS_ZERO).split(b"0")
-    return (b"0".join(filter(None, parts)) + (b"" if parts[-1] else b"0")).decode()
+    return url[:end] + (b"0".join(filter(None, parts)) + (b"" if parts[-1] else b"0")).decode()
 
 
 class HostTraps:
@@ -238,13 +218,16 @@ class HostTraps:
     def waiting_reason(self, url: str) -> str:
         """Return why a URL of the frontier should not be fetched after all, or ""."""
         counts = self._counts_for(url)
-        if counts is None or counts[_OFFERED] < self._offers:
-            return ""
-        return ENDLESS if self._is_endless(counts) else ""
+        return ENDLESS if counts is not None and self._is_endless(counts) else ""
 
     def _is_endless(self, counts: list[int]) -> bool:
-        _, useless, led, others, tried, *contents = counts
-        if useless < self._sample or led * _PAGES_PER_LEAD >= useless or tried < min(_MIN_TRIED, others // 2):
+        offered, useless, led, others, tried, *contents = counts
+        if (
+            offered < self._offers
+            or useless < self._sample
+            or led * _PAGES_PER_LEAD >= useless
+            or tried < min(_MIN_TRIED, others // 2)
+        ):
             return False
         return not any(self._copies.get(content, _MAX_COPIES) <= _MAX_COPIES for content in contents)
 
@@ -255,11 +238,7 @@ class HostTraps:
         `parent` is credited for leading to it.
         """
         counts = self._page = self._counts_for(url)
-        content = (
-            self._unique_content(host_of(url), fingerprint or xxhash.xxh3_64_intdigest(url.encode()))
-            if useful
-            else None
-        )
+        content = self._unique_content(url, fingerprint) if useful else None
         if counts is not None and counts[_USELESS] != _TRUSTED:
             if content is None:
                 counts[_USELESS] += 1
@@ -274,9 +253,10 @@ class HostTraps:
         """Note that the links of the current page were offered. URLs offered from now on come from elsewhere."""
         self._page = None
 
-    def _unique_content(self, host: str, fingerprint: int) -> int | None:
+    def _unique_content(self, url: str, fingerprint: int) -> int | None:
         """Return a hash of the page's content if it is unique on its host, else None."""
-        content = xxhash.xxh3_64_intdigest(f"{host} {fingerprint}".encode())
+        fingerprint = fingerprint or xxhash.xxh3_64_intdigest(url.encode())
+        content = xxhash.xxh3_64_intdigest(f"{host_of(url)} {fingerprint}".encode())
         count = self._copies[content] = self._copies.pop(content, 0) + 1
         if len(self._copies) > 2 * self._capacity:
             self._copies.popitem(last=False)
@@ -284,10 +264,9 @@ class HostTraps:
 
     def _counts_for(self, url: str) -> list[int] | None:
         """Return the counts of a URL's pattern, or None if no other URL can have the pattern."""
-        end = url.find("/", 8)
-        if not _VARIABLE.search(url, end):
+        if not _VARIABLE.search(url, url.find("/", 8)):
             return None
-        pattern = url[:end] + _pattern_below_host(url[end:])
+        pattern = url_pattern(url)
         counts = self._counts.get(pattern)
         if counts is None:
             counts = self._counts[pattern] = [0] * _FINGERPRINTS
@@ -325,13 +304,7 @@ MIRROR = "trap: mirror of another host"
 
 
 class ContentSeen:
-    """Remembers the URL at which each body was first seen.
-
-    >>> seen = ContentSeen()
-    >>> body = b"<p>one text" * 20
-    >>> seen.first("http://a.example/", body), seen.first("http://b.example/", body)
-    ('', 'http://a.example/')
-    """
+    """Remembers the URL at which each body was first seen."""
 
     def __init__(self, *, capacity: int = 200_000, min_bytes: int = 64) -> None:
         self._capacity = capacity
@@ -419,8 +392,8 @@ class MirrorHosts:
         if is_shared:
             self._share_page(host, stats, other, below)
         elif any(_page(known, below) in self._pages for known in stats.others):
-            stats.differs = True
-            self._unmark(host, stats)
+            stats.differs, stats.original = True, ""
+            self._mirrors.discard(host)
 
     def _share_page(self, host: str, stats: MirrorStats, other: str, below: str) -> None:
         first = self._stats(other)
@@ -448,10 +421,6 @@ class MirrorHosts:
             host = self._hosts[host].original
         return host
 
-    def _unmark(self, host: str, stats: MirrorStats) -> None:
-        stats.original = ""
-        self._mirrors.discard(host)
-
     def _stats(self, host: str) -> MirrorStats:
         found = self._hosts.get(host)
         if found is None:
@@ -467,7 +436,6 @@ class MirrorHosts:
         return MIRROR if self._mirrors and host_of(url) in self._mirrors else ""
 
     def dump(self) -> tuple[dict[str, MirrorStats], dict[int, bool]]:
-        """As in `ContentSeen`."""
         return dict(self._hosts), dict(self._pages)
 
     def load(self, hosts: dict[str, MirrorStats], pages: dict[int, bool]) -> None:
@@ -480,4 +448,4 @@ def _page(host: str, below: str) -> int:
 
 
 def _below_host(url: str) -> str:
-    return url[url.find("/", 8) :] if url else ""
+    return url[url.find("/", 8) :]

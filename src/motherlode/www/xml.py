@@ -208,14 +208,7 @@ class XmlTree:
 
 
 def parse_xml(body: bytes, *, charset: str, html_entities: bool = False) -> XmlTree:
-    """Return the tree of a document. If it is not well-formed, it is repaired: a bare ampersand is a character.
-
-    >>> parse_xml(b"<a><b/></a>", charset="utf-8").error
-    ''
-    >>> broken = parse_xml(b"<a><b></a>", charset="utf-8")
-    >>> broken.root.tag, broken.line, bool(broken.error)
-    ('a', 1, True)
-    """
+    """Return the tree of a document. If it is not well-formed, it is repaired: a bare ampersand is a character."""
     if html_entities and b"&" in body:
         body = _NAMED_ENTITY.sub(_replace_html_entity, body)
     tree = _parse(body, charset)
@@ -238,10 +231,11 @@ def _parse(body: bytes, charset: str) -> XmlTree:
     if root is None:
         return XmlTree(root=None, error="no element")
     public_id = root.getroottree().docinfo.public_id or ""
-    faults = [entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR and _is_form_error(entry)]
-    if not faults:
+    serious = (entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR)
+    # errors of namespaces do not concern well-formedness: a relative namespace name, for example
+    first = next((entry for entry in serious if not entry.type_name.startswith("NS_")), None)
+    if first is None:
         return XmlTree(root=root, public_id=public_id)
-    first = faults[0]
     return XmlTree(root=root, public_id=public_id, error=first.message, line=first.line, column=first.column)
 
 
@@ -251,11 +245,6 @@ def _new_parser(charset: str) -> Any:
         return etree.XMLParser(encoding=charset.replace("utf-16-", "utf-16"), **options)  # libxml2's spelling
     except LookupError:  # a charset that libxml2 does not know
         return etree.XMLParser(**options)
-
-
-def _is_form_error(entry: Any) -> bool:
-    """Return whether an error concerns well-formedness. A relative namespace name, for example, does not."""
-    return not entry.type_name.startswith("NS_")
 
 
 def _replace_html_entity(match: re.Match[bytes]) -> bytes:
@@ -285,11 +274,7 @@ _NOT_IN_NCNAME = re.compile(f"^[^{_NAME_START}]|[^{_NAME_REST}]")
 
 
 def is_ncname(text: str) -> bool:
-    """Return whether a string can be a namespace prefix or a local name.
-
-    >>> is_ncname("ex"), is_ncname("1x"), is_ncname("a:b"), is_ncname("")
-    (True, False, False, False)
-    """
+    """Return whether a string can be a namespace prefix or a local name."""
     return _NCNAME.fullmatch(text) is not None
 
 

@@ -13,7 +13,8 @@ from motherlode import __version__
 from motherlode.crawler import CrawlFolder, Job, JobError, canonical_seeds, check
 from motherlode.crawler.engine.factory import Assembled, _instructions, _learner, assemble
 from motherlode.frontier import LmdbStorage
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
 from motherlode.policies.motherlode import Motherlode
 from motherlode.www.urls import ScopeRule
@@ -203,6 +204,6 @@ def test_the_policy_of_a_crawl_knows_what_is_looked_for(tmp_path: Path) -> None:
     storage = LmdbStorage(tmp_path)
     aimed, other = (_learner(Job(seeds=(HOME,), target=target), storage) for target in ("rdf", "any"))
     assert isinstance(aimed, Motherlode) and isinstance(other, Motherlode)
-    assert "ext .ttl" in aimed.posterior.feature_model.target_priors
-    assert not other.posterior.feature_model.target_priors
+    assert "ext .ttl" in aimed.posterior.target_priors
+    assert not other.posterior.target_priors
     storage.close()

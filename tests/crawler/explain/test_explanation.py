@@ -242,4 +242,4 @@ def test_target_prior_is_explained_by_the_target_of_the_crawl(tmp_path: Path, ta
     policy = _load_policy(folder.read_job(), storage)
     storage.close()
     assert isinstance(policy, Motherlode)
-    assert policy.posterior.feature_model.target_priors.get("ext .ttl", 0.0) == hunch
+    assert policy.posterior.target_priors.get("ext .ttl", 0.0) == hunch

@@ -11,7 +11,7 @@ import pytest
 from motherlode.crawler import JobError, read_stats
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.stats.counters import EarlyStop, Estimate, Estimator, sum_of_estimates
-from motherlode.frontier import REVISIT
+from motherlode.frontier import revisit_arm
 from motherlode.model import Visit
 from tests.crawler.small_web import crawled, small_web
 
@@ -208,4 +208,4 @@ def test_waiting_revisits_are_not_part_of_the_estimate() -> None:
     for number in range(30):
         watcher.add(visit(number, relevant=True))
     alone = watcher.estimate([("a", "a.example", 50)])
-    assert watcher.estimate([("a", "a.example", 50), (f"{REVISIT}a.example", "a.example", 400)]) == alone
+    assert watcher.estimate([("a", "a.example", 50), (revisit_arm("a.example"), "a.example", 400)]) == alone

@@ -14,7 +14,7 @@ import uvloop
 
 from motherlode.fetch import AddressGuard, HttpFetcher, HttpLimits, HttpOptions
 from motherlode.fetch.http import connections
-from motherlode.fetch.http.connections import ConnectionPool, Endpoint, PendingRequest
+from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
 from motherlode.fetch.http.errors import FetchError
 from motherlode.fetch.http.tls import TlsContexts
 from motherlode.model import Failure, FailureKind, Page, Posting, Request, RequestKind
@@ -29,11 +29,14 @@ from .test_parser import Notes
 Reply = Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
 
 
+def new_pool(*, read_timeout: float) -> ConnectionPool:
+    connector = Connector(AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, timeout=20.0)
+    return ConnectionPool(connector, read_timeout=read_timeout)
+
+
 @pytest.fixture
 async def pool() -> AsyncIterator[ConnectionPool]:
-    made = ConnectionPool(
-        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=20.0, read_timeout=20.0
-    )
+    made = new_pool(read_timeout=20.0)
     yield made
     await made.close()
 
@@ -165,9 +168,7 @@ async def test_pool_keeps_limited_number_of_idle_connections(
 
 
 async def test_pool_close_ends_requests_in_flight() -> None:
-    pool = ConnectionPool(
-        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=20.0, read_timeout=60.0
-    )
+    pool = new_pool(read_timeout=60.0)
 
     async def never(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(60)
@@ -330,9 +331,7 @@ async def test_pool_timeout_on_kept_connection_is_silent_and_on_new_one_is_not()
         if path == "/first":
             await echo(path, before, writer)
 
-    pool = ConnectionPool(
-        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=20.0, read_timeout=1.0
-    )
+    pool = new_pool(read_timeout=1.0)
     try:
         async with LastingServer(once) as server:
             on_new = await request(pool, server.url("/second"))

@@ -319,7 +319,7 @@ class Slow:
     def __init__(self) -> None:
         self.decrypted_bytes = 0
 
-    def start_handshake(self) -> None: ...
+    def continue_handshake(self) -> None: ...
 
     def take_outgoing(self) -> bytes:
         return b""

@@ -40,7 +40,7 @@ def stream(own: Path) -> TlsStream:
 def server(own: Path, stream: TlsStream) -> Server:
     """Return a server that has completed the handshake with the stream."""
     made = Server(own)
-    stream.start_handshake()
+    stream.continue_handshake()
     while not stream.is_established:
         stream.decrypt(made.exchange(stream.take_outgoing()))
     stream.decrypt(made.exchange(stream.take_outgoing()))
@@ -77,7 +77,7 @@ def test_tls_stream_keeps_data_before_error(stream: TlsStream, server: Server) -
 
 def test_tls_stream_handshake_is_bounded(stream: TlsStream) -> None:
     """The library ignores HelloRequest messages, however many there are."""
-    stream.start_handshake()
+    stream.continue_handshake()
     fed = 0
     while stream.error is None:
         stream.decrypt(b"\x16\x03\x03\0\x04\0\0\0\0" * 1000)

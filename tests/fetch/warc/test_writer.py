@@ -12,7 +12,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from motherlode.fetch import RecordedWeb
 from motherlode.fetch.http.response import ResponseReader
-from motherlode.fetch.warc.writer import WarcArchive, WarcFile
+from motherlode.fetch.warc.writer import WarcArchive, WarcFile, WarcResponse
 from motherlode.model import Failure, FailureKind, Fetched, Page, Posting, Request
 
 PAGE = Page(
@@ -110,10 +110,10 @@ def test_archive_incomplete_write_raises_os_error(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
         with pytest.raises(OSError, match="is the disk full"):
-            file.add(PAGE.url, at=1.0, status=200, headers=PAGE.headers, body=PAGE.body)
+            file.append(WarcResponse(url=PAGE.url, at=1.0, status=200, headers=PAGE.headers, body=PAGE.body))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    file.add(PAGE.url, at=1.0, status=200, headers=PAGE.headers, body=PAGE.body)
+    file.append(WarcResponse(url=PAGE.url, at=1.0, status=200, headers=PAGE.headers, body=PAGE.body))
     file.close()
     assert _types(tmp_path / "a.warc.gz") == [("response", PAGE.url)], "nothing of the failed write is left"
 
@@ -121,7 +121,7 @@ def test_archive_incomplete_write_raises_os_error(tmp_path: Path) -> None:
 def test_archive_cut_file_loses_only_last_record(tmp_path: Path) -> None:
     file = WarcFile(tmp_path / "a.warc.gz")
     for number in range(3):
-        file.add(f"http://ex.org/{number}", at=0.0, status=200, headers={}, body=b"x" * 1000)
+        file.append(WarcResponse(url=f"http://ex.org/{number}", at=0.0, status=200, headers={}, body=b"x" * 1000))
     file.close()
     cut = (tmp_path / "a.warc.gz").read_bytes()[:-50]
     (tmp_path / "a.warc.gz").write_bytes(cut)

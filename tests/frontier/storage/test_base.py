@@ -67,7 +67,7 @@ def test_integer_scores_sort_like_floats(storage: FrontierStorage) -> None:
 
 def test_find_returns_every_state(storage: FrontierStorage) -> None:
     fill(storage, [3, 2, 1])
-    storage.refuse(entry("http://a.example/no"), "not wanted\nat all")
+    storage.finish(entry("http://a.example/no"), UrlState.REFUSED, "not wanted\nat all")
     done, failed = storage.pop("a.example"), storage.pop("a.example")
     assert done is not None
     assert failed is not None
@@ -86,7 +86,7 @@ def test_find_returns_every_state(storage: FrontierStorage) -> None:
 
 
 def test_reason_of_a_refusal_is_stored(storage: FrontierStorage) -> None:
-    storage.refuse(entry("http://a.example/no"), "two\nlines")
+    storage.finish(entry("http://a.example/no"), UrlState.REFUSED, "two\nlines")
     found = storage.find("http://a.example/no")
     assert found is not None
     assert found[2].split() == ["two", "lines"]
@@ -94,15 +94,15 @@ def test_reason_of_a_refusal_is_stored(storage: FrontierStorage) -> None:
 
 
 def test_known_is_true_for_every_state(storage: FrontierStorage) -> None:
-    assert not storage.known("http://a.example/0")
+    assert not storage.known_of(["http://a.example/0"])[0]
     fill(storage, [1, 2])
-    storage.refuse(entry("http://a.example/no"), "reason")
+    storage.finish(entry("http://a.example/no"), UrlState.REFUSED, "reason")
     popped = storage.pop("a.example")
     assert popped is not None
-    assert all(storage.known(f"http://a.example/{name}") for name in ("0", "1", "no"))
+    assert all(storage.known_of([f"http://a.example/{name}"])[0] for name in ("0", "1", "no"))
     storage.finish(popped, UrlState.DONE, "")
-    assert storage.known(popped.url)
-    assert not storage.known("http://a.example/2")
+    assert storage.known_of([popped.url])[0]
+    assert not storage.known_of(["http://a.example/2"])[0]
 
 
 def test_popped_entry_can_be_added_again(storage: FrontierStorage) -> None:

@@ -29,7 +29,7 @@ def test_batches_and_urls_are_committed_together(tmp_path: Path) -> None:
     storage.close()  # as in a crash: without a commit
     again = LmdbStorage(path)
     assert list(again.batches()) == [(1, b"first")]
-    assert not again.known("http://a.example/")
+    assert not again.known_of(["http://a.example/"])[0]
     again.close()
 
 

@@ -37,7 +37,7 @@ def test_reopened_storage_has_the_last_commit_only(tmp_path: Path) -> None:
     storage.append_visit(2, b"two")
     storage.put_note("totals", b"2")
     storage = reopened(storage, tmp_path / "f")
-    assert not storage.known("http://b.example/")
+    assert not storage.known_of(["http://b.example/"])[0]
     assert list(storage.visits()) == [b"one"]
     assert storage.note("totals") == b"1"
     assert [host.fetched for host in storage.hosts()] == [1]
@@ -99,7 +99,7 @@ import sys
 from pathlib import Path
 from motherlode.frontier import LmdbStorage
 storage = LmdbStorage(Path(sys.argv[1]), read_only=True)
-print(storage.note("totals").decode(), len(list(storage.visits())), len(list(storage.hosts())), storage.known("http://b.example/"))
+print(storage.note("totals").decode(), len(list(storage.visits())), len(list(storage.hosts())), storage.known_of(["http://b.example/"])[0])
 """
 
 
@@ -172,12 +172,12 @@ def url(number: int) -> str:
 def step(storage: FrontierStorage, random: Random, number: int) -> list[object]:
     """Perform one random operation on a storage. Return what the storage returned."""
     choice = random.random()
-    said: list[object] = [storage.known(url(random.randrange(number + 3)))]
+    said: list[object] = [storage.known_of([url(random.randrange(number + 3))])[0]]
     if choice < 0.6:
-        if not storage.known(url(number)):
+        if not storage.known_of([url(number)])[0]:
             storage.add(entry(url(number), score=random.choice([0.0, 1.5, -2.0]), sequence=number))
-    elif choice < 0.7 and not storage.known(url(number)):
-        storage.refuse(entry(url(number), sequence=number), "no")
+    elif choice < 0.7 and not storage.known_of([url(number)])[0]:
+        storage.finish(entry(url(number), sequence=number), UrlState.REFUSED, "no")
     else:
         popped = storage.pop(f"h{random.randrange(7)}.example")
         said.append(popped)
@@ -291,7 +291,7 @@ def test_reader_finds_urls_that_are_in_no_run(tmp_path: Path) -> None:
     writer.commit()
     writer.close()
     reader = LmdbStorage(tmp_path / "f", read_only=True)
-    assert all(reader.known(url(number)) for number in (0, 1, 2, 3, 9))
+    assert all(reader.known_of([url(number)])[0] for number in (0, 1, 2, 3, 9))
     assert reader.find(url(5)) is None
     reader.close()
 
@@ -302,7 +302,7 @@ def test_popping_urls_one_by_one_does_not_grow_the_file(tmp_path: Path) -> None:
     storage.commit()
     before = (tmp_path / "f" / "data.mdb").stat().st_size
     while (popped := storage.pop("a.example")) is not None:
-        storage.refuse(popped, "the host's budget of pages is spent")
+        storage.finish(popped, UrlState.REFUSED, "the host's budget of pages is spent")
     storage.commit()
     assert (tmp_path / "f" / "data.mdb").stat().st_size < 3 * before  # without the sentinel it is 40 times as large
     assert storage.recover() == 0

@@ -7,9 +7,12 @@ import pytest
 from motherlode.transform.microformats.value_parsing import (
     Image,
     ImageText,
+    Item,
     Piece,
+    Value,
     collapse,
     join_pieces,
+    plain_value,
     read_tag,
     resolve,
 )
@@ -153,3 +156,20 @@ def test_implied_photo_keeps_its_alternative_text() -> None:
     assert item('<p class="h-card"><img src="x" alt=" a "></p>')["properties"]["photo"] == [
         {"value": "http://example.org/x", "alt": " a "}
     ]
+
+
+def test_values_omit_unfilled_positions() -> None:
+    item = Item(key=1, types=("h-x",), is_classic=False)
+    item.properties["a"] = [None, Value(prefix="p", text="1"), Value(prefix="u", text="2")]
+    assert [value.text for value in item.values("a")] == ["1", "2"]
+    found = item.first("a", "u")
+    assert found is not None and found.text == "2"
+    assert item.first("b", "p") is None
+
+
+def test_plain_value_of_text_image_and_item() -> None:
+    item = Item(key=1, types=("h-x",), is_classic=False)
+    image = Value(prefix="u", text="http://e.org/", alt="x")
+    assert plain_value(Value(prefix="p", text="a")) == "a"
+    assert plain_value(image) is image
+    assert plain_value(Value(prefix="p", text="a", item=item, item_value="b")) == "b"

@@ -20,7 +20,7 @@ from motherlode.frontier.leases import RULES_LAST, TOO_MANY_FAILURES, given_up
 from motherlode.links.href import is_asset
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy
 from motherlode.www.traps import trap_reason
-from motherlode.www.urls import host_of, origin_of, scope_from, split_url
+from motherlode.www.urls import host_of, origin_of, scope_rule, split_url
 
 DOMAIN_LIMIT = "domain limit"
 """Name of the check of `max_untried_hosts`."""
@@ -62,7 +62,7 @@ def _check_from_refusal(name: str, refusal: str) -> Check:
 def _check_link(url: str, job: Job, folder: CrawlFolder, storage: FrontierStorage) -> Iterator[Check]:
     asset = "its extension shows that it is neither a page nor data" if is_asset(url) else ""
     yield _check_from_refusal("address", asset)
-    scope = scope_from(job.scope, canonical_seeds(job.seeds))(url)
+    scope = scope_rule(job.scope, canonical_seeds(job.seeds)).scope()(url)
     yield _check_from_refusal("scope", f"{scope}: the crawl stays in {job.scope}" if scope else "")
     yield _check_from_refusal("filters", Filters(folder.filters, job.links).reason(url))
     traps = TrapWatch(lambda _: "", year_now=datetime.now(UTC).year)

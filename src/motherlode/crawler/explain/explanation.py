@@ -33,7 +33,7 @@ from motherlode.crawler.explain.history import (
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.recrawl.revisits import WITHDRAWN, RevisitResult
 from motherlode.crawler.stats.counters import Counters
-from motherlode.frontier import REVISIT, Entry, LmdbStorage, UrlState
+from motherlode.frontier import Entry, LmdbStorage, UrlState, is_revisit_arm
 from motherlode.model import Explains, Explanation, Link, LinkSource, Outcome, Policy, Rating, Syntax, Visit
 from motherlode.policies import policy_from, target_from
 from motherlode.www.urls import host_of
@@ -184,7 +184,7 @@ def _explain_known(
     if state is UrlState.IN_FLIGHT:
         reason = reason or _find_unfinished_stage(storage, entry.url)
     retry_at = next((until for until, one in storage.postponed() if one.url == entry.url), None)
-    has_rank = state is UrlState.WAITING and not entry.arm.startswith(REVISIT)
+    has_rank = state is UrlState.WAITING and not entry.is_revisit
     rank = _compute_rank(_load_policy(job, storage), storage, entry) if has_rank else None
     if policy is not None:
         _make_arms_ready(policy, storage, host_of(entry.url))
@@ -226,7 +226,7 @@ def _find_unfinished_stage(storage: LmdbStorage, url: str) -> str:
 def _make_arms_ready(policy: Policy, storage: LmdbStorage, wanted: str) -> None:
     """Mark the arms of a host ready in the policy, because the value of an arm may depend on the others."""
     for arm, host, count in storage.waiting():
-        if host == wanted and not arm.startswith(REVISIT):
+        if host == wanted and not is_revisit_arm(arm):
             policy.arm_ready(arm, storage.best(arm) or 0.0, count)
 
 
@@ -251,7 +251,7 @@ def _find_record(storage: LmdbStorage, entry: Entry) -> UrlRecord:
 
 
 def _explain_rating(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanation | None:
-    if not isinstance(policy, Explains) or entry.arm.startswith(REVISIT):
+    if not isinstance(policy, Explains) or entry.is_revisit:
         return None
     link = Link(
         url=entry.url,
@@ -285,7 +285,7 @@ def _find_parent(storage: LmdbStorage, entry: Entry) -> Outcome | None:
 
 
 def _compute_rank(copy: Policy | None, storage: LmdbStorage, entry: Entry) -> Rank:
-    arms = [(arm, count) for arm, _, count in storage.waiting() if not arm.startswith(REVISIT)]
+    arms = [(arm, count) for arm, _, count in storage.waiting() if not is_revisit_arm(arm)]
     return Rank(
         ahead_in_arm=storage.ahead_of(entry),
         waiting_in_arm=dict(arms).get(entry.arm, 0),
@@ -321,7 +321,7 @@ def _summarize(url: UrlExplanation) -> str:
         return f"waits and is not in the queue: {withheld} (max_untried_hosts)"
     if url.state == WAITS and rank is not None:
         return _summarize_rank(rank)
-    if outcome is not None and (url.state in (FETCHED, FAILED) or url.arm.startswith(REVISIT)):
+    if outcome is not None and (url.state in (FETCHED, FAILED) or is_revisit_arm(url.arm)):
         return _summarize_outcome(url, outcome)
     if url.state == UNDER_WAY and url.reason:
         return f"waits for a resume: {url.reason}"

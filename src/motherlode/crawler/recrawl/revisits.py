@@ -26,7 +26,7 @@ from typing import Any
 
 import msgspec
 
-from motherlode.frontier import REVISIT, Entry, Frontier, FrontierStorage, Lease, UrlState
+from motherlode.frontier import Entry, Frontier, FrontierStorage, Lease, UrlState, is_revisit_arm
 from motherlode.model import (
     NO_DIRECTIVES,
     CrawlerDirectives,
@@ -449,18 +449,18 @@ class RefreshFirst:
         return self._inner.rate(links, parent)
 
     def learn(self, feedback: Outcome) -> None:
-        if not feedback.arm.startswith(REVISIT):
+        if not is_revisit_arm(feedback.arm):
             self._inner.learn(feedback)
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        if not arm.startswith(REVISIT):
+        if not is_revisit_arm(arm):
             self._inner.arm_ready(arm, best, waiting)
         elif self._awake.get(arm) != best:
             self._awake[arm] = best
             heapq.heappush(self._heap, (-best, arm))
 
     def arm_snoozed(self, arm: str) -> None:
-        if arm.startswith(REVISIT):
+        if is_revisit_arm(arm):
             self._awake.pop(arm, None)
         else:
             self._inner.arm_snoozed(arm)

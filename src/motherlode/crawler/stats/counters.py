@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from motherlode.frontier import REVISIT
+from motherlode.frontier import is_revisit_arm
 from motherlode.model import FailureKind, Visit
 
 BEING_READ, BEING_FETCHED = "being read", "being fetched"
@@ -338,7 +338,7 @@ class Estimator:
         finds = variance = doubt = sure = sure_variance = 0.0
         urls = 0
         for arm, host, count in waiting:
-            if arm.startswith(REVISIT):
+            if is_revisit_arm(arm):
                 continue
             urls += count
             record = state.arms.get(arm)

@@ -15,9 +15,9 @@ from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, find_unread
 from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
 from motherlode.crawler.stats.counters import sum_of_estimates as sum_of_estimates
-from motherlode.frontier import REVISIT, HostRecord, LmdbStorage, Withheld
-from motherlode.index import store_bytes
+from motherlode.frontier import HostRecord, LmdbStorage, Withheld, is_revisit_arm
 from motherlode.index.nquads_log import log_damage
+from motherlode.index.quad_store import store_bytes
 from motherlode.model import Visit
 
 _NUMBER = re.compile(r"\b\d[\d,]*\b")
@@ -141,8 +141,8 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
 def count_waiting_revisits(folder: CrawlFolder) -> int:
     """Return the number of revisits that a refresh queued and that are still waiting."""
     with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
-        waiting = sum(count for arm, _, count in storage.waiting() if arm.startswith(REVISIT))
-        return waiting + sum(entry.arm.startswith(REVISIT) for _, entry in storage.postponed())
+        waiting = sum(count for arm, _, count in storage.waiting() if is_revisit_arm(arm))
+        return waiting + sum(entry.is_revisit for _, entry in storage.postponed())
 
 
 def _decode_estimate(note: bytes | None) -> tuple[Estimate | None, bool]:

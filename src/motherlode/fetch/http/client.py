@@ -8,18 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError, normalize_address
-from motherlode.fetch.http.connections import ConnectionPool, Endpoint, PendingRequest
+from motherlode.fetch.guard import AddressGuard, GuardedResolver, normalize_address
+from motherlode.fetch.http import errors
+from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
 from motherlode.fetch.http.decoding import ACCEPT_ENCODING
-from motherlode.fetch.http.errors import (
-    CLOSED_WITHOUT_NOTIFY,
-    NO_CONNECTION,
-    TIMED_OUT,
-    FetchError,
-    describe_error,
-    dns_error,
-    guard_refusal,
-)
+from motherlode.fetch.http.errors import FetchError
 from motherlode.fetch.http.proxy import Proxy
 from motherlode.fetch.http.response import ResponseReader
 from motherlode.fetch.http.tls import TlsContexts
@@ -73,15 +66,10 @@ class RequestWriter:
 
     def serialize(self, request: Request, *, target: str, authority: str) -> bytes:
         """Return the request with its headers and, for a POST, its body."""
+        method = "HEAD" if request.kind is RequestKind.PROBE else "GET" if request.posting is None else "POST"
         own = _serialize_headers(_request_headers(request))
-        head = f"{_method(request)} {target} HTTP/1.1\r\nHost: {authority}\r\n{self._common}{own}\r\n".encode()
+        head = f"{method} {target} HTTP/1.1\r\nHost: {authority}\r\n{self._common}{own}\r\n".encode()
         return head if request.posting is None else head + request.posting.body
-
-
-def _method(request: Request) -> str:
-    if request.kind is RequestKind.PROBE:
-        return "HEAD"
-    return "GET" if request.posting is None else "POST"
 
 
 def _request_headers(request: Request) -> dict[str, str]:
@@ -121,13 +109,9 @@ class HttpFetcher:
         headers = {"User-Agent": options.user_agent}
         self._writer = RequestWriter(headers)
         self._proxy_writer = RequestWriter({**headers, **(self._proxy.headers if self._proxy else {})})
-        self._connections = ConnectionPool(
-            self._guard,
-            TlsContexts(options.any_certificate),
-            proxy=self._proxy,
-            connect_timeout=self._limits.connect,
-            read_timeout=self._limits.first_byte,
-        )
+        tls = TlsContexts(options.any_certificate)
+        connector = Connector(self._guard, tls, proxy=self._proxy, timeout=self._limits.connect)
+        self._connections = ConnectionPool(connector, read_timeout=self._limits.first_byte)
 
     async def fetch(self, request: Request) -> Fetched:
         """Send a request and return the page or the failure. Never raise for what a server does."""
@@ -138,7 +122,7 @@ class HttpFetcher:
         reader = ResponseReader(request, max_body_bytes=max_body_bytes, useful=self._useful)
         error = await self._send(request, reader)
         elapsed = time.perf_counter() - clock
-        if error is CLOSED_WITHOUT_NOTIFY:
+        if error is errors.CLOSED_WITHOUT_NOTIFY:
             reader.may_be_cut = True
         elif error is not None and not reader.is_complete:
             return Failure(
@@ -163,7 +147,7 @@ class HttpFetcher:
             async with asyncio.timeout(self._limits.connect):
                 return normalize_address(await self._resolver.renew(origin.host))
         except OSError as raised:
-            error = _resolve_error(raised)
+            error = errors.dns_error(raised)
         if error.kind is not FailureKind.GUARD and self._proxy is not None:
             return origin.host  # the proxy may resolve it; politeness then counts per name
         return Failure(url=url, kind=error.kind, detail=error.detail, silent=error.silent)
@@ -184,7 +168,7 @@ class HttpFetcher:
             origin, target = split_url(request.url)
             data = self._serialize_for_wire(request, origin, target)
         except ValueError as raised:
-            return FetchError(FailureKind.PROTOCOL, describe_error(raised))
+            return FetchError(FailureKind.PROTOCOL, errors.describe_error(raised))
         endpoint = await self._find_endpoint(origin, deadline)
         if isinstance(endpoint, FetchError):
             return endpoint
@@ -194,7 +178,7 @@ class HttpFetcher:
         error = await self._connections.send(endpoint, pending)
         if self._proxy is not None:
             return error  # only the proxy knows which of the host's addresses it tried
-        if error is None or not (error is NO_CONNECTION or error.kind is FailureKind.CONNECT):
+        if error is None or not (error is errors.NO_CONNECTION or error.kind is FailureKind.CONNECT):
             self._resolver.mark_reachable(origin.host)
             return error
         return error._replace(elsewhere=self._resolver.claim_untried_address(origin.host))
@@ -216,27 +200,19 @@ class HttpFetcher:
                 async with asyncio.timeout_at(deadline):
                     found = await self._resolver.resolve(origin.host, origin.port)
         except OSError as raised:
-            return TIMED_OUT._replace(silent=True) if isinstance(raised, TimeoutError) else _resolve_error(raised)
+            is_late = isinstance(raised, TimeoutError)
+            return errors.TIMED_OUT._replace(silent=True) if is_late else errors.dns_error(raised)
         return Endpoint(origin, *found)
 
     async def _refusal_behind_proxy(self, origin: Origin) -> FetchError | None:
         """Return why the guard refuses a host behind a proxy. None if it does not, or if we cannot resolve the name."""
         if origin.is_address:
             reason = self._guard.refusal(origin.host)
-            return guard_refusal(reason) if reason else None
+            return errors.guard_refusal(reason) if reason else None
         try:
             async with asyncio.timeout(self._limits.connect):
                 await self._resolver.resolve(origin.host, origin.port)
         except OSError as raised:
-            error = _resolve_error(raised)
+            error = errors.dns_error(raised)
             return error if error.kind is FailureKind.GUARD else None  # the proxy may resolve the name
         return None
-
-
-def _resolve_error(error: OSError) -> FetchError:
-    """Return the error for an exception of the resolver."""
-    if isinstance(error, GuardRefusedError):
-        return guard_refusal(error)
-    if isinstance(error, TimeoutError):
-        return FetchError(FailureKind.NO_DNS, "no response in time", silent=True)
-    return dns_error(error)

@@ -12,20 +12,12 @@ import resource
 import socket
 import ssl
 import struct
-from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
 from motherlode.fetch.guard import AddressGuard
-from motherlode.fetch.http.errors import (
-    CLOSED_WITHOUT_NOTIFY,
-    TIMED_OUT,
-    FetchError,
-    connect_error,
-    describe_error,
-    guard_refusal,
-    tls_error,
-)
+from motherlode.fetch.http import errors
+from motherlode.fetch.http.errors import TIMED_OUT, FetchError
 from motherlode.fetch.http.parser import Receiver, ResponseParser
 from motherlode.fetch.http.proxy import Proxy, Tunnel
 from motherlode.fetch.http.tls import TlsContexts, TlsProtocol
@@ -161,10 +153,7 @@ class Connection(asyncio.Protocol):
             self._timer = self._loop.call_at(due, self._check_timeouts)
 
     def _pause_reading(self) -> None:
-        """Stop reading until the next iteration of the event loop, so that other connections are served.
-
-        If a server sends without pause, uvloop reads 32 times in a row.
-        """
+        """Serve other connections first. If a server sends without pause, uvloop reads 32 times in a row."""
         assert self._transport is not None  # data came over it
         self._transport.pause_reading()
         self._loop.call_soon(self._resume_reading)
@@ -225,12 +214,12 @@ class Connection(asyncio.Protocol):
     def _loss_error(self, error: Exception | None) -> FetchError | None:
         """Return why the response is incomplete, or None if the end of the connection ends the body."""
         if isinstance(error, ssl.SSLError) and not self.has_response:
-            return tls_error(error)
+            return errors.tls_error(error)
         if error is not None:
-            return FetchError(FailureKind.RESET, describe_error(error))
+            return FetchError(FailureKind.RESET, errors.describe_error(error))
         if not (self.has_response and self._parser.is_ended_by_close):
             return _CONNECTION_CLOSED
-        return None if self._got_eof else CLOSED_WITHOUT_NOTIFY
+        return None if self._got_eof else errors.CLOSED_WITHOUT_NOTIFY
 
 
 # Opening connections -------------------------------------------------------------------------------------------------
@@ -246,44 +235,48 @@ class Endpoint(NamedTuple):
 
 
 class Connector:
-    """Opens connections. `new_connection` creates the protocol object of each."""
+    """Opens connections: directly, behind the address guard, or through the user's proxy."""
 
-    def __init__(
-        self,
-        guard: AddressGuard,
-        tls: TlsContexts,
-        *,
-        proxy: Proxy | None,
-        timeout: float,
-        new_connection: Callable[[], Connection],
-    ) -> None:
+    def __init__(self, guard: AddressGuard, tls: TlsContexts, *, proxy: Proxy | None, timeout: float) -> None:
         self._guard = guard
         self._tls = tls
         self._proxy = proxy
         self._timeout = timeout
-        self._new_connection = new_connection
 
-    async def open(self, endpoint: Endpoint, *, deadline: float) -> Connection | FetchError:
-        """Open a new connection, or return why that failed."""
+    async def open(self, connection: Connection, endpoint: Endpoint, *, deadline: float) -> FetchError | None:
+        """Connect to an endpoint. Return None if that succeeds, or the error."""
         until = min(deadline, asyncio.get_running_loop().time() + self._timeout)
         try:
             async with asyncio.timeout_at(until):
                 if self._proxy is None:
-                    return await self._open_directly(endpoint)
-                return await self._open_via_proxy(self._proxy, endpoint)
+                    return await self._open_directly(connection, endpoint)
+                return await self._open_via_proxy(connection, endpoint, self._proxy)
         except (OSError, ValueError) as raised:
-            error = connect_error(raised)
+            error = errors.connect_error(raised)
             is_proxy_down = self._proxy is not None and error.kind is FailureKind.CONNECT
             return error._replace(silent=True) if is_proxy_down else error  # the proxy refused, not the host
 
-    async def _open_directly(self, endpoint: Endpoint) -> Connection | FetchError:
+    async def _open_directly(self, connection: Connection, endpoint: Endpoint) -> FetchError | None:
         """Connect to the IP address. The guard refuses anything else, so no name is resolved behind its back."""
         reason = self._guard.refusal(endpoint.address)
         if reason:
-            return guard_refusal(reason)
-        connection = self._new_connection()
+            return errors.guard_refusal(reason)
         await self._connect(connection, endpoint.origin, endpoint.address, endpoint.port)
-        return connection
+        return None
+
+    async def _open_via_proxy(self, connection: Connection, endpoint: Endpoint, proxy: Proxy) -> FetchError | None:
+        """Connect to the proxy, and for https through a tunnel to the host."""
+        to = proxy.origin
+        if not endpoint.origin.is_https:
+            await self._connect(connection, to, to.host, to.port)
+            return None
+        tls = TlsProtocol(connection, self._tls.new_stream(endpoint.origin))
+        tunnel = Tunnel(proxy.connect_request(endpoint.origin))
+        await self._connect(tunnel, to, to.host, to.port)
+        error = await tunnel.hand_over(tls)
+        if error is None:
+            await _finish_handshake(tls, tunnel.transport)
+        return error
 
     async def _connect(self, protocol: asyncio.Protocol, origin: Origin, host: str, port: int) -> None:
         loop = asyncio.get_running_loop()
@@ -293,20 +286,6 @@ class Connector:
         tls = TlsProtocol(protocol, self._tls.new_stream(origin))
         transport, _ = await loop.create_connection(lambda: tls, host, port)
         await _finish_handshake(tls, transport)
-
-    async def _open_via_proxy(self, proxy: Proxy, endpoint: Endpoint) -> Connection | FetchError:
-        """Connect to the proxy, and for https through a tunnel to the host."""
-        connection, to = self._new_connection(), proxy.origin
-        if not endpoint.origin.is_https:
-            await self._connect(connection, to, to.host, to.port)
-            return connection
-        tls = TlsProtocol(connection, self._tls.new_stream(endpoint.origin))
-        tunnel = Tunnel(proxy.connect_request(endpoint.origin))
-        await self._connect(tunnel, to, to.host, to.port)
-        error = await tunnel.hand_over(tls)
-        if error is None:
-            await _finish_handshake(tls, tunnel.transport)
-        return error or connection
 
 
 async def _finish_handshake(tls: TlsProtocol, transport: asyncio.Transport) -> None:
@@ -332,22 +311,9 @@ _CLOSE_TIMEOUT_SECONDS = 2.0
 class ConnectionPool:
     """Sends requests over an idle connection to the endpoint, or over a new one."""
 
-    def __init__(
-        self,
-        guard: AddressGuard,
-        tls: TlsContexts,
-        *,
-        proxy: Proxy | None,
-        connect_timeout: float,
-        read_timeout: float,
-    ) -> None:
-        self._connector = Connector(
-            guard,
-            tls,
-            proxy=proxy,
-            timeout=connect_timeout,
-            new_connection=lambda: Connection(read_timeout=read_timeout, owner=self),
-        )
+    def __init__(self, connector: Connector, *, read_timeout: float) -> None:
+        self._connector = connector
+        self._read_timeout = read_timeout
         self._open: set[Connection] = set()
         """All open connections, idle ones included."""
         self._idle: dict[Endpoint, list[Connection]] = {}
@@ -370,8 +336,9 @@ class ConnectionPool:
                 return error._replace(silent=True)
             if error is None or error.kind not in _LOST_CONNECTION or kept.has_response:
                 return error
-        opened = await self._connector.open(endpoint, deadline=request.deadline)
-        return opened if isinstance(opened, FetchError) else await self._send_over(opened, endpoint, request)
+        new = Connection(read_timeout=self._read_timeout, owner=self)
+        error = await self._connector.open(new, endpoint, deadline=request.deadline)
+        return error or await self._send_over(new, endpoint, request)
 
     async def close(self) -> None:
         """Close all connections, and wait until they are closed."""

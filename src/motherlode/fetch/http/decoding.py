@@ -49,9 +49,6 @@ class Decoder(Protocol):
     def feed(self, data: bytes, max_bytes: int) -> bytes: ...
 
 
-# Formats in which several members may follow each other: gzip, zstd; and deflate --------------------------------------
-
-
 class _Stream(Protocol):
     """Decodes one member."""
 
@@ -148,6 +145,10 @@ def zstd_decoder() -> MemberDecoder:
     return MemberDecoder(_find_zstd_start, lambda: _ZstdFrame(library.decompressobj()))
 
 
+def brotli_decoder() -> MemberDecoder:
+    return MemberDecoder(_find_only_stream, _BrotliStream)
+
+
 def _new_deflate_stream() -> _Stream:
     return zlib.decompressobj(-zlib.MAX_WBITS)
 
@@ -194,6 +195,10 @@ def _find_deflate_start(data: bytes, offset: int, members: int) -> int | None:
     return offset + 2 if has_header else offset
 
 
+def _find_only_stream(data: bytes, offset: int, members: int) -> int | None:
+    return _NO_MEMBER if members else offset
+
+
 def _find_zstd_start(data: bytes, offset: int, members: int) -> int | None:
     """Find a frame or a skippable frame (RFC 8878, 3.1). If the first is neither, the library raises the error."""
     head = data[offset : offset + 4]
@@ -222,88 +227,61 @@ class _ZstdFrame:
         return bytes(out)
 
 
-# Brotli --------------------------------------------------------------------------------------------------------------
-
-
-class BrotliDecoder:
-    """Decodes brotli, with bytes after the end of the stream ignored.
+class _BrotliStream:
+    """Decodes one brotli stream and finds its end.
 
     If bytes follow the end, the library raises an error and loses the output of the step. Then everything is decoded
-    again, and the bytes of that step are passed one by one to find the end.
+    again, and from that step on the bytes are passed one by one.
     """
 
     def __init__(self) -> None:
+        self.eof = False
+        self.unused_data = self.unconsumed_tail = b""
         self._library = brotli.Decompressor()
-        self._is_finished = False
-        self._input = bytearray()
-        """All input so far. Cleared at the end of the stream."""
-        self._offset = self._step_start = 0
-        """How much of the input was decoded, and how much before the last step."""
-        self._single_bytes_from: int | None = None
-        self._output_bytes = self._bytes_to_skip = 0
+        self._step_bytes = _BROTLI_STEP_BYTES
         self._has_more = False
-        """The last call reached its output limit: the library may hold more, although it took all input."""
-        self._surplus = b""
+        self._input = bytearray()
+        """The steps whose output was returned completely."""
+        self._held_bytes = 0
+        """Size of a step that the library has taken and of which it may hold more output. It counts as unconsumed."""
+        self._step_output_bytes = self._bytes_to_skip = 0
 
-    @property
-    def is_complete(self) -> bool:
-        return self._is_finished
+    def decompress(self, data: bytes, max_bytes: int, /) -> bytes:
+        out, offset = bytearray(), 0
+        while len(out) < max_bytes and not self.eof and offset < len(data):
+            step = data[offset : offset + (self._held_bytes or self._step_bytes)]
+            try:
+                out += self._process(b"" if self._held_bytes else step, max_bytes)
+            except brotli.error:
+                if self._step_bytes == 1:
+                    raise
+                self._decode_input_again()
+                continue
+            self._held_bytes = len(step) if self._has_more else 0
+            if not self._has_more:
+                self._input += step
+                self._step_output_bytes = 0
+                offset += len(step)
+        self.unused_data = self.unconsumed_tail = data[offset:]
+        return bytes(out)
 
-    @property
-    def is_finished(self) -> bool:
-        return self._is_finished and not self._surplus
-
-    def feed(self, data: bytes, max_bytes: int) -> bytes:
-        out = bytearray(self._surplus)
-        if not self._is_finished:
-            self._input += data
-        while len(out) < max_bytes and not self._is_finished:
-            decoded = self._decode_step(max_bytes)
-            if decoded is None:
-                break
-            out += decoded
-        self._surplus = bytes(out[max_bytes:])
-        return bytes(out[:max_bytes])
-
-    def _decode_step(self, max_bytes: int) -> bytes | None:
-        """Return the output of the next input bytes, or None if there is no input left."""
-        step = b""
-        if self._library.can_accept_more_data() and not self._has_more:
-            step = self._next_step()
-            if not step:
-                return None
-        try:
-            decoded: bytes = self._library.process(step, output_buffer_limit=max_bytes)
-        except brotli.error:
-            if self._single_bytes_from is not None:
-                raise
-            self._restart()
-            return b""
-        if self._library.is_finished():
-            self._is_finished = True
-            self._input.clear()
-        self._has_more = len(decoded) >= max_bytes
+    def _process(self, step: bytes, max_bytes: int) -> bytes:
+        decoded: bytes = self._library.process(step, output_buffer_limit=max_bytes)
+        self.eof = self._library.is_finished()
+        self._has_more = not self.eof and (len(decoded) >= max_bytes or not self._library.can_accept_more_data())
+        self._step_output_bytes += len(decoded)
         new = decoded[self._bytes_to_skip :]
         self._bytes_to_skip -= len(decoded) - len(new)
-        self._output_bytes += len(new)
         return new
 
-    def _next_step(self) -> bytes:
-        end = self._offset + _BROTLI_STEP_BYTES
-        if self._single_bytes_from is not None:
-            is_single = self._offset >= self._single_bytes_from
-            end = self._offset + 1 if is_single else min(end, self._single_bytes_from)
-        self._step_start = self._offset
-        step = bytes(self._input[self._offset : end])
-        self._offset += len(step)
-        return step
-
-    def _restart(self) -> None:
-        self._library = brotli.Decompressor()
-        self._single_bytes_from = self._step_start
-        self._bytes_to_skip = self._output_bytes
-        self._offset = 0
-        self._has_more = False
+    def _decode_input_again(self) -> None:
+        skipped, self._library, self._step_bytes = self._step_output_bytes, brotli.Decompressor(), 1
+        for start in range(0, len(self._input), _BROTLI_STEP_BYTES):
+            self._process(bytes(self._input[start : start + _BROTLI_STEP_BYTES]), _STEP_BYTES)
+            while self._has_more:
+                self._process(b"", _STEP_BYTES)
+        self._held_bytes = self._step_output_bytes = 0
+        self._bytes_to_skip = skipped
 
 
 # The decoder of a Content-Encoding -----------------------------------------------------------------------------------
@@ -322,11 +300,7 @@ of uploads that some object stores announce in responses as well."""
 
 
 def max_encoded_bytes(decoded_bytes: int) -> int:
-    """Return the number of encoded bytes that suffice for a number of decoded ones. Encoding adds only some framing.
-
-    >>> max_encoded_bytes(1 << 20)
-    1245184
-    """
+    """Return the number of encoded bytes that suffice for a number of decoded ones. Encoding adds only some framing."""
     return decoded_bytes + decoded_bytes // 8 + _FRAMING_BYTES
 
 
@@ -376,7 +350,7 @@ _DECODERS: dict[str, Callable[[], Decoder] | None] = {
     "gzip": gzip_decoder,
     "x-gzip": gzip_decoder,
     "deflate": deflate_decoder,
-    "br": BrotliDecoder,
+    "br": brotli_decoder,
     "zstd": zstd_decoder,
 }
 """Coding → its decoder, or None if there is nothing to decode."""

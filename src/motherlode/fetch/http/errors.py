@@ -7,6 +7,7 @@ import socket
 import ssl
 from typing import NamedTuple
 
+from motherlode.fetch.guard import GuardRefusedError
 from motherlode.model import FailureKind
 
 _OPENSSL_DETAILS = re.compile(r"\[SSL[^]]*\] | \(_ssl\.c:\d+\)")
@@ -63,7 +64,11 @@ def tls_error(error: ssl.SSLError) -> FetchError:
 
 
 def dns_error(error: OSError) -> FetchError:
-    """Return the error for an exception raised while resolving a name."""
+    """Return the error for an exception raised while resolving a name, the guard's among them."""
+    if isinstance(error, GuardRefusedError):
+        return guard_refusal(error)
+    if isinstance(error, TimeoutError):
+        return FetchError(FailureKind.NO_DNS, "no response in time", silent=True)
     is_temporary = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
     kind = FailureKind.NO_DNS if is_temporary else FailureKind.DNS
     return FetchError(kind, describe_error(error), silent=is_temporary)

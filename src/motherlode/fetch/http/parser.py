@@ -60,18 +60,10 @@ def repair_head(head: bytes) -> bytes:
     return b"\r\n".join(kept) + b"\r\n\r\n"
 
 
-class BodyReader(Protocol):
-    """Receives the events of a body that llhttp would report."""
-
-    def on_body(self, data: bytes) -> None: ...
-
-    def on_message_complete(self) -> None: ...
-
-
 class LenientChunkReader:
     """Reads chunks in place of llhttp. Chunk lines may end without CR. Trailers are ignored."""
 
-    def __init__(self, reader: BodyReader, *, known: int) -> None:
+    def __init__(self, reader: ResponseParser, *, known: int) -> None:
         self._reader = reader
         self._known = known
         """Bytes of the body that the reader has already received."""
@@ -173,7 +165,8 @@ class ResponseParser:
         self._is_in_body = False
         self._is_interim = False
         self._is_switched = False
-        self._is_ended_by_close = False
+        self.is_ended_by_close = False
+        """The end of the connection ends the body."""
         self._is_wanted = True
         self._is_kept_alive = False
         self._is_complete = False
@@ -194,11 +187,6 @@ class ResponseParser:
     def is_reusable(self) -> bool:
         """The response ended where its head said, and another may follow on the same connection."""
         return self._is_complete and self._is_kept_alive and not self._is_tainted
-
-    @property
-    def is_ended_by_close(self) -> bool:
-        """The end of the connection ends the body."""
-        return self._is_ended_by_close
 
     def feed(self, data: bytes) -> str:
         """Parse the next bytes. Return what is wrong with the response, or "" if nothing is."""
@@ -324,12 +312,12 @@ class ResponseParser:
         """
         has_length = "content-length" in headers
         if "transfer-encoding" not in headers:
-            self._is_ended_by_close = not (self._head_only or has_length)
+            self.is_ended_by_close = not (self._head_only or has_length)
             return False
-        is_chunked = _is_chunked(headers)
+        is_chunked = headers["transfer-encoding"].lower().rpartition(",")[2].strip() == "chunked"
         if has_length and not is_chunked and not self._head_only:
             raise ValueError("Content-Length and a Transfer-Encoding without chunks")
-        self._is_ended_by_close = not (self._head_only or is_chunked)
+        self.is_ended_by_close = not (self._head_only or is_chunked)
         self._is_kept_alive = self._is_kept_alive and not has_length
         return is_chunked
 
@@ -357,10 +345,6 @@ def _new_parser(caller: ResponseParser) -> HttpResponseParser:
     return parser
 
 
-def _is_chunked(headers: dict[str, str]) -> bool:
-    return headers.get("transfer-encoding", "").lower().rpartition(",")[2].strip() == "chunked"
-
-
 def join_headers(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return the headers with lower-case names, repeated ones joined. Raise ValueError for implausible headers."""
     found: dict[str, str] = {}
@@ -371,19 +355,10 @@ def join_headers(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
             raise ValueError("a null byte in a header")
         key = _lower(name)
         text = _decode_value(key, value)
-        found[key] = join_values(key, found[key], text) if key in found else text
+        if key in found and key not in _SINGLE_VALUED:
+            text = f"{found[key]}, , {text}" if key == _ROBOTS_TAG else f"{found[key]}, {text}"
+        found[key] = text
     return found
-
-
-def join_values(name: str, before: str, text: str) -> str:
-    """Return the value of a header that occurs more than once. `name` is in lower case.
-
-    >>> join_values("link", "<a>", "<b>"), join_values("location", "/a", "/a")
-    ('<a>, <b>', '/a')
-    """
-    if name in _SINGLE_VALUED:
-        return text
-    return f"{before}, , {text}" if name == _ROBOTS_TAG else f"{before}, {text}"
 
 
 @lru_cache(maxsize=1024)

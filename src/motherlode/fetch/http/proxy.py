@@ -87,7 +87,10 @@ class Tunnel(asyncio.Protocol):
         if problem:
             self._finish(FetchError(FailureKind.PROTOCOL, problem))
         elif self._parser.is_done:
-            self._finish(_refusal(self._status))
+            # It is always a failure to connect. A 404 of the proxy, for example, says nothing about the host.
+            is_open = 200 <= self._status < 300
+            message = f"the proxy answered {self._status}"
+            self._finish(None if is_open else FetchError(FailureKind.CONNECT, message))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._finish(_CLOSED if error is None else FetchError(FailureKind.RESET, describe_error(error)))
@@ -95,11 +98,3 @@ class Tunnel(asyncio.Protocol):
     def _finish(self, error: FetchError | None) -> None:
         if not self.opened.done():
             self.opened.set_result(error)
-
-
-def _refusal(status: int) -> FetchError | None:
-    """Return the error of a status other than 2xx.
-
-    It is always a failure to connect. A 404 of the proxy, for example, does not say that the host has no robots.txt.
-    """
-    return None if 200 <= status < 300 else FetchError(FailureKind.CONNECT, f"the proxy answered {status}")

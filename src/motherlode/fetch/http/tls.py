@@ -41,16 +41,12 @@ class TlsStream:
         """Why nothing more can be decrypted. Data decrypted before remains valid."""
         self._received_bytes = self._data_bytes = 0
 
-    def start_handshake(self) -> None:
-        """Produce the ClientHello."""
-        self._continue_handshake()
-
     def decrypt(self, data: bytes | memoryview) -> bytes:
         """Return the data inside the received bytes, as far as their records are complete."""
         self._incoming.write(data)
         self._received_bytes += len(data)
         if not self.is_established:
-            self._continue_handshake()
+            self.continue_handshake()
             if not self.is_established:
                 return b""
         plain = self._read()
@@ -69,7 +65,8 @@ class TlsStream:
         """Return all bytes that must be sent now: encrypted data and TLS messages."""
         return self._outgoing.read()
 
-    def _continue_handshake(self) -> None:
+    def continue_handshake(self) -> None:
+        """Produce the ClientHello, or process what the server has sent."""
         try:
             self._object.do_handshake()
         except ssl.SSLWantReadError:
@@ -192,7 +189,7 @@ class TlsProtocol(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are no subclass of it
-        self._stream.start_handshake()
+        self._stream.continue_handshake()
         self._flush()
 
     def data_received(self, data: bytes) -> None:
@@ -254,10 +251,6 @@ _LEGACY_SERVER_CONNECT = 0x4
 protects requests with secrets, and ours have none."""
 
 
-_NO_RENEGOTIATION = ssl.OP_NO_RENEGOTIATION
-"""Otherwise a server could renegotiate without end, each time at the cost of a handshake."""
-
-
 class TlsContexts:
     """Creates TLS streams. A server must have a valid certificate unless its host is exempt."""
 
@@ -287,6 +280,7 @@ def _configure(context: ssl.SSLContext) -> ssl.SSLContext:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(_CIPHERS)
     context.set_alpn_protocols(["http/1.1"])
-    context.options |= _NO_RENEGOTIATION | _LEGACY_SERVER_CONNECT
+    # a server could renegotiate without end, each time at the cost of a handshake
+    context.options |= ssl.OP_NO_RENEGOTIATION | _LEGACY_SERVER_CONNECT
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # Python sets it since 3.13, browsers do not
     return context

@@ -227,9 +227,6 @@ _MIN_SHARED_BYTES = 1024
 _MAX_SHARED_BODIES = 100_000
 """Bodies of one file that are remembered. The least recently used one is dropped first."""
 
-Serializer = Callable[[Request], bytes]
-"""Returns the bytes of a request as sent."""
-
 
 def _truncation(fetched: Fetched) -> str:
     """Return why a body is incomplete, as a value of WARC-Truncated (WARC 1.1, 5.13), or "" if it is complete."""
@@ -270,10 +267,6 @@ class WarcFile:
             info = new_id()
             self._write(info_record(info, name=path.name, at=time.time(), about=about))
             self._common_fields = (("WARC-Warcinfo-ID", info),)
-
-    def add(self, url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
-        """Append a response without a request."""
-        self.append(WarcResponse(url=url, at=at, status=status, headers=headers, body=body))
 
     def append(self, response: WarcResponse, request: bytes = b"") -> None:
         """Append a response, and the request for it if one was sent."""
@@ -316,7 +309,7 @@ class WarcArchive:
         folder: Path,
         *,
         about: Mapping[str, str] | None = None,
-        serialize: Serializer | None = None,
+        serialize: Callable[[Request], bytes] | None = None,
         max_file_bytes: int = 1_000_000_000,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -324,7 +317,7 @@ class WarcArchive:
         self._about = {} if about is None else about
         """Information about the crawl for the first record of each file."""
         self._serialize = serialize
-        """None if nothing is sent, because the crawl replays a recorded web."""
+        """Returns the bytes of a request as sent. None if the crawl replays a recorded web."""
         self._max_file_bytes = max_file_bytes
         files = {int(name[1]): path for path in folder.iterdir() if (name := _NAME.fullmatch(path.name))}
         self._number = max(files, default=0)

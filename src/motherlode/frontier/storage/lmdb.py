@@ -3,8 +3,8 @@
 New data is appended. Data that must be sorted is sorted in bulk. The tables:
 
 - `rows`: row number → state, reason and entry of a URL.
-- `known`: hash of a URL → row number, see `SeenUrls` in run_files.py.
-- `waiting` and `used`: the queue of each arm, see queues.py.
+- `known`: hash of a URL → row number, see `SeenUrls` in sorted_runs.py.
+- `waiting` and `used`: the queue of each arm, see `Queues` in sorted_runs.py.
 - `flight`: rows of URLs that were popped and are not finished. The value is the time of the retry, if there is one.
 - `names`: names of arms and of their hosts, as lists in the order of their numbers.
 - the tables for hosts, visits, pages, notes and batches, see tables.py.
@@ -17,33 +17,18 @@ has an item for it until the next flush. So `known`, `waiting` and `used` can be
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 import lmdb
 import msgspec
+import xxhash
 
 from motherlode.frontier.records import Entry, UrlState
-from motherlode.frontier.storage.queues import Queues
-from motherlode.frontier.storage.run_files import (
-    ARM_KEY,
-    BIT_SHIFT,
-    BYTE_MASK,
-    DOUBLE,
-    NUMBER_KEY,
-    WAITING,
-    SeenUrls,
-    Stub,
-    decode_names,
-    encode,
-    encode_head,
-    hash_of,
-    is_row_of,
-    split_row,
-    split_stub,
-)
-from motherlode.frontier.storage.tables import LmdbTables, SavedStateError
+from motherlode.frontier.storage.sorted_runs import BIT_SHIFT, BYTE_MASK, Queues, SeenUrls
+from motherlode.frontier.storage.tables import NUMBER_KEY, LmdbTables, SavedStateError, encode
 from motherlode.www.urls import host_of
 
 FLUSH_ROWS = 50_000
@@ -60,6 +45,31 @@ _PUT_BACK = b"+"
 _SENTINEL_KEY, _SENTINEL = NUMBER_KEY.pack((1 << 64) - 1), b"."
 """An item of no row, which keeps `flight` from becoming empty. Each time that a table becomes empty, LMDB does not
 reuse one page until the commit: 4 KB for each URL that is popped alone or refused when it is popped."""
+
+
+_ARM_KEY = struct.Struct(">I")
+_DOUBLE = struct.Struct(">d")
+_END = "\n"
+"""Separates the state and the reason, which are the head of a row, from the entry."""
+_END_BYTE = _END.encode()
+_WAITING = f"{UrlState.WAITING.value}{_END}".encode()
+_LONG_ARRAY = 0xDC
+"""First byte of a MessagePack array of more than 15 items. Two bytes of length follow."""
+hash_of = xxhash.xxh3_64_intdigest
+"""The hash of a URL's bytes."""
+
+
+class _Stub(msgspec.Struct, array_like=True, gc=False):
+    """The first fields of an entry, which determine its queue key."""
+
+    url: str
+    arm: str
+    score: float
+
+
+_decode_stub = msgspec.msgpack.Decoder(_Stub).decode
+_decode_entry = msgspec.msgpack.Decoder(Entry).decode
+_decode_names = msgspec.msgpack.Decoder(list[str]).decode
 
 
 class LmdbStorage(LmdbTables):
@@ -111,7 +121,7 @@ class LmdbStorage(LmdbTables):
         """Load arms, hashes and queues. A read-only storage calls it on the first look-up of a URL, which is rare."""
         self._loaded = True
         lists = self._txn.cursor(db=self._names).iternext(keys=False)
-        for number, name in enumerate(chain.from_iterable(map(decode_names, lists))):
+        for number, name in enumerate(chain.from_iterable(map(_decode_names, lists))):
             if _SEPARATOR in name:
                 self._arm_hosts[number], _, arm = name.partition(_SEPARATOR)
                 self._arm_numbers[arm] = number
@@ -136,8 +146,8 @@ class LmdbStorage(LmdbTables):
             return
         for key, value in cursor:
             row = NUMBER_KEY.unpack(key)[0]
-            waits, entry = split_stub(value)
-            self._known.put(hash_of(entry.url.encode()), row)
+            waits, entry = _split_stub(value)
+            self._known.put_all([hash_of(entry.url.encode())], row)
             if waits and bytes(key) not in flight:
                 self._push(row, entry)
 
@@ -146,20 +156,16 @@ class LmdbStorage(LmdbTables):
     def _row_of(self, url: str) -> int | None:
         if not self._loaded:
             self._load()
-        url_hash = hash_of(url.encode())
-        return self._row_with(url_hash, url)
+        return self._row_with(hash_of(url.encode()), url)
 
     def _row_with(self, url_hash: int, url: str) -> int | None:
         """Return the row of a URL among the rows with its hash; None if there is none."""
         packed = encode(url)
         for row in self._known.rows(self._txn, url_hash):
             value = self._txn.get(NUMBER_KEY.pack(row), db=self._rows)
-            if value is not None and is_row_of(bytes(value), packed):
+            if value is not None and _is_row_of(bytes(value), packed):
                 return row
         return None
-
-    def known(self, url: str) -> bool:
-        return self._row_of(url) is not None
 
     def known_of(self, urls: Sequence[str]) -> list[bool]:
         if not self._loaded:
@@ -209,7 +215,7 @@ class LmdbStorage(LmdbTables):
 
     def add_new(self, entries: Sequence[Entry]) -> None:
         first = self._next_row
-        rows = [(NUMBER_KEY.pack(row), WAITING + encode(entry)) for row, entry in enumerate(entries, start=first)]
+        rows = [(NUMBER_KEY.pack(row), _WAITING + encode(entry)) for row, entry in enumerate(entries, start=first)]
         self._row_cursor.putmulti(rows, append=True)
         self._known.put_all([hash_of(entry.url.encode()) for entry in entries], first)
         self._queues.push_all(self._arms_of(entries), [entry.score for entry in entries], first)
@@ -226,10 +232,7 @@ class LmdbStorage(LmdbTables):
         return found
 
     def add(self, entry: Entry) -> None:
-        self._enqueue(self._put(entry, WAITING), entry)
-
-    def refuse(self, entry: Entry, reason: str) -> None:
-        self._put(entry, encode_head(UrlState.REFUSED, reason))
+        self._enqueue(self._put(entry, _WAITING), entry)
 
     def _put(self, entry: Entry, head: bytes) -> int:
         """Write an entry's row, or a new row if its URL was not known. Return the row number."""
@@ -240,15 +243,15 @@ class LmdbStorage(LmdbTables):
             row = self._next_row
             self._next_row += 1
             self._txn.put(NUMBER_KEY.pack(row), head + encode(entry), db=self._rows, append=True)
-            self._known.put(hash_of(entry.url.encode()), row)
+            self._known.put_all([hash_of(entry.url.encode())], row)
         else:
             key = NUMBER_KEY.pack(row)
             self._txn.put(key, head + encode(entry), db=self._rows)
             self._txn.delete(key, db=self._flight)
         return row
 
-    def _push(self, row: int, entry: Entry | Stub) -> None:
-        self._queues.push(self._arm_number(entry.arm, entry.url), entry.score, row)
+    def _push(self, row: int, entry: Entry | _Stub) -> None:
+        self._queues.push_all([self._arm_number(entry.arm, entry.url)], [entry.score], row)
 
     def _enqueue(self, row: int, entry: Entry) -> None:
         self._push(row, entry)
@@ -302,16 +305,16 @@ class LmdbStorage(LmdbTables):
                 yield arm, self._arm_hosts.get(number, arm), count
 
     def finish(self, entry: Entry, state: UrlState, reason: str) -> None:
-        self._put(entry, encode_head(state, reason))
+        self._put(entry, _encode_head(state, reason))
 
     def postpone(self, entry: Entry, until: float) -> None:
-        self._txn.put(NUMBER_KEY.pack(self._put(entry, WAITING)), DOUBLE.pack(until), db=self._flight)
+        self._txn.put(NUMBER_KEY.pack(self._put(entry, _WAITING)), _DOUBLE.pack(until), db=self._flight)
 
     def postponed(self) -> Iterator[tuple[float, Entry]]:
         for key, value in self._txn.cursor(db=self._flight):
-            found = self._read(NUMBER_KEY.unpack(key)[0]) if len(value) == DOUBLE.size else None
+            found = self._read(NUMBER_KEY.unpack(key)[0]) if len(value) == _DOUBLE.size else None
             if found is not None:
-                yield DOUBLE.unpack(value)[0], found[0]
+                yield _DOUBLE.unpack(value)[0], found[0]
 
     def recover(self) -> int:
         lost = [NUMBER_KEY.unpack(key)[0] for key, value in self._txn.cursor(db=self._flight) if not len(value)]
@@ -329,7 +332,7 @@ class LmdbStorage(LmdbTables):
             self._flush()
         if self._new_names:
             first = len(self._arm_numbers) - len(self._new_names)
-            self._txn.put(ARM_KEY.pack(first), encode(self._new_names), db=self._names, append=True)
+            self._txn.put(_ARM_KEY.pack(first), encode(self._new_names), db=self._names, append=True)
             self._new_names.clear()
         self._commit()
 
@@ -360,6 +363,23 @@ class LmdbStorage(LmdbTables):
 
 def _decode_row(value: memoryview) -> tuple[Entry, UrlState, str]:
     """Decode a row: the entry, its state and the reason for the state."""
-    head, entry = split_row(value)
+    head, _, body = bytes(value).partition(_END_BYTE)
     text = head.decode()
-    return entry, UrlState(text[0]), text[1:-1]
+    return _decode_entry(body), UrlState(text[0]), text[1:]
+
+
+def _is_row_of(value: bytes, packed_url: bytes) -> bool:
+    """Return whether a row belongs to a URL, which is the first field after the head and the array length."""
+    start = value.index(_END_BYTE) + 1
+    return value.startswith(packed_url, start + (3 if value[start] == _LONG_ARRAY else 1))
+
+
+def _encode_head(state: UrlState, reason: str) -> bytes:
+    """Encode state and reason as the head of a row."""
+    return f"{state.value}{reason.replace(_END, ' ')}{_END}".encode("utf-8", "replace")
+
+
+def _split_stub(value: memoryview) -> tuple[bool, _Stub]:
+    """Return whether the URL of a row is waiting or in flight, and the first fields of its entry."""
+    head, _, body = bytes(value).partition(_END_BYTE)
+    return head + _END_BYTE == _WAITING, _decode_stub(body)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -21,7 +22,6 @@ import msgspec
 import xxhash
 
 from motherlode.frontier.records import HostRecord
-from motherlode.frontier.storage.run_files import NUMBER_KEY, decode_host, encode
 
 MAX_RESIDENT_BYTES = 512 << 20
 """Resident bytes of mapped files, including libraries, above which the mapping is released."""
@@ -125,6 +125,9 @@ def unwrap(key: str, data: bytes) -> bytes:
 
 # ── Tables ───────────────────────────────────────────────────────────────────────────────────────────
 
+NUMBER_KEY = struct.Struct(">Q")
+encode = msgspec.msgpack.Encoder().encode
+_decode_host = msgspec.msgpack.Decoder(HostRecord).decode
 _MAP_SIZE = 1 << 40  # address space, not disk space: LMDB extends the file on demand
 STORAGE_ERRORS = (lmdb.Error,)
 """Exceptions that any call may raise if the disk is full or the file is damaged."""
@@ -158,7 +161,7 @@ class LmdbTables:
 
     def hosts(self) -> Iterator[HostRecord]:
         for _, value in self._txn.cursor(db=self._hosts):
-            yield decode_host(value)
+            yield _decode_host(value)
 
     def append_visit(self, number: int, record: bytes) -> None:
         self._txn.put(NUMBER_KEY.pack(number), record, db=self._visits)

@@ -8,19 +8,15 @@ of a small page; a problem records that the limit was reached.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from motherlode.model import Extraction
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microdata.generator import StatementGenerator
-from motherlode.transform.microdata.vocabularies import DEFAULT_REGISTRY, Registry
+from motherlode.transform.microdata.item_properties import DEFAULT_VOCABULARIES, Vocabularies
 from motherlode.www.document import Document
 
-__all__ = ["DEFAULT_REGISTRY", "Registry", "extract"]
+__all__ = ["extract"]
 
 
-def extract(
-    document: Document, names: BlankNames, *, registry: Mapping[str, Mapping[str, tuple[str, ...]]] = DEFAULT_REGISTRY
-) -> Extraction:
+def extract(document: Document, names: BlankNames, *, vocabularies: Vocabularies = DEFAULT_VOCABULARIES) -> Extraction:
     """Extract the statements of the items of a page."""
-    return StatementGenerator(document, names, registry).run()
+    return StatementGenerator(document, names, vocabularies).run()

@@ -5,15 +5,14 @@ The tree has the elements with Microdata attributes and the targets of `itemref`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from selectolax.lexbor import LexborNode
 
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import RDF_TYPE
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.microdata.property_values import PropertyValues
-from motherlode.transform.microdata.vocabularies import Registry, get_vocabularies
+from motherlode.transform.microdata.item_properties import PropertyValues, Vocabularies
 from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
 from motherlode.www.html_ancestors import Ancestry
@@ -100,7 +99,7 @@ class ItemTree:
 
 
 def split_words(value: str | None) -> tuple[str, ...]:
-    """Return the split_words of an attribute value without duplicates.
+    """Return the words of an attribute value without duplicates.
 
     >>> split_words(" name  url name "), split_words(None)
     (('name', 'url'), ())
@@ -122,12 +121,12 @@ _MAX_REPORTED_TYPES = 100
 class StatementGenerator:
     """Generates the statements of one page. It uses a stack instead of recursion because items may be nested deeply."""
 
-    def __init__(self, document: Document, names: BlankNames, registry: Registry) -> None:
+    def __init__(self, document: Document, names: BlankNames, vocabularies: Vocabularies) -> None:
         self._document = document
         self._base = document.iri_base
         self._names = names
         self._tree = ItemTree(document)
-        self._vocabularies = get_vocabularies(registry)
+        self._vocabularies = vocabularies
         self._values = PropertyValues(document)
         self._subjects: dict[int, str] = {}
         """The note's "memory": the subject of each item, by the identity of its element."""
@@ -170,13 +169,11 @@ class StatementGenerator:
         known = self._subjects.get(id(item))
         if known is not None:
             return known
-        subject = self._names.fresh() if not item.attributes.get("itemid") else self._read_identifier(item)
+        identifier = item.attributes.get("itemid")
+        subject = (self._values.resolve_reference(identifier) if identifier else None) or self._names.fresh()
         self._subjects[id(item)] = subject
         self._stack.append((item, inherited))
         return subject
-
-    def _read_identifier(self, item: ItemElement) -> str:
-        return self._values.resolve_reference(item.attributes.get("itemid") or "") or self._names.fresh()
 
     def _process_item(self, item: ItemElement, inherited: str) -> None:
         """Add the statements of an item. `inherited` is the type of the enclosing item."""
@@ -210,15 +207,13 @@ class StatementGenerator:
         names = element.names
         if len(names) > 1:
             names = names[: self._values.budget.affordable(value, len(names))]
-        for name in names:
-            for predicate in self._resolve_predicates(vocabulary, name):
-                self._statements.append((subject, predicate, value, ""))
+        for predicate in self._resolve_predicates(vocabulary, names):
+            self._statements.append((subject, predicate, value, ""))
         if element.reverse and not value.startswith('"'):
-            for name in element.reverse:
-                for predicate in self._resolve_predicates(vocabulary, name):
-                    self._statements.append((value, predicate, subject, ""))
+            for predicate in self._resolve_predicates(vocabulary, element.reverse):
+                self._statements.append((value, predicate, subject, ""))
 
-    def _resolve_predicates(self, vocabulary: str, name: str) -> tuple[str, ...]:
-        return self._vocabularies.resolve_predicates(
-            vocabulary, name, base=self._base, term_of=self._values.record_term
-        )
+    def _resolve_predicates(self, vocabulary: str, names: Iterable[str]) -> Iterator[str]:
+        resolve, term_of = self._vocabularies.resolve_predicates, self._values.record_term
+        for name in names:
+            yield from resolve(vocabulary, name, base=self._base, term_of=term_of)

@@ -1,162 +1,43 @@
 """Class names: the tables of the classic microformats, and the parser of class attributes.
 
-The tables map class and rel values of the classic formats to properties of microformats2. They follow the "parser
-compatibility" section of each vocabulary at microformats.org/wiki (h-card, h-entry …) and otherwise the schema of the
-classic format.
+`classic_formats.json` maps class and rel values of the classic formats to properties of microformats2. It follows the
+"parser compatibility" section of each vocabulary at microformats.org/wiki (h-card, h-entry …) and otherwise the schema
+of the classic format.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
+
+import msgspec
 
 Property = tuple[str, str]
 """Prefix and name: ("p", "name")."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassicFormat:
+class ClassicFormat(msgspec.Struct, frozen=True, kw_only=True):
     """The properties of one classic root class."""
 
     type: str
     properties: Mapping[str, Property]
-    rels: Mapping[str, Property] = field(default_factory=dict)
+    rels: Mapping[str, Property] = {}
     """Values of rel that are properties of the enclosing item."""
-    implied_roots: Mapping[str, str] = field(default_factory=dict)
-    """Property classes that start a nested item even if the element has no root class."""
+    implied_roots: Mapping[str, str] = {}
+    """Property classes that start a nested item even if the element has no root class: in a review, `<b class="fn">`
+    starts the reviewed item and is its name."""
 
 
-def _p(*names: str) -> dict[str, Property]:
-    return {name: ("p", name) for name in names}
-
-
-_ADDRESS = _p(
-    *("post-office-box", "extended-address", "street-address", "locality", "region", "postal-code", "country-name")
+_FORMATS = msgspec.json.decode(
+    Path(__file__).with_name("classic_formats.json").read_bytes(), type=dict[str, ClassicFormat]
 )
-_COORDINATES = _p("latitude", "longitude", "altitude")
-_TAG = {"tag": ("p", "category")}
-
-ITEM = ClassicFormat(type="h-item", properties={"fn": ("p", "name"), "url": ("u", "url"), "photo": ("u", "photo")})
-"""The reviewed item of a review if it has no root class of its own."""
-_ITEM_PROPERTIES: dict[str, Property] = dict.fromkeys(ITEM.properties, ("p", "item"))
-"""Properties of the reviewed item directly inside a review: `<b class="fn">` starts the item and is its name."""
-_ITEM_ROOTS = dict.fromkeys(("item", *ITEM.properties), "item")
-
-CLASSIC_ROOTS: Mapping[str, ClassicFormat] = {
-    "adr": ClassicFormat(type="h-adr", properties=_ADDRESS),
-    "geo": ClassicFormat(type="h-geo", properties=_COORDINATES),
-    "vcard": ClassicFormat(
-        type="h-card",
-        properties={
-            **_ADDRESS,
-            **_COORDINATES,
-            **_p("family-name", "given-name", "additional-name", "honorific-prefix", "honorific-suffix", "nickname"),
-            **_p("adr", "geo", "label", "tel", "tz", "org", "organization-name", "organization-unit", "role"),
-            **_p("category", "note", "sort-string", "class", "agent", "mailer"),
-            **{name: ("u", name) for name in ("email", "impp", "key", "logo", "photo", "sound", "uid", "url")},
-            **{name: ("dt", name) for name in ("bday", "rev")},
-            "fn": ("p", "name"),
-            "title": ("p", "job-title"),
-        },
-    ),
-    "vevent": ClassicFormat(
-        type="h-event",
-        properties={
-            **_p("attendee", "category", "class", "contact", "description", "location", "organizer", "status"),
-            "summary": ("p", "name"),
-            "dtstart": ("dt", "start"),
-            "dtend": ("dt", "end"),
-            "duration": ("dt", "duration"),
-            "geo": ("p", "location"),
-            "uid": ("u", "uid"),
-            "url": ("u", "url"),
-        },
-    ),
-    "hfeed": ClassicFormat(
-        type="h-feed",
-        properties={
-            **_p("author", "category", "summary"),
-            "site-title": ("p", "name"),
-            "site-description": ("p", "summary"),
-            "url": ("u", "url"),
-            "photo": ("u", "photo"),
-        },
-        rels=_TAG,
-    ),
-    "hentry": ClassicFormat(
-        type="h-entry",
-        properties={
-            **_p("author", "category", "geo"),
-            "entry-title": ("p", "name"),
-            "entry-summary": ("p", "summary"),
-            "entry-content": ("e", "content"),
-            "published": ("dt", "published"),
-            "updated": ("dt", "updated"),
-        },
-        rels={"bookmark": ("u", "url"), **_TAG},
-    ),
-    "hnews": ClassicFormat(
-        type="h-news",
-        properties=_p("entry", "dateline", "source-org", "geo"),
-        rels={"principles": ("u", "principles")},
-    ),
-    "hproduct": ClassicFormat(
-        type="h-product",
-        properties={
-            **_p("brand", "category", "description", "listing", "price", "review"),
-            "fn": ("p", "name"),
-            "identifier": ("u", "identifier"),
-            "photo": ("u", "photo"),
-            "url": ("u", "url"),
-        },
-        rels=_TAG,
-    ),
-    "hrecipe": ClassicFormat(
-        type="h-recipe",
-        properties={
-            **_p("author", "category", "ingredient", "nutrition", "summary", "yield"),
-            "fn": ("p", "name"),
-            "instructions": ("e", "instructions"),
-            "duration": ("dt", "duration"),
-            "published": ("dt", "published"),
-            "photo": ("u", "photo"),
-        },
-        rels=_TAG,
-    ),
-    "hresume": ClassicFormat(
-        type="h-resume",
-        properties=_p("affiliation", "contact", "education", "experience", "publications", "skill", "summary"),
-    ),
-    "hreview": ClassicFormat(
-        type="h-review",
-        properties={
-            **_p("best", "category", "item", "rating", "worst"),
-            **_ITEM_PROPERTIES,
-            "summary": ("p", "name"),
-            "reviewer": ("p", "author"),
-            "dtreviewed": ("dt", "published"),
-            "description": ("e", "content"),
-        },
-        rels={"bookmark": ("u", "url"), **_TAG},
-        implied_roots=_ITEM_ROOTS,
-    ),
-    "hreview-aggregate": ClassicFormat(
-        type="h-review-aggregate",
-        properties={
-            **_p("average", "best", "count", "item", "rating", "votes", "worst"),
-            **_ITEM_PROPERTIES,
-            "summary": ("p", "name"),
-        },
-        implied_roots=_ITEM_ROOTS,
-    ),
-}
+CLASSIC_ROOTS: Mapping[str, ClassicFormat] = {root: classic for root, classic in _FORMATS.items() if root != "item"}
+"""The formats by root class. "item", the reviewed item of a review, is no root class of its own."""
+CLASSIC_PROPERTIES = frozenset(name for classic in _FORMATS.values() for name in classic.properties)
 PLAIN_TYPES = frozenset({"h-adr", "h-geo"})
 """Types whose plain text is a meaningful value. The text of other items may be half a page."""
-
-_FORMATS = {**CLASSIC_ROOTS, "item": ITEM}
-CLASSIC_PROPERTIES = frozenset(name for classic in _FORMATS.values() for name in classic.properties)
 
 
 @lru_cache(maxsize=256)
@@ -169,8 +50,8 @@ def combine_formats(roots: tuple[str, ...]) -> ClassicFormat:
     found = [_FORMATS[root] for root in roots]
     return ClassicFormat(
         type=found[0].type,
-        properties=_union(classic.properties for classic in found),
-        rels=_union(classic.rels for classic in found),
+        properties={name: prop for classic in found for name, prop in classic.properties.items()},
+        rels={name: prop for classic in found for name, prop in classic.rels.items()},
         implied_roots={name: root for classic in found for name, root in classic.implied_roots.items()},
     )
 
@@ -182,10 +63,6 @@ def classic_types(roots: Iterable[str]) -> tuple[str, ...]:
     ('h-card', 'h-event')
     """
     return tuple(sorted({_FORMATS[root].type for root in roots}))
-
-
-def _union(tables: Iterable[Mapping[str, Property]]) -> dict[str, Property]:
-    return {name: prop for table in tables for name, prop in table.items()}
 
 
 # Class attributes
@@ -206,14 +83,13 @@ LAYOUT_NAMES = frozenset(
 """Utility classes for heights (Tailwind, Bootstrap), which match the grammar of root class names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassNames:
+class ClassNames(msgspec.Struct, frozen=True, kw_only=True):
     """The class names of one element that matter to microformats."""
 
     roots: tuple[str, ...] = ()
     """The h-* names, sorted and unique."""
     classic_roots: tuple[str, ...] = ()
-    properties: tuple[tuple[str, str], ...] = ()
+    properties: tuple[Property, ...] = ()
     """Prefix and name of each p-*, u-*, dt-* and e-* class, in order, with duplicates."""
     classic: tuple[str, ...] = ()
     """Class names that are properties of any classic microformat, in order and unique."""

@@ -8,8 +8,7 @@ from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE, literal
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microformats.dates import to_typed_value
-from motherlode.transform.microformats.items import Item, Value
-from motherlode.transform.microformats.value_parsing import collapse
+from motherlode.transform.microformats.value_parsing import Item, Value, collapse
 from motherlode.www.iri import check, is_absolute, repair_message
 
 MICROFORMATS = "http://microformats.org/profile/"

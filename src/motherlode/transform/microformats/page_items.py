@@ -7,13 +7,10 @@ from typing import Any
 
 from selectolax.lexbor import LexborNode
 
-from motherlode.model import ContentKind
 from motherlode.transform.microformats.class_names import CLASSIC_ROOTS, parse_class
-from motherlode.transform.microformats.items import Item, Value
-from motherlode.transform.microformats.value_parsing import resolve
+from motherlode.transform.microformats.value_parsing import Item, Value, resolve
 from motherlode.transform.microformats.walker import ItemWalker
 from motherlode.www.document import Document
-from motherlode.www.html_ancestors import languages
 
 _ROOTS = ",".join([*(f".{root}" for root in CLASSIC_ROOTS), '[class*="h-"]'])
 
@@ -32,33 +29,16 @@ def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> 
     roots = [node for node in document.html.css(_ROOTS) if _is_root(node, ignored)]
     if not roots:
         return PageItems(items=(), limits=())
-    language_of = languages(document, default="")
-    is_xml = document.kind is ContentKind.XHTML
-    walker = ItemWalker(base=document.iri_base, ignored=ignored, by_id=_ElementIds(document).find, is_xml=is_xml)
+    walker = ItemWalker(document, ignored=ignored)
     for node in roots:
         if node.mem_id not in walker.seen:
-            walker.read(node, language_of(node))
+            walker.read(node)
     return PageItems(items=tuple(walker.items), limits=tuple(sorted(walker.limits)))
 
 
 def _is_root(node: LexborNode, ignored: frozenset[str]) -> bool:
     names = parse_class(node.attributes.get("class") or "")
     return bool(names.classic_roots) or not ignored.issuperset(names.roots)
-
-
-class _ElementIds:
-    """Finds elements by id for the include pattern. The first element with an id counts."""
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._nodes: dict[str, LexborNode] | None = None
-
-    def find(self, name: str) -> LexborNode | None:
-        if self._nodes is None:
-            self._nodes = {}
-            for node in self._document.html.css("[id]"):
-                self._nodes.setdefault(node.attributes["id"] or "", node)
-        return self._nodes.get(name)
 
 
 # Canonical JSON

@@ -1,4 +1,4 @@
-"""Property values of microformats: text, URLs, dates, markup and implied properties.
+"""Items of microformats and their property values: text, URLs, dates, markup and implied properties.
 
 The walker appends all texts and images to one list of pieces, and the text of an element is a slice of it. An image
 stays an `Image` in the list, because its contribution to the text depends on the property.
@@ -7,19 +7,77 @@ stays an `Image` in the list, because its contribution to the text depends on th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
+from itertools import islice
 from urllib.parse import unquote
 
 import msgspec
 from selectolax.lexbor import LexborNode
 
 from motherlode.transform.microformats.dates import is_duration, join_date_parts
-from motherlode.transform.microformats.items import Item, Value
 from motherlode.www import iri
 
 HTML_SPACE = " \t\n\f\r"
 _TRIMMED = HTML_SPACE + "\x0b\xa0"
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """One value of one property."""
+
+    prefix: str
+    """p, u, dt or e."""
+    text: str
+    """The value by the specification: URLs are resolved, times are completed with a date."""
+    written: str = ""
+    """For u-*: the reference before it was resolved."""
+    from_attribute: bool = False
+    """The value is from an attribute (href, datetime, value …) and not from running text."""
+    alt: str | None = None
+    """For images: the alternative text."""
+    html: str | None = None
+    """For e-*: the markup of the element's content."""
+    language: str = ""
+    item: Item | None = None
+    """The nested item that the same element starts, if any."""
+    item_value: str | Value | None = None
+    """The plain value of the nested item: a text, or the value of its name or url."""
+
+
+class Item(msgspec.Struct, kw_only=True):
+    """One microformat. It is not frozen because the walker fills it."""
+
+    key: int
+    """Identifies the element. An include may read the same element twice."""
+    types: tuple[str, ...]
+    is_classic: bool
+    id: str = ""
+    properties: dict[str, list[Value | None]] = msgspec.field(default_factory=dict)
+    """The values by name; None for a value whose element is still open."""
+    children: list[Item] = msgspec.field(default_factory=list)
+    plain: Value | None = None
+    """The text of a classic geo or adr without properties."""
+    has_nested: bool = False
+    prefixes: set[str] = msgspec.field(default_factory=set)
+    """The prefixes of the explicit properties."""
+
+    def values(self, name: str) -> list[Value]:
+        """Return the values of a property whose elements are closed."""
+        return [value for value in self.properties.get(name, ()) if value is not None]
+
+    def first(self, name: str, prefix: str) -> Value | None:
+        """Return the first value of a property with this prefix, or None."""
+        return next((value for value in self.values(name) if value.prefix == prefix), None)
+
+
+def plain_value(value: Value) -> str | Value:
+    """Return the plain value of a nested item, or the text; an image with alternative text is returned unchanged."""
+    if value.item is not None:
+        return value.item_value if value.item_value is not None else ""
+    return value if value.alt is not None else value.text
+
+
+# Text
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -99,8 +157,13 @@ def read_tag(url: str) -> str:
 
 # Explicit properties (microformats2-parsing, "parsing a p-, u-, dt-, e- property")
 
-_HREF = frozenset({"a", "area", "link"})
-_SRC = frozenset({"audio", "iframe", "img", "source", "video"})
+_LINK_ATTRIBUTES = {
+    **dict.fromkeys(("a", "area", "link"), ("href",)),
+    **dict.fromkeys(("audio", "iframe", "img", "source"), ("src",)),
+    "video": ("src", "poster"),
+    "object": ("data",),
+}
+"""Attributes with the URL of an element. The first one that is present counts."""
 _ALT = frozenset({"area", "img"})
 _DATETIME = frozenset({"del", "ins", "time"})
 _URL_ATTRIBUTES = ("href", "src", "poster", "data", "cite", "action", "formaction", "longdesc")
@@ -124,6 +187,7 @@ class PropertyElement(msgspec.Struct, kw_only=True):
     tag: str
     attributes: dict[str, str | None]
     base: str
+    language: str
     pieces: Sequence[Piece] = ()
     parts: list[ValuePart] = msgspec.field(default_factory=list)
 
@@ -160,23 +224,13 @@ def read_text(element: PropertyElement) -> tuple[str, bool]:
 
 def read_reference(element: PropertyElement) -> tuple[str, bool]:
     """Return the unresolved reference of a u-* property, and whether it is from an attribute."""
-    found = _read_link(element)
+    names = _LINK_ATTRIBUTES.get(element.tag, ())
+    found = next((element.attribute(name) for name in names if name in element.attributes), None)
     if found is None and element.parts:
         return "".join(part.text for part in element.parts), False
     if found is None:
         found = element.attribute_value(titled=_ABBR, alt=False)
     return (found, True) if found is not None else (element.text(ImageText.NOTHING), False)
-
-
-def _read_link(element: PropertyElement) -> str | None:
-    """Return the reference in the URL attribute of a link, media or object element, or None."""
-    if element.tag in _HREF:
-        return element.attribute("href")
-    if element.tag in _SRC and "src" in element.attributes:
-        return element.attribute("src")
-    if element.tag == "video":
-        return element.attribute("poster")
-    return element.attribute("data") if element.tag == "object" else None
 
 
 def read_moment(element: PropertyElement) -> str:
@@ -208,6 +262,45 @@ def read_part(element: PropertyElement, *, is_title: bool) -> ValuePart:
     return ValuePart(text=text, moment=text if moment is None else moment)
 
 
+def read_url(element: PropertyElement, item: Item | None) -> Value:
+    """Return the value of a u-* property.
+
+    The plain value of an item on the same element is the item's own u-url, otherwise this URL. If the item has a url
+    with another prefix, running text is not resolved.
+    """
+    written, from_attribute = read_reference(element)
+    url = resolve(element.base, written)
+    found = item.first("url", "u") if item is not None else None
+    is_text = item is not None and "url" in item.properties and not from_attribute
+    return Value(
+        prefix="u",
+        text=url,
+        written=written,
+        from_attribute=from_attribute,
+        alt=element.attribute("alt") if element.tag == "img" and "src" in element.attributes else None,
+        language=element.language,
+        item=item,
+        item_value=plain_value(found) if found is not None else written if is_text else url,
+    )
+
+
+def read_plain(element: PropertyElement, item: Item | None, *, rel_tag: bool) -> Value:
+    """Return the value of a p-* property. With `rel_tag`, the value is the tag of a rel=tag link."""
+    if rel_tag:
+        text, from_attribute = read_tag(resolve(element.base, element.attribute("href") or "")), True
+    else:
+        text, from_attribute = read_text(element)
+    named = item.first("name", "p") if item is not None else None
+    return Value(
+        prefix="p",
+        text=text,
+        from_attribute=from_attribute,
+        language=element.language,
+        item=item,
+        item_value=plain_value(named) if named is not None else text,
+    )
+
+
 def read_markup(element: PropertyElement) -> tuple[str, int]:
     """Return the content of an e-* element as HTML, and its cost in processed characters.
 
@@ -228,42 +321,41 @@ def read_markup(element: PropertyElement) -> tuple[str, int]:
 
 # Implied properties (microformats2-parsing, "parsing for implied properties")
 
-_NAME = (("img", "alt"), ("area", "alt"), ("abbr", "title"))
+_NAME_ATTRIBUTES = {"img": "alt", "area": "alt", "abbr": "title"}
 _PHOTO = (("img", "src"), ("object", "data"))
 _URL = (("a", "href"), ("area", "href"))
 
 
-def add_implied_properties(item: Item, element: PropertyElement, language: str) -> None:
+def add_implied_properties(item: Item, element: PropertyElement) -> None:
     """Add name, photo and url if they are not explicit. Classic microformats have no implied properties."""
     if item.is_classic or item.has_nested:
         return
     if "name" not in item.properties and item.prefixes.isdisjoint("pe"):
-        item.add("name", Value(prefix="p", text=_implied_name(element), language=language))
+        item.properties["name"] = [Value(prefix="p", text=_implied_name(element), language=element.language)]
     if "u" in item.prefixes:
         return
     if "photo" not in item.properties and (found := _find_reference(element, _PHOTO)):
         node, src = found
         alt = node.attributes["alt"] or "" if node.tag == "img" and "alt" in node.attributes else None
-        item.add("photo", _url_value(element.base, src, alt, language))
+        item.properties["photo"] = [_url_value(element, src, alt)]
     if "url" not in item.properties and (found := _find_reference(element, _URL)):
-        item.add("url", _url_value(element.base, found[1], None, language))
+        item.properties["url"] = [_url_value(element, found[1], None)]
 
 
-def _url_value(base: str, reference: str, alt: str | None, language: str) -> Value:
-    return Value(
-        prefix="u", text=resolve(base, reference), written=reference, from_attribute=True, alt=alt, language=language
-    )
+def _url_value(element: PropertyElement, reference: str, alt: str | None) -> Value:
+    url = resolve(element.base, reference)
+    return Value(prefix="u", text=url, written=reference, from_attribute=True, alt=alt, language=element.language)
 
 
 def _implied_name(element: PropertyElement) -> str:
-    for tag, attribute in _NAME:
-        if element.tag == tag and attribute in element.attributes:
-            return (element.attribute(attribute) or "").strip()
-    only = _only_child(element.node)
-    for node in (only, _only_child(only) if only is not None else None):
-        for tag, attribute in _NAME:
-            if node is not None and node.tag == tag and (found := node.attributes.get(attribute)):
-                return found.strip()
+    attribute = _NAME_ATTRIBUTES.get(element.tag, "")
+    if attribute in element.attributes:
+        return (element.attribute(attribute) or "").strip()
+    node = _only_child(element.node)
+    for _ in range(2):  # the only child, and the only child of that
+        if node is not None and (found := node.attributes.get(_NAME_ATTRIBUTES.get(node.tag or "", ""))):
+            return found.strip()
+        node = _only_child(node) if node is not None else None
     return element.text(ImageText.ALT)
 
 
@@ -278,30 +370,14 @@ def _find_reference(element: PropertyElement, kinds: tuple[tuple[str, str], ...]
     only = _only_child(element.node)
     for parent in (element.node, only):
         for tag, attribute in kinds:
-            node = _only_of_type(parent, tag) if parent is not None else None
+            node = _only_child(parent, tag) if parent is not None else None
             if node is not None and attribute in node.attributes:
                 return node, node.attributes[attribute] or ""
     return None
 
 
-def _elements(node: LexborNode) -> Iterator[LexborNode]:
-    return (child for child in node.iter() if child.is_element_node)
-
-
-def _only_child(node: LexborNode) -> LexborNode | None:
-    found = None
-    for child in _elements(node):
-        if found is not None:
-            return None
-        found = child
-    return found
-
-
-def _only_of_type(node: LexborNode, tag: str) -> LexborNode | None:
-    found = None
-    for child in _elements(node):
-        if child.tag == tag:
-            if found is not None:
-                return None
-            found = child
-    return found
+def _only_child(node: LexborNode, tag: str = "") -> LexborNode | None:
+    """Return the only child element, or the only one with a tag; None if there are none or several."""
+    children = (child for child in node.iter() if child.is_element_node and (not tag or child.tag == tag))
+    found = list(islice(children, 2))
+    return found[0] if len(found) == 1 else None

@@ -2,20 +2,19 @@
 
 A document becomes a sparse tree of the elements that can take part in statements (`html_tree`, `sparse_tree`). The
 processing rules (`rdfa_processor`) visit each element once, parents before children and without recursion, with an
-evaluation context per element (`evaluation_context`, `curies`). Patterns are copied afterwards (`property_copy`).
+evaluation context per element (`evaluation_context`, `curies`). Patterns are copied afterwards (`copy_patterns`).
 Errors and warnings of the rules form the processor graph (`processor_graph`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdfa.html_tree import MARKS, build_html_tree
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
-from motherlode.transform.rdfa.property_copy import copy_patterns
-from motherlode.transform.rdfa.rdfa_processor import MAX_STATEMENTS, RdfaProcessor
+from motherlode.transform.rdfa.rdfa_processor import MAX_STATEMENTS, RdfaProcessor, copy_patterns
 from motherlode.transform.rdfa.sparse_tree import RdfaTree, build_xml_tree
 from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
@@ -54,13 +53,12 @@ def _process(document: Document, names: BlankNames, graph: ProcessorGraph, *, ro
     reported = [*graph.invalid_terms][:_MAX_REPORTED_IRIS]
     invalid = ((f"not a valid IRI: {term[:200]}", term[1:-1]) for term in reported)
     problems.extend(locate_problems(document, Syntax.RDFA, invalid))
-    statements = _without(graph.invalid_terms, processor.statements)
-    final = copy_patterns(statements, limit=MAX_STATEMENTS) if tree.host.is_html5 else statements
-    return Extraction(syntax=Syntax.RDFA, statements=tuple(dict.fromkeys(final)), problems=tuple(problems))
-
-
-def _without(invalid: Mapping[str, None], statements: list[Statement]) -> list[Statement]:
-    return [it for it in statements if invalid.keys().isdisjoint(it)] if invalid else statements
+    statements: Sequence[Statement] = processor.statements
+    if graph.invalid_terms:
+        statements = [it for it in statements if graph.invalid_terms.keys().isdisjoint(it)]
+    if tree.host.is_html5:
+        statements = copy_patterns(statements, limit=MAX_STATEMENTS)
+    return Extraction(syntax=Syntax.RDFA, statements=tuple(dict.fromkeys(statements)), problems=tuple(problems))
 
 
 def _build_tree(document: Document, graph: ProcessorGraph, *, roles: bool) -> tuple[RdfaTree | None, list[Problem]]:

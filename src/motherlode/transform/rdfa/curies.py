@@ -14,7 +14,7 @@ from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdfa.evaluation_context import PREFIXES, XHV, EvaluationContext, HostLanguage
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
 from motherlode.transform.rdfa.sparse_tree import SCOPING, RdfaElement
-from motherlode.www.iri import check, is_absolute, resolve_and_check, without_fragment
+from motherlode.www.iri import check, is_absolute, resolve_and_check, split_curie, without_fragment
 from motherlode.www.xml import is_ncname
 
 INITIAL_TOKENS: dict[str, str] = {}
@@ -63,14 +63,14 @@ class CurieResolver:
         if _TERM.fullmatch(token):
             if context.vocabulary:
                 return self._graph.record_term(check(context.vocabulary + token))
-            iri = self._terms.get(token) or self._find_ignoring_case(token.lower())
+            lowered = token.lower()
+            iri = self._terms.get(token) or next(
+                (iri for term, iri in self._terms.items() if term.lower() == lowered), None
+            )
             if iri is not None:
                 return f"<{iri}>"
         self._graph.add_message(ProcessorMessage.UNRESOLVED_TERM, f"no such term: {token}")
         return None
-
-    def _find_ignoring_case(self, lowered: str) -> str | None:
-        return next((iri for term, iri in self._terms.items() if term.lower() == lowered), None)
 
     def _curie_or_iri(self, token: str, context: EvaluationContext) -> str | None:
         term = self._curie(token, context)
@@ -83,9 +83,10 @@ class CurieResolver:
 
     def _curie(self, token: str, context: EvaluationContext) -> str | None:
         """Return the term of a CURIE; None if the token is not a CURIE or its prefix is unknown."""
-        prefix, colon, reference = token.partition(":")
-        if not colon or reference.startswith("//"):
+        curie = split_curie(token)
+        if curie is None:
             return None
+        prefix, reference = curie
         if prefix == "_":
             return self._names.for_label(reference)
         iri = context.prefixes.get(prefix.lower()) if prefix else XHV

@@ -14,7 +14,7 @@ from typing import Any
 from selectolax.lexbor import LexborNode
 
 from motherlode.transform.rdfa.evaluation_context import HTML
-from motherlode.transform.rdfa.sparse_tree import RELEVANT, RdfaElement, RdfaTree
+from motherlode.transform.rdfa.sparse_tree import RELEVANT, RdfaElement, RdfaTree, TreeReader
 from motherlode.transform.rdfa.xml_fragments import serialize_fragment
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
@@ -136,35 +136,15 @@ class _TreeBuilder:
         position = len(self.elements)
         self._positions[key] = position
         namespaces = _NO_NAMESPACES
-        for name in attributes:
-            if name[0] == "x" and name.startswith("xmlns"):
-                namespaces = _read_namespaces(attributes)
-                break
+        for name, value in attributes.items():
+            if name[0] == "x" and (name == "xmlns" or name.startswith("xmlns:")):
+                namespaces = {**namespaces, name.partition(":")[2].lower(): value or ""}
         if None in attributes.values():  # an attribute without a value has the value ""
             attributes = {name: value or "" for name, value in attributes.items()}
         self.elements.append(RdfaElement(node.tag or "", attributes, namespaces, node, parent))
         return position
 
 
-def _read_namespaces(attributes: Mapping[str, str | None]) -> Mapping[str, str]:
-    return {
-        name.partition(":")[2].lower(): value or ""
-        for name, value in attributes.items()
-        if name == "xmlns" or name.startswith("xmlns:")
-    }
-
-
-class _HtmlReader:
-    """Reads the content of elements of an HTML tree."""
-
-    def read_text(self, node: LexborNode) -> str:
-        return node.text()
-
-    def read_html(self, node: LexborNode) -> str:
-        return node.inner_html or ""
-
-    def read_markup(self, node: LexborNode, namespaces: Mapping[str, str]) -> str:
-        return serialize_fragment(node, namespaces)
-
-
-_READER = _HtmlReader()
+_READER = TreeReader(
+    read_text=LexborNode.text, read_html=lambda node: node.inner_html or "", read_markup=serialize_fragment
+)

@@ -1,13 +1,14 @@
-"""The processing rules (RDFa Core 1.1, section 7.5) and the values of properties.
+"""The processing rules (RDFa Core 1.1, section 7.5), the values of properties, and property copying.
 
 Values follow step 11 of that section and HTML+RDFa 1.1, section 3.1, rules 9 to 11.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE, literal
@@ -18,12 +19,11 @@ from motherlode.transform.rdfa.evaluation_context import (
     TERMS,
     XHV,
     EvaluationContext,
-    HostLanguage,
     IncompleteTriple,
     ListMapping,
 )
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph
-from motherlode.transform.rdfa.sparse_tree import ACTIVE, SCOPING, RdfaElement, RdfaTree, TreeReader
+from motherlode.transform.rdfa.sparse_tree import ACTIVE, SCOPING, RdfaElement, RdfaTree
 from motherlode.www.html_ancestors import time_datatype
 from motherlode.www.html_limits import TextBudget
 from motherlode.www.iri import check
@@ -37,9 +37,9 @@ _LANGUAGE_DATATYPES = frozenset({f"<{RDF}langString>", f"<{RDF}dirLangString>"})
 class RdfaValues:
     """Reads the property values of one document within a text budget."""
 
-    def __init__(self, *, host: HostLanguage, reader: TreeReader, resolver: CurieResolver, budget: TextBudget) -> None:
-        self._host = host
-        self._reader = reader
+    def __init__(self, tree: RdfaTree, resolver: CurieResolver, budget: TextBudget) -> None:
+        self._is_html5 = tree.host.is_html5
+        self._reader = tree.reader
         self._resolver = resolver
         self.budget = budget
 
@@ -54,7 +54,7 @@ class RdfaValues:
         content = attributes.get("content")
         if content is not None and "datatype" not in attributes:
             return literal(content, language=context.language)
-        time = self._read_time(element) if content is None and self._host.is_html5 else None
+        time = self._read_time(element) if content is None and self._is_html5 else None
         if "datatype" in attributes:
             return self._typed_literal(element, context, content if content is not None else time)
         if time is not None:
@@ -101,9 +101,7 @@ class RdfaValues:
         """Return a literal with the datatype of the element. `given` is a value that replaces the element's text."""
         word = element.attributes["datatype"].strip()
         datatype = self._resolver.resolve_token(word, context) if word else None
-        if datatype == _XML_LITERAL:
-            return self._markup_literal(element, context, datatype)
-        if datatype == _HTML_LITERAL and given is None:
+        if datatype == _XML_LITERAL or (datatype == _HTML_LITERAL and given is None):
             return self._markup_literal(element, context, datatype)
         text = self._read_text(element) if given is None else given
         if text is None:
@@ -140,9 +138,14 @@ _NOT_PLAIN = (ACTIVE | SCOPING) - {"property"}
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 
 
-class _LocalValues(msgspec.Struct):
+class _LocalValues(msgspec.Struct, kw_only=True):
     """The local values of the rules for one element (section 7.5, step 1)."""
 
+    lists: ListMapping
+    """The local list mapping."""
+    rel: list[str] | None
+    """The predicates of `rel`; None if the attribute is missing or ignored."""
+    rev: list[str] | None
     subject: str | None = None
     """The new subject."""
     object: str | None = None
@@ -151,6 +154,8 @@ class _LocalValues(msgspec.Struct):
     """The typed resource."""
     skip: bool = False
     """The element makes no statement and passes its context on unchanged."""
+    incomplete: tuple[IncompleteTriple, ...] = ()
+    """The incomplete triples for the descendants."""
 
 
 class RdfaProcessor:
@@ -165,7 +170,7 @@ class RdfaProcessor:
         self._graph = graph
         self._roles = roles
         self._resolver = CurieResolver(url=tree.url, terms=tree.host.terms, names=names, graph=graph)
-        self.values = RdfaValues(host=tree.host, reader=tree.reader, resolver=self._resolver, budget=budget)
+        self.values = RdfaValues(tree, self._resolver, budget)
         self.statements: list[Statement] = []
         self._has_lists = any("inlist" in element.attributes for element in tree.elements)
         self._list_mappings: list[ListMapping] = []
@@ -213,7 +218,7 @@ class RdfaProcessor:
         if ACTIVE.isdisjoint(attributes) and (element.parent != -1 or context.base is inherited.base):
             return context
         rel, rev = self._read_relations(element, context)
-        local = _LocalValues()
+        local = _LocalValues(lists=context.lists, rel=rel, rev=rev)
         if rel is None and rev is None:
             self._establish_subject(element, context, local)
         else:
@@ -221,18 +226,20 @@ class RdfaProcessor:
         if local.typed is not None:
             for type_ in self._resolver.resolve_types(attributes["typeof"], context):
                 self.statements.append((local.typed, RDF_TYPE, type_, ""))
-        lists = context.lists
         if local.subject is not None and local.subject != context.object:
-            lists = self._new_list_mapping(local.subject)
-        incomplete = self._add_relations(element, local, lists, rel, rev)
+            local.lists = self._new_list_mapping(local.subject)
+        if rel or rev:
+            self._add_relations(element, local)
         if "property" in attributes:
-            related = rel is not None or rev is not None
-            self._add_properties(element, context, local, lists, related=related)
+            self._add_properties(element, context, local)
         if not local.skip and local.subject is not None:
             self._complete_triples(inherited, local.subject)
         if local.skip or position not in self._parents:
             return context
-        return self._descendant_context(context, local, lists, incomplete)
+        subject = local.subject or context.subject
+        target = local.object or subject
+        lists = local.lists if target == subject else self._new_list_mapping(target)
+        return replace(context, subject=subject, object=target, lists=lists, incomplete=local.incomplete)
 
     def _is_plain(self, element: RdfaElement, context: EvaluationContext) -> bool:
         """Whether an element is only a property of the parent object. Most are, and take the fast path."""
@@ -324,56 +331,36 @@ class RdfaProcessor:
 
     # Steps 9 to 14: statements
 
-    def _add_relations(
-        self,
-        element: RdfaElement,
-        local: _LocalValues,
-        lists: ListMapping,
-        rel: list[str] | None,
-        rev: list[str] | None,
-    ) -> tuple[IncompleteTriple, ...]:
-        """Add the statements of relations with an object (step 9); return incomplete triples otherwise (step 10)."""
-        if rel is None and rev is None:
-            return ()
+    def _add_relations(self, element: RdfaElement, local: _LocalValues) -> None:
+        """Add the statements of relations with an object (step 9), or else the incomplete triples (step 10)."""
         in_list = "inlist" in element.attributes
         subject, target = local.subject or "", local.object
-        if target is not None:
-            for predicate in rel or ():
-                if in_list:
-                    lists.get(predicate).append(target)
-                else:
-                    self.statements.append((subject, predicate, target, ""))
-            for predicate in rev or ():
-                self.statements.append((target, predicate, subject, ""))
-            return ()
-        if not rel and not rev:
-            return ()
-        local.object = self._names.fresh()
-        if in_list:
-            forward = [IncompleteTriple(collection=lists.get(predicate)) for predicate in rel or ()]
-        else:
-            forward = [IncompleteTriple(forward=predicate) for predicate in rel or ()]
-        return (*forward, *(IncompleteTriple(backward=predicate) for predicate in rev or ()))
+        if target is None:
+            local.object = self._names.fresh()
+            if in_list:
+                forward = [IncompleteTriple(collection=local.lists.get(predicate)) for predicate in local.rel or ()]
+            else:
+                forward = [IncompleteTriple(forward=predicate) for predicate in local.rel or ()]
+            local.incomplete = (*forward, *(IncompleteTriple(backward=predicate) for predicate in local.rev or ()))
+            return
+        for predicate in local.rel or ():
+            if in_list:
+                local.lists.get(predicate).append(target)
+            else:
+                self.statements.append((subject, predicate, target, ""))
+        for predicate in local.rev or ():
+            self.statements.append((target, predicate, subject, ""))
 
-    def _add_properties(
-        self,
-        element: RdfaElement,
-        context: EvaluationContext,
-        local: _LocalValues,
-        lists: ListMapping,
-        *,
-        related: bool,
-    ) -> None:
+    def _add_properties(self, element: RdfaElement, context: EvaluationContext, local: _LocalValues) -> None:
         """Add the statements of the property attribute (step 11)."""
         predicates = self._resolver.resolve_predicates(element.attributes["property"], context)
-        if not predicates:
-            return
-        value = self.values.read_value(element, context, typed=local.typed, related=related)
+        is_related = local.rel is not None or local.rev is not None
+        value = self.values.read_value(element, context, typed=local.typed, related=is_related) if predicates else None
         if value is None:
             return
         for predicate in predicates[: self.values.budget.affordable(value, len(predicates))]:
             if "inlist" in element.attributes:
-                lists.get(predicate).append(value)
+                local.lists.get(predicate).append(value)
             else:
                 self.statements.append((local.subject or "", predicate, value, ""))
 
@@ -386,29 +373,6 @@ class RdfaProcessor:
                 self.statements.append((inherited.subject, relation.forward, subject, ""))
             else:
                 self.statements.append((subject, relation.backward, inherited.subject, ""))
-
-    def _descendant_context(
-        self,
-        context: EvaluationContext,
-        local: _LocalValues,
-        lists: ListMapping,
-        incomplete: tuple[IncompleteTriple, ...],
-    ) -> EvaluationContext:
-        """Return the evaluation context of the descendants (step 13)."""
-        subject = local.subject or context.subject
-        target = local.object or subject
-        return EvaluationContext(
-            base=context.base,
-            subject=subject,
-            object=target,
-            lists=lists if target == subject else self._new_list_mapping(target),
-            prefixes=context.prefixes,
-            language=context.language,
-            vocabulary=context.vocabulary,
-            incomplete=incomplete,
-            tokens=context.tokens,
-            declared=context.declared,
-        )
 
     def _new_list_mapping(self, owner: str) -> ListMapping:
         """Return a new list mapping. A document without `inlist` uses one for all owners."""
@@ -435,10 +399,44 @@ class RdfaProcessor:
         subject = self._resolver.resolve_reference(f"#{identifier}", context) if identifier else None
         subject = subject or self._names.fresh()
         for word in element.attributes["role"].split():
+            is_term = ":" not in word
             role = (
-                self._resolver.resolve_token(word, context)
-                if ":" in word
-                else self._graph.record_term(check(XHV + word))
+                self._graph.record_term(check(XHV + word)) if is_term else self._resolver.resolve_token(word, context)
             )
             if role is not None:
                 self.statements.append((subject, f"<{XHV}role>", role, ""))
+
+
+# Property copying (HTML+RDFa 1.1, section 3.5)
+
+_COPY = "<http://www.w3.org/ns/rdfa#copy>"
+_PATTERN = "<http://www.w3.org/ns/rdfa#Pattern>"
+
+
+def copy_patterns(statements: Sequence[Statement], *, limit: int) -> Sequence[Statement]:
+    """Return the statements with each `rdfa:Pattern` copied to the resources that refer to it by `rdfa:copy`.
+
+    Statements about a pattern that was copied are removed. Copying ends when there are `limit` statements.
+    """
+    if not any(statement[1] == _COPY for statement in statements):
+        return statements
+    patterns = {subject for subject, predicate, value, _ in statements if predicate == RDF_TYPE and value == _PATTERN}
+    known = dict.fromkeys(statements)
+    by_pattern: dict[str, list[Statement]] = {pattern: [] for pattern in patterns}
+    copiers: dict[str, list[str]] = {pattern: [] for pattern in patterns}
+    queue = list(known)
+    while queue and len(known) < limit:
+        statement = queue.pop()
+        subject, predicate, value, graph = statement
+        copies: list[Statement] = []
+        if predicate == _COPY and value in patterns:
+            copiers[value].append(subject)
+            copies.extend((subject, p, o, g) for _, p, o, g in by_pattern[value])
+        if subject in patterns and (predicate, value) != (RDF_TYPE, _PATTERN):
+            by_pattern[subject].append(statement)
+            copies.extend((copier, predicate, value, graph) for copier in copiers[subject])
+        new = [copy for copy in copies if copy not in known]
+        known.update(dict.fromkeys(new))
+        queue.extend(new)
+    used = {pattern for pattern, by in copiers.items() if by}
+    return [it for it in known if it[0] not in used and not (it[1] == _COPY and it[2] in used)]

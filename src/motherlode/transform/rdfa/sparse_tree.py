@@ -5,9 +5,9 @@ It has the elements with RDFa attributes and their ancestors that change the eva
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from lxml import etree
@@ -26,20 +26,13 @@ SCOPING = frozenset({"vocab", "prefix", "lang", "xml:lang", "xml:base"})
 RELEVANT = ACTIVE | SCOPING | {"role"}
 
 
-class TreeReader(Protocol):
-    """Reads the content of an element of the original document."""
+class TreeReader(msgspec.Struct, frozen=True, kw_only=True):
+    """Functions that return the content of an element of the original document."""
 
-    def read_text(self, node: Any) -> str:
-        """Return the text content."""
-        ...
-
-    def read_markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
-        """Return the content as an XML fragment with the namespaces declared on its outermost elements."""
-        ...
-
-    def read_html(self, node: Any) -> str:
-        """Return the content as HTML."""
-        ...
+    read_text: Callable[[Any], str]
+    read_html: Callable[[Any], str]
+    read_markup: Callable[[Any, Mapping[str, str]], str]
+    """Returns an XML fragment with the given namespaces declared on its outermost elements."""
 
 
 class RdfaElement(msgspec.Struct):
@@ -104,14 +97,14 @@ def _find_elements(root: Any) -> list[RdfaElement]:
             declared[item[0] or ""] = item[1] or ""
         elif event == "end":
             ancestors.pop()
-        elif declared or not found or not RELEVANT.isdisjoint(attributes := _read_attributes(item)):
-            if declared or not found:
-                attributes = _read_attributes(item)
+        else:
+            attributes = _read_attributes(item)
+            if not declared and found and RELEVANT.isdisjoint(attributes):
+                ancestors.append(ancestors[-1])
+                continue
             found.append(RdfaElement(local_name(item), attributes, declared, item, ancestors[-1]))
             declared = {}
             ancestors.append(len(found) - 1)
-        else:
-            ancestors.append(ancestors[-1])
     return found
 
 
@@ -121,33 +114,28 @@ def _read_attributes(item: Any) -> Mapping[str, str]:
     return {_XML_ATTRIBUTES.get(name, name): value for name, value in item.attrib.items()}
 
 
-class _XmlReader:
-    """Reads the content of elements of an XML tree."""
-
-    def read_text(self, node: Any) -> str:
-        """Return the text content without comments, processing instructions and unresolved entities."""
-        parts = []
-        for event, item in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
-            if event == "start":
-                parts.append(item.text if isinstance(item.tag, str) else "")
-            elif item is not node:
-                parts.append(item.tail)
-        return "".join(filter(None, parts))
-
-    def read_html(self, node: Any) -> str:
-        return self.read_markup(node, {})
-
-    def read_markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
-        """Return an XML literal, which keeps the namespaces in scope (RDFa Core 1.1, section 7.5, step 11)."""
-        parts = [escape(node.text or "", quote=False)]
-        for child in node:
-            if child.tag is not etree.Entity:  # an unresolved entity
-                parts.extend(_serialize(child, namespaces))
-            parts.append(escape(child.tail or "", quote=False))
-        return "".join(parts)
+def _read_text(node: Any) -> str:
+    """Return the text content without comments, processing instructions and unresolved entities."""
+    parts = []
+    for event, item in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            parts.append(item.text if isinstance(item.tag, str) else "")
+        elif item is not node:
+            parts.append(item.tail)
+    return "".join(filter(None, parts))
 
 
-_READER = _XmlReader()
+def _read_markup(node: Any, namespaces: Mapping[str, str]) -> str:
+    """Return an XML literal, which keeps the namespaces in scope (RDFa Core 1.1, section 7.5, step 11)."""
+    parts = [escape(node.text or "", quote=False)]
+    for child in node:
+        if child.tag is not etree.Entity:  # an unresolved entity
+            parts.extend(_serialize(child, namespaces))
+        parts.append(escape(child.tail or "", quote=False))
+    return "".join(parts)
+
+
+_READER = TreeReader(read_text=_read_text, read_html=lambda node: _read_markup(node, {}), read_markup=_read_markup)
 
 
 def _serialize(top: Any, namespaces: Mapping[str, str]) -> list[str]:

@@ -71,7 +71,7 @@ def test_pages_may_be_stored_during_iteration() -> None:
 
 def test_memory_commit_and_close_change_nothing() -> None:
     storage = MemoryStorage()
-    storage.refuse(entry("http://a.example/"), "out of scope")
+    storage.finish(entry("http://a.example/"), UrlState.REFUSED, "out of scope")
     storage.put_batch(2, b"two")
     storage.put_batch(1, b"one")
     storage.commit()

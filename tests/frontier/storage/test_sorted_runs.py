@@ -11,7 +11,7 @@ import lmdb
 import numpy as np
 import pytest
 
-from motherlode.frontier.storage.run_files import PARTITIONS, Array, SortedRun, SortedRuns
+from motherlode.frontier.storage.sorted_runs import PARTITIONS, Array, SortedRun, SortedRuns
 
 Table = tuple[lmdb.Environment, Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.frontier.storage.queues import Memtable
+from motherlode.frontier.storage.sorted_runs import Memtable
 
 
 def test_memtable_take_returns_all_rows_of_an_arm_once() -> None:

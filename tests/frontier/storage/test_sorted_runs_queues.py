@@ -8,7 +8,7 @@ from random import Random
 import lmdb
 import pytest
 
-from motherlode.frontier.storage.queues import Queues
+from motherlode.frontier.storage.sorted_runs import Queues
 
 ARMS = 200
 """More arms than partitions, so that several arms share a partition."""

@@ -1,10 +1,12 @@
-"""Values of Microdata properties."""
+"""Predicates and values of Microdata properties."""
 
 from __future__ import annotations
 
 import pytest
 
 from motherlode.model import ContentKind
+from motherlode.transform.microdata.item_properties import DEFAULT_REGISTRY, Vocabularies
+from motherlode.www.iri import Iri
 from tests.transform.microdata.pages import pairs, value
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -88,3 +90,46 @@ def test_xml_lang_counts_only_in_xhtml() -> None:
     )
     assert pairs(markup, kind=ContentKind.XHTML) == {("a", '"x"@de'), ("b", '"x"@fr')}
     assert pairs(markup) == {("a", '"x"'), ("b", '"x"@en')}
+
+
+# Predicates
+
+VOCABULARIES = Vocabularies(
+    {**DEFAULT_REGISTRY, "http://example.org/v/": {"a": ("http://example.org/x", "http://example.org/y")}}
+)
+BASE = "http://example.org/page#frag"
+
+
+def predicates(vocabulary: str, name: str) -> tuple[str, ...]:
+    def term_of(iri: Iri) -> str | None:
+        return iri.term if iri.is_valid else None
+
+    return VOCABULARIES.resolve_predicates(vocabulary, name, base=BASE, term_of=term_of)
+
+
+@pytest.mark.parametrize(
+    ("item_type", "name", "expected"),
+    [
+        ("", "name", "http://example.org/page#name"),
+        ("", "http://example.org/p", "http://example.org/p"),
+        ("http://schema.org/Person", "name", "http://schema.org/name"),
+        ("http://schema.org/deep/Person", "name", "http://schema.org/name"),
+        ("http://microformats.org/profile/hcard", "fn", "http://microformats.org/profile/hcard#fn"),
+        ("http://example.com/a/b/C", "name", "http://example.com/a/b/name"),
+        ("http://example.com/a#C", "name", "http://example.com/a#name"),
+        ("urn:x", "name", "urn:x#name"),
+        ("http://example.com/C", "a<b>", "http://example.com/a%3Cb%3E"),
+    ],
+)
+def test_property_name_resolves_to_predicate_of_the_vocabulary(item_type: str, name: str, expected: str) -> None:
+    assert predicates(VOCABULARIES.find(item_type), name)[0] == f"<{expected}>"
+
+
+def test_property_of_the_registry_adds_implied_predicates() -> None:
+    assert predicates("http://example.org/v/", "a") == (
+        "<http://example.org/v/a>",
+        "<http://example.org/x>",
+        "<http://example.org/y>",
+    )
+    (_, implied) = predicates("https://schema.org/", "additionalType")
+    assert implied.endswith("#type>")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import lmdb
 
-from motherlode.frontier.storage.run_files import BIT_SHIFT, BYTE_MASK, SeenUrls
+from motherlode.frontier.storage.sorted_runs import BIT_SHIFT, BYTE_MASK, SeenUrls
 
 
 def test_rows_of_a_hash_are_found_in_memory_in_runs_and_after_load(tmp_path: Path) -> None:
@@ -15,7 +15,7 @@ def test_rows_of_a_hash_are_found_in_memory_in_runs_and_after_load(tmp_path: Pat
         known = SeenUrls(table)
         with environment.begin(write=True, buffers=True) as txn:
             known.put_all([10, 11, 10], 0)
-            known.put(10, 3)
+            known.put_all([10], 3)
             assert sorted(known.rows(txn, 10)) == [0, 2, 3]
             known.flush(txn)
             known.put_all([12, 10], 4)

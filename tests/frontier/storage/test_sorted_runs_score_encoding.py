@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from motherlode.frontier.storage.run_files import decode_score, encode_score, encode_scores
+from motherlode.frontier.storage.sorted_runs import decode_score, encode_score, encode_scores
 
 SCORE = st.floats(allow_nan=False)
 
