@@ -10,7 +10,7 @@ import pytest
 
 from motherlode.fetch.warc.writer import WarcFile, WarcResponse
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
-from motherlode.transform.plugin_registry import GROUP
+from motherlode.transform.options import GROUP
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

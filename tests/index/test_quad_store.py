@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from motherlode.index import PROVENANCE, PageRecord, QuadStore, RunRecord, merge, store_bytes
 from motherlode.index import quad_store as store_module
+from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord
+from motherlode.index.quad_store import QuadStore, merge, store_bytes
 from motherlode.index.rdf_patch import changes_path, read_changes
 from motherlode.model import Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
@@ -166,7 +167,6 @@ def test_broken_statement_is_skipped(store: QuadStore, many: int) -> None:
     store.write([record(A, rows[0], broken, *rows[1:]), record(B, rows[0])])
     assert len(union(store)) == many
     assert graph(store, B)
-    assert store.broken_lines == 2, "once in the page's graph, once in the union"
     store.write([record(A, rows[0])])
     assert len(union(store)) == 1
 

@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Syntax
-from motherlode.transform import plugin_registry, plugins
+from motherlode.transform import options, plugins
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import Service, TransformOptions
 from motherlode.transform.plugins import ServiceCall, find_service_call, read_service_response, service_failure
@@ -33,13 +33,11 @@ def broken(*, body: bytes, url: str, content_type: str) -> tuple[str, bytes]:
 @pytest.fixture(autouse=True)
 def with_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     names = {"x/good": "good", "x/*": "wrong", "x/broken": "broken", "x/missing": "missing"}
-    points = [EntryPoint(name=n, value=f"{__name__}:{f}", group=plugin_registry.GROUP) for n, f in names.items()]
-    monkeypatch.setattr(
-        plugin_registry, "entry_points", lambda *, group: points if group == plugin_registry.GROUP else []
-    )
-    plugin_registry.installed_transformers.cache_clear()
+    points = [EntryPoint(name=n, value=f"{__name__}:{f}", group=options.GROUP) for n, f in names.items()]
+    monkeypatch.setattr(options, "entry_points", lambda *, group: points if group == options.GROUP else [])
+    options.installed_transformers.cache_clear()
     yield
-    plugin_registry.installed_transformers.cache_clear()
+    options.installed_transformers.cache_clear()
 
 
 def extract(content_type: str, options: TransformOptions | None = None) -> Extraction:

@@ -43,7 +43,7 @@ from motherlode.model import (
 from motherlode.policies import policy_from
 from motherlode.transform import TransformOptions
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.plugin_registry import installed_transformers, transformable_types
+from motherlode.transform.options import installed_transformers, transformable_types
 from motherlode.transform.rdf_documents import find_label_mismatch, read
 from motherlode.www.media_types import MEDIA, by_extension, by_media_type
 from motherlode.www.urls import canonical

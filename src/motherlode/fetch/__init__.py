@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from motherlode.fetch.journal import JournalledFetcher, ResponseJournal
     from motherlode.fetch.probe import Prober, Probing
     from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
-    from motherlode.fetch.warc.replay import RecordedWeb, check_recorded
+    from motherlode.fetch.warc.reader import RecordedWeb, check_recorded
     from motherlode.fetch.warc.writer import ArchivedFetcher, WarcArchive
 
 __all__ = [
@@ -64,7 +64,7 @@ __getattr__ = lazy_exports(
         "journal": ["JournalledFetcher", "ResponseJournal"],
         "probe": ["Prober", "Probing"],
         "robots": ["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_lifetime"],
-        "warc.replay": ["RecordedWeb", "check_recorded"],
+        "warc.reader": ["RecordedWeb", "check_recorded"],
         "warc.writer": ["ArchivedFetcher", "WarcArchive"],
     },
 )

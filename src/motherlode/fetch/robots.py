@@ -24,11 +24,9 @@ _SPECIAL_IN_PATH = re.compile(f"%[0-9A-Fa-f]{{2}}|[^{_PLAIN}]")
 _SPECIAL_IN_PATTERN = re.compile(f"%[0-9A-Fa-f]{{2}}|[^*{_PLAIN}]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PLAIN_IN_PATH = _UNRESERVED | frozenset(":@!&()+,;=")
-"""In a path, servers treat these characters and their escapes alike: `/wiki/Special:Search` also forbids
-`/wiki/Special%3ASearch`."""
+"""In a path these characters equal their escapes: `/wiki/Special:Search` also forbids `/wiki/Special%3ASearch`."""
 _PLAIN_IN_QUERY = _UNRESERVED | frozenset("/:?@")
-"""In a query these characters delimit nothing (RFC 3986, 3.4), so that they equal their escapes, as in the table of
-RFC 9309, 2.2.2."""
+"""In a query these characters equal their escapes (RFC 9309, 2.2.2). They delimit nothing there (RFC 3986, 3.4)."""
 
 
 def normalize_path(url: str) -> str:
@@ -344,12 +342,7 @@ _NOT_CACHED = re.compile(r"(?:^|[\s,])no-(?:cache|store)(?![\w-])", re.IGNORECAS
 
 
 class RobotsRules:
-    """The rules for our product token. Invalid lines are ignored, as the standard says.
-
-    >>> rules = RobotsRules(b"User-agent: *\\nDisallow: /private\\nAllow: /private/open\\nCrawl-delay: 2")
-    >>> rules.allows("http://ex.org/private/x"), rules.allows("http://ex.org/private/open"), rules.delay
-    (False, True, 2.0)
-    """
+    """The rules for our product token. Invalid lines are ignored, as the standard says."""
 
     def __init__(self, body: bytes, *, agent: str = PRODUCT_TOKEN) -> None:
         group, self.sitemaps = parse_robots(_decode(_truncate(body)), agent)

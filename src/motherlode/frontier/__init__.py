@@ -39,6 +39,7 @@ from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.leases import SLOW_DOWN, End
 from motherlode.frontier.records import (
     MAX_REDIRECTS,
+    AddressGrant,
     Entry,
     HostBudget,
     HostRecord,
@@ -57,6 +58,7 @@ __all__ = [
     "MAX_REDIRECTS",
     "SLOW_DOWN",
     "STORAGE_ERRORS",
+    "AddressGrant",
     "End",
     "Entry",
     "Frontier",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
@@ -189,6 +189,16 @@ class Lease(Request, frozen=True, kw_only=True):
     def is_revisit(self) -> bool:
         """The lease is for a known page; not for a prerequisite of one."""
         return self.kind is RequestKind.PAGE and self.entry.is_revisit
+
+
+class AddressGrant(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Permission for a shard to send requests to an IP address."""
+
+    address: str
+    wait: float
+    """Seconds until the next request to the address."""
+    hosts: Mapping[str, float] = {}
+    """Seconds until the next request to a host at the address, by host."""
 
 
 # ── Settings ─────────────────────────────────────────────────────────────────────────────────────────

@@ -17,6 +17,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -69,10 +70,7 @@ class NQuadsLog:
         self.flush, self.close = self._segments.flush, self._segments.close
 
     def manifest(self) -> list[ManifestEntry]:
-        """Return the manifest of all files, for the next run to compare.
-
-        All bytes that it counts are synced to disk.
-        """
+        """Return the manifest of all files, for the next run to compare. All bytes that it counts are on disk."""
         return [*self._earlier, *self._segments.manifest()]
 
     def has(self, url: str) -> bool:
@@ -89,7 +87,8 @@ class NQuadsLog:
 
     def write(self, records: Sequence[PageRecord]) -> None:
         run = self._run.iri if self._run is not None else ""
-        self._segments.append(b"".join(part for record in records for part in _log_lines(record, run)))
+        pages = ((record.graph_quads, provenance_quads(record, run)) for record in records)  # the union is not logged
+        self._segments.append(b"".join(chain.from_iterable(pages)))
 
     def finish(self, ended_at: float) -> None:
         """Record the end of the run."""
@@ -120,31 +119,21 @@ def log_damage(folder: Path, manifest: Sequence[ManifestEntry], *, contents: boo
         if (why := entry_damage(folder, entry, contents=contents))
     ]
     files = list_segments(folder) if folder.is_dir() else []
-    if not manifest:
-        found += _missing_segments(folder, [number for number, _ in files])
+    if not manifest:  # gaps in the numbers; files that were indexed completely may be missing
+        numbers = [number for number, _ in files]
+        first = max(1, UnindexedQuads(folder).indexed_up_to[0])
+        missing = sorted(set(range(first, max(numbers, default=0))) - set(numbers))
+        found += [f"the segment {folder / segment_name(number)} is missing" for number in missing]
     if contents:
         recorded = {entry.number for entry in manifest}
-        found += [
-            f"the segment {path} {_TRUNCATED}"
-            for number, path in files
-            if number not in recorded and _is_truncated(path)
-        ]
+        finished = [path for number, path in files if number not in recorded and path.suffix != ".part"]
+        found += [f"the segment {path} cannot be unpacked to its end" for path in finished if _is_truncated(path)]
     return found
 
 
-_TRUNCATED = "cannot be unpacked to its end"
-
-
-def _missing_segments(folder: Path, numbers: Sequence[int]) -> list[str]:
-    """Report gaps in the numbers of the files. Files that were indexed completely may be missing."""
-    first = max(1, UnindexedQuads(folder).indexed_up_to[0])
-    missing = sorted(set(range(first, max(numbers, default=0))) - set(numbers))
-    return [f"the segment {folder / segment_name(number)} is missing" for number in missing]
-
-
 def _is_truncated(path: Path) -> bool:
-    """Return whether a finished file ends inside a batch. In an unfinished file (`.part`) this is no error."""
-    return path.suffix != ".part" and max((end for _, end in whole_members(path)), default=0) < _file_size(path)
+    """Return whether a file ends inside a batch."""
+    return max((end for _, end in whole_members(path)), default=0) < _file_size(path)
 
 
 def log_advice(folder: Path, found: Sequence[str]) -> str:
@@ -169,11 +158,6 @@ def _complete_manifest(folder: Path, known: Sequence[ManifestEntry]) -> list[Man
 def current_manifest(folder: Path) -> list[ManifestEntry]:
     """Return the manifest of the files as they are now, damaged or not."""
     return [describe_segment(path) for _, path in list_segments(folder)]
-
-
-def _log_lines(record: PageRecord, run: str) -> tuple[bytes, bytes]:
-    """Return the quads of a page in its graphs, and its provenance. The union is not logged."""
-    return record.graph_quads, provenance_quads(record, run)
 
 
 LogPosition = tuple[int, int]
@@ -279,7 +263,6 @@ def _parse_batch(text: bytes, position: LogPosition) -> LogBatch:
 
 
 def _page_record(name: bytes, said: list[bytes], about: list[bytes]) -> PageRecord:
-
     provenance = b"".join(line + b"\n" for line in about)
     when = _FETCHED_AT.search(provenance)
     return PageRecord(

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
@@ -79,11 +80,11 @@ def syntax_keys(facts: TransformResult) -> tuple[str, ...]:
             if subject.startswith("<<"):
                 subject = _canonical_term(subject)
             own[_digest(f"{subject} {predicate} {_canonical_term(object_)}")] = None
-    return tuple(f"{name} {' '.join(part)}" for name, own in keys.items() for part in _split_keys(list(own)))
-
-
-def _split_keys(keys: list[str]) -> list[list[str]]:
-    return [keys[start : start + _MAX_KEYS_PER_LITERAL] for start in range(0, len(keys), _MAX_KEYS_PER_LITERAL)]
+    return tuple(
+        f"{name} {' '.join(islice(own, start, start + _MAX_KEYS_PER_LITERAL))}"
+        for name, own in keys.items()
+        for start in range(0, len(own), _MAX_KEYS_PER_LITERAL)
+    )
 
 
 def _canonical_term(term: str) -> str:
@@ -98,12 +99,21 @@ def _canonical_term(term: str) -> str:
 @lru_cache(maxsize=4096)
 def _canonicalize(term: str) -> str:
     store = ox.Store()
+    store.extend(parse_quads(f"<urn:s> <urn:p> {term} .".encode("utf-8", "replace")))
+    return next((serialize_term(quad.object) for quad in store), term)  # the store skips an invalid statement
+
+
+def parse_quads(lines: bytes, *, lenient: bool = True) -> list[ox.Quad]:
+    """Return the quads of all valid lines: one broken line must not cost the others.
+
+    >>> [str(quad.object) for quad in parse_quads(b"<u:s> <u:p> <u:o> <u:g> .\\nbroken\\n<u:s> <u:p> _:b <u:g> .")]
+    ['<u:o>', '_:b']
+    """
     try:
-        line = f"<urn:s> <urn:p> {term} .".encode("utf-8", "replace")
-        store.extend(ox.parse(line, ox.RdfFormat.N_QUADS, lenient=True))
+        return list(ox.parse(lines, ox.RdfFormat.N_QUADS, lenient=lenient))
     except SyntaxError:
-        return term  # the store skips the statement and counts it as broken
-    return next((serialize_term(quad.object) for quad in store), term)
+        parts = lines.split(b"\n")
+        return [] if len(parts) == 1 else [quad for line in parts for quad in parse_quads(line, lenient=lenient)]
 
 
 # Records and their serialization.
@@ -220,11 +230,8 @@ def serialize_page(url: str, facts: TransformResult) -> SerializedPage:
                 name = inner.setdefault(graph, f"{page[:-1]}#graph={quote(graph.strip('<>'), safe=':/')}>")
             in_graphs.append(f"{triple} {name} .\n")
             in_union.append(f"{triple} .\n")
-    return SerializedPage(_encode(in_graphs), _encode(in_union), len(seen), tuple(inner.values()))
-
-
-def _encode(lines: list[str]) -> bytes:
-    return "".join(lines).encode("utf-8", "replace")
+    graph_quads, union_quads = ("".join(lines).encode("utf-8", "replace") for lines in (in_graphs, in_union))
+    return SerializedPage(graph_quads, union_quads, len(seen), tuple(inner.values()))
 
 
 def serialize_provenance(record: PageRecord, run: str = "") -> str:
@@ -251,7 +258,9 @@ def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
     for predicate, text in ((_FORMAT, record.media_type), (_KIND, record.kind), (_HASH, record.content_hash)):
         if text:
             yield predicate, literal(text)
-    for syntax in record.syntaxes or _fallback_syntaxes(record):
+    # a page whose statements have no other syntax has those of its title and meta elements
+    fallback = (Syntax.PAGE.value,) if record.quads and not record.says else ()
+    for syntax in record.syntaxes or fallback:
         yield _SYNTAX, literal(syntax)
     for said in record.says:
         yield _SAYS, literal(said)
@@ -259,11 +268,6 @@ def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
         yield _GRAPH, graph
     if record.referrer:
         yield _REFERRER, page_iri(record.referrer)
-
-
-def _fallback_syntaxes(record: PageRecord) -> tuple[str, ...]:
-    """Return the syntax `page` (title and meta elements) if the page has statements in no other syntax."""
-    return (Syntax.PAGE.value,) if record.quads and not record.says else ()
 
 
 def serialize_run(run: RunRecord) -> str:

@@ -21,6 +21,7 @@ from motherlode.index.page_record import (
     PageRecord,
     RunRecord,
     key_function,
+    parse_quads,
     provenance_quads,
     serialize_run,
     serialize_run_end,
@@ -65,8 +66,6 @@ class QuadStore:
         self._changes = ChangeLog(changes_path(path))
         self._run: RunRecord | None = None
         self._in_memory = 0
-        self.broken_lines = 0
-        """Lines that were skipped because they are not valid N-Quads. They point to a bug in a transform."""
 
     def has(self, url: str) -> bool:
         """Return whether the page has ever been stored. Every stored page has provenance."""
@@ -115,7 +114,7 @@ class QuadStore:
         try:
             self._insert(ox.parse(data, ox.RdfFormat.N_QUADS, lenient=True), quads)
         except SyntaxError:
-            self._insert(self._parse_by_line(data), quads)
+            self._insert(parse_quads(data), quads)
 
     def _insert(self, quads: Iterable[ox.Quad], count: int) -> None:
         if count >= _MIN_BULK_QUADS:
@@ -126,21 +125,13 @@ class QuadStore:
         if self._in_memory >= _MAX_MEMORY_QUADS:
             self.flush()
 
-    def _parse_by_line(self, data: bytes) -> Iterable[ox.Quad]:
-        """Yield the quads of all valid lines: one broken line must not cost the other pages of a batch."""
-        for line in data.split(b"\n"):
-            try:
-                yield from ox.parse(line, ox.RdfFormat.N_QUADS, lenient=True)
-            except SyntaxError:
-                self.broken_lines += 1
-
     def _replace(self, page: Term, record: PageRecord, about: bytes, known: list[ox.Quad]) -> None:
         """Replace the statements of a known page, and append the difference to the change log.
 
         New quads are added before old ones are removed, so that no reader finds an incomplete page. Old provenance is
         removed last, because after a crash it is needed to find the old graphs.
         """
-        new, new_about = self._canonical_quads(record.graph_quads), self._canonical_quads(about)
+        new, new_about = _canonical_quads(record.graph_quads), _canonical_quads(about)
         names = (quad.object for quad in known if quad.predicate == _GRAPH)
         graphs = {_node(page), *(name for name in names if isinstance(name, ox.NamedNode))}
         old = {quad for graph in graphs for quad in self._store.quads_for_pattern(None, None, None, graph)}
@@ -149,27 +140,14 @@ class QuadStore:
             self._changes.add(page, at=record.fetched_at, removed=removed, added=added)
         union = (ox.Quad(quad.subject, quad.predicate, quad.object) for quad in added)
         self._insert([*added, *union, *new_about], len(added))
-        self._remove(removed, graphs, {quad.triple for quad in new})
+        kept = {quad.triple for quad in new}
+        for quad in removed:
+            if quad.triple not in kept and not self._is_on_other_page(quad, graphs):
+                self._store.remove(ox.Quad(quad.subject, quad.predicate, quad.object))  # from the union
+            self._store.remove(quad)
         for graph in graphs - {quad.graph_name for quad in new}:
             self._store.remove_graph(graph)
         for quad in set(known) - new_about:
-            self._store.remove(quad)
-
-    def _canonical_quads(self, lines: bytes) -> set[ox.Quad]:
-        """Parse quads and return them as the store returns them, with canonical numbers and dates."""
-        try:
-            quads = list(ox.parse(lines, ox.RdfFormat.N_QUADS, lenient=True))
-        except SyntaxError:
-            quads = list(self._parse_by_line(lines))
-        mirror = ox.Store()
-        mirror.extend(quads)
-        return set(mirror)
-
-    def _remove(self, removed: set[ox.Quad], graphs: set[ox.NamedNode], kept: set[ox.Triple]) -> None:
-        """Remove quads from a page's graphs, and from the union if no other page has them."""
-        for quad in removed:
-            if quad.triple not in kept and not self._is_on_other_page(quad, graphs):
-                self._store.remove(ox.Quad(quad.subject, quad.predicate, quad.object))
             self._store.remove(quad)
 
     def _is_on_other_page(self, quad: ox.Quad, graphs: set[ox.NamedNode]) -> bool:
@@ -235,26 +213,17 @@ class QuadStore:
         s, p, o, g = (None if term is None else _term(term) for term in (subject, predicate, object_, graph))
         if isinstance(s, ox.Literal) or not isinstance(p, ox.NamedNode | None) or isinstance(g, ox.Literal):
             return iter(())  # no quad can have such a term at this position
-        found = self._pattern(s, p, o, g)
+        found = self._raising_damage(self._store.quads_for_pattern(s, p, o, g))
         return (quad for quad in found if quad.graph_name != _UNION)
 
     def statements(self) -> Iterator[ox.Quad]:
         """Yield the union: every statement of every page, once, in the order of subjects."""
-        return self._pattern(None, None, None, _UNION)
+        return self._raising_damage(self._store.quads_for_pattern(None, None, None, _UNION))
 
     def quads(self) -> Iterator[ox.Quad]:
         """Yield every quad of the pages and of the provenance, graph by graph, without the union."""
         for graph in self._raising_damage(self._store.named_graphs()):
-            yield from self._pattern(None, None, None, graph)
-
-    def _pattern(
-        self,
-        subject: ox.NamedNode | ox.BlankNode | ox.Triple | None,
-        predicate: ox.NamedNode | None,
-        object_: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None,
-        graph: ox.NamedNode | ox.BlankNode | ox.DefaultGraph | None,
-    ) -> Iterator[ox.Quad]:
-        return self._raising_damage(self._store.quads_for_pattern(subject, predicate, object_, graph))
+            yield from self._raising_damage(self._store.quads_for_pattern(None, None, None, graph))
 
     def _raising_damage(self, found: Iterable[_Found]) -> Iterator[_Found]:
         """Yield all items. DamagedError, with advice for the user, if the files of the store are damaged."""
@@ -269,6 +238,13 @@ class QuadStore:
         """Add quads of another store, and add the statements of pages to the union. Memory is bounded."""
         self._require_writable()
         self._store.bulk_extend(_with_union(quads))
+
+
+def _canonical_quads(lines: bytes) -> set[ox.Quad]:
+    """Parse quads and return them as the store returns them, with canonical numbers and dates."""
+    mirror = ox.Store()
+    mirror.extend(parse_quads(lines))
+    return set(mirror)
 
 
 def _with_union(quads: Iterable[ox.Quad]) -> Iterator[ox.Quad]:
@@ -302,10 +278,9 @@ def store_bytes(path: Path) -> int:
     return total
 
 
-def _node(term: str) -> ox.NamedNode:
+def _node(iri: str) -> ox.NamedNode:
     """Parse an IRI leniently, as for stored quads. The constructor of NamedNode rejects some URLs of the web."""
-    line = f"{term} {term} {term} .".encode()
-    quad: ox.Quad = next(iter(ox.parse(line, ox.RdfFormat.N_TRIPLES, lenient=True)))
+    quad: ox.Quad = next(iter(ox.parse(f"{iri} {iri} {iri} .".encode(), ox.RdfFormat.N_TRIPLES, lenient=True)))
     return quad.predicate
 
 

@@ -8,6 +8,7 @@ Applying a line twice changes nothing, so a copy of the store that applies the p
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 import shutil
@@ -39,16 +40,6 @@ class Change:
     lines: tuple[str, ...] = field(repr=False)
     """The transaction as it is in the file, with its headers."""
 
-    @property
-    def added(self) -> list[str]:
-        """N-Quads lines that were added."""
-        return [line[2:] for line in self.lines if line.startswith("A ")]
-
-    @property
-    def removed(self) -> list[str]:
-        """N-Quads lines that were deleted."""
-        return [line[2:] for line in self.lines if line.startswith("D ")]
-
 
 def changes_path(store: Path) -> Path:
     """Return the path of a store's change log. It is beside the store, because pyoxigraph owns the store's folder."""
@@ -71,17 +62,16 @@ class ChangeLog:
         self._file = -1
 
     def add(self, page: str, *, at: float, removed: Iterable[ox.Quad], added: Iterable[ox.Quad]) -> None:
-        """Append a change.
-
-        `page` is an IRI in angle brackets. The lines are sorted, so that the result is reproducible.
-        """
+        """Append a change. `page` is an IRI in angle brackets. The lines are sorted, so that they are reproducible."""
         lines = [f"H page {page} .\nH time {datetime_literal(at)} .\nTX .\n"]
         lines.extend(sorted(f"D {quad} .\n" for quad in removed))
         lines.extend(sorted(f"A {quad} .\n" for quad in added))
         if self._file < 0:
             self._file = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o644)
             _truncate_partial(self._file)
-        _write_all(self._file, "".join(lines).encode("utf-8", "replace") + _END)
+        data = "".join(lines).encode("utf-8", "replace") + _END
+        while data:
+            data = data[os.write(self._file, data) :]
 
     def flush(self) -> None:
         if self._file >= 0:
@@ -93,26 +83,15 @@ class ChangeLog:
             self._file = -1
 
 
-def _write_all(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
-
-
 def _truncate_partial(file: int) -> None:
     """Truncate the file after its last complete transaction, because a crash may have left an incomplete one."""
-    size = end = os.fstat(file).st_size
-    tail = b""
-    while end > 0:
-        start = max(0, end - 65_536)
-        tail = os.pread(file, end - start, start) + tail[: len(_END)]
-        found = (b"\n" + tail if start == 0 else tail).rfind(b"\n" + _END)
-        if found >= 0:
-            kept = start + found + 1 + len(_END) - (1 if start == 0 else 0)
-            if kept < size:
-                os.ftruncate(file, kept)
-            return
-        end = start
-    os.ftruncate(file, 0)
+    size = os.fstat(file).st_size
+    if size:
+        with mmap.mmap(file, 0, access=mmap.ACCESS_READ) as data:
+            found = data.rfind(b"\n" + _END)
+        kept = found + 1 + len(_END) if found >= 0 else 0
+        if kept < size:
+            os.ftruncate(file, kept)
 
 
 def read_changes(path: Path, since: datetime | None = None) -> Iterator[Change]:
@@ -138,23 +117,17 @@ def _scan_times(file: BinaryIO, since: datetime | None) -> tuple[array[float], a
     times, starts = array("d"), array("q")
     while True:
         start = file.tell()
-        head, is_whole = _read_headers(file)
-        if not is_whole:
+        head: list[str] = []
+        line = b""
+        for line in _read_transaction(file):
+            if len(head) < _HEADER_LINES:
+                head.append(line.decode("utf-8", "replace"))
+        if line != _END:  # the end of the file, or an incomplete transaction
             return times, starts
-        change = _parse_change(head)
+        change = _parse_change(tuple(head))
         if change is not None and (since is None or change.at >= since):
             times.append(change.at.timestamp())
             starts.append(start)
-
-
-def _read_headers(file: BinaryIO) -> tuple[tuple[str, ...], bool]:
-    """Read past the next transaction. Return its headers, and whether it is complete."""
-    lines: list[str] = []
-    line = b""
-    for line in _read_transaction(file):
-        if len(lines) < _HEADER_LINES:
-            lines.append(line.decode("utf-8", "replace"))
-    return tuple(lines), line == _END
 
 
 def _read_transaction(file: BinaryIO) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import mmap
 import os
 import re
 import threading
@@ -54,8 +55,7 @@ class SegmentWriter:
         self._level = level
         for part in sorted(folder.glob("segment-*.nq.gz.part")):
             _recover_part(part)
-        self._number = max((number for number, _ in list_segments(folder)), default=0)
-        self._number = max(self._number, after)
+        self._number = max(after, *(number for number, _ in list_segments(folder)), 0)
         self._file = -1
         self._written = 0
         self._sha256 = hashlib.sha256()
@@ -142,12 +142,9 @@ def file_number(name: str) -> int:
 
 def describe_segment(path: Path) -> ManifestEntry:
     """Return the manifest entry of a file as it is now."""
-    found, length = hashlib.sha256(), 0
     with open_segment(path) as file:
-        while piece := file.read(_CHUNK_BYTES):
-            found.update(piece)
-            length += len(piece)
-    return ManifestEntry(path.name.removesuffix(".part"), length, found.hexdigest())
+        length = os.fstat(file.fileno()).st_size
+        return ManifestEntry(path.name.removesuffix(".part"), length, _checksum(file, length))
 
 
 def entry_damage(folder: Path, entry: ManifestEntry, *, contents: bool = True) -> str:
@@ -176,8 +173,7 @@ def _checksum(file: BinaryIO, length: int) -> str:
 
 def list_segments(folder: Path) -> list[tuple[int, Path]]:
     """Return the numbers and paths of the segments in a folder, sorted, including the unfinished one."""
-    found = [(int(match[1]), path) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))]
-    return sorted(found)
+    return sorted((number, path) for path in folder.iterdir() if (number := file_number(path.name)))
 
 
 def open_segment(path: Path) -> BinaryIO:
@@ -208,17 +204,10 @@ def readable_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
 def _next_start(path: Path, offset: int) -> int:
     """Return the first offset, from `offset` on, at which a member may start; -1 if no member follows."""
     with open_segment(path) as file:
-        file.seek(offset)
-        data = b""
-        while piece := file.read(_CHUNK_BYTES):
-            data += piece
-            found = data.find(_MEMBER_START)
-            if found >= 0:
-                return offset + found
-            kept = data[1 - len(_MEMBER_START) :]
-            offset += len(data) - len(kept)
-            data = kept
-    return -1
+        if os.fstat(file.fileno()).st_size <= offset:  # an empty file cannot be mapped
+            return -1
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return data.find(_MEMBER_START, offset)
 
 
 def _recover_part(part: Path) -> None:

@@ -87,15 +87,11 @@ def remedy(error: BaseException) -> str:
         return "make space on the disk, then "
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and (is_out_of_memory(error) or _mentions(error, (_WRITER_ENDED,))):
-        return f"{_lift_limit(limit)}, then "
+        return (
+            f"lift the limit of {limit / 1e9:,.1f} GB of address space (`ulimit -v unlimited`; the frontier's file is "
+            "mapped to a terabyte of addresses, not of memory), then "
+        )
     return "free some memory, then " if is_out_of_memory(error) else ""
-
-
-def _lift_limit(limit: int) -> str:
-    return (
-        f"lift the limit of {limit / 1e9:,.1f} GB of address space (`ulimit -v unlimited`; the frontier's file is "
-        "mapped to a terabyte of addresses, not of memory)"
-    )
 
 
 def store_advice(store: Path, why: str) -> str:

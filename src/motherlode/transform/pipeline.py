@@ -19,8 +19,7 @@ from motherlode.transform import (
     xslt,
 )
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.options import TransformOptions
-from motherlode.transform.plugin_registry import installed_transformers
+from motherlode.transform.options import TransformOptions, installed_transformers
 from motherlode.transform.timeouts import ExtractorTimeout, TimeLimit, shared_timer
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark

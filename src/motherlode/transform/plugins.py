@@ -13,7 +13,7 @@ the response:
 
 `ServiceCall` can be pickled, so a worker process can create it and the crawl process can send it.
 
-Python transformers are found by their entry points (see `plugin_registry`).
+Python transformers are found by their entry points (see `options`).
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ import pyoxigraph as ox
 
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.options import ACCEPT, Service, TransformOptions
-from motherlode.transform.plugin_registry import allowed_transformers
+from motherlode.transform.options import ACCEPT, TransformOptions, allowed_transformers
 from motherlode.transform.xslt.rdf_results import read_rdf
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
@@ -67,6 +66,7 @@ def find_service_call(document: Document, options: TransformOptions, *, content_
     service = next((service for service in options.services if fits(service.media_type, media_type)), None)
     if service is None:
         return None
+    size = len(document.body)
     return ServiceCall(
         url=service.url,
         page_url=document.url,
@@ -75,13 +75,10 @@ def find_service_call(document: Document, options: TransformOptions, *, content_
         seconds=service.seconds,
         most_received=service.most_received,
         max_statements=options.statements,
-        refused=_refusal(document, service),
+        refused=f"{size} bytes are more than the limit of {service.most_sent} bytes"
+        if size > service.most_sent
+        else "",
     )
-
-
-def _refusal(document: Document, service: Service) -> str:
-    size = len(document.body)
-    return f"{size} bytes are more than the limit of {service.most_sent} bytes" if size > service.most_sent else ""
 
 
 def read_service_response(call: ServiceCall, content_type: str, body: bytes, names: BlankNames) -> Extraction:
@@ -93,15 +90,16 @@ def read_service_response(call: ServiceCall, content_type: str, body: bytes, nam
         media_type = essence(content_type)[:100]
         reason = f"the response is {media_type}, not RDF" if media_type else "the response has no media type"
         return service_failure(call, reason)
-    found = read_rdf(body, rdf_format, base=call.page_url, names=names, syntax=Syntax.OTHER, most=call.max_statements)
-    return Extraction(syntax=Syntax.OTHER, statements=found.statements, problems=found.problems)
+    return read_rdf(body, rdf_format, base=call.page_url, names=names, syntax=Syntax.OTHER, most=call.max_statements)
 
 
 def service_failure(call: ServiceCall, reason: str) -> Extraction:
     """Return an extraction with one problem: why the service gave no statements."""
-    return Extraction(
-        syntax=Syntax.OTHER, problems=(Problem(syntax=Syntax.OTHER, message=f"the service {call.url}: {reason}"),)
-    )
+    return _failure(f"the service {call.url}: {reason}")
+
+
+def _failure(message: str) -> Extraction:
+    return Extraction(syntax=Syntax.OTHER, problems=(Problem(syntax=Syntax.OTHER, message=message),))
 
 
 # Python transformers
@@ -131,13 +129,8 @@ def extract(document: Document, names: BlankNames, options: TransformOptions, *,
         )
         rdf_format = ox.RdfFormat.from_media_type(essence(media_type))
     except Exception as error:  # noqa: BLE001 - other people's code may raise anything
-        return _transformer_failure(point, f"{type(error).__name__}: {error}")
+        return _failure(f"the transformer {point.value}: {f'{type(error).__name__}: {error}'[:300]}")
     if rdf_format is None:
-        return _transformer_failure(point, f"returned {media_type!r}, which is not an RDF media type")
-    found = read_rdf(body, rdf_format, base=document.url, names=names, syntax=Syntax.OTHER, most=options.statements)
-    return Extraction(syntax=Syntax.OTHER, statements=found.statements, problems=found.problems)
-
-
-def _transformer_failure(point: EntryPoint, reason: str) -> Extraction:
-    message = f"the transformer {point.value}: {reason[:300]}"
-    return Extraction(syntax=Syntax.OTHER, problems=(Problem(syntax=Syntax.OTHER, message=message),))
+        reason = f"returned {media_type!r}, which is not an RDF media type"
+        return _failure(f"the transformer {point.value}: {reason[:300]}")
+    return read_rdf(body, rdf_format, base=document.url, names=names, syntax=Syntax.OTHER, most=options.statements)

@@ -34,10 +34,6 @@ def gzip_members(file: _Readable, start: int = 0, *, max_data_bytes: int | None 
     """Yield the complete members of a file from an offset on. Stop at the first that is cut or damaged.
 
     `max_data_bytes` bounds the data that is kept of each member, up to one step of decompression.
-
-    >>> import gzip, io
-    >>> [(member.end, member.data) for member in gzip_members(io.BytesIO(gzip.compress(b"a") + gzip.compress(b"b")))]
-    [(21, b'a'), (42, b'b')]
     """
     file.seek(start)
     end, data = start, b""

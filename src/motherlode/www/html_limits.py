@@ -18,12 +18,7 @@ _MIN_CHARACTERS = 1_000_000
 
 
 class TextBudget:
-    """Counts the characters that may still be extracted from a page.
-
-    >>> budget = TextBudget(0)
-    >>> budget.is_spent, budget.affordable("x" * 300_000, 9), budget.is_spent, budget.was_short
-    (False, 4, True, True)
-    """
+    """Counts the characters that may still be extracted from a page."""
 
     __slots__ = ("_left", "was_short")
 
@@ -125,14 +120,7 @@ _ACCEPTABLE_TAG = re.compile(
 
 
 def guarded(markup: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """Return the markup for the parser, and messages about what was removed.
-
-    >>> guarded(b"<p>plain</p>")
-    (b'<p>plain</p>', ())
-    >>> repaired, messages = guarded(b"<div>" * 9_000)
-    >>> len(repaired) < 3_000, messages
-    (True, ('elements nested deeper than 512 levels were left out',))
-    """
+    """Return the markup for the parser, and messages about what was removed."""
     messages: tuple[str, ...] = ()
     if len(markup) > MAX_MARKUP:
         markup = markup[:MAX_MARKUP]

@@ -75,11 +75,7 @@ class Iri(NamedTuple):
 
 
 def is_absolute(reference: str) -> bool:
-    """Return whether a reference has a scheme.
-
-    >>> is_absolute("mailto:ann@example.org"), is_absolute("a/b:c"), is_absolute("")
-    (True, False, False)
-    """
+    """Return whether a reference has a scheme."""
     return _ABSOLUTE.match(reference) is not None
 
 
@@ -197,16 +193,12 @@ def _repair(text: str) -> str:
     return join(
         (
             scheme,
-            None if authority is None else _encode(_NOT_IN_AUTHORITY, authority),
-            _encode(_NOT_IN_PATH, path),
-            None if query is None else _encode(_NOT_IN_QUERY, query),
-            None if fragment is None else _encode(_NOT_IN_FRAGMENT, fragment),
+            None if authority is None else _NOT_IN_AUTHORITY.sub(_percent_encode, authority),
+            _NOT_IN_PATH.sub(_percent_encode, path),
+            None if query is None else _NOT_IN_QUERY.sub(_percent_encode, query),
+            None if fragment is None else _NOT_IN_FRAGMENT.sub(_percent_encode, fragment),
         )
     )
-
-
-def _encode(forbidden: re.Pattern[str], text: str) -> str:
-    return forbidden.sub(_percent_encode, text)
 
 
 def _percent_encode(found: re.Match[str]) -> str:

@@ -53,15 +53,7 @@ _CALENDAR_WORD = re.compile(r"^cal$|calend|kalend|event|agenda|termin|schedule|m
 
 
 def trap_reason(url: str, *, year_now: int) -> str:
-    """Return why a canonical URL looks like a trap, or "" if it does not.
-
-    >>> trap_reason("http://example.org/blog/2009/05/12/blog", year_now=2026)
-    ''
-    >>> trap_reason("http://example.org/a/b/a/b/a/b", year_now=2026)
-    'trap: path repeats itself'
-    >>> trap_reason("http://example.org/calendar/2105-03", year_now=2026)
-    'trap: date far from now'
-    """
+    """Return why a canonical URL looks like a trap, or "" if it does not."""
     if len(url) > MAX_LENGTH:
         return LONG
     path, mark, query = url.partition("?")
@@ -93,11 +85,7 @@ def _query_reason(query: str) -> str:
 
 
 def has_repetition(segments: list[str]) -> bool:
-    """Return whether a path repeats itself. Repeated numbers are allowed: they are dates, versions, map tiles.
-
-    >>> has_repetition(["a", "a", "a"]), has_repetition(["01", "01", "01"]), has_repetition(["a", "b", "a", "c", "a"])
-    (True, False, False)
-    """
+    """Return whether a path repeats itself. Repeated numbers are allowed: they are dates, versions, map tiles."""
     words = [segment for segment in segments if segment and not segment.isdigit()]
     if len(set(words)) == len(words):
         return False
@@ -316,13 +304,7 @@ MIRROR = "trap: mirror of another host"
 
 
 class ContentSeen:
-    """Remembers the URL at which each body was first seen.
-
-    >>> seen = ContentSeen()
-    >>> body = b"<p>one text" * 20
-    >>> seen.first("http://a.example/", body), seen.first("http://b.example/", body)
-    ('', 'http://a.example/')
-    """
+    """Remembers the URL at which each body was first seen."""
 
     def __init__(self, *, capacity: int = 200_000, min_bytes: int = 64) -> None:
         self._capacity = capacity

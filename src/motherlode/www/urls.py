@@ -36,11 +36,7 @@ cookies are supported (`X`). Its first version wrote only the session id."""
 
 
 def is_tracking(parameter: str) -> bool:
-    """Return whether a query parameter, `name=value`, can be removed.
-
-    >>> [is_tracking(it) for it in ("utm_source=feed", "PHPSESSID=1", "sid=12", "sid=d41d8cd98f00b204e9800998ecf8427e")]
-    [True, True, False, True]
-    """
+    """Return whether a query parameter, `name=value`, can be removed."""
     name, _, value = parameter.partition("=")
     name = name.lower()
     if name in TRACKING_NAMES or name.startswith(TRACKING_PREFIXES):
@@ -101,8 +97,6 @@ def resolve(base: str, reference: str) -> str | None:
 
     >>> resolve("http://Example.org:80/a/b?c", "../d e#f")
     'http://example.org/d%20e'
-    >>> resolve("http://example.org/", "mailto:ann@example.org") is None
-    True
     """
     if len(reference) > MAX_URL_LENGTH:
         return None
@@ -147,11 +141,7 @@ def plain_url(reference: str) -> str | None:
 
 
 def is_plain_path(path: str) -> bool:
-    """Return whether a path that starts with a slash is canonical as written, on any host.
-
-    >>> is_plain_path("/a/b.html"), is_plain_path("/a/./b"), is_plain_path("//example.org/"), is_plain_path("/a?b")
-    (True, False, False, False)
-    """
+    """Return whether a path that starts with a slash is canonical as written, on any host."""
     return _PLAIN_PATH.fullmatch(path) is not None and "/." not in path and "/(" not in path
 
 
@@ -254,11 +244,7 @@ def host_of(url: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Return scheme and host of a canonical URL.
-
-    >>> origin_of("https://example.org/x/y")
-    'https://example.org'
-    """
+    """Return scheme and host of a canonical URL."""
     end = url.find("/", url.index("//") + 2)
     return url if end == -1 else url[:end]
 

@@ -169,7 +169,7 @@ def test_open_index_with_other_schema_is_rebuilt_by_writer_and_refused_to_reader
     ],
 )
 def test_domain_suffixes_exclude_top_level_domain(host: str, found: list[str]) -> None:
-    assert domain_suffixes(host, ".") == found
+    assert domain_suffixes(host) == found
 
 
 @settings(max_examples=100, deadline=None)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pyoxigraph as ox
 
-from motherlode.model import Syntax
+from motherlode.model import Extraction, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.xslt.rdf_results import RdfResult, read_rdf
+from motherlode.transform.xslt.rdf_results import read_rdf
 
 URL = "http://example.org/"
 
 
-def read(body: str, rdf_format: ox.RdfFormat = ox.RdfFormat.TURTLE, most: int = 100) -> RdfResult:
+def read(body: str, rdf_format: ox.RdfFormat = ox.RdfFormat.TURTLE, most: int = 100) -> Extraction:
     names = BlankNames(URL, Syntax.OTHER)
     return read_rdf(body.encode(), rdf_format, base=URL, names=names, syntax=Syntax.OTHER, most=most)
 

@@ -22,8 +22,7 @@ from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.targets import UnreadableQueryError
-from motherlode.transform.options import TransformOptions
-from motherlode.transform.xslt.transform_settings import from_table
+from motherlode.transform.options import TransformOptions, from_table
 from motherlode.www.urls import canonical
 
 DEFAULT_DELAY_SECONDS = 1.0

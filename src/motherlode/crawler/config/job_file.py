@@ -15,7 +15,7 @@ from typing import Any
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.config.values import JobError, has_password, parse_size, parse_time, remove_password
 from motherlode.policies import nearest
-from motherlode.transform.xslt.transform_settings import BUILTIN
+from motherlode.transform.options import BUILTIN
 
 RENAMED_KEYS: Mapping[str, str] = {
     "choosy": "wait_threshold",

@@ -50,8 +50,9 @@ from motherlode.fetch import (
 from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
-from motherlode.index import BatchWriter, CrawlStore, RunRecord
+from motherlode.index.crawl_store import BatchWriter, CrawlStore
 from motherlode.index.nquads_log import NQuadsLog
+from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (
@@ -64,7 +65,7 @@ from motherlode.policies import (
 )
 from motherlode.policies.model_io import start_from
 from motherlode.runtime import Clock
-from motherlode.transform.plugin_registry import transformable_types
+from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 
 _SECONDS_A_SYNTAX = 5.0

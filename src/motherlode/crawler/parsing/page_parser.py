@@ -28,7 +28,7 @@ from motherlode.crawler.parsing.messages import (
     SubrequestResults,
 )
 from motherlode.detect import detect
-from motherlode.index import serialize_page, syntax_keys
+from motherlode.index.page_record import serialize_page, syntax_keys
 from motherlode.links.collect import collect_links as extract_links
 from motherlode.links.headers import context_links, header_links
 from motherlode.links.href import LinkOptions
@@ -48,7 +48,7 @@ from motherlode.policies import Target, ntriples, statement_hashes, target_from
 from motherlode.policies.targets import COUNTED
 from motherlode.transform import TransformOptions, member_url, merge, transform, unpack_members
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.plugin_registry import transformable_types
+from motherlode.transform.options import transformable_types
 from motherlode.transform.plugins import find_service_call, read_service_response, service_failure
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits

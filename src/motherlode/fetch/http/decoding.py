@@ -300,11 +300,7 @@ of uploads that some object stores announce in responses as well."""
 
 
 def max_encoded_bytes(decoded_bytes: int) -> int:
-    """Return the number of encoded bytes that suffice for a number of decoded ones. Encoding adds only some framing.
-
-    >>> max_encoded_bytes(1 << 20)
-    1245184
-    """
+    """Return the number of encoded bytes that suffice for a number of decoded ones. Encoding adds only some framing."""
     return decoded_bytes + decoded_bytes // 8 + _FRAMING_BYTES
 
 

@@ -57,59 +57,35 @@ def failure_from_status(url: str, status: int, headers: Mapping[str, str]) -> Fa
     """Return the failure that a status means, or None for a page (2xx)."""
     if 200 <= status < 300:
         return None
+    location, wait = "", None
     if status in _REDIRECT_STATUSES:
-        return _redirect(url, status, headers)
-    wait = parse_retry_after(headers.get("retry-after", ""), date=headers.get("date", ""))
+        given = headers.get("location", "")
+        location = _redirect_target(url, given)
+        kind = FailureKind.REDIRECT if location else FailureKind.REDIRECT_BROKEN
+        detail = f"{status} to {location}" if location else f"{status} without a usable Location ({given!r})"
+    else:
+        wait = parse_retry_after(headers.get("retry-after", ""), date=headers.get("date", ""))
+        kind = _KIND_BY_STATUS.get(status) or _KIND_BY_CLASS.get(status // 100, FailureKind.SERVER_ERROR)
+        if status == HTTPStatus.FORBIDDEN and wait:
+            kind = FailureKind.TOO_MANY  # some large sites limit their requests in this way
+        detail = f"the server answered {status}"
     return Failure(
-        url=url,
-        kind=_failure_kind(status, wait),
-        detail=f"the server answered {status}",
-        status=status,
-        retry_after=wait,
-        headers=headers,
+        url=url, kind=kind, detail=detail, status=status, location=location, retry_after=wait, headers=headers
     )
 
 
-def _failure_kind(status: int, wait: float | None) -> FailureKind:
-    """Return the kind of a status that is neither 2xx nor a redirect.
-
-    A 403 with Retry-After is a rate limit: some large sites send it.
-
-    >>> _failure_kind(403, None).value, _failure_kind(403, 60.0).value
-    ('forbidden', 'too-many-requests')
-    """
-    if status == HTTPStatus.FORBIDDEN and wait:
-        return FailureKind.TOO_MANY
-    return _KIND_BY_STATUS.get(status) or _KIND_BY_CLASS.get(status // 100, FailureKind.SERVER_ERROR)
-
-
-def _redirect(url: str, status: int, headers: Mapping[str, str]) -> Failure:
-    given = headers.get("location", "")
+def _redirect_target(url: str, given: str) -> str:
+    """Return the target of a Location header, or "" if there is none or it is the URL itself."""
     location = resolve(url, given) if given else None
     if location == url:  # canonicalization may have removed a session id, without which the server redirects endlessly
         location = resolve_as_written(url, given)
-    if location is None or location == url:
-        detail = f"{status} without a usable Location ({given!r})"
-        return Failure(url=url, kind=FailureKind.REDIRECT_BROKEN, detail=detail, status=status, headers=headers)
-    return Failure(
-        url=url,
-        kind=FailureKind.REDIRECT,
-        detail=f"{status} to {location}",
-        status=status,
-        location=location,
-        headers=headers,
-    )
+    return location if location and location != url else ""
 
 
 def parse_retry_after(value: str, *, date: str = "") -> float | None:
     """Return the seconds of a Retry-After header: a number or a date (RFC 9110, 10.2.3). None if it is neither.
 
     A date counts from the server's own clock, which is in its Date header.
-
-    >>> parse_retry_after("120")
-    120.0
-    >>> parse_retry_after("Thu, 01 Jan 2026 00:01:00 GMT", date="Thu, 01 Jan 2026 00:00:00 GMT")
-    60.0
     """
     seconds = _SECONDS.fullmatch(value.strip())
     if seconds:
@@ -132,11 +108,7 @@ def _parse_date(value: str) -> datetime | None:
 
 
 def is_useless(content_type: str, head: bytes) -> bool:
-    """Return true if both the content type and the first bytes say that a body contains neither data nor links.
-
-    >>> is_useless("image/png", b"\\x89PNG"), is_useless("image/png", b"<html>"), is_useless("image/svg+xml", b"")
-    (True, False, False)
-    """
+    """Return true if both the content type and the first bytes say that a body contains neither data nor links."""
     if not is_suspect(content_type):
         return False
     return not head.lstrip(b"\xef\xbb\xbf \t\r\n")[:SNIFF_BYTES].lower().startswith(_TEXT_STARTS)

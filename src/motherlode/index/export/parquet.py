@@ -26,33 +26,26 @@ _ROWS_PER_GROUP = 50_000
 _CHARACTERS_PER_GROUP = 100_000_000
 """A group ends when it has this number of characters, because Arrow limits the text of a column to 2 GB."""
 
+_TEXT, _REQUIRED = pa.string(), {"nullable": False}
 QUADS = pa.schema(
     [
-        pa.field("subject", pa.string(), nullable=False),
-        pa.field("predicate", pa.string(), nullable=False),
-        pa.field("object", pa.string(), nullable=False),
-        pa.field("object_kind", pa.string(), nullable=False),
-        pa.field("datatype", pa.string()),
-        pa.field("language", pa.string()),
-        pa.field("graph", pa.string(), nullable=False),
-        pa.field("page", pa.string(), nullable=False),
+        *(pa.field(name, _TEXT, **_REQUIRED) for name in ("subject", "predicate", "object", "object_kind")),
+        *(pa.field(name, _TEXT) for name in ("datatype", "language")),
+        *(pa.field(name, _TEXT, **_REQUIRED) for name in ("graph", "page")),
     ]
 )
 """IRIs have no angle brackets, blank nodes are `_:label`. `object_kind` is iri, blank, literal or triple."""
 
 PAGES = pa.schema(
     [
-        pa.field("url", pa.string(), nullable=False),
+        pa.field("url", _TEXT, **_REQUIRED),
         pa.field("fetched_at", pa.timestamp("ms", tz="UTC")),
         pa.field("status", pa.int32()),
         pa.field("size", pa.int64()),
-        pa.field("media_type", pa.string()),
-        pa.field("kind", pa.string()),
-        pa.field("syntaxes", pa.list_(pa.string()), nullable=False),
-        pa.field("content_hash", pa.string()),
-        pa.field("referrer", pa.string()),
-        pa.field("redirects_to", pa.string()),
-        pa.field("run", pa.string()),
+        pa.field("media_type", _TEXT),
+        pa.field("kind", _TEXT),
+        pa.field("syntaxes", pa.list_(_TEXT), **_REQUIRED),
+        *(pa.field(name, _TEXT) for name in ("content_hash", "referrer", "redirects_to", "run")),
     ]
 )
 
@@ -84,7 +77,9 @@ def _write(path: Path, schema: pa.Schema, rows: Iterator[tuple[Any, ...]]) -> in
     count = 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for group in _groups(rows):
-            writer.write_batch(_batch(group, schema))
+            columns = zip(*group, strict=True)
+            arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
+            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
             count += len(group)
     return count
 
@@ -100,12 +95,6 @@ def _groups(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
             group, size = [], 0
     if group:
         yield group
-
-
-def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True)
-    arrays = [pa.array(column, type=kind.type) for column, kind in zip(columns, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _quad_row(quad: ox.Quad) -> tuple[str | None, ...]:

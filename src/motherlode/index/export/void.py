@@ -24,20 +24,12 @@ _MAX_PARTITIONS = 1_000
 _MAX_NAMES = 200_000
 """Maximum number of names in a counter. Beyond it, the rarer half is dropped."""
 _TYPE = ox.NamedNode(RDF + "type")
-_PROVENANCE = ox.NamedNode(PROVENANCE)
 _DATASET = ox.NamedNode(DATASET)
 
 
-def _void(name: str) -> ox.NamedNode:
-    return ox.NamedNode(PREFIXES["void"] + name)
-
-
-def _prov(name: str) -> ox.NamedNode:
-    return ox.NamedNode(PREFIXES["prov"] + name)
-
-
-def _ml(name: str) -> ox.NamedNode:
-    return ox.NamedNode(PREFIXES["ml"] + name)
+def _name(prefixed: str) -> ox.NamedNode:
+    prefix, _, local = prefixed.partition(":")
+    return ox.NamedNode(PREFIXES[prefix] + local)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,20 +58,16 @@ def count_statistics(store: QuadStore, progress: Progress = ignore_progress) -> 
                 found.classes[quad.object.value] += 1
         for names in (found.properties, found.classes):
             if len(names) > _MAX_NAMES:
-                _drop_rarest(names)
+                frequent = dict(names.most_common(_MAX_NAMES // 2))
+                names.clear()
+                names.update(frequent)
     found.triples = quads.count
     _count_pages(store, found)
     return found
 
 
-def _drop_rarest(names: Counter[str]) -> None:
-    kept = names.most_common(_MAX_NAMES // 2)
-    names.clear()
-    names.update(dict(kept))
-
-
 def _count_pages(store: QuadStore, found: Statistics) -> None:
-    syntax, generated, kind = _ml("syntax"), _prov("generatedAtTime"), _ml("kind")
+    syntax, generated, kind = _name("ml:syntax"), _name("prov:generatedAtTime"), _name("ml:kind")
     for quad in store.match(graph=f"<{PROVENANCE}>"):
         if not isinstance(quad.object, ox.Literal):
             continue
@@ -102,30 +90,27 @@ def export_void(store: QuadStore, output: BinaryIO, progress: Progress = ignore_
 
 def describe(store: QuadStore, found: Statistics) -> list[ox.Triple]:
     """Return the description: statistics, class and property partitions, and the runs that generated the data."""
-    dcterms = PREFIXES["dcterms"]
     rows: list[tuple[ox.NamedNode, ox.NamedNode | ox.BlankNode | ox.Literal]] = [
-        (_TYPE, _void("Dataset")),
-        (ox.NamedNode(dcterms + "title"), ox.Literal("What a crawl by Motherlode found", language="en")),
-        (_void("triples"), ox.Literal(found.triples)),
-        (_void("documents"), ox.Literal(found.documents)),
-        (_void("distinctSubjects"), ox.Literal(found.subjects)),
-        (_void("classes"), ox.Literal(len(found.classes))),
-        (_void("properties"), ox.Literal(len(found.properties))),
+        (_TYPE, _name("void:Dataset")),
+        (_name("dcterms:title"), ox.Literal("What a crawl by Motherlode found", language="en")),
+        (_name("void:triples"), ox.Literal(found.triples)),
+        (_name("void:documents"), ox.Literal(found.documents)),
+        (_name("void:distinctSubjects"), ox.Literal(found.subjects)),
+        (_name("void:classes"), ox.Literal(len(found.classes))),
+        (_name("void:properties"), ox.Literal(len(found.properties))),
     ]
     for name, when in (("created", found.first), ("modified", found.last)):
         if when:
-            rows.append((ox.NamedNode(dcterms + name), ox.Literal(when, datatype=ox.NamedNode(XSD + "dateTime"))))
-    rows += [(_void("vocabulary"), ox.NamedNode(space)) for space in _vocabularies(found)]
+            rows.append((_name(f"dcterms:{name}"), ox.Literal(when, datatype=ox.NamedNode(XSD + "dateTime"))))
+    rows += [(_name("void:vocabulary"), ox.NamedNode(space)) for space in _vocabularies(found)]
     triples = [ox.Triple(_DATASET, predicate, value) for predicate, value in rows]
     triples += _partitions("class", "entities", found.classes)
     triples += _partitions("property", "triples", found.properties)
     for syntax, pages in found.syntaxes.most_common():
         node = ox.BlankNode(f"syntax-{syntax}")
-        triples.append(ox.Triple(_DATASET, _void("subset"), node))
-        triples += [
-            ox.Triple(node, _ml("syntax"), ox.Literal(syntax)),
-            ox.Triple(node, _void("documents"), ox.Literal(pages)),
-        ]
+        triples.append(ox.Triple(_DATASET, _name("void:subset"), node))
+        triples.append(ox.Triple(node, _name("ml:syntax"), ox.Literal(syntax)))
+        triples.append(ox.Triple(node, _name("void:documents"), ox.Literal(pages)))
     return triples + _runs(store)
 
 
@@ -133,9 +118,9 @@ def _partitions(kind: str, counted: str, names: Counter[str]) -> list[ox.Triple]
     triples = []
     for number, (name, count) in enumerate(names.most_common(_MAX_PARTITIONS)):
         node = ox.BlankNode(f"{kind}{number}")
-        triples.append(ox.Triple(_DATASET, _void(f"{kind}Partition"), node))
-        triples.append(ox.Triple(node, _void(kind), ox.NamedNode(name)))
-        triples.append(ox.Triple(node, _void(counted), ox.Literal(count)))
+        triples.append(ox.Triple(_DATASET, _name(f"void:{kind}Partition"), node))
+        triples.append(ox.Triple(node, _name(f"void:{kind}"), ox.NamedNode(name)))
+        triples.append(ox.Triple(node, _name(f"void:{counted}"), ox.Literal(count)))
     return triples
 
 
@@ -151,7 +136,6 @@ def _runs(store: QuadStore) -> list[ox.Triple]:
     activities = store.match(predicate=f"<{RDF}type>", object_=f"<{PREFIXES['prov']}Activity>", graph=f"<{PROVENANCE}>")
     triples = []
     for activity in activities:
-        triples.append(ox.Triple(_DATASET, _prov("wasGeneratedBy"), activity.subject))
-        for quad in store.match(subject=str(activity.subject), graph=f"<{PROVENANCE}>"):
-            triples.append(quad.triple)
+        triples.append(ox.Triple(_DATASET, _name("prov:wasGeneratedBy"), activity.subject))
+        triples += [quad.triple for quad in store.match(subject=str(activity.subject), graph=f"<{PROVENANCE}>")]
     return triples

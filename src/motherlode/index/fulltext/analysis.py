@@ -1,7 +1,4 @@
-"""The tantivy schema, the analysis of text into words, and opening an index.
-
-Only this package uses tantivy. It is imported when the first index is opened, because most commands do not need it.
-"""
+"""The tantivy schema, the analysis of text into words, and opening an index."""
 
 from __future__ import annotations
 
@@ -10,15 +7,12 @@ import shutil
 import unicodedata
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
+import tantivy
 
 from motherlode.index.fulltext.documents import SubjectDocument
 from motherlode.www.urls import host_of
-
-if TYPE_CHECKING:
-    import tantivy
 
 _ANALYZER_NAME = "folded-words"
 """Stored in the schema of the index. Change it together with the analysis, so that old indexes are rebuilt."""
@@ -38,8 +32,6 @@ decode = msgspec.msgpack.Decoder(SubjectDocument).decode
 
 @cache
 def schema() -> tantivy.Schema:
-    import tantivy
-
     builder = tantivy.SchemaBuilder()
     for name in ("page", "host", "type", "predicate", "language"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
@@ -55,14 +47,10 @@ def analyzer() -> tantivy.TextAnalyzer:
 
     It has no stemming, because pages are in many languages.
     """
-    import tantivy
-
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    builder = builder.filter(tantivy.Filter.remove_long(_MAX_WORD_BYTES))
     # fold before lowercase: folding may produce a capital (ǧ), and lowercase İ has a combining dot that is not folded
-    filters = (tantivy.Filter.remove_long(_MAX_WORD_BYTES), tantivy.Filter.ascii_fold(), tantivy.Filter.lowercase())
-    for step in filters:
-        builder = builder.filter(step)
-    return builder.build()
+    return builder.filter(tantivy.Filter.ascii_fold()).filter(tantivy.Filter.lowercase()).build()
 
 
 def remove_accents(text: str) -> str:
@@ -98,8 +86,6 @@ def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
 
     Without `create`: FileNotFoundError if it is missing, ValueError if it has another schema.
     """
-    import tantivy
-
     if not create and not (path.is_dir() and tantivy.Index.exists(str(path))):
         raise FileNotFoundError(path)
     path.mkdir(parents=True, exist_ok=True)
@@ -117,8 +103,6 @@ def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
 
 def to_tantivy(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
     """Return a document for tantivy. A search returns `encoded`."""
-    import tantivy
-
     made = tantivy.Document()
     made.add_text("page", document.page)
     for host in _domains(document.page):
@@ -130,8 +114,7 @@ def to_tantivy(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
     for language in {text.language for text in document.texts if text.language}:
         for prefix in language_prefixes(language):
             made.add_text("language", prefix)
-    name = document.name
-    if name:
+    if name := document.name:
         made.add_text("label", normalize_text(name))
     for text in document.texts:  # one value per literal, so that a phrase cannot match across two literals
         made.add_text("text", normalize_text(text.value))
@@ -142,17 +125,17 @@ def to_tantivy(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
 @lru_cache(maxsize=64)
 def _domains(page: str) -> list[str]:
     """Return the host of a page and its parent domains. Cached, because a page has several documents in a row."""
-    return domain_suffixes(host_of(page), ".")
+    return domain_suffixes(host_of(page))
 
 
-def domain_suffixes(host: str, separator: str) -> list[str]:
+def domain_suffixes(host: str) -> list[str]:
     """Return a host and its parent domains, without the top-level domain.
 
-    >>> domain_suffixes("shop.example.org", ".")
+    >>> domain_suffixes("shop.example.org")
     ['shop.example.org', 'example.org']
     """
-    parts = host.split(separator)
-    return [host, *(separator.join(parts[start:]) for start in range(1, len(parts) - 1))]
+    parts = host.split(".")
+    return [host, *(".".join(parts[start:]) for start in range(1, len(parts) - 1))]
 
 
 def language_prefixes(language: str) -> list[str]:

@@ -101,7 +101,7 @@ def make_documents(record: PageRecord) -> list[SubjectDocument]:
 
 def documents_from_lines(url: str, quads: Iterable[str]) -> list[SubjectDocument]:
     """Return the documents of a page from its quads, one N-Quads line each."""
-    page = _strip_brackets(page_iri(url))
+    page = page_iri(url)[1:-1]
     found: dict[tuple[str, str], SubjectDocument] = {}
     types: dict[str, dict[str, None]] = {}
     tails: dict[str, _Tail | None] = {}
@@ -141,14 +141,12 @@ def _parse_tail(end: str) -> _Tail | None:
     True
     """
     found = _TAIL.fullmatch(end)
-    if found is None or (found[2] and not _is_text(found[2])):
+    if found is None:
+        return None
+    datatype = found[2] or ""
+    if datatype.startswith(XSD) and datatype[len(XSD) :] not in _TEXT_TYPES:  # types of other vocabularies may be text
         return None
     return (found[1] or "").lower(), found[3] or ""
-
-
-def _is_text(datatype: str) -> bool:
-    """Return whether a datatype may be text: the string types of XML Schema, and all types of other vocabularies."""
-    return not datatype.startswith(XSD) or datatype[len(XSD) :] in _TEXT_TYPES
 
 
 def _strip_brackets(term: str) -> str:
@@ -176,8 +174,3 @@ def unescape(text: str) -> str:
         return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
 
     return _ESCAPE.sub(plain, text)
-
-
-def records_by_page(records: Iterable[PageRecord]) -> dict[str, PageRecord]:
-    """Return records by the IRI of their page. A later record of a page replaces an earlier one."""
-    return {_strip_brackets(page_iri(record.url)): record for record in records}

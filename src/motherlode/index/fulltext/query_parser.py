@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from motherlode.index.fulltext.analysis import language_prefixes, schema, tokenize
+from tantivy import Occur, Query
+
+from motherlode.index.fulltext.analysis import schema, tokenize
 from motherlode.model.terms import PREFIXES
 from motherlode.www.urls import canonical, host_of
-
-if TYPE_CHECKING:
-    from tantivy import Query
 
 _PORT = re.compile(r":\d+\Z")
 _PLAIN_HOST = re.compile(r"[a-z0-9._\-\[\]:]+")
@@ -83,80 +81,66 @@ def parse_words(words: str) -> list[QueryPart]:
 
 def build_queries(search: Search) -> list[Query]:
     """Return queries to try in turn until one has results: all words, any of the words, similar words."""
-    import tantivy
-
     found = parse_words(search.words)
     wanted = [part for part in found if not part.excluded]
     if not wanted:
         return []
-    must, must_not, should = tantivy.Occur.Must, tantivy.Occur.MustNot, tantivy.Occur.Should
-    fixed = [(must, tantivy.Query.const_score_query(condition, 0.0)) for condition in _filter_queries(search)]
-    fixed += [(must_not, _exact_query(part)) for part in found if part.excluded]
+    must, should = Occur.Must, Occur.Should
+    fixed = [(must, Query.const_score_query(condition, 0.0)) for condition in _filter_queries(search)]
+    fixed += [(Occur.MustNot, _exact_query(part)) for part in found if part.excluded]
     everything = [(must, _part_query(part)) for part in wanted]
-    anything = tantivy.Query.boolean_query([(should, _part_query(part)) for part in wanted])
-    alike = tantivy.Query.boolean_query([(should, _fuzzy_query(part)) for part in wanted])
+    anything = Query.boolean_query([(should, _part_query(part)) for part in wanted])
+    alike = Query.boolean_query([(should, _fuzzy_query(part)) for part in wanted])
     return [
-        tantivy.Query.boolean_query([*everything, *fixed]),
-        tantivy.Query.boolean_query([(must, anything), *fixed]),
-        tantivy.Query.boolean_query([(must, alike), *fixed]),
+        Query.boolean_query([*everything, *fixed]),
+        Query.boolean_query([(must, anything), *fixed]),
+        Query.boolean_query([(must, alike), *fixed]),
     ]
 
 
 def _exact_query(part: QueryPart, field: str = "text") -> Query:
-    import tantivy
-
     if len(part.tokens) == 1:
-        return tantivy.Query.term_query(schema(), field, part.tokens[0], index_option="freq")
-    return tantivy.Query.phrase_query(schema(), field, list(part.tokens))
+        return Query.term_query(schema(), field, part.tokens[0], index_option="freq")
+    return Query.phrase_query(schema(), field, list(part.tokens))
 
 
 def _part_query(part: QueryPart) -> Query:
-    import tantivy
-
-    label = tantivy.Query.boost_query(_exact_query(part, "label"), _LABEL_WEIGHT)
-    options = [(tantivy.Occur.Should, label), (tantivy.Occur.Should, _exact_query(part))]
+    label = Query.boost_query(_exact_query(part, "label"), _LABEL_WEIGHT)
+    options = [(Occur.Should, label), (Occur.Should, _exact_query(part))]
     if not part.exact and len(part.tokens) == 1 and len(part.tokens[0]) >= _MIN_PREFIX_CHARACTERS:
-        longer = tantivy.Query.regex_query(schema(), "text", f"{re.escape(part.tokens[0])}.+")
-        options.append((tantivy.Occur.Should, tantivy.Query.const_score_query(longer, _PREFIX_WEIGHT)))
-    return tantivy.Query.boolean_query(options)
+        longer = Query.regex_query(schema(), "text", f"{re.escape(part.tokens[0])}.+")
+        options.append((Occur.Should, Query.const_score_query(longer, _PREFIX_WEIGHT)))
+    return Query.boolean_query(options)
 
 
 def _fuzzy_query(part: QueryPart) -> Query:
     """Return a query for words that differ by one letter."""
-    import tantivy
-
     similar = [
-        (tantivy.Occur.Should, tantivy.Query.fuzzy_term_query(schema(), "text", token))
+        (Occur.Should, Query.fuzzy_term_query(schema(), "text", token))
         for token in part.tokens
         if len(token) >= _MIN_FUZZY_CHARACTERS
     ]
-    return tantivy.Query.boolean_query(similar) if similar else tantivy.Query.empty_query()
+    return Query.boolean_query(similar) if similar else Query.empty_query()
 
 
 def _filter_queries(search: Search) -> list[Query]:
-    import tantivy
-
-    made = []
-    for field, values in (
-        ("type", iri_variants(search.type)),
-        ("predicate", iri_variants(search.predicate)),
-        ("language", language_prefixes(search.language.lower())[-1:]),
-    ):
-        if values:
-            made.append(tantivy.Query.term_set_query(schema(), field, values))
+    wanted = {
+        "type": iri_variants(search.type),
+        "predicate": iri_variants(search.predicate),
+        "language": [search.language.lower()] if search.language else [],
+    }
+    made = [Query.term_set_query(schema(), field, values) for field, values in wanted.items() if values]
     if search.host:
         made.append(_host_query(search.host.strip().lower()))
     return made
 
 
 def _host_query(host: str) -> Query:
-    import tantivy
-
     if not host.isascii() and (page := canonical(f"http://{host}/")) is not None:
         host = host_of(page)  # in Punycode
     if _PORT.search(host) or not _PLAIN_HOST.fullmatch(host):
-        return tantivy.Query.term_query(schema(), "host", host, index_option="basic")
-    return tantivy.Query.regex_query(schema(), "host", f"{re.escape(host)}(:[0-9]+)?")
+        return Query.term_query(schema(), "host", host, index_option="basic")
+    return Query.regex_query(schema(), "host", f"{re.escape(host)}(:[0-9]+)?")
 
 
 def _iri_problem(field: str, name: str) -> str:

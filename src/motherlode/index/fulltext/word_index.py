@@ -13,19 +13,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 import zstandard
 
 from motherlode.index.fulltext.analysis import encode, open_index, to_tantivy
-from motherlode.index.fulltext.documents import SubjectDocument, documents_from_lines, make_documents, records_by_page
+from motherlode.index.fulltext.documents import SubjectDocument, documents_from_lines, make_documents
 from motherlode.index.page_record import PROVENANCE, PageRecord, Store
-from motherlode.model.terms import PREFIXES
+from motherlode.model.terms import PREFIXES, page_iri
 
 if TYPE_CHECKING:
-    import pyoxigraph as ox
-
+    from motherlode.index.quad_store import QuadStore
 
 _LENGTH = struct.Struct("<I")
 _encode = msgspec.msgpack.Encoder().encode
@@ -48,9 +47,8 @@ class PendingPages:
         self._compressor = zstandard.ZstdCompressor(level=1)
 
     def append(self, pages: JournalPages) -> None:
-        frame = self._compressor.compress(
-            _encode([(page, list(map(msgspec.Raw, documents))) for page, documents in pages])
-        )
+        batch = [(page, list(map(msgspec.Raw, documents))) for page, documents in pages]
+        frame = self._compressor.compress(_encode(batch))
         with self._path.open("ab") as file:
             self.size += file.write(_LENGTH.pack(len(frame)) + frame)
 
@@ -78,23 +76,12 @@ _COMMIT_SECONDS = 10.0
 """A commit is due after this number of pages, bytes of the journal or seconds, whichever comes first."""
 
 
-class QuadSource(Protocol):
-    """A store whose quads can be read, graph by graph or by pattern."""
-
-    def quads(self) -> Iterator[ox.Quad]: ...
-
-    def match(self, *, predicate: str | None = None, graph: str | None = None) -> Iterator[ox.Quad]: ...
-
-
 EncodedPages = list[tuple[str, list[tuple[SubjectDocument, bytes]]]]
 """IRIs of pages with their documents, each with its encoded form."""
 
 
 class WordIndex:
-    """Writes a word index.
-
-    A page that is written again replaces its documents. Opening it recovers from the journal.
-    """
+    """Writes a word index. A page that is written again replaces its documents. Opening recovers from the journal."""
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         index = open_index(path, create=True)
@@ -112,10 +99,8 @@ class WordIndex:
 
     def prepare(self, records: Iterable[PageRecord]) -> EncodedPages:
         """Append pages to the journal, before their quads are written. Return them as `write` takes them."""
-        pages = [
-            (page, [(one, encode(one)) for one in make_documents(record)])
-            for page, record in records_by_page(records).items()
-        ]
+        latest = {page_iri(record.url)[1:-1]: record for record in records}
+        pages = [(page, [(one, encode(one)) for one in make_documents(record)]) for page, record in latest.items()]
         self._journal.append([(page, [encoded for _, encoded in found]) for page, found in pages])
         return pages
 
@@ -143,7 +128,7 @@ class WordIndex:
         self._pages = 0
         self._committed_at = self._clock()
 
-    def rebuild(self, source: QuadSource, *, each: Callable[[int], None] = lambda pages: None) -> int:
+    def rebuild(self, source: QuadStore, *, each: Callable[[int], None] = lambda pages: None) -> int:
         """Rebuild the index from the quads of a store, and return the number of pages.
 
         `each` is called with the number of pages so far. The final commit replaces the old index. It can be searched
@@ -165,7 +150,7 @@ class WordIndex:
         self._writer.wait_merging_threads()
 
 
-def _pages_in_store(source: QuadSource) -> Iterator[list[SubjectDocument]]:
+def _pages_in_store(source: QuadStore) -> Iterator[list[SubjectDocument]]:
     """Yield the documents of each page of a store. A page includes the graphs that it names itself."""
     own: dict[str, list[str]] = {}
     for quad in source.match(predicate=f"<{PREFIXES['ml']}graph>", graph=f"<{PROVENANCE}>"):

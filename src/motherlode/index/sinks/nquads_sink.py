@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pyoxigraph as ox
 
-from motherlode.index.page_record import PROVENANCE, PageRecord, serialize_provenance
+from motherlode.index.page_record import PROVENANCE, PageRecord, parse_quads, serialize_provenance
 from motherlode.index.segment_files import SegmentWriter
 from motherlode.model.terms import page_iri
 
@@ -33,29 +33,14 @@ def change_from(record: PageRecord) -> PageChange:
     """Return the change for a record. The quads for the default graph of our own store are left out."""
     page = page_iri(record.url)
     graphs: dict[str, list[str]] = {page: [], **{graph: [] for graph in record.graphs}}
-    for quad in _parse_quads(record.graph_quads):
+    for quad in parse_quads(record.graph_quads):
         graphs.setdefault(str(quad.graph_name), []).append(f"{quad.triple} .\n")
-    provenance = _parse_quads(serialize_provenance(record).encode("utf-8", "replace"))
+    provenance = parse_quads(serialize_provenance(record).encode("utf-8", "replace"))
     return PageChange(
         page=page,
         graphs={graph: "".join(lines) for graph, lines in graphs.items()},
         provenance="".join(f"{quad.triple} .\n" for quad in provenance),
     )
-
-
-def _parse_quads(lines: bytes) -> list[ox.Quad]:
-    """Return the quads of all valid lines."""
-    try:
-        return list(ox.parse(lines, ox.RdfFormat.N_QUADS, lenient=True))
-    except SyntaxError:
-        return [quad for line in lines.split(b"\n") for quad in _parse_line(line, lenient=True)]
-
-
-def _parse_line(line: bytes, *, lenient: bool) -> list[ox.Quad]:
-    try:
-        return list(ox.parse(line, ox.RdfFormat.N_QUADS, lenient=lenient))
-    except SyntaxError:
-        return []
 
 
 def drop_nonstandard(change: PageChange) -> PageChange:
@@ -78,7 +63,7 @@ def _standard_lines(lines: str) -> str:
     return "".join(
         f"{line}\n"
         for line in lines.split("\n")
-        for quad in _parse_line(line.encode(), lenient=False)
+        for quad in parse_quads(line.encode(), lenient=False)
         if not isinstance(quad.object, ox.Triple) and getattr(quad.object, "direction", None) is None
     )
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from motherlode.model import ContentKind, Syntax
 from motherlode.model.terms import RDF, RDF_TYPE, XSD, literal
-from motherlode.sim.synthetic.entity_kinds import KINDS, EntityField, EntityKind, Form, person
+from motherlode.sim.synthetic.entity_kinds import KINDS, EntityField, EntityKind, EntityKindFacts, Form, person
 from motherlode.sim.synthetic.host_profiles import Voice
 
 SCHEMA = "http://schema.org/"
@@ -93,26 +93,28 @@ class Flaw(Enum):
 
 
 class _Attributes(NamedTuple):
-    """The attributes by which a syntax marks up HTML elements, with fields for name, type and microformat."""
+    """The attributes by which a syntax marks up HTML elements."""
 
-    thing: str
-    nested_thing: str
-    value: str
+    thing: Callable[[EntityKindFacts], str]
+    nested_thing: Callable[[EntityField], str]
+    value: Callable[[EntityField], str]
 
 
 _ATTRIBUTES = {
     Syntax.MICRODATA: _Attributes(
-        thing=f'class="item" itemscope itemtype="{SCHEMA}{{type}}"',
-        nested_thing=f'class="item" itemprop="{{name}}" itemscope itemtype="{SCHEMA}{{type}}"',
-        value='itemprop="{name}"',
+        thing=lambda kind: f'class="item" itemscope itemtype="{SCHEMA}{kind.type}"',
+        nested_thing=lambda one: f'class="item" itemprop="{one.name}" itemscope itemtype="{SCHEMA}{one.type}"',
+        value=lambda one: f'itemprop="{one.name}"',
     ),
     Syntax.RDFA: _Attributes(
-        thing=f'class="item" vocab="{SCHEMA}" typeof="{{type}}"',
-        nested_thing='class="item" property="{name}" typeof="{type}"',
-        value='property="{name}"',
+        thing=lambda kind: f'class="item" vocab="{SCHEMA}" typeof="{kind.type}"',
+        nested_thing=lambda one: f'class="item" property="{one.name}" typeof="{one.type}"',
+        value=lambda one: f'property="{one.name}"',
     ),
     Syntax.MICROFORMATS: _Attributes(
-        thing='class="item {microformat}"', nested_thing='class="{microformat} h-card"', value='class="{microformat}"'
+        thing=lambda kind: f'class="item {kind.microformat}"',
+        nested_thing=lambda one: f'class="{one.microformat} h-card"',
+        value=lambda one: f'class="{one.microformat}"' if one.microformat else "",
     ),
 }
 EMBEDDED = frozenset({Syntax.JSON_LD, *_ATTRIBUTES})
@@ -140,22 +142,19 @@ class Block:
         one = thing(self.kind, self.bits)
         if self.syntax is Syntax.JSON_LD:
             return _jsonld_script(one, self.flaw)
-        opening = _ATTRIBUTES[self.syntax].thing.format(type=one.type, microformat=KINDS[self.kind].microformat)
-        return "".join(_markup(one, opening, self.syntax))
+        return "".join(_markup(one, _ATTRIBUTES[self.syntax].thing(KINDS[self.kind]), self.syntax))
 
 
 def _markup(one: Thing, opening: str, syntax: Syntax) -> Iterator[str]:
     """Yield the HTML elements of a thing. `opening` has the attributes of the outermost."""
     yield f"<div {opening}>\n"
     for field, values in one.values:
-        attribute = _ATTRIBUTES[syntax].value.format(name=field.name, microformat=field.microformat)
+        attribute = _ATTRIBUTES[syntax].value(field)
         for value in values:
-            if syntax is Syntax.MICROFORMATS and not field.microformat:
+            if not attribute:  # the vocabulary has no such property
                 yield f"<p>{field.name} {'' if isinstance(value, Thing) else escape(value)}</p>\n"
             elif isinstance(value, Thing):
-                nested = _ATTRIBUTES[syntax].nested_thing
-                opening = nested.format(name=field.name, type=value.type, microformat=field.microformat)
-                yield from _markup(value, opening, syntax)
+                yield from _markup(value, _ATTRIBUTES[syntax].nested_thing(field), syntax)
             elif field.form is Form.DATE:
                 yield f'<p>{field.name}: <time {attribute} datetime="{value}">{value}</time></p>\n'
             elif field.form is Form.DURATION and syntax is Syntax.MICRODATA:

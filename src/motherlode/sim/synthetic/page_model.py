@@ -46,10 +46,7 @@ class LinkSlot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     after: str
     path: str
     """Tag path of the anchors."""
-
-    @property
-    def told(self) -> bool:
-        return self.each.count("%s") == 2
+    told: bool = False
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -79,12 +79,11 @@ def _group(place: LinkPosition, groups: dict[LinkPosition, tuple[Link, ...]], la
     if not group:
         return []
     slot = layout.slots[place]
-    written = [slot.before]
-    for link in group:
-        element = _element(link, layout, root)
-        written.append(slot.each % ((element, SENTENCE_OF.get(link.context, "")) if slot.told else (element,)))
-    written.append(slot.after)
-    return written
+    if slot.told:
+        each = [slot.each % (_element(link, layout, root), SENTENCE_OF.get(link.context, "")) for link in group]
+    else:
+        each = [slot.each % _element(link, layout, root) for link in group]
+    return [slot.before, *each, slot.after]
 
 
 def _element(link: Link, layout: Layout, root: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -17,34 +16,14 @@ ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 22))
 """Loopback addresses without 127.0.0.1, which other services use."""
 
 
-class HostsTable(Mapping[str, tuple[str, int]]):
-    """Address and port of every host by name, computed on demand."""
-
-    def __init__(self, web: SyntheticWeb, port: int) -> None:
-        self._web = web
-        self._port = port
-
-    def __getitem__(self, name: str) -> tuple[str, int]:
-        number = self._web.host_number(name)
-        if number is None:
-            raise KeyError(name)
-        return ADDRESSES[number % len(ADDRESSES)], self._port
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._web.hosts())
-
-    def __len__(self) -> int:
-        return len(self._web.hosts())
-
-
-def hosts_table(web: SyntheticWeb, port: int) -> Mapping[str, tuple[str, int]]:
-    """Return the hosts table that a resolver needs to crawl a web served at this port.
+def hosts_table(web: SyntheticWeb, port: int) -> dict[str, tuple[str, int]]:
+    """Return address and port of every host, which a resolver needs to crawl a web served at this port.
 
     >>> table = hosts_table(SyntheticWeb(pages=1000, seed=1), 8080)
     >>> table["portal-0.example"], "nobody.example" in table
     (('127.0.0.2', 8080), False)
     """
-    return HostsTable(web, port)
+    return {name: (ADDRESSES[number % len(ADDRESSES)], port) for number, name in enumerate(web.hosts())}
 
 
 # ── the server as a child process
@@ -98,7 +77,7 @@ class WebServer:
     @property
     def hosts(self) -> dict[str, tuple[str, int]]:
         """Address and port of each host, for the crawler's resolver."""
-        return dict(hosts_table(self.web, self.port))
+        return hosts_table(self.web, self.port)
 
     @property
     def host_count(self) -> int:

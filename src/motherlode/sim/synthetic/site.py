@@ -7,7 +7,7 @@ contain the item's number. A URL exists if building it again from that number gi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from motherlode.model import ContentKind
@@ -95,37 +95,34 @@ class SitePart:
     def extension(self, item: int) -> str:
         return MEDIA[self.format(item)].extensions[0]
 
-    def _item(self, digits: str) -> int | None:
-        item = int(digits) - self.first
-        return item if 0 <= item < self.items else None
-
-    def find_list(self, arm_snoozed: str) -> int | None:
+    def find_list(self, rest: str) -> int | None:
         """Return the number of the list at `/name/` followed by this path, or None."""
-        if not arm_snoozed:
+        if not rest:
             return 1
-        if not arm_snoozed.startswith(("page/", "?page=")):
+        if not rest.startswith(("page/", "?page=")):
             return None
-        match = _LIST_NUMBER.match(arm_snoozed)
+        match = _LIST_NUMBER.match(rest)
         page = int(match[1]) if match else 0
-        return (
-            page if 1 < page <= self.lists and self.list_url(page) == f"{self.root}/{self.name}/{arm_snoozed}" else None
-        )
+        return page if 1 < page <= self.lists and self.list_url(page) == f"{self.root}/{self.name}/{rest}" else None
 
     def find_item(self, url: str) -> int | None:
         """Return the item whose HTML page (or only document) has this URL."""
         match = _LAST_NUMBER.search(url, max(0, len(url) - 20))
-        item = self._item(match[1]) if match else None
-        return item if item is not None and self.item_url(item, self.bits(item)) == url else None
+        item = int(match[1]) - self.first if match else -1
+        return item if 0 <= item < self.items and self.item_url(item, mix(self.seed, item)) == url else None
 
     def find_entity(self, url: str) -> int | None:
-        match = _LAST_NUMBER.search(url)
-        item = self._item(match[1]) if match else None
-        return item if item is not None and self.entry_url(item, 0) == url else None
+        """Return the item that this URL identifies."""
+        return self._find(_LAST_NUMBER, url, lambda item: self.entry_url(item, 0))
 
     def find_data(self, url: str) -> int | None:
-        match = (_LAST_NUMBER if self.shape is Shape.ENTITY else _DATA_FILE).search(url)
-        item = self._item(match[1]) if match else None
-        return item if item is not None and self.data_url(item) == url else None
+        """Return the item whose RDF document has this URL."""
+        return self._find(_LAST_NUMBER if self.shape is Shape.ENTITY else _DATA_FILE, url, self.data_url)
+
+    def _find(self, pattern: re.Pattern[str], url: str, url_of: Callable[[int], str]) -> int | None:
+        match = pattern.search(url)
+        item = int(match[1]) - self.first if match else -1
+        return item if 0 <= item < self.items and url_of(item) == url else None
 
     @property
     def has_data_files(self) -> bool:

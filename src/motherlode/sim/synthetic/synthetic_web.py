@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import NamedTuple, overload
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from motherlode.sim.synthetic.host_profiles import HABITS, Habit, Shape, Trap
 from motherlode.sim.synthetic.page_model import PageModel, ServedResponse
@@ -111,8 +111,8 @@ def _find(pages: SitePages, asked: SiteRequest) -> PageModel:
     return _apart(pages, asked) or _trap(pages, asked.path) or missing(asked.url, pages.site.latency)
 
 
-def _listed(pages: SitePages, part: SitePart, name: str, arm_snoozed: str, asked: SiteRequest) -> PageModel | None:
-    page = part.find_list(arm_snoozed) if name == part.name else None
+def _listed(pages: SitePages, part: SitePart, name: str, rest: str, asked: SiteRequest) -> PageModel | None:
+    page = part.find_list(rest) if name == part.name else None
     if page is None:
         return None
     if asked.path == f"/{part.name}":  # the trailing slash is missing
@@ -169,29 +169,6 @@ _REMEMBERED = 16384
 """Number of sites whose shared links are kept in memory."""
 
 
-class HostNames(Sequence[str]):
-    """The names of all hosts, computed on demand."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-
-    def __len__(self) -> int:
-        return self._world.population.count
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        name = self._world.population.name
-        if isinstance(index, slice):
-            return [name(host) for host in range(*index.indices(len(self)))]
-        return name(range(len(self))[index])
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._world.find(name) is not None
-
-
 class SyntheticWeb:
     """A web of `pages` pages that is the same for the same seed. Only visited pages are computed.
 
@@ -213,7 +190,12 @@ class SyntheticWeb:
         return SitePages(self._world.site(host), self._world)
 
     def hosts(self) -> Sequence[str]:
-        return HostNames(self._world)
+        """Return the names of all hosts."""
+        return self._hosts
+
+    @cached_property
+    def _hosts(self) -> list[str]:
+        return list(self._world.population.names())
 
     def host_number(self, host: str) -> int | None:
         """Return the index of a host in `hosts()`, or None."""
@@ -228,7 +210,7 @@ class SyntheticWeb:
         return [self._world.home(host) for host in range(count) if HABITS[host].seed]
 
     def habit(self, host: str) -> Habit:
-        """Return the site of a host. Raises ValueError if the host does not exist."""
+        """Return the habit of a host. Raises ValueError if the host does not exist."""
         return self._site(host).habit
 
     def urls(self, host: str) -> Iterator[str]:

@@ -64,7 +64,7 @@ def _parse_leniently(
     """Return the statements of a line and its repaired IRIs; two empty lists if the line has other errors."""
     repaired: list[IriRepair] = []
     try:
-        statements = [convert_quad(quad, names, repaired) for quad in ox.parse(line, rdf_format, lenient=True)]
+        statements = [convert_quad(quad, names.rename, repaired) for quad in ox.parse(line, rdf_format, lenient=True)]
     except SyntaxError:
         return [], []
     return ([], []) if any(map(find_fault, statements)) else (statements, repaired)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -18,6 +18,8 @@ from motherlode.transform.rdf_documents.source import Source
 from motherlode.www.iri import Iri, check, repair_message
 
 Batches = Iterator[list[Statement] | Problem]
+Rename = Callable[[str], str]
+"""Returns our blank node for a label of the parser."""
 BATCH_STATEMENTS = 512
 BATCH_CHARACTERS = 1 << 20
 """A batch ends after the object with which the total length of its objects exceeds this."""
@@ -125,7 +127,7 @@ def read_batch(quads: Iterator[ox.Quad], names: BlankNodeRenamer, found: list[St
         if obj[0] == "_":
             obj = rename(obj)
         elif "\\" in obj or obj[:3] == "<<(":  # an escape, which we write in another form, or a triple term
-            obj = _serialize_term(quad.object, names, [])
+            obj = _serialize_term(quad.object, rename, [])
         found.append((subject, predicate, obj, graph))
         left -= len(obj)
         if left < 0:
@@ -133,14 +135,14 @@ def read_batch(quads: Iterator[ox.Quad], names: BlankNodeRenamer, found: list[St
     return len(found) > size
 
 
-def convert_quad(quad: ox.Quad, names: BlankNodeRenamer, repairs: list[IriRepair]) -> Statement:
+def convert_quad(quad: ox.Quad, rename: Rename, repairs: list[IriRepair]) -> Statement:
     """Convert a quad of a lenient parser term by term, because its terms may contain spaces.
 
     Repaired IRIs are added to `repairs`. IRIs that cannot be repaired stay unchanged and `find_fault` reports them.
     """
-    graph = "" if quad.graph_name == _DEFAULT_GRAPH else _serialize_term(quad.graph_name, names, repairs)
+    graph = "" if quad.graph_name == _DEFAULT_GRAPH else _serialize_term(quad.graph_name, rename, repairs)
     subject, predicate, obj = (
-        _serialize_term(it, names, repairs) for it in (quad.subject, quad.predicate, quad.object)
+        _serialize_term(it, rename, repairs) for it in (quad.subject, quad.predicate, quad.object)
     )
     return subject, predicate, obj, graph
 
@@ -188,12 +190,12 @@ def skip_known_statements(
                 names.bind(str(term), name)
 
 
-def _serialize_term(term: Any, names: BlankNodeRenamer, repairs: list[IriRepair]) -> str:
+def _serialize_term(term: Any, rename: Rename, repairs: list[IriRepair]) -> str:
     if isinstance(term, ox.Triple):  # syntax of N-Triples 1.2
-        parts = (_serialize_term(part, names, repairs) for part in (term.subject, term.predicate, term.object))
+        parts = (_serialize_term(part, rename, repairs) for part in (term.subject, term.predicate, term.object))
         return f"<<( {' '.join(parts)} )>>"
     if isinstance(term, ox.BlankNode):
-        return names.rename(str(term))
+        return rename(str(term))
     if isinstance(term, ox.NamedNode):
         return f"<{_repair_iri(term.value, repairs)}>"
     if term.direction is not None:

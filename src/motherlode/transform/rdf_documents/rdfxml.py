@@ -187,7 +187,7 @@ class _RdfXmlReader:
 
     def _convert_lenient_quad(self, quad: ox.Quad, part: tuple[int, int]) -> Batches:
         repaired: list[IriRepair] = []
-        statement = restore_statement(convert_quad(quad, self._names, repaired))
+        statement = restore_statement(convert_quad(quad, self._names.rename, repaired))
         if statement is None:
             return
         reason = find_fault(statement)

@@ -274,7 +274,7 @@ class TurtleReader:
             skip_known_statements(lenient, recent, count, self._names)
             for quad in lenient:
                 repaired: list[IriRepair] = []
-                statement = convert_quad(quad, self._names, repaired)
+                statement = convert_quad(quad, self._names.rename, repaired)
                 reason = find_fault(statement)
                 if not reason:
                     is_reported |= bool(repaired)
@@ -343,7 +343,7 @@ def _read_lenient_batch(
     """Append the next statements of a lenient parser to `found`. Return False at the end."""
     size = len(found)
     for quad in islice(parser, BATCH_STATEMENTS):
-        found.append(convert_quad(quad, names, repaired))
+        found.append(convert_quad(quad, names.rename, repaired))
     return len(found) > size
 
 
