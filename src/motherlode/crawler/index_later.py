@@ -90,7 +90,7 @@ def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, tota
     undamaged.
     """
     from motherlode.crawler.engine.recovery import open_ledger, requeue_all_lost
-    from motherlode.index import QuadStore
+    from motherlode.index.quad_store import QuadStore
 
     with _locked_log(folder):
         waiting = find_unread(folder)

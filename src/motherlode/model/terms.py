@@ -98,3 +98,15 @@ def iri_value(term: str) -> str:
 # ── Prefixes that queries and targets may use without declaring them ─────────────────────────────────
 
 PREFIXES: dict[str, str] = json.loads(Path(__file__).with_name("prefixes.json").read_bytes())
+
+
+def prefixed_name(iri: str) -> str:
+    """Return an IRI as a prefixed name, or unchanged if no common prefix fits.
+
+    >>> prefixed_name("http://schema.org/name"), prefixed_name("urn:x")
+    ('schema:name', 'urn:x')
+    """
+    for prefix, start in PREFIXES.items():
+        if iri.startswith(start) and len(iri) > len(start):
+            return f"{prefix}:{iri[len(start) :]}"
+    return iri

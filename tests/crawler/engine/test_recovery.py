@@ -13,8 +13,11 @@ from motherlode.crawler import CrawlFolder
 from motherlode.crawler.engine.recovery import open_ledger, open_store, requeue_lost
 from motherlode.frontier import LmdbStorage, SavedStateError, UrlState
 from motherlode.frontier.storage.tables import SAVED_STATE
-from motherlode.index import LocalStore, PageRecord, QuadStore, StoreClient
+from motherlode.index.crawl_store import LocalStore
+from motherlode.index.page_record import PageRecord
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError, is_full_disk
+from motherlode.index.store_process import StoreClient
 from motherlode.model import FailureKind, Visit
 from tests.crawler.small_web import crawled, small_web
 from tests.frontier.fakes import entry

@@ -20,7 +20,7 @@ from motherlode.crawler.recrawl.revisits import NoRevisits, Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, WarcArchive
 from motherlode.frontier import STORAGE_ERRORS, Frontier, FrontierStorage
-from motherlode.index import BatchWriter
+from motherlode.index.crawl_store import BatchWriter
 from motherlode.index.sinks.sink_store import Sinks
 from motherlode.model import Fetcher, Link, Outcome, Policy
 from motherlode.policies import DEFAULT_REWARD, Reward, reward_from

@@ -49,8 +49,9 @@ from motherlode.fetch import (
 from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
-from motherlode.index import BatchWriter, CrawlStore, RunRecord
+from motherlode.index.crawl_store import BatchWriter, CrawlStore
 from motherlode.index.nquads_log import NQuadsLog
+from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (

@@ -29,7 +29,7 @@ from motherlode.crawler.parsing.messages import (
 from motherlode.crawler.parsing.parser_pool import UnreadableError
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Frontier, Lease
-from motherlode.index import PageRecord
+from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Posting, Request, RequestKind, Syntax
 from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.transform.options import ACCEPT as RDF_ANSWERS

@@ -30,7 +30,7 @@ from motherlode.policies import Reward
 from motherlode.policies.model_io import Model, ModelError, check_fits, from_bytes, to_bytes
 
 if TYPE_CHECKING:
-    from motherlode.index import CrawlStore
+    from motherlode.index.crawl_store import CrawlStore
     from motherlode.index.segment_files import ManifestEntry
 
 

@@ -16,7 +16,7 @@ from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, MAX_VALIDATOR_CHARACTERS, RevisitResult
 from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Lease
-from motherlode.index import PageRecord
+from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Outcome, Page, Problem, RequestKind, Syntax, Visit
 from motherlode.runtime import Clock
 from motherlode.www.urls import OUT_OF_SCOPE, host_of

@@ -28,7 +28,7 @@ from motherlode.crawler.parsing.messages import (
     SubrequestResults,
 )
 from motherlode.detect import detect
-from motherlode.index import serialize_page, syntax_keys
+from motherlode.index.page_record import serialize_page, syntax_keys
 from motherlode.links.collect import collect_links as extract_links
 from motherlode.links.headers import context_links, header_links
 from motherlode.links.href import LinkOptions

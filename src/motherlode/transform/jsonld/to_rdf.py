@@ -170,7 +170,8 @@ class StatementEmitter:
 
     def _emit_node(self, node: Node, graph: str) -> str | None:
         """Add the statements of a node and return its term; None if the node has an invalid identifier."""
-        subject = self._convert_subject(node)
+        identifier = node.get("@id")
+        subject = self._names.fresh() if identifier is None else self._convert_resource(identifier)
         for name, values in node.items():
             if name[0] != "@":
                 self._emit_property(subject, name, values, graph)
@@ -189,15 +190,12 @@ class StatementEmitter:
                 self._check_index(subject, values, graph)
         return subject
 
-    def _convert_subject(self, node: Node) -> str | None:
-        identifier = node.get("@id")
-        return self._names.fresh() if identifier is None else self._convert_resource(identifier)
-
-    def _convert_resource(self, identifier: str) -> str | None:
+    def _convert_resource(self, identifier: str, *, allows_blank: bool = True) -> str | None:
+        """Return the term of an IRI or blank node identifier; None if it is invalid or not allowed."""
         term = self._convert_iri(identifier)
         if term is None:
             if identifier.startswith("_:"):
-                return self._names.for_label(identifier)
+                return self._names.for_label(identifier) if allows_blank else None
             self._report_lost("IRI", identifier)
         return term
 
@@ -223,7 +221,7 @@ class StatementEmitter:
         self.statements[start:] = [it for it in self.statements[start:] if it[3] != _UNUSABLE_GRAPH]
 
     def _emit_property(self, subject: str | None, name: str, values: list[Json], graph: str) -> None:
-        predicate = self._convert_predicate(name)
+        predicate = self._convert_resource(name, allows_blank=self._generalized)
         if subject is None or predicate is None:
             self._emit_nested(values, graph)
             return
@@ -243,14 +241,6 @@ class StatementEmitter:
             elif "@value" not in value:
                 self._emit_node(value, graph)
 
-    def _convert_predicate(self, name: str) -> str | None:
-        term = self._convert_iri(name)
-        if term is None:
-            if name.startswith("_:"):
-                return self._names.for_label(name) if self._generalized else None
-            self._report_lost("IRI", name)
-        return term
-
     def _emit_types(self, subject: str | None, types: list[str | None], graph: str) -> None:
         if subject is None:
             return
@@ -261,7 +251,7 @@ class StatementEmitter:
 
     def _emit_reverse(self, subject: str | None, properties: Node, graph: str) -> None:
         for name, values in properties.items():
-            predicate = self._convert_predicate(name)
+            predicate = self._convert_resource(name, allows_blank=self._generalized)
             for value in values:
                 found = self._emit_node(value, graph)
                 if found is not None and subject is not None and predicate is not None:

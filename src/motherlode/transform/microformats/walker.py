@@ -6,11 +6,13 @@ stack of the items that contain them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from motherlode.model import ContentKind
 from motherlode.transform.microformats.class_names import (
     NO_NAMES,
     PLAIN_TYPES,
@@ -38,7 +40,8 @@ from motherlode.transform.microformats.value_parsing import (
     read_url,
     resolve,
 )
-from motherlode.www.html_ancestors import own_language
+from motherlode.www.document import Document
+from motherlode.www.html_ancestors import languages, own_language
 
 
 class PropertySlot(msgspec.Struct, kw_only=True):
@@ -85,12 +88,31 @@ class ItemContext(msgspec.Struct, kw_only=True):
     """The dt-* values in the order of their end tags."""
 
 
-def add_slot(item: Item, prefix: str, name: str, *, rel_tag: bool) -> PropertySlot:
-    """Reserve the next position among the values of a property."""
-    values = item.properties.setdefault(name, [])
-    values.append(None)
-    item.prefixes.add(prefix)
-    return PropertySlot(item=item, prefix=prefix, name=name, position=len(values) - 1, rel_tag=rel_tag)
+def add_slots(context: ItemContext, element: PropertyElement, names: ClassNames) -> list[PropertySlot]:
+    """Reserve a position among the values of each property that an element is."""
+    item, slots = context.item, []
+    for prefix, name, rel_tag in _find_properties(context.classic, element, names):
+        values = item.properties.setdefault(name, [])
+        slots.append(PropertySlot(item=item, prefix=prefix, name=name, position=len(values), rel_tag=rel_tag))
+        values.append(None)
+        item.prefixes.add(prefix)
+    return slots
+
+
+def _find_properties(
+    classic: ClassicFormat | None, element: PropertyElement, names: ClassNames
+) -> list[tuple[str, str, bool]]:
+    """Return the properties of an element: prefix, name, and whether the value is the tag of a rel=tag link."""
+    if classic is None:
+        return [(prefix, name, False) for prefix, name in names.properties]
+    known = classic.properties
+    found = {known[name][1]: (known[name][0], False) for name in names.classic if name in known}
+    if classic.rels and "href" in element.attributes:
+        for value in (element.attributes.get("rel") or "").lower().split():
+            if value in classic.rels:
+                prefix, name = classic.rels[value]
+                found.setdefault(name, (prefix, value == "tag"))
+    return [(prefix, name, rel_tag) for name, (prefix, rel_tag) in found.items()]
 
 
 def read_include(element: PropertyElement) -> tuple[str, ...]:
@@ -101,25 +123,14 @@ def read_include(element: PropertyElement) -> tuple[str, ...]:
 
 def complete_times(context: ItemContext) -> None:
     """Give each time without a date the nearest date before it, otherwise the next one (value-class-pattern)."""
-    last = ""
-    early: list[tuple[PropertySlot, Value]] = []
-    for slot, value in context.dates:
-        day = find_date(value.text)
-        if day:
-            last = day
-            for early_slot, early_value in early:
-                _add_date(early_slot, early_value, day)
-            early = []
-        elif read_time(value.text):
-            if last:
-                _add_date(slot, value, last)
-            else:
-                early.append((slot, value))
-
-
-def _add_date(slot: PropertySlot, value: Value, day: str) -> None:
-    text = f"{day} {read_time(value.text)}"
-    slot.item.properties[slot.name][slot.position] = msgspec.structs.replace(value, text=text, item_value=text)
+    days = [find_date(value.text) for _, value in context.dates]
+    last = next(filter(None, days), "")
+    for (slot, value), day in zip(context.dates, days, strict=True):
+        last = day or last
+        if last and not day and (time := read_time(value.text)):
+            text = f"{last} {time}"
+            completed = msgspec.structs.replace(value, text=text, item_value=text)
+            slot.item.properties[slot.name][slot.position] = completed
 
 
 def _read_tag_ids() -> dict[str, int]:
@@ -151,24 +162,18 @@ def _is_bare(item: Item) -> bool:
 class ItemWalker:
     """Reads the items of the root elements of one page."""
 
-    def __init__(
-        self,
-        *,
-        base: str,
-        ignored: frozenset[str],
-        by_id: Callable[[str], LexborNode | None],
-        is_xml: bool = False,
-    ) -> None:
+    def __init__(self, document: Document, *, ignored: frozenset[str]) -> None:
         self.items: list[Item] = []
         self.seen: set[int] = set()
         """Keys of the roots that have been read, including nested ones."""
         self.limits: set[str] = set()
         """Messages about the limits that were reached."""
-        self._base = base
+        self._document = document
+        self._base = document.iri_base
         self._ignored = ignored
-        self._by_id = by_id
-        self._is_xml = is_xml
-        """Whether the page is XHTML, in which `xml:lang` sets the language."""
+        self._is_xml = document.kind is ContentKind.XHTML
+        """Whether `xml:lang` sets the language."""
+        self._language_of = languages(document, default="")
         self._language = ""
         self._pieces: list[Piece] = []
         self._open: list[OpenElement] = []
@@ -179,9 +184,9 @@ class ItemWalker:
         self._including: list[str] = []
         """Ids of the elements that are being included."""
 
-    def read(self, root: LexborNode, language: str) -> None:
+    def read(self, root: LexborNode) -> None:
         """Read a root element that is not inside another one."""
-        self._language = language
+        self._language = self._language_of(root)
         self._pieces.clear()
         self._walk(root)
 
@@ -273,45 +278,21 @@ class ItemWalker:
     def _classify(self, opened: OpenElement, names: ClassNames) -> None:
         """Find the properties that an element is in the enclosing item, and start the item of its own, if any."""
         context = self._contexts[-1] if self._contexts else None
-        if context is not None and (names.is_value or names.is_value_title):
-            self._add_value_part(opened, is_title=names.is_value_title and not names.is_value)
-        properties = self._read_properties(context, opened, names) if context is not None else []
+        classic = context.classic if context is not None else None
         if context is not None:
-            for prefix, name, rel_tag in properties:
-                opened.slots.append(add_slot(context.item, prefix, name, rel_tag=rel_tag))
-            if context.classic is not None and names.is_include:
+            if names.is_value or names.is_value_title:
+                self._add_value_part(opened, is_title=names.is_value_title and not names.is_value)
+            opened.slots = add_slots(context, opened, names)
+            if classic is not None and names.is_include:
                 opened.includes = read_include(opened)
         roots = tuple(root for root in names.roots if root not in self._ignored)
+        implied = classic.implied_roots if classic is not None else {}
         if roots or names.classic_roots:
             self._start_item(opened, roots, () if roots else names.classic_roots)
-        elif context is not None and context.classic is not None and context.classic.implied_roots:
-            implied = context.classic.implied_roots
-            self._start_implied_item(opened, names, tuple(implied[name] for name in names.classic if name in implied))
-
-    def _start_implied_item(self, opened: OpenElement, names: ClassNames, roots: tuple[str, ...]) -> None:
-        """Start the item that a property class implies. The other classes of the element are its properties."""
-        if not roots:
-            return
-        self._start_item(opened, (), roots)
-        if opened.item is not None:
-            for prefix, name, rel_tag in self._read_properties(self._contexts[-1], opened, names):
-                opened.own.append(add_slot(opened.item, prefix, name, rel_tag=rel_tag))
-
-    def _read_properties(
-        self, context: ItemContext, opened: OpenElement, names: ClassNames
-    ) -> list[tuple[str, str, bool]]:
-        """Return the properties of an element: prefix, name, and whether the value is the tag of a rel=tag link."""
-        if context.classic is None:
-            return [(prefix, name, False) for prefix, name in names.properties]
-        known = context.classic.properties
-        found = {known[name][1]: (known[name][0], False) for name in names.classic if name in known}
-        rel = opened.attributes.get("rel")
-        if rel and context.classic.rels:
-            for value in rel.lower().split():
-                if value in context.classic.rels and "href" in opened.attributes:
-                    prefix, name = context.classic.rels[value]
-                    found.setdefault(name, (prefix, value == "tag"))
-        return [(prefix, name, rel_tag) for name, (prefix, rel_tag) in found.items()]
+        elif implied_roots := tuple(implied[name] for name in names.classic if name in implied):
+            self._start_item(opened, (), implied_roots)
+            if opened.item is not None:  # the other classes of the element are properties of the implied item
+                opened.own = add_slots(self._contexts[-1], opened, names)
 
     def _add_value_part(self, opened: OpenElement, *, is_title: bool) -> None:
         """Add a value element to the property that directly encloses it, if one does."""
@@ -330,12 +311,8 @@ class ItemWalker:
             self.limits.add(f"items nested more than {MAX_DEPTH} deep were left out")
             return
         attributes = opened.attributes
-        item = Item(
-            key=opened.key,
-            types=roots or classic_types(classic_roots),
-            is_classic=not roots,
-            id=attributes.get("id") or "",
-        )
+        types = roots or classic_types(classic_roots)
+        item = Item(key=opened.key, types=types, is_classic=not roots, id=attributes.get("id") or "")
         if self._contexts:
             self._contexts[-1].item.has_nested = True
         opened.item = item
@@ -391,11 +368,16 @@ class ItemWalker:
             return ()
         return pieces
 
+    @cached_property
+    def _ids(self) -> dict[str, LexborNode]:
+        """The elements by id. The first element with an id counts."""
+        return {node.attributes["id"] or "": node for node in reversed(self._document.html.css("[id]"))}
+
     def _include(self, opened: OpenElement) -> None:
         """Read the included elements as descendants of this one (microformats.org/wiki/include-pattern)."""
         for name in opened.includes:
             may_include = len(self._including) < MAX_INCLUDE_DEPTH and name not in self._including
-            node = self._by_id(name) if may_include else None
+            node = self._ids.get(name) if may_include else None
             if node is None or node.mem_id in self._open_keys:
                 continue
             end = len(self._pieces)
