@@ -76,12 +76,7 @@ def _normalize_escape(found: str, plain: frozenset[str]) -> str:
 
 
 class Matcher:
-    """Decides by the rules of one group. The longest matching pattern decides. Allow wins a tie.
-
-    >>> rules = Matcher({"/": False, "/open": True, "/*.gif$": False})
-    >>> rules.allows("/open/a"), rules.allows("/a"), rules.allows("/open/a.gif")
-    (True, False, False)
-    """
+    """Decides by the rules of one group. The longest matching pattern decides. Allow wins a tie."""
 
     def __init__(self, rules: Mapping[str, bool]) -> None:
         self._prefixes = {pattern: allowed for pattern, allowed in rules.items() if not _has_wildcard(pattern)}

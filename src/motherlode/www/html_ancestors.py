@@ -23,12 +23,6 @@ class Ancestry(Generic[Mark]):
     """Finds the nearest mark at or above an element, given the marks of some elements of the tree.
 
     The result is cached for every element on the way up, so that no path is walked twice.
-
-    >>> from selectolax.lexbor import LexborHTMLParser
-    >>> tree = LexborHTMLParser("<section id=s><div><p>x")
-    >>> ancestry = Ancestry({tree.css_first("section").mem_id: "S"}, default="")
-    >>> ancestry.above(tree.css_first("p")), ancestry.above(tree.css_first("section"))
-    ('S', '')
     """
 
     __slots__ = ("_default", "_known")

@@ -102,11 +102,7 @@ def by_media_type(content_type: str) -> ContentKind | None:
 
 
 def extension_of(url: str) -> str:
-    """Return the file extension of a URL's path in lower case, or "".
-
-    >>> extension_of("http://example.org/a.b/Data.TTL?x=1.html#y.rdf"), extension_of("http://example.org")
-    ('ttl', '')
-    """
+    """Return the file extension of a URL's path in lower case, or ""."""
     path = url.partition("#")[0].partition("?")[0]
     start = path.find("//")
     slash = path.rfind("/", start + 2 if start != -1 else 0)

@@ -1,9 +1,4 @@
-"""Connections of the HTTP client: file descriptor limits, one connection, the connector and the pool.
-
-`Connection` sends one request after the other and enforces the timeouts of each. `Connector` is the only code that
-opens connections: directly, behind the address guard, or through the user's proxy. `ConnectionPool` keeps idle
-connections for the next request to the same endpoint.
-"""
+"""Connections of the HTTP client: file descriptor limits, one connection, the connector and the pool."""
 
 from __future__ import annotations
 
@@ -82,13 +77,11 @@ class ConnectionOwner(Protocol):
 
 
 class Connection(asyncio.Protocol):
-    """An HTTP/1.1 connection.
-
-    `is_reusable` is true only between two responses, and only if the last response allows another request.
-    """
+    """An HTTP/1.1 connection: sends one request after the other and enforces the timeouts of each."""
 
     def __init__(self, *, read_timeout: float, owner: ConnectionOwner) -> None:
         self.is_reusable = False
+        """Another request may be sent. False while a response is awaited."""
         self.has_response = False
         """At least one byte of the response to the last request has arrived."""
         self._read_timeout = read_timeout
@@ -235,7 +228,7 @@ class Endpoint(NamedTuple):
 
 
 class Connector:
-    """Opens connections: directly, behind the address guard, or through the user's proxy."""
+    """The only code that opens connections: directly, behind the address guard, or through the user's proxy."""
 
     def __init__(self, guard: AddressGuard, tls: TlsContexts, *, proxy: Proxy | None, timeout: float) -> None:
         self._guard = guard
@@ -309,7 +302,7 @@ _CLOSE_TIMEOUT_SECONDS = 2.0
 
 
 class ConnectionPool:
-    """Sends requests over an idle connection to the endpoint, or over a new one."""
+    """Sends requests over an idle connection to the endpoint, or over a new one. Keeps idle connections for a while."""
 
     def __init__(self, connector: Connector, *, read_timeout: float) -> None:
         self._connector = connector
