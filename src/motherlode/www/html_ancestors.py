@@ -63,9 +63,6 @@ def own_language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str |
     """Return the language that an element names for itself; None if it names none.
 
     `xml:lang` counts only in XML, where it overrides `lang` (HTML, section 3.2.6.2).
-
-    >>> own_language({"xml:lang": "de", "lang": "en"}, is_xml=True), own_language({"xml:lang": "de"}, is_xml=False)
-    ('de', None)
     """
     if is_xml and "xml:lang" in attributes:
         return (attributes["xml:lang"] or "").strip()

@@ -51,11 +51,7 @@ def _forbidden_outside(characters: str) -> re.Pattern[str]:
 
 
 _NOT_IN_AUTHORITY = _forbidden_outside(rf"{_COMMON}:@\[\]")
-_NOT_IN_PATH, _NOT_IN_QUERY, _NOT_IN_FRAGMENT = (
-    _forbidden_outside(_PATH),
-    _forbidden_outside(_QUERY),
-    _forbidden_outside(_FRAGMENT),
-)
+_NOT_IN_PATH, _NOT_IN_QUERY, _NOT_IN_FRAGMENT = map(_forbidden_outside, (_PATH, _QUERY, _FRAGMENT))
 _REPLACEMENT = "\ufffd".encode()
 
 Parts = tuple[str | None, str | None, str, str | None, str | None]

@@ -115,10 +115,7 @@ def _is_far_date(dated: re.Match[str] | None, query: str, year_now: int) -> bool
 
 
 def _is_calendar(dated: re.Match[str], year_now: int) -> bool:
-    """Return whether numbers that look like a far date are one, and not, for example, an article and its revision.
-
-    They are a date if a calendar word precedes them, or if they are a full date that can hardly be anything else.
-    """
+    """Return whether a calendar word precedes a far date, or whether it can hardly be anything else than a date."""
     before = dated.string[: dated.start()].split("/")[3:][-2:]
     if any(_CALENDAR_WORD.search(segment) for segment in before):
         return True
@@ -189,9 +186,6 @@ class HostTraps:
         """The counts of the page whose links are being offered."""
         self._copies: OrderedDict[int, int] = OrderedDict()
         """Hash of host and content fingerprint → number of pages."""
-
-    def __len__(self) -> int:
-        return len(self._counts)
 
     def reason(self, url: str) -> str:
         """Return why a new URL should not be added to the frontier, or "" if it may be.
@@ -302,9 +296,6 @@ class ContentSeen:
         self._min_bytes = min_bytes
         """Bytes. Shorter bodies are ignored: many pages are empty."""
         self._urls: OrderedDict[bytes, str] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._urls)
 
     def first(self, url: str, body: bytes) -> str:
         """Return the URL at which the same body was first seen, or "" if there is no other."""

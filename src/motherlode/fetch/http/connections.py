@@ -122,20 +122,14 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def _discard_unsent(self) -> None:
-        """Make the kernel drop the unsent bytes of a request that got no response.
-
-        Otherwise it keeps them, and delivers them when the network is back, together with newer requests.
-        """
+        """Make the kernel drop the unsent bytes of a request. Otherwise it sends them when the network is back."""
         sock = None if self._transport is None else self._transport.get_extra_info("socket")
         if sock is not None:
             with suppress(OSError):  # the socket is closed already
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
 
     def _check_timeouts(self) -> None:
-        """Fail the request if a limit has passed, else set the timer again.
-
-        One timer serves both limits. Incoming data does not move the timer; it is set again only when it fires.
-        """
+        """Fail the request if a limit has passed, else set the timer again. Incoming data does not move the timer."""
         now = self._loop.time()
         if self._transport is not None and self._transport.get_write_buffer_size():
             self._last_activity = now  # the server is still reading the request
@@ -376,7 +370,6 @@ class ConnectionPool:
             self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep)
 
     def _sweep(self) -> None:
-        """Close the connections that have been idle for too long."""
         loop = asyncio.get_running_loop()
         before = loop.time() - KEEPALIVE_SECONDS
         while self._idle_since:

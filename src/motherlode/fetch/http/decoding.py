@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import brotli
 import zstandard
@@ -50,19 +50,8 @@ class Decoder(Protocol):
     def feed(self, data: bytes, max_bytes: int) -> bytes: ...
 
 
-class _Stream(Protocol):
-    """Decodes one member."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    @property
-    def unconsumed_tail(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_bytes: int, /) -> bytes: ...
+_Stream: TypeAlias = "zlib._Decompress | _ZstdFrame | _BrotliStream"
+"""Decodes one member."""
 
 
 class MemberDecoder:
@@ -285,8 +274,7 @@ _CHAIN_RATIO = 8
 _MAX_CODINGS = 4
 _FRAMING_BYTES = 1 << 16
 _IGNORED_CODINGS = ("none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit", "aws-chunked")
-"""Values that browsers ignore. Some servers write the charset or "no coding" into the header. aws-chunked is a coding
-of uploads that some object stores announce in responses as well."""
+"""Values that browsers ignore: no coding, charsets, and a coding of uploads that some object stores announce."""
 
 
 def max_encoded_bytes(decoded_bytes: int) -> int:

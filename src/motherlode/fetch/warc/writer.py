@@ -330,14 +330,11 @@ class WarcArchive:
 
     def _write(self, request: Request, response: WarcResponse) -> None:
         if self._file is None or self._file.size > self._max_file_bytes:
-            self._file = self._next_file()
+            if self._file is not None:
+                self._file.close()
+            self._number += 1
+            self._file = WarcFile(self._folder / f"crawl-{self._number:05d}.warc.gz", about=self._about)
         self._file.append(response, b"" if self._serialize is None else self._serialize(request))
-
-    def _next_file(self) -> WarcFile:
-        if self._file is not None:
-            self._file.close()
-        self._number += 1
-        return WarcFile(self._folder / f"crawl-{self._number:05d}.warc.gz", about=self._about)
 
     def close(self) -> None:
         self._thread.shutdown(wait=True)
