@@ -25,7 +25,7 @@ from motherlode.crawler import CrawlFolder
 
 if TYPE_CHECKING:
     from motherlode.frontier import LmdbStorage
-    from motherlode.index import CrawlStore
+    from motherlode.index.crawl_store import CrawlStore
 
 _NUMBER_FILE = "checkpoint"
 """Name of a file in the shard's folder that contains the number of its last checkpoint."""

@@ -130,3 +130,15 @@ PREFIXES = {
     "wd": "http://www.wikidata.org/entity/",
     "wdt": "http://www.wikidata.org/prop/direct/",
 }
+
+
+def prefixed_name(iri: str) -> str:
+    """Return an IRI as a prefixed name, or unchanged if no common prefix fits.
+
+    >>> prefixed_name("http://schema.org/name"), prefixed_name("urn:x")
+    ('schema:name', 'urn:x')
+    """
+    for prefix, start in PREFIXES.items():
+        if iri.startswith(start) and len(iri) > len(start):
+            return f"{prefix}:{iri[len(start) :]}"
+    return iri
