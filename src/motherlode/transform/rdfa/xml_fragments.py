@@ -80,8 +80,9 @@ def _serialize_start_tag(node: LexborNode, scope: _Scope, declared: Mapping[str,
     namespace = _OPENED_BY.get(tag, scope.content)
     attributes = {name: value or "" for name, value in node.attributes.items()}
     new = {**declared, **_read_declarations(attributes)}
-    if namespace != XHTML_NAMESPACE and scope.prefixes.get("xlink") != _XLINK:
-        new.update({"xlink": _XLINK for name in attributes if name.startswith("xlink:")})
+    has_xlink = namespace != XHTML_NAMESPACE and any(name.startswith("xlink:") for name in attributes)
+    if has_xlink and scope.prefixes.get("xlink") != _XLINK:
+        new["xlink"] = _XLINK
     prefixes = {**scope.prefixes, **new} if new else scope.prefixes
     written = "".join(
         f' {_qualified_name(name, prefixes)}="{_escape_text(value, quote=True)}"'
