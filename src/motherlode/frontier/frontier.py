@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -40,7 +41,7 @@ from motherlode.frontier.records import (
     retry_wait,
     revisit_arm,
 )
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.www.urls import Scope, host_of
@@ -193,7 +194,9 @@ class Frontier:
         elif seconds > _MAX_JUMP_SECONDS:
             _LOGGER.warning(_SET_BACK, seconds)
         longest = self._backoff.longest
-        cut = self.host_queue.cut_times(now + _MAX_JUMP_SECONDS, longest) + self._admission.cut_times(now + longest)
+        cut = self.host_queue.cut_times(now + _MAX_JUMP_SECONDS, longest) + self._admission.correct_times(
+            partial(min, now + longest)
+        )
         if cut:
             _LOGGER.warning(_TIMES_CUT, cut, longest)
         return _SET_BACK % seconds if seconds > _MAX_JUMP_SECONDS else _TIMES_CUT % (cut, longest) if cut else ""
@@ -203,7 +206,7 @@ class Frontier:
         seconds = self._admission.now - now
         _LOGGER.warning(_SET_BACK, seconds)
         self.host_queue.turn_back(seconds)
-        self._admission.turn_back(seconds)
+        self._admission.correct_times(lambda when: when - seconds)
         self._admission.now = now
         self._awaited_since -= seconds
 
