@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from motherlode.cluster.grants import AddressGrant, AddressGrantTable, BudgetGrants
+from motherlode.cluster.grants import AddressGrantTable, BudgetGrants
 from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport, TerminationDetector, Traffic
 from motherlode.crawler.stats.counters import Counters, sum_of
 
@@ -47,11 +47,10 @@ class Coordinator:
         self._time_origins: dict[int, float] = {}
         """Time at which the crawl time of each shard was 0."""
         self._deltas: dict[int, list[bytes]] = {number: [] for number in range(shards)}
-        self._grants: dict[int, list[AddressGrant]] = {}
-        self._recalls: dict[int, list[str]] = {}
         self._visits: deque[bytes] = deque(maxlen=MAX_PENDING_VISITS)
         self._warnings: list[str] = []
-        self._earlier_traffic: dict[int, list[Traffic]] = {}
+        self._earlier_traffic: Counter[str] = Counter()
+        """Traffic of the earlier incarnations of restarted shards."""
         self._delta_bytes = 0.0
         """Size of a large recent delta."""
         self._stopping = False
@@ -66,8 +65,6 @@ class Coordinator:
         fresh = msgspec.msgpack.decode(totals, type=Counters)
         if number:
             self._address_grants.release_shard(shard, now)
-            self._grants.pop(shard, None)
-            self._recalls.pop(shard, None)
             self._termination.record_report(shard, None, known_round=0)
             before = self._totals.get(shard, Counters())
             lost = before.fetched - fresh.fetched
@@ -76,7 +73,7 @@ class Coordinator:
                 + (f"{lost:,} pages are fetched again" if lost > 0 else "only pages in flight are fetched again")
             )
             if shard in self._reports:
-                self._earlier_traffic.setdefault(shard, []).append(self._reports[shard].traffic)
+                self._earlier_traffic.update(asdict(self._reports[shard].traffic))
         self._totals[shard] = fresh
         self._time_origins[shard] = now - fresh.seconds
         return number
@@ -98,7 +95,9 @@ class Coordinator:
         has_ended = self._termination.record_report(shard, report.idle_mark, known_round=report.known_round)
         self._stopping = self._stopping or has_ended or self._is_budget_used_up(now)
         deltas, self._deltas[shard] = self._deltas[shard], []
-        grants, recalls = self._update_grants(report, now)
+        self._address_grants.give_back(shard, report.returned, now)
+        self._address_grants.request(shard, report.wanted, now)
+        grants, recalls = self._address_grants.take_changes(shard, now)
         return Orders(
             stop=self._stopping,
             limit=limit,
@@ -108,16 +107,6 @@ class Coordinator:
             grants=grants,
             recalls=recalls,
         )
-
-    def _update_grants(self, report: ShardReport, now: float) -> tuple[list[AddressGrant], list[str]]:
-        self._address_grants.give_back(report.shard, report.returned, now)
-        self._address_grants.request(report.shard, report.wanted, now)
-        changes = self._address_grants.take_changes(now)
-        for shard, grants in changes.grants.items():
-            self._grants.setdefault(shard, []).extend(grants)
-        for shard, addresses in changes.recalls.items():
-            self._recalls.setdefault(shard, []).extend(addresses)
-        return self._grants.pop(report.shard, []), self._recalls.pop(report.shard, [])
 
     def _is_budget_used_up(self, now: float) -> bool:
         """Return whether all shards together have used up a budget of the job.
@@ -150,12 +139,9 @@ class Coordinator:
         )
 
     def _sum_traffic(self) -> Traffic:
-        sums: Counter[str] = Counter()
+        sums = Counter(self._earlier_traffic)
         for report in self._reports.values():
             sums.update(asdict(report.traffic))
-        for earlier in self._earlier_traffic.values():
-            for traffic in earlier:
-                sums.update(asdict(traffic))
         return Traffic(**sums)
 
 

@@ -1,18 +1,17 @@
 """Grants: the right of a shard to start a number of pages or to send requests to an IP address.
 
 The coordinator grants the page budget in portions (`BudgetGrants`) and IP addresses one shard at a time
-(`AddressGrantTable`). `GrantClient` is the shard's side of the address grants. Shards hold grants in advance, so no
-request has to wait for the coordinator.
+(`AddressGrantTable`). Shards hold grants in advance, so no request has to wait for the coordinator.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
-from motherlode.frontier import Frontier
+from motherlode.frontier import AddressGrant
 
 MAX_GRANT_PAGES = 500
 """Maximum number of pages granted at once."""
@@ -48,16 +47,6 @@ class BudgetGrants:
         return self._limits[shard]
 
 
-class AddressGrant(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Permission to send requests to an IP address."""
-
-    address: str
-    wait: float
-    """Seconds until the next request to the address."""
-    hosts: Mapping[str, float] = {}
-    """Seconds until the next request to a host at the address, by host."""
-
-
 class _HeldAddress(msgspec.Struct):
     holder: int
     since: float
@@ -66,18 +55,8 @@ class _HeldAddress(msgspec.Struct):
     recalled: bool = False
 
 
-class GrantChanges(msgspec.Struct, frozen=True):
-    """New grants and addresses to give back, by shard."""
-
-    grants: dict[int, list[AddressGrant]]
-    recalls: dict[int, list[str]]
-
-
 class AddressGrantTable:
-    """The holder of each IP address, and the shards that wait for it.
-
-    The caller passes the time and delivers the changes.
-    """
+    """The holder of each IP address, and the shards that wait for it. The caller passes the time."""
 
     def __init__(self, *, delay: float, min_seconds: float) -> None:
         self._delay = delay
@@ -127,45 +106,11 @@ class AddressGrantTable:
             if held.holder == shard:
                 self._pass_on(held, AddressGrant(address, self._delay), now)
 
-    def take_changes(self, now: float) -> GrantChanges:
-        """Return the grants and recalls since the last call."""
+    def take_changes(self, shard: int, now: float) -> tuple[list[AddressGrant], list[str]]:
+        """Return the new grants of a shard since its last call, and the addresses that it must give back."""
         for address in self._contested:
             held = self._held[address]
             if not held.recalled and now - held.since >= self._min_seconds:
                 held.recalled = True
                 self._recalls.setdefault(held.holder, []).append(address)
-        changes = GrantChanges(self._grants, self._recalls)
-        self._grants, self._recalls = {}, {}
-        return changes
-
-
-class GrantClient:
-    """The address grants of one shard: passes grants and recalls to the frontier, and collects what to give back."""
-
-    def __init__(self, frontier: Frontier) -> None:
-        self._frontier = frontier
-        self._recalled: dict[str, None] = {}
-
-    def add(self, grants: Sequence[AddressGrant], now: float) -> None:
-        for grant in grants:
-            self._frontier.grant_address(grant.address, now, wait=grant.wait, hosts=grant.hosts)
-
-    def recall(self, addresses: Sequence[str]) -> None:
-        for address in addresses:
-            self._frontier.recall_address(address)
-            self._recalled[address] = None
-
-    def take_returned(self, now: float) -> list[AddressGrant]:
-        """Return the recalled grants whose last request has ended. The shard no longer holds them."""
-        returned = []
-        for address in list(self._recalled):
-            clocks = self._frontier.give_back_address(address, now)
-            if clocks is not None:
-                del self._recalled[address]
-                returned.append(AddressGrant(address, clocks[0], clocks[1]))
-        return returned
-
-    def list_wanted(self) -> list[str]:
-        """Return the addresses to request. A recalled address is requested only after it was given back."""
-        addresses = self._frontier.take_needed_grants()
-        return [address for address in addresses if address not in self._recalled]
+        return self._grants.pop(shard, []), self._recalls.pop(shard, [])

@@ -17,6 +17,7 @@ import xxhash
 import zstandard
 
 from motherlode.cluster.partitioner import owner_of
+from motherlode.cluster.shard_messages import Traffic
 from motherlode.crawler.engine.components import SaveEntry
 from motherlode.frontier import FrontierStorage
 from motherlode.model import Link, LinkSource, Outcome
@@ -51,7 +52,6 @@ class PageLinks(msgspec.Struct, frozen=True, array_like=True, gc=False):
     parent: Outcome | None
 
     def parent_with_links(self) -> Outcome | None:
-        """Return the parent with the links of this message as its links."""
         return None if self.parent is None else msgspec.structs.replace(self.parent, links=self.links)
 
 
@@ -145,7 +145,7 @@ class Outbox:
         self._number = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._commits: list[asyncio.Future[None]] = []
-        self.batches_sent = self.links_sent = self.bytes_sent = self.suppressed = 0
+        self.traffic = Traffic()
         self._unacknowledged = 0
         self.closed = False
         self._error: BaseException | None = None
@@ -178,7 +178,7 @@ class Outbox:
         key = xxhash.xxh3_64_intdigest(url.encode())
         slot = key & (_RECENT_URLS - 1)
         if self._recently_sent[slot] == key:
-            self.suppressed += 1
+            self.traffic.suppressed += 1
             return False
         self._recently_sent[slot] = key
         return True
@@ -205,7 +205,7 @@ class Outbox:
     def _close_batch(self, owner: int) -> None:
         self._waiting[owner].append(self._store_batch(owner))
         self._unacknowledged += 1
-        self.links_sent += self._links[owner]
+        self.traffic.links += self._links[owner]
         self._pages[owner], self._links[owner], self._open_numbers[owner] = [], 0, None
         self._changed.discard(owner)
 
@@ -279,8 +279,8 @@ class Outbox:
     async def _deliver(self, owner: int, number: int, batch: bytes, send: Send) -> None:
         try:
             while True:
-                self.batches_sent += 1
-                self.bytes_sent += len(batch)
+                self.traffic.batches += 1
+                self.traffic.bytes += len(batch)
                 if await send(owner, batch):
                     break
                 await asyncio.sleep(_RETRY_SECONDS)

@@ -149,7 +149,12 @@ class BatchWriter:
         loop = asyncio.get_running_loop()
         while self._error is None:
             async with self._changed:
-                await self._changed.wait_for(self._is_due)
+                await self._changed.wait_for(
+                    lambda: (
+                        self._pending
+                        and (self._written < self._flush_target or self._pending_quads >= self._batch_quads)
+                    )
+                )
                 records, self._pending = self._pending, []
                 self._pending_quads = 0
                 self._changed.notify_all()
@@ -160,13 +165,6 @@ class BatchWriter:
                 self._written += len(records)
                 self._changed.notify_all()
 
-    def _is_due(self) -> bool:
-        return bool(self._pending) and (self._written < self._flush_target or self._pending_quads >= self._batch_quads)
-
-    def _end(self) -> None:
-        self._at_end()
-        self._store.flush()
-
     async def close(self) -> None:
         """Write all pending pages, then stop. OSError if a page could not be written."""
         if self._closed:
@@ -174,7 +172,8 @@ class BatchWriter:
         self._closed = True
         try:
             await self.flush()
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
+            for step in (self._at_end, self._store.flush):
+                await asyncio.get_running_loop().run_in_executor(self._thread, step)
         finally:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

@@ -119,28 +119,21 @@ def log_damage(folder: Path, manifest: Sequence[ManifestEntry], *, contents: boo
         if (why := entry_damage(folder, entry, contents=contents))
     ]
     files = list_segments(folder) if folder.is_dir() else []
-    if not manifest:
-        found += _missing_segments(folder, [number for number, _ in files])
+    if not manifest:  # gaps in the numbers; files that were indexed completely may be missing
+        numbers = [number for number, _ in files]
+        first = max(1, UnindexedQuads(folder).indexed_up_to[0])
+        missing = sorted(set(range(first, max(numbers, default=0))) - set(numbers))
+        found += [f"the segment {folder / segment_name(number)} is missing" for number in missing]
     if contents:
         recorded = {entry.number for entry in manifest}
-        found += [
-            f"the segment {path} cannot be unpacked to its end"
-            for number, path in files
-            if number not in recorded and _is_truncated(path)
-        ]
+        finished = [path for number, path in files if number not in recorded and path.suffix != ".part"]
+        found += [f"the segment {path} cannot be unpacked to its end" for path in finished if _is_truncated(path)]
     return found
 
 
-def _missing_segments(folder: Path, numbers: Sequence[int]) -> list[str]:
-    """Report gaps in the numbers of the files. Files that were indexed completely may be missing."""
-    first = max(1, UnindexedQuads(folder).indexed_up_to[0])
-    missing = sorted(set(range(first, max(numbers, default=0))) - set(numbers))
-    return [f"the segment {folder / segment_name(number)} is missing" for number in missing]
-
-
 def _is_truncated(path: Path) -> bool:
-    """Return whether a finished file ends inside a batch. In an unfinished file (`.part`) this is no error."""
-    return path.suffix != ".part" and max((end for _, end in whole_members(path)), default=0) < _file_size(path)
+    """Return whether a file ends inside a batch."""
+    return max((end for _, end in whole_members(path)), default=0) < _file_size(path)
 
 
 def log_advice(folder: Path, found: Sequence[str]) -> str:

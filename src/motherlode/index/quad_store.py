@@ -140,17 +140,14 @@ class QuadStore:
             self._changes.add(page, at=record.fetched_at, removed=removed, added=added)
         union = (ox.Quad(quad.subject, quad.predicate, quad.object) for quad in added)
         self._insert([*added, *union, *new_about], len(added))
-        self._remove(removed, graphs, {quad.triple for quad in new})
+        kept = {quad.triple for quad in new}
+        for quad in removed:
+            if quad.triple not in kept and not self._is_on_other_page(quad, graphs):
+                self._store.remove(ox.Quad(quad.subject, quad.predicate, quad.object))  # from the union
+            self._store.remove(quad)
         for graph in graphs - {quad.graph_name for quad in new}:
             self._store.remove_graph(graph)
         for quad in set(known) - new_about:
-            self._store.remove(quad)
-
-    def _remove(self, removed: set[ox.Quad], graphs: set[ox.NamedNode], kept: set[ox.Triple]) -> None:
-        """Remove quads from a page's graphs, and from the union if no other page has them."""
-        for quad in removed:
-            if quad.triple not in kept and not self._is_on_other_page(quad, graphs):
-                self._store.remove(ox.Quad(quad.subject, quad.predicate, quad.object))
             self._store.remove(quad)
 
     def _is_on_other_page(self, quad: ox.Quad, graphs: set[ox.NamedNode]) -> bool:

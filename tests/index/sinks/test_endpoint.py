@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.index import PROVENANCE
+from motherlode.index.page_record import PROVENANCE
 from motherlode.index.sinks.endpoint import (
     EndpointClient,
     EndpointResponse,

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,10 @@ def find_matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]
 def best_text(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
     """Return the text with most of the words, the shortest of several. None if no text has any."""
     patterns = [_pattern(word) for word in dict.fromkeys(wanted)]
-    ranked = [(_count_words(text.value, patterns), -len(text.value), text) for text in texts]
+    ranked = []
+    for text in texts:
+        plain = fold(text.value)
+        ranked.append((sum(1 for pattern in patterns if pattern.search(plain)), -len(text.value), text))
     count, _, chosen = max(ranked, key=lambda item: item[:2], default=(0, 0, None))
     return chosen if count else None
 
@@ -112,16 +115,11 @@ def similar_words(texts: Iterable[Text], wanted: Sequence[str]) -> list[str]:
 
 def _differ_by_one(word: str, other: str) -> bool:
     """Return whether two words differ by one inserted, removed or replaced letter, or by two swapped letters."""
-    lengths = range(min(len(word), len(other)))
-    same = next((index for index in lengths if word[index] != other[index]), len(lengths))
+    shorter = min(len(word), len(other))
+    same = next((at for at in range(shorter) if word[at] != other[at]), shorter)
     left, right = word[same:], other[same:]
     is_swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
     return left[1:] == right or left == right[1:] or left[1:] == right[1:] or is_swapped
-
-
-def _count_words(text: str, patterns: Sequence[re.Pattern[str]]) -> int:
-    plain = fold(text)
-    return sum(1 for pattern in patterns if pattern.search(plain))
 
 
 @lru_cache(maxsize=256)
@@ -206,27 +204,12 @@ class Hit:
 
     def summary(self) -> dict[str, Any]:
         """Return the object that `search --json` prints."""
-        return {
-            "subject": self.subject,
-            "label": self.label,
-            "types": list(self.types),
-            "score": round(self.score, 4),
-            "snippet": self.snippet.text,
-            "predicate": self.predicate,
-            "language": self.language,
-            "page": self.page,
-            "graph": self.graph,
-            "pages": self.pages,
-            "has_more_pages": self.has_more_pages,
-        }
+        shown = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "similar_subjects"}
+        return {**shown, "types": list(self.types), "score": round(self.score, 4), "snippet": self.snippet.text}
 
 
 _Key = tuple[str, ...]
-
-
-def _subject_key(stored: SubjectDocument, label: str) -> _Key:
-    """Return the key by which documents are grouped: blank nodes with the same label and types are one subject."""
-    return ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
+"""The key by which documents are grouped: blank nodes with the same label and types are one subject."""
 
 
 class WordSearcher:
@@ -294,7 +277,7 @@ def _group_by_subject(
     pages: dict[_Key, set[str]] = {}
     for score, stored in documents:
         label = stored.label
-        key = _subject_key(stored, label)
+        key = ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
         if key in found:
             pages[key].add(stored.page)
             found[key].similar_subjects += found[key].subject != stored.subject

@@ -15,7 +15,7 @@ import http.client
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -242,7 +242,10 @@ def send_graphs(client: EndpointClient, changes: Sequence[PageChange], *, proven
     """Send one request per graph. Return the first response that is an error; otherwise the last one."""
     response = EndpointResponse(status=204)
     for change in changes:
-        for graph, lines in _graphs(change, provenance=provenance):
+        graphs = dict(change.graphs)
+        if provenance:  # one provenance graph per page, because the protocol can only replace whole graphs
+            graphs[f"<{PROVENANCE}:{iri_value(change.page)}>"] = change.provenance
+        for graph, lines in graphs.items():
             target = f"{client.target}{'&' if '?' in client.target else '?'}graph={quote(iri_value(graph), safe='')}"
             if lines:
                 response = client.send("PUT", target, lines.encode("utf-8", "replace"), NTRIPLES_TYPE)
@@ -253,12 +256,6 @@ def send_graphs(client: EndpointClient, changes: Sequence[PageChange], *, proven
             if not response.is_success:
                 return response
     return response
-
-
-def _graphs(change: PageChange, *, provenance: bool) -> Iterator[tuple[str, str]]:
-    yield from change.graphs.items()
-    if provenance:  # one provenance graph per page, because the protocol can only replace whole graphs
-        yield f"<{PROVENANCE}:{iri_value(change.page)}>", change.provenance
 
 
 # The sink.
@@ -310,9 +307,7 @@ class EndpointSink:
     def close(self) -> None:
         """Wait up to `drain_seconds` for the spool to become empty, then stop. Batches that are left stay on disk."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: not len(self._spool) or self._broken is not None, timeout=self._drain_seconds
-            )
+            self._changed.wait_for(lambda: not len(self._spool) or self._broken, timeout=self._drain_seconds)
             self._closing = True
             self._changed.notify_all()
         self._thread.join()
@@ -324,27 +319,22 @@ class EndpointSink:
 
     def _run(self) -> None:
         try:
-            while self._wait_for_batch():
+            while not self._closing:
                 self._deliver()
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closing or len(self._spool) > 0)
         except Exception as error:  # noqa: BLE001 - nothing catches errors of a thread: the next `write` raises it
             self._broken = error
             with self._changed:
                 self._changed.notify_all()
-
-    def _wait_for_batch(self) -> bool:
-        with self._changed:
-            self._changed.wait_for(lambda: self._closing or len(self._spool) > 0)
-            return not self._closing
 
     def _deliver(self) -> None:
         """Send the oldest batch, again and again, until it is accepted or the sink is closed."""
         batch = self._spool.first()
         if batch is None:
             return
-        portion = self._pages_per_request or max(1, len(batch))
-        if not all(
-            self._send_until_accepted(batch[start : start + portion]) for start in range(0, len(batch), portion)
-        ):
+        size = self._pages_per_request or max(1, len(batch))
+        if not all(self._send_until_accepted(batch[start : start + size]) for start in range(0, len(batch), size)):
             return
         self._spool.drop_first()
         self.sent += 1
@@ -361,8 +351,9 @@ class EndpointSink:
             if response is not None and response.status in _CONTENT_ERRORS:
                 return self._isolate_refused(changes, response)
             pause = max(wait, response.retry_after or 0.0) if response is not None else wait
-            if self._wait_or_close(min(pause, _MAX_BACKOFF_SECONDS)):
-                return False
+            with self._changed:
+                if self._changed.wait_for(lambda: self._closing, timeout=min(pause, _MAX_BACKOFF_SECONDS)):
+                    return False
             wait = min(wait * 2, _MAX_BACKOFF_SECONDS)
 
     def _attempt(self, changes: Sequence[PageChange]) -> EndpointResponse | None:
@@ -389,8 +380,3 @@ class EndpointSink:
             return self._send_until_accepted([repaired])
         self._spool.keep_refused(change, f"{refusal.status} {refusal.text}")
         return True
-
-    def _wait_or_close(self, timeout_seconds: float) -> bool:
-        """Wait before the next attempt. Return True if the sink is being closed."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self._closing, timeout=timeout_seconds)
