@@ -36,7 +36,6 @@ class LinkedFolder:
         self.update_links()
 
     def update_links(self) -> None:
-        """Add links to new files."""
         for file in self._source.iterdir():
             link = self.path / file.name
             if file.suffix != _LOCK_SUFFIX and not link.is_symlink():
