@@ -93,11 +93,6 @@ class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
     """Follow the anchors, link elements and frames of HTML and the entries of feeds. A refresh is a redirect and is
     always followed. Sitemaps have a key of their own in the job."""
 
-    @property
-    def is_selective(self) -> bool:
-        """Predicates or a query replace the default rule that every IRI is a link."""
-        return bool(self.predicates or self.query)
-
 
 FOLLOW_ALL = LinkRules()
 """The default rules."""
@@ -181,7 +176,8 @@ def _mentions(
                 yield predicate[1:-1], predicate[1:-1]
                 if predicate == RDF_TYPE and value.startswith("<"):
                     yield value[1:-1], RDF_TYPE[1:-1]
-    if rules.scope is not TermScope.TBOX and not rules.is_selective:
+    # predicates or a query replace the default rule that every IRI is a link
+    if rules.scope is not TermScope.TBOX and not rules.predicates and not rules.query:
         yield from _iris(facts)
 
 

@@ -33,10 +33,6 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[PageChange]).decode
 
 
-class SpoolFullError(OSError):
-    """More bytes wait for the endpoint than the setting `spool` allows."""
-
-
 class Spool:
     """A FIFO queue of batches on disk, for one producing and one consuming thread."""
 
@@ -64,7 +60,7 @@ class Spool:
         with self._lock:
             # one batch is always allowed, or a large one could never be sent
             if self._queue and self._bytes + len(data) > self._max_bytes:
-                raise SpoolFullError(
+                raise OSError(
                     f"the spool in {self._folder} is full ({self._bytes:,} bytes): continue with `motherlode resume` "
                     "when the endpoint accepts data again, or raise the sink's key `spool`"
                 )
