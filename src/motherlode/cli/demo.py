@@ -13,6 +13,7 @@ import typer
 import uvloop
 
 from motherlode.cli.crawl_run import visit_all
+from motherlode.cli.options import OUTPUT, option
 from motherlode.cli.query import print_solutions
 from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
@@ -34,15 +35,12 @@ SELECT ?name ?euros ?page {
 
 def demo(
     *,
-    folder: Annotated[
-        Path,
-        typer.Option("-o", "--output", metavar="DIR", help="Folder for the two crawls; an earlier demo is replaced."),
-    ] = Path("demo"),
-    pages: Annotated[int, typer.Option(metavar="N", min=1, help="Budget of each crawl.")] = DEFAULT_PAGES,
-    port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the generated web; 0 takes a free port.")
-    ] = 0,
-    seed: Annotated[int, typer.Option(metavar="S", help="Another seed gives another web.")] = 1,
+    folder: Annotated[Path, option("DIR", "Folder for the two crawls; an earlier demo is replaced.", *OUTPUT)] = Path(
+        "demo"
+    ),
+    pages: Annotated[int, option("N", "Budget of each crawl.", min=1)] = DEFAULT_PAGES,
+    port: Annotated[int, option("PORT", "Port of the generated web; 0 takes a free port.", min=0, max=65535)] = 0,
+    seed: Annotated[int, option("S", "Another seed gives another web.")] = 1,
 ) -> None:
     """Show a focused crawl on a generated web.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.index import update_index
+from motherlode.cli.options import OUTPUT, CrawlDir, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop, terminal
 from motherlode.crawler import CrawlFolder
 from motherlode.index.export.streams import export_nquads, export_trig, open_output
@@ -24,36 +24,23 @@ ProgressCallback = Callable[[int], None]
 """Called with the number of items written so far."""
 
 
-class ExportFormat(Enum):
-    """Values of `--format`."""
-
-    NQUADS = "nquads"
-    TRIG = "trig"
-    PARQUET = "parquet"
-    WARC = "warc"
-    VOID = "void"
-
+ExportFormat = Literal["nquads", "trig", "parquet", "warc", "void"]
 
 _STREAMS: dict[ExportFormat, tuple[Callable[[QuadStore, BinaryIO, ProgressCallback], int], str]] = {
-    ExportFormat.NQUADS: (export_nquads, "quads"),
-    ExportFormat.TRIG: (export_trig, "quads"),
-    ExportFormat.VOID: (export_void, "statements"),
+    "nquads": (export_nquads, "quads"),
+    "trig": (export_trig, "quads"),
+    "void": (export_void, "statements"),
 }
 """Formats that are one stream: the writer, and what it counts."""
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
+    folder: CrawlDir,
     *,
-    form: Annotated[ExportFormat, typer.Option("--format", help="Format of the export.")] = ExportFormat.NQUADS,
+    form: Annotated[ExportFormat, typer.Option("--format", help="Format of the export.")] = "nquads",
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="A file, compressed if it ends in .gz; for Parquet a folder. [default: stdout]",
-        ),
+        option("FILE", "A file, compressed if it ends in .gz; for Parquet a folder. [default: stdout]", *OUTPUT),
     ] = None,
 ) -> None:
     """Write the data of a crawl in a format for other tools.
@@ -73,13 +60,13 @@ def export(
       motherlode export out --format void
     """
     crawl = open_crawl(folder)
-    if form is ExportFormat.WARC:
+    if form == "warc":
         _export_warc(crawl, output)
         return
     update_index(crawl)
     store = _open_store(crawl)
     try:
-        if form is ExportFormat.PARQUET:
+        if form == "parquet":
             _export_parquet(store, output)
         else:
             write, unit = _STREAMS[form]
