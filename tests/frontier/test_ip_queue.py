@@ -9,7 +9,7 @@ import pytest
 
 from motherlode.frontier import End, Frontier, HostBudget, Lease, LmdbStorage, MemoryStorage, Politeness
 from motherlode.frontier.host_queue import MAX_READY_HOSTS
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import FailureKind, RequestKind
 
 from .fakes import BestOf, FakeRules, ended, failure, offer, redirect, take

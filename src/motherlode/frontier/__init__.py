@@ -49,9 +49,8 @@ from motherlode.frontier.records import (
     is_revisit_arm,
     revisit_arm,
 )
-from motherlode.frontier.storage.base import FrontierStorage, MemoryStorage
+from motherlode.frontier.storage import FrontierStorage, LmdbStorage, MemoryStorage
 from motherlode.frontier.storage.integrity import damage
-from motherlode.frontier.storage.lmdb import LmdbStorage
 from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from motherlode.transform.jsonld import context_tables
 from motherlode.transform.jsonld.active_context import (
     DOCUMENT,
     ActiveContext,
@@ -14,13 +15,7 @@ from motherlode.transform.jsonld.active_context import (
     ContextOrigin,
     TermDefinition,
 )
-from motherlode.transform.jsonld.context_tables import (
-    BundledContext,
-    ProvidedContext,
-    find_provided,
-    is_bundled,
-    load_context,
-)
+from motherlode.transform.jsonld.context_tables import BundledContext, ProvidedContext
 from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, require, shorten
 from motherlode.transform.jsonld.processor_options import (
     CONTEXT_ENTRIES,
@@ -103,7 +98,9 @@ class ContextProcessor:
     ) -> ActiveContext:
         whole_key = (active.serial_number, key, origin.override_protected, propagate)
         found = _CACHE.get(whole_key)
-        if found is not None and all(find_provided(self._contexts, url) == content for url, content in found.sources):
+        if found is not None and all(
+            context_tables.find_provided(self._contexts, url) == content for url, content in found.sources
+        ):
             return found.context
         self._is_document_specific, self._sources = False, {}
         context = self.process(active, local, origin, propagate=propagate)
@@ -183,7 +180,7 @@ class ContextProcessor:
         if base is None:
             raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, reference)
         with_scheme = "https://" + reference.lstrip("/")
-        if not self._strict and is_bundled(with_scheme):
+        if not self._strict and context_tables.is_bundled(with_scheme):
             self._is_document_specific = True
             self._notes.add(f"context URL without a scheme, read as {with_scheme}", reference)
             return with_scheme
@@ -193,8 +190,8 @@ class ContextProcessor:
         self._loads += 1
         if self._loads > MAX_REMOTE_LOADS:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "too many remote contexts")
-        self._sources[url] = find_provided(self._contexts, url)
-        return load_context(self._contexts, url)
+        self._sources[url] = context_tables.find_provided(self._contexts, url)
+        return context_tables.load_context(self._contexts, url)
 
     def _record_missing(self, result: ActiveContext, url: str) -> None:
         require(not self._strict, ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, url)

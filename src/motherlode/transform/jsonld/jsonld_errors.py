@@ -145,10 +145,6 @@ class Notes:
 
 
 def shorten(text: str, *, length: int = 120) -> str:
-    """Return text shortened for a message.
-
-    >>> shorten("abcdef", length=4)
-    'abcd…'
-    """
+    """Return text shortened for a message."""
     cut = text if len(text) <= length else text[:length] + "…"
     return cut if cut.isascii() else cut.encode("utf-8", "replace").decode()  # lone surrogates cannot be printed

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -18,14 +19,7 @@ from motherlode.transform.jsonld.active_context import ActiveContext
 from motherlode.transform.jsonld.context_processor import ContextProcessor
 from motherlode.transform.jsonld.expansion import Expander
 from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Note, Notes, shorten
-from motherlode.transform.jsonld.processor_options import (
-    Json,
-    Node,
-    ProcessorOptions,
-    RdfDirection,
-    is_language_tag,
-    parse_iri,
-)
+from motherlode.transform.jsonld.processor_options import Json, Node, ProcessorOptions, RdfDirection, parse_iri
 from motherlode.www.iri import repair_message
 
 
@@ -138,6 +132,8 @@ _VALUE, _LANGUAGE, _DIRECTION = f"<{RDF}value>", f"<{RDF}language>", f"<{RDF}dir
 _BOOLEAN, _DOUBLE, _INTEGER, _JSON = XSD + "boolean", XSD + "double", XSD + "integer", RDF + "JSON"
 _LANGUAGE_DATATYPES = frozenset({RDF + "langString", RDF + "dirLangString"})
 """Datatypes of literals with a language (RDF 1.1 Concepts, section 3.3). They cannot be given explicitly."""
+_LANGUAGE_TAG = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+"""The general form of a language tag (BCP 47, section 2.2.9)."""
 _I18N = "https://www.w3.org/ns/i18n#"
 _UNUSABLE_GRAPH = "<>"
 """Temporary name for a graph with an invalid name. Its statements are dropped."""
@@ -301,7 +297,7 @@ class StatementEmitter:
                 return None
             datatype = None if datatype in _LANGUAGE_DATATYPES else term[1:-1]
         language = item.get("@language", "")
-        if language and not is_language_tag(language):
+        if language and not _LANGUAGE_TAG.fullmatch(language):
             self._report_lost("language tag", language)
             return None
         if not isinstance(value, str):

@@ -1,6 +1,6 @@
 """RDFa 1.1: Core, Lite, HTML+RDFa, XHTML+RDFa and RDFa in other XML. OpenGraph is RDFa too.
 
-A document becomes a sparse tree of the elements that can take part in statements (`html_tree`, `sparse_tree`). The
+A document becomes a sparse tree of the elements that can take part in statements (`sparse_tree`). The
 processing rules (`rdfa_processor`) visit each element once, parents before children and without recursion, with an
 evaluation context per element (`evaluation_context`, `curies`). Patterns are copied afterwards (`copy_patterns`).
 Errors and warnings of the rules form the processor graph (`processor_graph`).
@@ -12,10 +12,9 @@ from collections.abc import Sequence
 
 from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.html_tree import MARKS, build_html_tree
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
 from motherlode.transform.rdfa.rdfa_processor import MAX_STATEMENTS, RdfaProcessor, copy_patterns
-from motherlode.transform.rdfa.sparse_tree import RdfaTree, build_xml_tree
+from motherlode.transform.rdfa.sparse_tree import MARKS, RdfaTree, build_html_tree, build_xml_tree
 from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
 from motherlode.www.html_limits import TextBudget
