@@ -18,11 +18,7 @@ _MAX_PROBLEM_KINDS = 5
 """Kinds of problems in the summary."""
 
 
-def stats(
-    folder: CrawlDir,
-    *,
-    as_json: AsJson = False,
-) -> None:
+def stats(folder: CrawlDir, *, as_json: AsJson = False) -> None:
     """Summarize what a crawl has fetched and found."""
     from motherlode.crawler.stats.reader import read_stats
 
