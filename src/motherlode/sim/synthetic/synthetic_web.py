@@ -9,7 +9,6 @@ from typing import NamedTuple
 from motherlode.sim.synthetic.host_profiles import HABITS, Habit, Shape, Trap
 from motherlode.sim.synthetic.page_model import PageModel, ServedResponse
 from motherlode.sim.synthetic.population import World
-from motherlode.sim.synthetic.rdf_pages import data_model
 from motherlode.sim.synthetic.renderer import render
 from motherlode.sim.synthetic.site import Site, SitePart
 from motherlode.sim.synthetic.site_pages import SitePages
@@ -127,17 +126,17 @@ def _item(pages: SitePages, part: SitePart, name: str, asked: SiteRequest) -> Pa
         target = part.data_url(item) if choose(offered, asked.accept) == 1 else part.item_url(item, 0)
         return moved(url, status=303, location=target, latency=pages.site.latency)
     if part.has_data_files and (item := part.find_data(url)) is not None:
-        return data_model(pages.site, pages.world, part, item, url=url, kind=part.format(item))
+        return pages.data(part, item, url=url, kind=part.format(item))
     item = part.find_item(url)
     if item is None:
         return None
     if part.shape is Shape.FILES:
-        return data_model(pages.site, pages.world, part, item, url=url, kind=part.format(item))
+        return pages.data(part, item, url=url, kind=part.format(item))
     if part.shape is Shape.NEGOTIATED:
         formats = part.section.formats
         chosen = choose(("text/html", *(MEDIA[kind].media_types[0] for kind in formats)), asked.accept)
         if chosen:
-            return data_model(pages.site, pages.world, part, item, url=url, kind=formats[chosen - 1])
+            return pages.data(part, item, url=url, kind=formats[chosen - 1])
     return pages.item(part, item, url=url, attempt=asked.attempt)
 
 
@@ -195,7 +194,7 @@ class SyntheticWeb:
 
     @cached_property
     def _hosts(self) -> list[str]:
-        return list(self._world.population.names())
+        return list(self._world.names())
 
     def host_number(self, host: str) -> int | None:
         """Return the index of a host in `hosts()`, or None."""
@@ -206,7 +205,7 @@ class SyntheticWeb:
 
     def seeds(self) -> list[str]:
         """Return home pages from which all hosts can be reached: those of hubs and of hosts with little data."""
-        count = min(len(HABITS), self._world.population.count)
+        count = min(len(HABITS), self._world.count)
         return [self._world.home(host) for host in range(count) if HABITS[host].seed]
 
     def habit(self, host: str) -> Habit:
