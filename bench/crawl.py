@@ -35,7 +35,8 @@ from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions
 from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
-from motherlode.index import PageRecord, QuadStore, serialize_page
+from motherlode.index.page_record import PageRecord, serialize_page
+from motherlode.index.quad_store import QuadStore
 from motherlode.links.collect import collect_links as extract_links
 from motherlode.model import Link, LinkSource, Page, Request
 from motherlode.policies import policy_from

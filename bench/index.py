@@ -26,7 +26,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from motherlode.index import PageRecord, QuadStore, serialize_page, store_bytes
+from motherlode.index.page_record import PageRecord, serialize_page
+from motherlode.index.quad_store import QuadStore, store_bytes
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE, XSD
 from results import record, table

@@ -21,8 +21,8 @@ import pyoxigraph as ox
 
 from index import BRANDS, POINT, SCHEMA, STAR, brand, host, pages
 from motherlode.cluster.partitioner import owner_of_host
-from motherlode.index import PageRecord, QuadStore, serialize_page
-from motherlode.index.quad_store import merge
+from motherlode.index.page_record import PageRecord, serialize_page
+from motherlode.index.quad_store import QuadStore, merge
 from motherlode.model import Extraction, Syntax, TransformResult
 from motherlode.www.urls import host_of
 from results import record, table

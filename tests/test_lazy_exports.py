@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ["crawler", "fetch", "index", "transform", "transform.xslt"]
+PACKAGES = ["crawler", "fetch", "transform", "transform.xslt"]
 HEAVY = {"aiohttp", "lxml", "numpy", "pyarrow", "pyoxigraph", "ray", "selectolax", "sklearn", "tantivy"}
 
 

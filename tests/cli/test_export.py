@@ -16,7 +16,8 @@ from warcio.archiveiterator import ArchiveIterator
 from motherlode.cli import application
 from motherlode.crawler import CrawlFolder
 from motherlode.fetch.warc.writer import WarcFile, WarcResponse
-from motherlode.index import PageRecord, QuadStore
+from motherlode.index.page_record import PageRecord
+from motherlode.index.quad_store import QuadStore
 
 PAGE = """<html><head><title>{name}</title><script type="application/ld+json">
 {{"@context": "http://schema.org/", "@type": "Product", "@id": "#it", "name": "{name}"}}</script></head>

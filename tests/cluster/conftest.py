@@ -11,7 +11,8 @@ import uvloop
 
 from motherlode.crawler import CrawlFolder, Job, read_visits
 from motherlode.crawler.engine.factory import assemble
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from tests.support import synthetic_warc
 
 PAGES = 300

@@ -10,7 +10,8 @@ import pytest
 from motherlode.cluster.checkpoint_storage import CheckpointStorage
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.frontier import Entry, LmdbStorage
-from motherlode.index import PageRecord, QuadStore
+from motherlode.index.page_record import PageRecord
+from motherlode.index.quad_store import QuadStore
 
 pytest.importorskip("fsspec", reason='checkpoints need fsspec: pip install "motherlode[ray]"')
 

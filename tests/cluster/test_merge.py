@@ -9,8 +9,9 @@ import msgspec
 from motherlode.cluster import merge_shards
 from motherlode.crawler import Counters, CrawlFolder, Job, read_stats, read_visits
 from motherlode.frontier import Entry, HostRecord, LmdbStorage, UrlState
-from motherlode.index import PageRecord, QuadStore
 from motherlode.index.fulltext import WordIndex
+from motherlode.index.page_record import PageRecord
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
 
 

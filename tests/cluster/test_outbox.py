@@ -176,7 +176,7 @@ def test_recently_sent_link_is_not_sent_again() -> None:
         outbox.keep_own(make_links(20), None)
     commit(outbox)
     assert sorted(stored_urls(storage)) == sorted(peer_urls(make_links(20)))
-    assert outbox.suppressed == 9 * len(peer_urls(make_links(20)))
+    assert outbox.traffic.suppressed == 9 * len(peer_urls(make_links(20)))
 
 
 async def test_open_batch_is_stored_at_each_commit_and_sent_once() -> None:
@@ -189,7 +189,7 @@ async def test_open_batch_is_stored_at_each_commit_and_sent_once() -> None:
         assert len(list(storage.batches())) == SHARDS - 1
     await send_all(outbox, peers)
     assert sorted(peers.urls) == sorted(peer_urls(make_links(150)))
-    assert outbox.batches_sent == SHARDS - 1
+    assert outbox.traffic.batches == SHARDS - 1
 
 
 async def test_partly_filled_batches_are_sent_only_when_the_shard_is_idle() -> None:

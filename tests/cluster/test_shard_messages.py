@@ -8,7 +8,6 @@ from random import Random
 import msgspec
 import pytest
 
-from motherlode.cluster.grants import AddressGrant
 from motherlode.cluster.shard_messages import (
     IdleMark,
     Orders,
@@ -18,6 +17,7 @@ from motherlode.cluster.shard_messages import (
     Traffic,
 )
 from motherlode.crawler.stats.counters import Counters
+from motherlode.frontier import AddressGrant
 
 SHARDS = 3
 REPORT = ShardReport(

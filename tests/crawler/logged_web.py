@@ -14,7 +14,7 @@ from types import TracebackType
 from aiohttp import web
 
 from motherlode.crawler import CrawlFolder
-from motherlode.index import QuadStore
+from motherlode.index.quad_store import QuadStore
 
 CONTEXT = "http://h0.example/context.jsonld"
 

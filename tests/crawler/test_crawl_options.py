@@ -13,7 +13,8 @@ from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.report.crawl_report import build_report
 from motherlode.crawler.stats.reader import read_stats
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
 from tests.crawler.changing_web import ChangingWeb, Document, serving, stats
 

@@ -17,7 +17,7 @@ import pytest
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.frontier import STORAGE_ERRORS, LmdbStorage, damage
-from motherlode.index import QuadStore
+from motherlode.index.quad_store import QuadStore
 from tests.crawler.logged_web import LoggedWeb
 from tests.crawler.offspring import Offspring
 

@@ -18,7 +18,8 @@ from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.report.crawl_report import build_report
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import FailureKind, Visit
 from tests.fetch.certificates import Identity, issued, saved, server_context
 from tests.fetch.servers import LastingServer, answer

@@ -14,9 +14,9 @@ import pytest
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.crawler.index_later import index_log
-from motherlode.index import QuadStore
 from motherlode.index.fulltext import Search, WordSearcher
 from motherlode.index.nquads_log import UnindexedQuads
+from motherlode.index.quad_store import QuadStore
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
 from tests.crawler.logged_web import LoggedWeb, quads_of
 from tests.crawler.offspring import Offspring

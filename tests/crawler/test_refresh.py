@@ -25,7 +25,8 @@ from motherlode.crawler.recrawl.revisits import (
     expect_first_change,
 )
 from motherlode.crawler.report.crawl_report import build_harvest_curve
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from motherlode.policies import policy_from
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
 

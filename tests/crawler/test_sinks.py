@@ -10,7 +10,8 @@ from pathlib import Path
 import pyoxigraph as ox
 
 from motherlode.crawler import CrawlFolder
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.sinks.sink_store import sink_states
 from tests.index.sinks.servers import OxigraphServer
 from tests.support import write_warc

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
+from motherlode.frontier import AddressGrant, End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Link, LinkSource, RequestKind
 from tests.frontier.fakes import BestOf
 
@@ -10,7 +10,7 @@ HERE = "10.0.0.1"
 DELAY, ADDRESS_DELAY = 4.0, 1.0
 
 
-def leasing(*urls: str, delay: float = DELAY) -> Frontier:
+def make_frontier(*urls: str, delay: float = DELAY) -> Frontier:
     """Return a frontier with URLs of several hosts at one known IP address."""
     politeness = Politeness(delay=delay, by_address=True, address_delay=delay / 4, uses_grants=True)
     frontier = Frontier(
@@ -18,10 +18,10 @@ def leasing(*urls: str, delay: float = DELAY) -> Frontier:
     )
     links = [Link(url=url, source=LinkSource.SEED) for url in urls]
     frontier.add_links(links, parent=None)
-    while (ticket := frontier.lease(0.0)) is not None and ticket.kind is RequestKind.RESOLVE:
-        frontier.end(ticket, End.RESOLVED, 0.0, address=HERE)
-    if ticket is not None:
-        end(frontier, ticket, 0.0)
+    while (lease := frontier.lease(0.0)) is not None and lease.kind is RequestKind.RESOLVE:
+        frontier.end(lease, End.RESOLVED, 0.0, address=HERE)
+    if lease is not None:
+        end(frontier, lease, 0.0)
     return frontier
 
 
@@ -31,58 +31,58 @@ def end(frontier: Frontier, lease: Lease, now: float) -> None:
 
 
 def test_no_request_is_leased_before_the_grant() -> None:
-    frontier = leasing("http://a.example/", "http://b.example/")
+    frontier = make_frontier("http://a.example/", "http://b.example/")
     assert frontier.lease(100.0) is None
-    assert frontier.take_needed_grants() == [HERE]
-    assert frontier.take_needed_grants() == [], "named once"
-    frontier.grant_address(HERE, 100.0, wait=2.0, hosts={})
-    assert frontier.lease(101.9) is None, "the clock came with the lease"
+    assert frontier.host_queue.take_needed_grants() == [HERE]
+    assert frontier.host_queue.take_needed_grants() == [], "named once"
+    frontier.host_queue.add_grants([AddressGrant(HERE, 2.0, {})], 100.0)
+    assert frontier.lease(101.9) is None, "the delay came with the grant"
     assert frontier.lease(102.0) is not None
     assert frontier.lease(102.0) is None, "one request at a time"
 
 
 def test_hosts_keep_the_delays_that_came_with_the_grant() -> None:
-    frontier = leasing("http://a.example/")
+    frontier = make_frontier("http://a.example/")
     frontier.lease(50.0)
-    frontier.grant_address(HERE, 50.0, wait=0.0, hosts={"a.example": 3.0})
+    frontier.host_queue.add_grants([AddressGrant(HERE, 0.0, {"a.example": 3.0})], 50.0)
     early = frontier.lease(52.9)
     assert early is None, "another crawl has asked this host a moment ago"
     assert frontier.lease(53.0) is not None
 
 
 def test_recalled_address_is_given_back_after_its_last_request() -> None:
-    frontier = leasing("http://a.example/", "http://b.example/")
+    frontier = make_frontier("http://a.example/", "http://b.example/")
     frontier.lease(10.0)
-    frontier.grant_address(HERE, 10.0, wait=0.0, hosts={})
-    ticket = frontier.lease(10.0)
-    assert ticket is not None
-    frontier.recall_address(HERE)
-    assert frontier.give_back_address(HERE, 10.5) is None, "a request is under way"
-    end(frontier, ticket, 11.0)
-    wait, hosts = frontier.give_back_address(HERE, 11.25) or (None, None)
-    assert wait == ADDRESS_DELAY - 0.25
-    assert hosts == {ticket.host: DELAY - 0.25}
+    frontier.host_queue.add_grants([AddressGrant(HERE, 0.0, {})], 10.0)
+    lease = frontier.lease(10.0)
+    assert lease is not None
+    frontier.host_queue.recall_grants([HERE])
+    assert frontier.host_queue.take_returned_grants(10.5) == [], "a request is under way"
+    end(frontier, lease, 11.0)
+    (grant,) = frontier.host_queue.take_returned_grants(11.25)
+    assert grant == AddressGrant(HERE, ADDRESS_DELAY - 0.25, {lease.host: DELAY - 0.25})
     assert frontier.lease(100.0) is None
-    assert frontier.take_needed_grants() == [HERE], "the other host still waits"
-    frontier.grant_address(HERE, 100.0, wait=0.0, hosts={})
+    assert frontier.host_queue.take_needed_grants() == [HERE], "the other host still waits"
+    frontier.host_queue.add_grants([AddressGrant(HERE, 0.0, {})], 100.0)
     other = frontier.lease(100.0)
-    assert other is not None and other.host != ticket.host
+    assert other is not None and other.host != lease.host
 
 
 def test_ready_hosts_are_snoozed_if_their_address_is_recalled() -> None:
-    frontier = leasing("http://a.example/", "http://b.example/", "http://c.example/")
+    frontier = make_frontier("http://a.example/", "http://b.example/", "http://c.example/")
     frontier.lease(10.0)
-    frontier.grant_address(HERE, 10.0, wait=0.0, hosts={})
+    frontier.host_queue.add_grants([AddressGrant(HERE, 0.0, {})], 10.0)
     first = frontier.lease(10.0)
     assert first is not None
     end(frontier, first, 10.0)
-    frontier.recall_address(HERE)
+    frontier.host_queue.recall_grants([HERE])
     assert frontier.lease(1000.0) is None
-    frontier.grant_address(HERE, 1000.0, wait=0.0, hosts={})
-    assert frontier.lease(1000.0) is not None, "and wake when it is back"
+    frontier.host_queue.take_returned_grants(1000.0)
+    frontier.host_queue.add_grants([AddressGrant(HERE, 0.0, {})], 1000.0)
+    assert frontier.lease(1000.0) is not None, "and are ready when it is back"
 
 
 def test_addresses_without_delay_need_no_grant() -> None:
-    frontier = leasing("http://a.example/1", "http://a.example/2", delay=0.0)
+    frontier = make_frontier("http://a.example/1", "http://a.example/2", delay=0.0)
     assert frontier.lease(1.0) is not None
-    assert frontier.take_needed_grants() == []
+    assert frontier.host_queue.take_needed_grants() == []

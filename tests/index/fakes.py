@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from motherlode.index import PageRecord, QuadStore, serialize_page
+from motherlode.index.page_record import PageRecord, serialize_page
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 
 A, B = "http://a.example/", "http://b.example/"

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.index import BatchWriter, LocalStore, PageRecord, QuadStore
+from motherlode.index.crawl_store import BatchWriter, LocalStore
 from motherlode.index.fulltext import Search, WordSearcher
+from motherlode.index.page_record import PageRecord
+from motherlode.index.quad_store import QuadStore
 
 from .fakes import A, B, record, says, union
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.index import PageRecord, QuadStore, RunRecord
 from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, log_damage
+from motherlode.index.page_record import PageRecord, RunRecord
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.segment_files import SegmentWriter
 from motherlode.index.snapshot import DamagedError
 from tests.index.sinks.records import P, record

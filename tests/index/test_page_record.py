@@ -9,8 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from motherlode.index import PROVENANCE, PageRecord, QuadStore, RunRecord, serialize_page, syntax_keys
-from motherlode.index.page_record import serialize_provenance, serialize_run, serialize_run_end
+from motherlode.index.page_record import (
+    PROVENANCE,
+    PageRecord,
+    RunRecord,
+    serialize_page,
+    serialize_provenance,
+    serialize_run,
+    serialize_run_end,
+    syntax_keys,
+)
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES, XSD, literal
 

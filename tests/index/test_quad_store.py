@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from motherlode.index import PROVENANCE, PageRecord, QuadStore, RunRecord, merge, store_bytes
 from motherlode.index import quad_store as store_module
+from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord
+from motherlode.index.quad_store import QuadStore, merge, store_bytes
 from motherlode.index.rdf_patch import changes_path, read_changes
 from motherlode.model import Statement, Syntax
 from motherlode.transform.bnodes import BlankNames

@@ -9,7 +9,8 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from motherlode.index import PROVENANCE, PageRecord, QuadStore
+from motherlode.index.page_record import PROVENANCE, PageRecord
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.rdf_patch import Change, ChangeLog, changes_path, copy_changes, read_changes
 from motherlode.model.terms import XSD
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError, is_damage, is_out_of_memory, is_refused, store_advice
 from tests.index.fakes import A, B, record, says, spoil, spoil_inside, union
 
@@ -23,7 +24,7 @@ HERE = Path(__file__).parents[2]
 WRITER = """
 import sys, time
 from pathlib import Path
-from motherlode.index import QuadStore
+from motherlode.index.quad_store import QuadStore
 from tests.index.fakes import record, says
 
 def page(host, number, name):
@@ -45,7 +46,8 @@ while True:
 READER = """
 import json, sys, time
 from pathlib import Path
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 for turn in range(int(sys.argv[2])):
     store = QuadStore(Path(sys.argv[1]), read_only=True)
     def look():
@@ -120,7 +122,7 @@ def test_folder_of_killed_reader_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "store"
     store = QuadStore(path)
     store.write([record(A, says("x", "1"))])
-    holding = "import sys, time; from pathlib import Path; from motherlode.index import QuadStore\n"
+    holding = "import sys, time; from pathlib import Path; from motherlode.index.quad_store import QuadStore\n"
     holding += "s = QuadStore(Path(sys.argv[1]), read_only=True); print('open', flush=True); time.sleep(60)"
     with running(holding, path) as reader:
         lines(reader, 1)

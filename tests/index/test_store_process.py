@@ -14,8 +14,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from motherlode.index import CrawlStore, LocalStore, QuadStore, RunRecord, StoreClient
+from motherlode.index.crawl_store import CrawlStore, LocalStore
 from motherlode.index.fulltext import Search, WordSearcher
+from motherlode.index.page_record import RunRecord
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.store_process import (
     AnyCall,
     Backup,
@@ -26,6 +28,7 @@ from motherlode.index.store_process import (
     Flush,
     Has,
     IndexWords,
+    StoreClient,
     Write,
 )
 from motherlode.runtime import read_frame, write_frame
@@ -169,7 +172,7 @@ def test_calls_of_threads_are_serialized(tmp_path: Path) -> None:
 _CRAWL = """
 import sys, time
 from pathlib import Path
-from motherlode.index import StoreClient
+from motherlode.index.store_process import StoreClient
 store = StoreClient(Path(sys.argv[1]))
 print(store.process_id, flush=True)
 time.sleep(60)

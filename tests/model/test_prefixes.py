@@ -8,7 +8,7 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from motherlode.index import QuadStore
+from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES, iri
 
 

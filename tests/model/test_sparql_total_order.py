@@ -249,7 +249,7 @@ rows = [(f"<http://ex.org/{n}>", "<http://schema.org/price>", price, "") for n, 
 def test_store_query_sorts_mixed_prices(tmp_path: Path) -> None:
     code = f"""{PRICES}
 from pathlib import Path
-from motherlode.index import QuadStore
+from motherlode.index.quad_store import QuadStore
 store = QuadStore(Path({str(tmp_path / "store")!r}))
 store.write([record(A, *rows)])
 print(*(row["x"].value for row in store.query("SELECT ?x {{ ?s schema:price ?x }} ORDER BY ?x")))

@@ -9,7 +9,7 @@ import pytest
 
 from motherlode.model import Policy
 from motherlode.policies import DEFAULT_POLICY, POLICIES, nearest, policy_from
-from motherlode.policies.anthelion import FUNCTIONS, HostBandit
+from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
 from motherlode.policies.baselines.orders import OrderPolicy
 from motherlode.policies.registry import GUIDE, ORACLE, POLICY_TABLE
 from motherlode.sim.simulator import Simulation

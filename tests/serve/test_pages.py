@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from motherlode.index import QuadStore
 from motherlode.index.fulltext import Hit, Search, Snippet
+from motherlode.index.quad_store import QuadStore
 from motherlode.serve.pages import MAX_ROWS, query_page, render_search
 from motherlode.serve.query_pool import QueryPool
 from tests.index.fakes import record, says

@@ -10,8 +10,8 @@ from tools.papers.examples import balanced, crawled
 from tools.papers.lab import Lab
 from tools.papers.markdown import claims, note, number, section, table
 
-from motherlode.policies.anthelion import Features, FeatureSet, HoeffdingTree, NaiveBayes
-from motherlode.policies.anthelion.url_classifier import decode_row
+from motherlode.policies.anthelion.classifiers import HoeffdingTree, NaiveBayes
+from motherlode.policies.anthelion.url_classifier import Features, FeatureSet, decode_row
 
 PUBLISHED = {
     ("HT", "a"): (0.7656, 54.1),

@@ -20,8 +20,9 @@ from tools.papers.webs import CORPUS, web_spec
 
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions, RecordedWeb
-from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.index.fulltext import SearchableStore, WordIndex
+from motherlode.index.page_record import PageRecord, serialize_page
+from motherlode.index.quad_store import QuadStore
 from motherlode.links.collect import collect_links
 from motherlode.model import Page, Request, TransformResult
 from motherlode.sim.runner import synthetic_pages

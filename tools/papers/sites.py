@@ -16,12 +16,15 @@ from tools.papers.webs import opened, starts, web_spec
 
 from motherlode.model import FailureKind, Link, Outcome
 from motherlode.policies import policy_from
-from motherlode.policies.linkanalysis.heuristics import HEURISTICS, SIMILARITY, default_concepts, relevancy_r
-from motherlode.policies.linkanalysis.link_properties import (
+from motherlode.policies.linkanalysis.heuristics import (
+    HEURISTICS,
+    SIMILARITY,
     LinkClass,
+    default_concepts,
     is_html_document,
     is_rdf_document,
     link_properties,
+    relevancy_r,
 )
 from motherlode.sim.runner import SYNTHETIC, synthetic_pages
 from motherlode.sim.simulator import Simulation

@@ -18,9 +18,10 @@ from tools.papers.webs import opened, starts
 
 from motherlode.model import Link, Outcome, Policy
 from motherlode.policies import policy_from
-from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes
-from motherlode.policies.anthelion.url_classifier import HASHES, decode_row
-from motherlode.policies.baselines.static_classifier import StaticRater, TrainedClassifier, fit_tree, sklearn_fit
+from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
+from motherlode.policies.anthelion.classifiers import NaiveBayes
+from motherlode.policies.anthelion.url_classifier import HASHES, Features, decode_row
+from motherlode.policies.baselines.static_classifier import Scores, StaticRater, fit_tree, sklearn_fit
 from motherlode.policies.hashing import Hasher
 from motherlode.policies.ldcoc.ldcoc_features import page_features
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
@@ -63,12 +64,12 @@ def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes
     return rows, labels
 
 
-def _fit_bayes(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
+def _fit_bayes(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
     """Train the learner of `nb-online`, so that only the time of learning differs from it."""
     model = NaiveBayes()
     for policy_state, label in zip(rows, labels, strict=True):
         model.learn(decode_row(policy_state), relevant=label)
-    return model
+    return model.scores
 
 
 @lru_cache(maxsize=1)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from motherlode.cli.options import AsJson, CrawlDir
 from motherlode.cli.terminal import FAILED, print_json, print_table, stop
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count, format_moment, format_size
@@ -20,11 +18,7 @@ _MAX_PROBLEM_KINDS = 5
 """Kinds of problems in the summary."""
 
 
-def stats(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or finished.")],
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+def stats(folder: CrawlDir, *, as_json: AsJson = False) -> None:
     """Summarize what a crawl has fetched and found."""
     from motherlode.crawler.stats.reader import read_stats
 

@@ -1,4 +1,4 @@
-"""The driver: starts the shards, restarts them when they die, and merges their visits into one stream.
+"""The driver: runs shards and coordinator as Ray actors, restarts dead shards, and merges all visits into one stream.
 
 Ray chooses the nodes and restarts the actors. The driver calls `run` of each shard until the shard returns its result.
 `ShardedCrawl` has the interface of an `Engine`: `visits`, `totals`, `stop`.
@@ -7,21 +7,22 @@ Ray chooses the nodes and restarts the actors. The driver calls `run` of each sh
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from motherlode.cluster.actors import TOKEN_FILE, CoordinatorActor, ShardActor
 from motherlode.cluster.checkpoint_storage import CheckpointStorage
-from motherlode.cluster.shard import ShardResult, ShardSpec
-from motherlode.cluster.shard_messages import ShardProgress, Traffic
+from motherlode.cluster.coordinator import Coordinator
+from motherlode.cluster.shard import Shard, ShardResult, ShardSpec
+from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport, Traffic
 from motherlode.crawler import Counters, CrawlFolder, Job
 from motherlode.crawler.stats.counters import sum_of
 from motherlode.model import Visit
@@ -33,6 +34,75 @@ MAX_DEATHS = 20
 _DEATH_WINDOW_SECONDS = 300.0
 _SHARD_CPUS = 0.01
 """Processors that Ray reserves for a shard: few, so that the other nodes can take over the shards of a lost node."""
+TOKEN_FILE = "place"
+"""Name of a file in the crawl folder that contains the random token of this run."""
+
+
+class CoordinatorActor:
+    """The coordinator of all shards."""
+
+    def __init__(self, *, shards: int, job: Job) -> None:
+        self._coordinator = Coordinator(shards=shards, job=job)
+
+    async def join(self, shard: int, totals: bytes) -> int:
+        return self._coordinator.join(shard, totals, time.monotonic())
+
+    async def report(self, report: ShardReport) -> Orders:
+        return self._coordinator.report(report, time.monotonic())
+
+    async def progress(self) -> ShardProgress:
+        return self._coordinator.take_progress()
+
+    async def stop(self) -> None:
+        self._coordinator.stop()
+
+
+class ShardActor:
+    """One shard. Ray restarts a dead actor on any node with the same `spec`. The driver then calls `run` again."""
+
+    def __init__(self, spec: ShardSpec) -> None:
+        if spec.cores:
+            os.sched_setaffinity(0, spec.cores)
+        self._folder = spec.folder
+        self._shard = Shard(spec, node=ray.get_runtime_context().get_node_id()[:12])
+
+    async def run(self, coordinator: Any, peers: Sequence[Any]) -> ShardResult:
+        async def send(to: int, batch: bytes) -> bool:
+            try:
+                return bool(await peers[to].deliver.remote(batch))
+            except RayActorError:  # the peer died or is being restarted
+                return False
+
+        return await self._shard.run(_CoordinatorHandle(coordinator), send)
+
+    async def deliver(self, batch: bytes) -> bool:
+        return await self._shard.deliver(batch)
+
+    async def has_token(self, token: str) -> bool:
+        """Return whether this node sees the same crawl folder as the driver, which wrote the token there."""
+        try:
+            return (self._folder / TOKEN_FILE).read_text() == token
+        except OSError:
+            return False
+
+    async def process_id(self) -> int:
+        return os.getpid()
+
+
+class _CoordinatorHandle:
+    """The coordinator's Ray handle with the interface of `CoordinatorClient`."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    async def join(self, shard: int, totals: bytes) -> int:
+        return cast(int, await self._handle.join.remote(shard, totals))
+
+    async def report(self, report: ShardReport) -> Orders:
+        return cast(Orders, await self._handle.report.remote(report))
+
+
+# ── Driver ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(slots=True)

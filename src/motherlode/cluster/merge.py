@@ -20,7 +20,7 @@ import xxhash
 from motherlode.crawler import Counters, CrawlFolder
 from motherlode.crawler.stats.counters import sum_of
 from motherlode.frontier import LmdbStorage, UrlState
-from motherlode.index import QuadStore, merge
+from motherlode.index.quad_store import QuadStore, merge
 from motherlode.model import Visit
 
 _COMMIT_ROWS = 100_000

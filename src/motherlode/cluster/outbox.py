@@ -17,6 +17,7 @@ import xxhash
 import zstandard
 
 from motherlode.cluster.partitioner import owner_of
+from motherlode.cluster.shard_messages import Traffic
 from motherlode.crawler.engine.components import SaveEntry
 from motherlode.frontier import FrontierStorage
 from motherlode.model import Link, LinkSource, Outcome
@@ -51,7 +52,6 @@ class PageLinks(msgspec.Struct, frozen=True, array_like=True, gc=False):
     parent: Outcome | None
 
     def parent_with_links(self) -> Outcome | None:
-        """Return the parent with the links of this message as its links."""
         return None if self.parent is None else msgspec.structs.replace(self.parent, links=self.links)
 
 
@@ -71,54 +71,40 @@ def make_page_links(links: Sequence[Link], parent: Outcome | None) -> PageLinks:
     return PageLinks(links, parent)
 
 
-_encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(list[PageLinks])
+_encode = msgspec.msgpack.Encoder().encode
+_decode_pages = msgspec.msgpack.Decoder(list[PageLinks]).decode
+_decode_batch = msgspec.msgpack.Decoder(LinkBatch).decode
 
 
 def pack(pages: Sequence[PageLinks]) -> bytes:
     """Return a compressed batch. Compression is effective because the URLs of one page resemble each other."""
-    return zstandard.compress(_encoder.encode(pages), _COMPRESSION_LEVEL)
+    return zstandard.compress(_encode(pages), _COMPRESSION_LEVEL)
 
 
 def unpack(batch: bytes) -> list[PageLinks]:
     """Return the pages of a compressed batch."""
-    return _decoder.decode(zstandard.decompress(batch, max_output_size=_MAX_BATCH_BYTES))
+    return _decode_pages(zstandard.decompress(batch, max_output_size=_MAX_BATCH_BYTES))
 
 
-class _OldPageLinks(msgspec.Struct, frozen=True, array_like=True):
-    """The message of version 1."""
-
-    links: Sequence[Link]
-    parent: dict[str, Any] | None
-    found_on: tuple[str, int, float, int] | None
-    """URL, depth, score and number of consecutive redirects."""
-
-
-_old_decoder = msgspec.msgpack.Decoder(list[_OldPageLinks])
+_OldPageLinks = tuple[list[Link], dict[str, Any] | None, tuple[str, int, float, int] | None]
+"""The message of version 1: links, parent, and the parent's URL, depth, score and number of consecutive redirects."""
 
 
 def encode_batch(stored: LinkBatch) -> bytes:
     """Return a stored batch in the format of this version."""
     if stored.format >= _FORMAT:
         return stored.batch
-    pages = _old_decoder.decode(zstandard.decompress(stored.batch, max_output_size=_MAX_BATCH_BYTES))
-    return pack([PageLinks(page.links, _upgrade_parent(page)) for page in pages])
-
-
-def _upgrade_parent(page: _OldPageLinks) -> Outcome | None:
-    if page.parent is None and page.found_on is None:
-        return None
-    fields = dict(page.parent or {})
-    if "memo" in fields:
-        fields["policy_state"] = fields.pop("memo")
-    if page.found_on is not None:
-        url, depth, score, hops = page.found_on
-        fields = {"url": url, "host": host_of(url), **fields, "depth": depth, "score": score, "hops": hops}
-    return msgspec.convert(fields, Outcome)
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(LinkBatch).decode
+    data = zstandard.decompress(stored.batch, max_output_size=_MAX_BATCH_BYTES)
+    pages = []
+    for links, parent, found_on in msgspec.msgpack.decode(data, type=list[_OldPageLinks]):
+        fields = dict(parent or {})
+        if "memo" in fields:
+            fields["policy_state"] = fields.pop("memo")
+        if found_on is not None:
+            url, depth, score, hops = found_on
+            fields = {"url": url, "host": host_of(url), **fields, "depth": depth, "score": score, "hops": hops}
+        pages.append(PageLinks(links, msgspec.convert(fields, Outcome) if fields else None))
+    return pack(pages)
 
 
 class Outbox:
@@ -145,12 +131,12 @@ class Outbox:
         self._number = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._commits: list[asyncio.Future[None]] = []
-        self.batches_sent = self.links_sent = self.bytes_sent = self.suppressed = 0
+        self.traffic = Traffic()
         self._unacknowledged = 0
         self.closed = False
         self._error: BaseException | None = None
         for number, data in storage.batches():
-            self._waiting[_decode(data).to].append(number)
+            self._waiting[_decode_batch(data).to].append(number)
             self._number = number + 1
             self._unacknowledged += 1
         self._wait = max(MIN_WAIT_SECONDS, (shards - 1) / BATCHES_PER_SECOND)
@@ -178,7 +164,7 @@ class Outbox:
         key = xxhash.xxh3_64_intdigest(url.encode())
         slot = key & (_RECENT_URLS - 1)
         if self._recently_sent[slot] == key:
-            self.suppressed += 1
+            self.traffic.suppressed += 1
             return False
         self._recently_sent[slot] = key
         return True
@@ -205,7 +191,7 @@ class Outbox:
     def _close_batch(self, owner: int) -> None:
         self._waiting[owner].append(self._store_batch(owner))
         self._unacknowledged += 1
-        self.links_sent += self._links[owner]
+        self.traffic.links += self._links[owner]
         self._pages[owner], self._links[owner], self._open_numbers[owner] = [], 0, None
         self._changed.discard(owner)
 
@@ -267,7 +253,7 @@ class Outbox:
             if data is None:
                 raise ValueError(f"internal error: batch {number} to shard {owner} is not in the frontier storage")
             self._sending[owner] += 1
-            task = asyncio.create_task(self._deliver(owner, number, encode_batch(_decode(data)), send))
+            task = asyncio.create_task(self._deliver(owner, number, encode_batch(_decode_batch(data)), send))
             self._tasks.add(task)
             task.add_done_callback(self._finish_delivery)
 
@@ -279,8 +265,8 @@ class Outbox:
     async def _deliver(self, owner: int, number: int, batch: bytes, send: Send) -> None:
         try:
             while True:
-                self.batches_sent += 1
-                self.bytes_sent += len(batch)
+                self.traffic.batches += 1
+                self.traffic.bytes += len(batch)
                 if await send(owner, batch):
                     break
                 await asyncio.sleep(_RETRY_SECONDS)

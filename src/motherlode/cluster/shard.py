@@ -19,9 +19,8 @@ import msgspec
 
 from motherlode.cluster.checkpoint_storage import CheckpointStorage
 from motherlode.cluster.coordinator import MIN_MERGE_SECONDS
-from motherlode.cluster.grants import GrantClient
 from motherlode.cluster.outbox import Outbox, Send, unpack
-from motherlode.cluster.shard_messages import Orders, ShardReport, Traffic
+from motherlode.cluster.shard_messages import Orders, ShardReport
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.engine.components import Peers
 from motherlode.crawler.engine.factory import Assembled, assemble
@@ -90,7 +89,6 @@ class Shard:
         self._spec = spec
         self._assembled: Assembled | None = None
         self._outbox: Outbox | None = None
-        self._grants: GrantClient | None = None
         self._checkpoints = CheckpointStorage(spec.job.state, spec.number) if spec.job.state else None
         self._folder = CrawlFolder(spec.work_folder(node))
         self._visits: list[bytes] = []
@@ -138,15 +136,12 @@ class Shard:
 
     async def run(self, coordinator: CoordinatorClient, send: Send) -> ShardResult:
         """Crawl until the coordinator orders the shard to stop."""
-        processors = len(os.sched_getaffinity(0))
-        await self._open_folder(self._spec.make_shard_job(processors))
-        assembled = self._assembled = assemble(
-            self._spec.make_shard_job(processors), self._folder, join=self._make_outbox
-        )
+        job = self._spec.make_shard_job(processors=len(os.sched_getaffinity(0)))
+        await self._open_folder(job)
+        assembled = self._assembled = assemble(job, self._folder, join=self._make_outbox)
         outbox, crawl = self._outbox, assembled.engine
         if outbox is None:
             raise ValueError("internal error: the crawl was assembled without its outbox")
-        self._grants = GrantClient(assembled.frontier)
         self._limit = crawl.pages_started
         if self._spec.job.pages is not None:
             crawl.limit_pages(self._limit)
@@ -156,7 +151,7 @@ class Shard:
             self._incarnation = await coordinator.join(self._spec.number, encode(crawl.totals))
             tasks = [
                 asyncio.create_task(outbox.run(send, idle=lambda: crawl.is_idle)),
-                asyncio.create_task(self._report_periodically(coordinator, assembled)),
+                asyncio.create_task(self._report_periodically(coordinator, assembled, outbox)),
             ]
             if self._checkpoints is not None:
                 tasks.append(asyncio.create_task(self._save_periodically(self._checkpoints, assembled)))
@@ -200,26 +195,23 @@ class Shard:
                     raise
                 await asyncio.sleep(0.2)
 
-    async def _report_periodically(self, coordinator: CoordinatorClient, assembled: Assembled) -> None:
+    async def _report_periodically(self, coordinator: CoordinatorClient, assembled: Assembled, outbox: Outbox) -> None:
         pause = max(_REPORT_SECONDS, self._spec.shards / REPORTS_PER_SECOND)
         while True:
-            orders = await coordinator.report(self._make_report(assembled))
-            self._apply_orders(orders, assembled)
+            orders = await coordinator.report(self._make_report(assembled, outbox))
+            self._apply_orders(orders, assembled, outbox)
             if orders.stop:
                 await self._saving.acquire()  # never released: the storage must stay open while a checkpoint copies it
                 return
             await asyncio.sleep(pause)
 
-    def _make_report(self, assembled: Assembled) -> ShardReport:
-        crawl, frontier, outbox, grants = assembled.engine, assembled.frontier, self._outbox, self._grants
-        if outbox is None or grants is None:
-            raise ValueError("internal error: the shard reports before it was started")
+    def _make_report(self, assembled: Assembled, outbox: Outbox) -> ShardReport:
+        crawl, frontier = assembled.engine, assembled.frontier
         visits, self._visits = self._visits[-_MAX_REPORT_VISITS:], []
         is_idle = crawl.is_idle and outbox.is_empty
         if crawl.is_idle and self._spec.job.pages is not None:
             self._limit = crawl.pages_started  # returns the unused part of the grant
             crawl.limit_pages(self._limit)
-        now = assembled.clock.now()
         return ShardReport(
             shard=self._spec.number,
             incarnation=self._incarnation,
@@ -234,14 +226,9 @@ class Shard:
             known_round=self._round,
             visits=visits,
             delta=self._take_delta(assembled),
-            returned=grants.take_returned(now),
-            wanted=grants.list_wanted(),
-            traffic=Traffic(
-                batches=outbox.batches_sent,
-                links=outbox.links_sent,
-                bytes=outbox.bytes_sent,
-                suppressed=outbox.suppressed,
-            ),
+            returned=frontier.host_queue.take_returned_grants(assembled.clock.now()),
+            wanted=frontier.host_queue.take_needed_grants(),
+            traffic=replace(outbox.traffic),
         )
 
     def _take_delta(self, assembled: Assembled) -> bytes:
@@ -251,26 +238,20 @@ class Shard:
         self._delta_at = now
         return policy.delta()
 
-    def _apply_orders(self, orders: Orders, assembled: Assembled) -> None:
-        outbox, grants = self._outbox, self._grants
-        if outbox is None or grants is None:
-            raise ValueError("internal error: the shard got orders before it was started")
+    def _apply_orders(self, orders: Orders, assembled: Assembled, outbox: Outbox) -> None:
+        crawl, host_queue = assembled.engine, assembled.frontier.host_queue
         self._round = orders.round
         self._merge_seconds = orders.merge_seconds
         for delta in orders.deltas:
             assembled.policy.absorb(delta)  # type: ignore[attr-defined]  # only a `Mergeable` policy gets deltas
-        grants.recall(orders.recalls)
-        grants.add(orders.grants, assembled.clock.now())
+        host_queue.recall_grants(orders.recalls)
+        host_queue.add_grants(orders.grants, assembled.clock.now())
         if orders.limit is not None:
             self._limit = orders.limit
-        if outbox.is_full:
-            assembled.engine.limit_pages(assembled.engine.pages_started)
-        elif orders.limit is not None:
-            assembled.engine.limit_pages(orders.limit)
-        else:
-            assembled.engine.limit_pages(1 << 62)
+        no_limit = 1 << 62
+        crawl.limit_pages(crawl.pages_started if outbox.is_full else no_limit if orders.limit is None else orders.limit)
         if orders.grants or orders.limit is not None:
-            assembled.engine.wake_up()
+            crawl.wake_up()
 
     async def _save_periodically(self, checkpoints: CheckpointStorage, assembled: Assembled) -> None:
         saved_at = time.monotonic()

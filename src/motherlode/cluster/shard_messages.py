@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from motherlode.cluster.grants import AddressGrant
+from motherlode.frontier import AddressGrant
 
 IdleMark = tuple[int, int]
 """Incarnation of a shard and the number of deliveries that it has received."""
@@ -55,9 +55,9 @@ class TerminationDetector:
         return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Traffic:
-    """Counts of what a shard has sent to its peers."""
+    """Counts of what a shard has sent to its peers. The outbox counts here, so a message has a copy."""
 
     batches: int = 0
     links: int = 0

@@ -45,7 +45,6 @@ class CrawlFolder:
 
     @property
     def has_crawl(self) -> bool:
-        """Whether a crawl was started in the folder."""
         return self.job_file.exists()
 
     def create(self, job: Job) -> None:
@@ -159,7 +158,6 @@ class CrawlFolder:
         return [folder for folder in folders if folder.has_crawl]
 
     def list_warc_files(self) -> list[Path]:
-        """Return the WARC files in the order of their responses, one shard after the other."""
         own = sorted(self.warc.glob("*.warc.gz"))
         return own + [path for shard in self.shard_folders() for path in shard.list_warc_files()]
 

@@ -24,11 +24,9 @@ _SPECIAL_IN_PATH = re.compile(f"%[0-9A-Fa-f]{{2}}|[^{_PLAIN}]")
 _SPECIAL_IN_PATTERN = re.compile(f"%[0-9A-Fa-f]{{2}}|[^*{_PLAIN}]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PLAIN_IN_PATH = _UNRESERVED | frozenset(":@!&()+,;=")
-"""In a path, servers treat these characters and their escapes alike: `/wiki/Special:Search` also forbids
-`/wiki/Special%3ASearch`."""
+"""In a path these characters equal their escapes: `/wiki/Special:Search` also forbids `/wiki/Special%3ASearch`."""
 _PLAIN_IN_QUERY = _UNRESERVED | frozenset("/:?@")
-"""In a query these characters delimit nothing (RFC 3986, 3.4), so that they equal their escapes, as in the table of
-RFC 9309, 2.2.2."""
+"""In a query these characters equal their escapes (RFC 9309, 2.2.2). They delimit nothing there (RFC 3986, 3.4)."""
 
 
 def normalize_path(url: str) -> str:
@@ -78,12 +76,7 @@ def _normalize_escape(found: str, plain: frozenset[str]) -> str:
 
 
 class Matcher:
-    """Decides by the rules of one group. The longest matching pattern decides. Allow wins a tie.
-
-    >>> rules = Matcher({"/": False, "/open": True, "/*.gif$": False})
-    >>> rules.allows("/open/a"), rules.allows("/a"), rules.allows("/open/a.gif")
-    (True, False, False)
-    """
+    """Decides by the rules of one group. The longest matching pattern decides. Allow wins a tie."""
 
     def __init__(self, rules: Mapping[str, bool]) -> None:
         self._prefixes = {pattern: allowed for pattern, allowed in rules.items() if not _has_wildcard(pattern)}
@@ -308,11 +301,7 @@ def _is_one_error_apart(found: str, meant: str) -> bool:
 
 
 def _names_agent(value: str, agent: str) -> bool:
-    """Return whether a User-agent line names a product token. A version and further text are ignored (2.2.1).
-
-    >>> _names_agent("Motherlode/1.0 (crawler)", "motherlode"), _names_agent("Motherlode-News", "motherlode")
-    (True, False)
-    """
+    """Return whether a User-agent line names a product token. A version and further text are ignored (2.2.1)."""
     value = value.lower()
     if not value.startswith(agent):
         return False
@@ -344,12 +333,7 @@ _NOT_CACHED = re.compile(r"(?:^|[\s,])no-(?:cache|store)(?![\w-])", re.IGNORECAS
 
 
 class RobotsRules:
-    """The rules for our product token. Invalid lines are ignored, as the standard says.
-
-    >>> rules = RobotsRules(b"User-agent: *\\nDisallow: /private\\nAllow: /private/open\\nCrawl-delay: 2")
-    >>> rules.allows("http://ex.org/private/x"), rules.allows("http://ex.org/private/open"), rules.delay
-    (False, True, 2.0)
-    """
+    """The rules for our product token. Invalid lines are ignored, as the standard says."""
 
     def __init__(self, body: bytes, *, agent: str = PRODUCT_TOKEN) -> None:
         group, self.sitemaps = parse_robots(_decode(_truncate(body)), agent)
@@ -381,8 +365,7 @@ def _truncate(body: bytes) -> bytes:
 def _decode(body: bytes) -> str:
     """Decode a robots.txt: UTF-8 by the standard, UTF-16 if it has a byte order mark. Invalid bytes are kept.
 
-    Concatenated files have byte order marks in the middle, before lines that count. UTF-16 without its mark is ASCII
-    with a zero byte at every letter.
+    Marks in the middle (of concatenated files) and zero bytes (of UTF-16 without its mark) are removed.
     """
     if body.startswith(_UTF16_MARKS) and b"\x00" in body[:64]:
         return body.decode("utf-16", errors="replace")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -22,7 +23,6 @@ from motherlode.frontier.leases import (
     Backoff,
     End,
     Ending,
-    HostEffect,
     Prerequisites,
     UrlEffect,
     given_up,
@@ -37,10 +37,9 @@ from motherlode.frontier.records import (
     Politeness,
     RulesReader,
     UrlState,
-    retry_wait,
     revisit_arm,
 )
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.www.urls import Scope, host_of
@@ -104,18 +103,19 @@ class Frontier:
         self._admit = admit
         """Returns why a URL that was picked is not fetched after all, or ""."""
         self._host_delay = HostDelay(politeness, random or Random(0))
-        self._host_queue = HostQueue(policy=policy, storage=storage, politeness=politeness, host_delay=self._host_delay)
-        self._hosts, self._changed = self._host_queue.hosts, self._host_queue.changed
-        self._backoff = Backoff(host_queue=self._host_queue, host_delay=self._host_delay, politeness=politeness)
+        self.host_queue = HostQueue(policy=policy, storage=storage, politeness=politeness, host_delay=self._host_delay)
+        """The delays of hosts and IP addresses. A shard gets and returns the grants of IP addresses here."""
+        self._hosts, self._changed = self.host_queue.hosts, self.host_queue.changed
+        self._backoff = Backoff(host_queue=self.host_queue, host_delay=self._host_delay, politeness=politeness)
         self._admission = Admission(
             storage=storage,
             policy=policy,
-            host_queue=self._host_queue,
+            host_queue=self.host_queue,
             scope=scope,
             keep_own=keep_own,
             max_untried_hosts=max_untried_hosts,
         )
-        self._prerequisites = Prerequisites(host_queue=self._host_queue, read_rules=read_rules, is_own=is_own)
+        self._prerequisites = Prerequisites(host_queue=self.host_queue, read_rules=read_rules, is_own=is_own)
         self._unsettled = 0
         """URLs that were taken from the queue and have neither ended nor gone back."""
         self._unfinished_at: float | None = None
@@ -152,14 +152,14 @@ class Frontier:
         if self._reopened:
             self.check_clock(now)
             self._reopened = False
-            self._host_queue.snooze_all(now, pause=max(0.0, now - self._admission.now))
+            self.host_queue.snooze_all(now, pause=max(0.0, now - self._admission.now))
         self._admission.now = now
         self._unfinished_at = None
         lease = self._next_held(now)
         if lease is not None:
             return lease
         self._admission.enqueue_due(now)
-        self._host_queue.make_due_ready(now)
+        self.host_queue.make_due_ready(now)
         for _ in range(_MAX_REFUSALS):
             arm = self._policy.pick()
             awaited = self._waits.awaited if self._waits is not None and arm is None else ""
@@ -171,11 +171,11 @@ class Frontier:
                 if lease is not None:
                     return lease
             elif self._waits is not None and awaited:
-                is_soon = self._host_queue.is_ready_soon(awaited, now)
-                if is_soon and now < self._awaited_since + self._host_queue.patience:  # its request may never end
+                is_soon = self.host_queue.is_ready_soon(awaited, now)
+                if is_soon and now < self._awaited_since + self.host_queue.patience:  # its request may never end
                     return None
                 self._waits.leave(awaited)
-            elif not self._host_queue.make_due_ready(now):
+            elif not self.host_queue.make_due_ready(now):
                 return None
         self._unfinished_at = now
         return None
@@ -192,7 +192,9 @@ class Frontier:
         elif seconds > _MAX_JUMP_SECONDS:
             _LOGGER.warning(_SET_BACK, seconds)
         longest = self._backoff.longest
-        cut = self._host_queue.cut_times(now + _MAX_JUMP_SECONDS, longest) + self._admission.cut_times(now + longest)
+        cut = self.host_queue.cut_times(now + _MAX_JUMP_SECONDS, longest) + self._admission.correct_times(
+            partial(min, now + longest)
+        )
         if cut:
             _LOGGER.warning(_TIMES_CUT, cut, longest)
         return _SET_BACK % seconds if seconds > _MAX_JUMP_SECONDS else _TIMES_CUT % (cut, longest) if cut else ""
@@ -201,15 +203,15 @@ class Frontier:
         """Move all times back by the seconds by which the machine's clock was set back."""
         seconds = self._admission.now - now
         _LOGGER.warning(_SET_BACK, seconds)
-        self._host_queue.turn_back(seconds)
-        self._admission.turn_back(seconds)
+        self.host_queue.turn_back(seconds)
+        self._admission.correct_times(lambda when: when - seconds)
         self._admission.now = now
         self._awaited_since -= seconds
 
     def _next_held(self, now: float) -> Lease | None:
         while (held := self._prerequisites.next_held(now)) is not None:
             lease = self._issue(*held, now)
-            self._host_queue.schedule(held[0])
+            self.host_queue.schedule(held[0])
             if lease is not None:
                 return lease
         return None
@@ -248,12 +250,12 @@ class Frontier:
         asked = self._hosts[host_of(lease.url)]
         self._host_delay.note_answer(asked.record, elapsed)
         for name in {lease.host, asked.record.name}:
-            self._host_queue.end_request(self._hosts[name], now)
+            self.host_queue.end_request(self._hosts[name], now)
         if lease.address:
-            self._host_queue.end_request_to(lease.address, now)
+            self.host_queue.end_request_to(lease.address, now)
             if address and address != lease.address:
-                self._host_queue.delay_address(address, now)
-                self._host_queue.set_address(asked, address)
+                self.host_queue.delay_address(address, now)
+                self.host_queue.set_address(asked, address)
 
     def usual_response_time(self, lease: Lease) -> float:
         """Return the smoothed response time of the lease's host in seconds; 0 before its first response."""
@@ -309,13 +311,13 @@ class Frontier:
     ) -> None:
         """End a lease that `lease_for` gave: no URL of a queue depends on it."""
         if how is End.NEXT_ADDRESS:
-            self._host_queue.set_address(asked, "")
+            self.host_queue.set_address(asked, "")
             self._prerequisites.ask_again(host)
         elif lease.kind is not RequestKind.SUBREQUEST:
             if how is End.ROBOTS_UNREADABLE and failure is not None:  # otherwise each subrequest would ask again
-                self._backoff.without_rules(host, failure.kind, now, retry_after=failure.retry_after)
+                self._backoff.without_rules(host, failure, now, 1)
             self._prerequisites.give_up(lease)
-            self._host_queue.schedule(host)
+            self.host_queue.schedule(host)
 
     def _end_page(self, page: _EndedPage, ending: Ending) -> float | None:
         """End the lease of a page, or of a prerequisite for which a page waits, as the table says."""
@@ -328,32 +330,17 @@ class Frontier:
                 host.held = None
         if ending.uncounted and (is_page or ending.url is not UrlEffect.HELD):
             host.unaccounted = max(0, host.unaccounted - 1)
-        wait = self._delay_host(page, ending.host)
-        if ending.drops_address or (ending.url is UrlEffect.RETRIED and page.kind in ADDRESS_IN_DOUBT):
-            self._host_queue.set_address(page.asked, "")
-        if ending.url not in (UrlEffect.DONE, UrlEffect.HELD):
-            self._host_queue.schedule(host)
-        return self._place_url(page, ending.url, wait)
-
-    def _delay_host(self, page: _EndedPage, effect: HostEffect) -> float:
-        """Apply an ending to the delays of the host. Return the seconds until the next attempt, after a failure."""
-        host, now = page.host, page.now
-        retry_after = None if page.failure is None else page.failure.retry_after
-        if effect is HostEffect.RECOVERS:
+        wait = 0.0
+        if ending.url is UrlEffect.DONE:
             host.record.failures = 0
             self._host_delay.recover(host.record)
-        elif effect is HostEffect.RETRY_AFTER:
-            if retry_after and self._politeness.retries:
-                self._backoff.snooze(host, now + retry_wait(retry_after, 0.0))
-        elif effect is not HostEffect.NONE and page.kind is not None:
-            if effect is HostEffect.BACKS_OFF:
-                attempts = page.entry.attempts + 1
-                return self._backoff.after_failure(host, page.kind, now, attempts=attempts, retry_after=retry_after)
-            if effect is HostEffect.FIRST_FAILURE:
-                self._backoff.after_silence(host, page.kind, now)
-            else:
-                self._backoff.without_rules(host, page.kind, now, retry_after=retry_after)
-        return 0.0
+        elif ending.delay is not None and page.failure is not None:
+            wait = ending.delay(self._backoff, host, page.failure, page.now, page.entry.attempts + 1)
+        if ending.drops_address or (ending.url is UrlEffect.RETRIED and page.kind in ADDRESS_IN_DOUBT):
+            self.host_queue.set_address(page.asked, "")
+        if ending.url not in (UrlEffect.DONE, UrlEffect.HELD):
+            self.host_queue.schedule(host)
+        return self._place_url(page, ending.url, wait)
 
     def _place_url(self, page: _EndedPage, effect: UrlEffect, wait: float) -> float | None:
         """Apply an ending to the URL. Return when it may be leased again, if it may."""
@@ -407,24 +394,6 @@ class Frontier:
         record.received += received
         self._changed.add(name)
 
-    # ── grants of IP addresses ───────────────────────────────────────────────────────────────────────
-
-    def take_needed_grants(self) -> list[str]:
-        """Return the IP addresses for which a grant is needed. Each is returned once until it is needed again."""
-        return self._host_queue.take_needed_grants()
-
-    def grant_address(self, address: str, now: float, *, wait: float, hosts: Mapping[str, float]) -> None:
-        """Grant an IP address to this shard after `wait` seconds, and its `hosts` after their own seconds."""
-        self._host_queue.grant(address, now, wait=wait, hosts=hosts)
-
-    def recall_address(self, address: str) -> None:
-        """Start no new requests to the IP address, because another shard needs its grant."""
-        self._host_queue.recall(address)
-
-    def give_back_address(self, address: str, now: float) -> tuple[float, dict[str, float]] | None:
-        """Return the remaining delays in seconds of a recalled IP address and its hosts; None while it is in use."""
-        return self._host_queue.give_back(address, now)
-
     # ── state of the whole frontier ────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -437,8 +406,8 @@ class Frontier:
 
     def idle_until(self) -> float | None:
         """Return the time from which `lease` may return a lease again; None if that needs another response first."""
-        patience = self._awaited_since + self._host_queue.patience if self._awaited else None
-        times = (self._host_queue.next_time(), self._admission.next_time(), self._unfinished_at, patience)
+        patience = self._awaited_since + self.host_queue.patience if self._awaited else None
+        times = (self.host_queue.next_time(), self._admission.next_time(), self._unfinished_at, patience)
         return min((time for time in times if time is not None), default=None)
 
     @property
@@ -470,7 +439,7 @@ class Frontier:
 
     @property
     def host_count(self) -> int:
-        return self._host_queue.host_count + self._admission.domains.withheld_hosts
+        return self.host_queue.host_count + self._admission.domains.withheld_hosts
 
     def host_records(self) -> list[HostRecord]:
         """Return the records of the hosts that this run or an earlier one contacted."""

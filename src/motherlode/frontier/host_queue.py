@@ -7,12 +7,13 @@ Hosts with the same IP address share its delay. If several shards use the same I
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
-from motherlode.frontier.records import Host, HostDelay, HostRecord, Politeness, ReadyTimes, SnoozedHosts
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.records import AddressGrant, Host, HostDelay, HostRecord, Politeness, ReadyTimes, SnoozedHosts
+from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Policy
 
 MAX_READY_HOSTS = 16
@@ -73,6 +74,8 @@ class HostQueue:
         """True if other shards use the same IP addresses. Only the shard with the grant may use an IP address."""
         self._needed_grants: dict[str, None] = {}
         """IP addresses for which hosts wait and for which this shard has no grant."""
+        self._recalled: dict[str, None] = {}
+        """IP addresses whose grants must be given back when their requests in flight have ended."""
         self._max_awaited_seconds = min(_MAX_AWAITED_SECONDS, _MAX_AWAITED_SECONDS * politeness.delay)
         """Longest snooze in seconds for which a policy may wait; 0 if the configured delay is 0."""
         self.patience = max(_MIN_PATIENCE_SECONDS, self._max_awaited_seconds)
@@ -173,10 +176,14 @@ class HostQueue:
 
     def turn_back(self, seconds: float) -> None:
         """Move all times back, because the machine's clock was set back. Waiting times keep their length."""
+
+        def earlier(time: float) -> float:
+            return time - seconds
+
         self._not_before -= seconds
         self._addresses_not_before -= seconds
         for host in self.hosts.values():
-            host.record.turn_back(seconds)
+            host.record.correct_times(earlier, earlier)
         for address in self._addresses.values():
             address.ready_at -= seconds
         for times in (self.ready_times, self.held_times, self._address_times):
@@ -185,12 +192,12 @@ class HostQueue:
 
     def cut_times(self, now: float, longest: float) -> int:
         """Reduce restored times that are more than `longest` seconds ahead. Return the number of affected hosts."""
-        late = [
-            name
-            for name, host in self.hosts.items()
-            if host.record.cut_times(now, now + max(longest, self.delay(host)))
-        ]
-        self.changed.update(late)
+        late = set()
+        for name, host in self.hosts.items():
+            latest = now + max(longest, self.delay(host))
+            if host.record.correct_times(partial(min, latest), partial(min, now)):
+                late.add(name)
+        self.changed |= late
         return len(late)
 
     # ── ready and snoozed hosts ──────────────────────────────────────────────────────────────────────────
@@ -418,38 +425,41 @@ class HostQueue:
 
     def take_needed_grants(self) -> list[str]:
         """Return the IP addresses for which a grant is needed. Each is returned once until it is needed again."""
-        names = list(self._needed_grants)
-        self._needed_grants.clear()
-        return [name for name in names if not self._address(name).granted]
+        needed, self._needed_grants = self._needed_grants, {}
+        return [name for name in needed if name not in self._recalled and not self._address(name).granted]
 
-    def grant(self, name: str, now: float, *, wait: float, hosts: Mapping[str, float]) -> None:
-        """Accept the grant of an IP address.
+    def add_grants(self, grants: Sequence[AddressGrant], now: float) -> None:
+        """Accept grants of IP addresses, with the delays that the previous holders left."""
+        for grant in grants:
+            address = self._address(grant.address)
+            address.granted = True
+            address.recent_hosts = {}
+            address.ready_at = max(address.ready_at, now + grant.wait)
+            for host, wait in grant.hosts.items():
+                record = self.host(host).record
+                record.ready_at = max(record.ready_at, now + wait)
+            self._schedule_waiting(address.waiting_hosts, address.ready_at)
+            address.waiting_hosts = ()
+            self._address_times.push(address.ready_at, address.name)
 
-        It may be used after `wait` seconds. `hosts` has the seconds after which hosts at it may be contacted.
-        """
-        address = self._address(name)
-        address.granted = True
-        address.recent_hosts = {}
-        address.ready_at = max(address.ready_at, now + wait)
-        for host_name, rest in hosts.items():
-            record = self.host(host_name).record
-            record.ready_at = max(record.ready_at, now + rest)
-        self._schedule_waiting(address.waiting_hosts, address.ready_at)
-        address.waiting_hosts = ()
-        self._address_times.push(address.ready_at, name)
+    def recall_grants(self, addresses: Sequence[str]) -> None:
+        """Start no new requests to IP addresses that other shards need."""
+        for name in addresses:
+            address = self._address(name)
+            address.granted = False
+            self._recalled[name] = None
+            self._snooze_hosts_at(address)
 
-    def recall(self, name: str) -> None:
-        """Start no new requests to the IP address. Call `give_back` when the requests in flight have ended."""
-        address = self._address(name)
-        address.granted = False
-        self._snooze_hosts_at(address)
-
-    def give_back(self, name: str, now: float) -> tuple[float, dict[str, float]] | None:
-        """Return the remaining delays in seconds of the IP address and its hosts; None while a request is in flight."""
-        address = self._address(name)
-        if address.in_flight:
-            return None
-        if address.queue or address.waiting_hosts:
-            self._needed_grants[name] = None
-        delays = {host: self.hosts[host].record.ready_at - now for host in address.recent_hosts}
-        return max(0.0, address.ready_at - now), {host: delay for host, delay in delays.items() if delay > 0}
+    def take_returned_grants(self, now: float) -> list[AddressGrant]:
+        """Return the recalled grants whose last request has ended, with the remaining delays. They are gone then."""
+        returned = []
+        for address in [self._address(name) for name in self._recalled]:
+            if address.in_flight:
+                continue
+            del self._recalled[address.name]
+            if address.queue or address.waiting_hosts:
+                self._needed_grants[address.name] = None
+            delays = {host: self.hosts[host].record.ready_at - now for host in address.recent_hosts}
+            hosts = {host: delay for host, delay in delays.items() if delay > 0}
+            returned.append(AddressGrant(address.name, max(0.0, address.ready_at - now), hosts))
+        return returned

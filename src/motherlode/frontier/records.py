@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
@@ -97,6 +97,10 @@ def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: 
     )
 
 
+Correct = Callable[[float], float]
+"""Returns the corrected value of a time that was stored before the machine's clock was set."""
+
+
 class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     """The state of a host that is stored between runs."""
 
@@ -132,24 +136,14 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     admitted: bool = True
     """True if the limit on untried hosts of its domain admits the host (see `Admission`)."""
 
-    def turn_back(self, seconds: float) -> None:
-        """Move all times back, because the machine's clock was set back."""
-        self.ready_at -= seconds
-        self.robots_at -= seconds
-        self.secure_robots_at -= seconds
+    def correct_times(self, ready: Correct, event: Correct) -> bool:
+        """Correct the ready time and the times of past events. Return whether one of them changed."""
+        before = (self.ready_at, self.robots_at, self.secure_robots_at, self.unread_since)
+        self.ready_at = ready(self.ready_at)
+        self.robots_at, self.secure_robots_at = event(self.robots_at), event(self.secure_robots_at)
         if self.unread_since is not None:
-            self.unread_since -= seconds
-
-    def cut_times(self, now: float, latest: float) -> bool:
-        """Reduce a ready time after `latest`, and times of past events after `now`. Return whether there was one."""
-        events = (self.robots_at, self.secure_robots_at, self.unread_since or 0.0)
-        if self.ready_at <= latest and max(events) <= now:
-            return False
-        self.ready_at = min(self.ready_at, latest)
-        self.robots_at, self.secure_robots_at = min(self.robots_at, now), min(self.secure_robots_at, now)
-        if self.unread_since is not None:
-            self.unread_since = min(self.unread_since, now)
-        return True
+            self.unread_since = event(self.unread_since)
+        return before != (self.ready_at, self.robots_at, self.secure_robots_at, self.unread_since)
 
     def rules_for(self, url: str) -> tuple[bytes | None, float]:
         """Return the robots.txt for a URL of this host, and when it was read."""
@@ -189,6 +183,16 @@ class Lease(Request, frozen=True, kw_only=True):
     def is_revisit(self) -> bool:
         """The lease is for a known page; not for a prerequisite of one."""
         return self.kind is RequestKind.PAGE and self.entry.is_revisit
+
+
+class AddressGrant(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Permission for a shard to send requests to an IP address."""
+
+    address: str
+    wait: float
+    """Seconds until the next request to the address."""
+    hosts: Mapping[str, float] = {}
+    """Seconds until the next request to a host at the address, by host."""
 
 
 # ── Settings ─────────────────────────────────────────────────────────────────────────────────────────
@@ -322,11 +326,9 @@ class HostRules(Protocol):
     @property
     def delay(self) -> float | None:
         """Crawl-delay in seconds; None if the file has none."""
-        ...
 
     def allows(self, url: str) -> bool:
         """Return whether the rules allow our crawler to fetch the URL."""
-        ...
 
 
 RulesReader = Callable[[bytes], HostRules]

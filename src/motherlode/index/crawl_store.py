@@ -16,7 +16,7 @@ _LOCK_TIMEOUT_SECONDS = 10.0
 """How long to wait for a locked store."""
 
 
-class CrawlStore(Protocol):
+class CrawlStore(Store, Protocol):
     """The store of a crawl, in this process or in another one."""
 
     def has(self, url: str) -> bool:
@@ -30,10 +30,6 @@ class CrawlStore(Protocol):
     def index_words(self, path: Path) -> None:
         """Index the words of all pages written from now on. A new word index is first filled from the whole store."""
         ...
-
-    def write(self, records: Sequence[PageRecord]) -> None: ...
-
-    def flush(self) -> None: ...
 
     def finish(self, ended_at: float) -> None:
         """Record the end of the run."""
@@ -149,7 +145,12 @@ class BatchWriter:
         loop = asyncio.get_running_loop()
         while self._error is None:
             async with self._changed:
-                await self._changed.wait_for(self._is_due)
+                await self._changed.wait_for(
+                    lambda: (
+                        self._pending
+                        and (self._written < self._flush_target or self._pending_quads >= self._batch_quads)
+                    )
+                )
                 records, self._pending = self._pending, []
                 self._pending_quads = 0
                 self._changed.notify_all()
@@ -160,13 +161,6 @@ class BatchWriter:
                 self._written += len(records)
                 self._changed.notify_all()
 
-    def _is_due(self) -> bool:
-        return bool(self._pending) and (self._written < self._flush_target or self._pending_quads >= self._batch_quads)
-
-    def _end(self) -> None:
-        self._at_end()
-        self._store.flush()
-
     async def close(self) -> None:
         """Write all pending pages, then stop. OSError if a page could not be written."""
         if self._closed:
@@ -174,7 +168,8 @@ class BatchWriter:
         self._closed = True
         try:
             await self.flush()
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
+            for step in (self._at_end, self._store.flush):
+                await asyncio.get_running_loop().run_in_executor(self._thread, step)
         finally:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

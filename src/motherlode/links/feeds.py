@@ -14,6 +14,7 @@ from motherlode.www.xml import Element, local_name
 
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _SERVICE_RELS = frozenset({"self", "hub", "edit", "edit-media", "enclosure", "replies"})
+_IS_URL = re.compile(r"\s*https?://", re.IGNORECASE)
 
 
 def feed_links(document: Document, options: LinkOptions) -> list[Link]:
@@ -42,20 +43,15 @@ def _element_links(holder: Element, page_url: str) -> Iterator[Link]:
         elif name == "link":
             rel, media_type = ((child.get(key) or "").lower()[:MAX_TEXT_CHARACTERS] for key in ("rel", "type"))
             references.append((child.get("href") or child.text or "", rel, media_type))
-        elif name == "guid" and _is_permanent_link(child):
-            references.append((child.text or "", "", ""))
+        elif name == "guid":
+            is_url = _IS_URL.match(child.text or "")  # the standard demands it, but many feeds use numbers or names
+            if is_url and (child.get("isPermaLink") or "true").lower() == "true":
+                references.append((child.text or "", "", ""))
     resolver = HrefResolver(_base(holder, page_url))
     for reference, rel, media_type in references:
         url = resolver.page(reference)
         if url is not None and rel not in _SERVICE_RELS:
             yield Link(url=url, source=LinkSource.FEED, anchor=title, rel=rel, type=media_type)
-
-
-def _is_permanent_link(guid: Element) -> bool:
-    """Return whether a `guid` is a URL. By the standard that is the default, but many feeds use numbers or names."""
-    if (guid.get("isPermaLink") or "true").lower() != "true":
-        return False
-    return (guid.text or "").strip().lower().startswith(("http://", "https://"))
 
 
 def _base(holder: Element, page_url: str) -> str:
@@ -95,20 +91,15 @@ def sitemap_links(document: Document, options: LinkOptions) -> list[Link]:
         document.problems.append(
             Problem(syntax=None, message=message, line=tree.line, column=tree.column, repaired=is_repaired)
         )
-    locations = [] if tree.root is None else list(_find_locations(tree.root))
+    # `loc` elements of entries, also of entries inside others after a missing end tag, but not of images
+    found = [] if tree.root is None else tree.root.iter("{*}loc")
+    locations = [location for location in found if local_name(location.getparent()).lower() in _ENTRIES]
     if tree.error and _CUT_URL.search(document.text[-_TAIL_CHARACTERS:]):
         del locations[-1:]
     locations.sort(key=_last_change, reverse=True)
     found = [] if tree.root is None else tree.root.iter(_ALTERNATE)
     alternates = [link.get("href") or "" for link in found if "alternate" in (link.get("rel") or "").lower().split()]
     return _resolve_links([*(location.text or "" for location in locations), *alternates], document, options)
-
-
-def _find_locations(root: Element) -> Iterator[Element]:
-    """Yield the `loc` elements of entries, also of entries inside others after a missing end tag, but not of images."""
-    for location in root.iter("{*}loc"):
-        if local_name(location.getparent()).lower() in _ENTRIES:
-            yield location
 
 
 def _last_change(location: Element) -> str:

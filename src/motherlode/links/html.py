@@ -116,7 +116,9 @@ class ContextReader:
                 node = node.parent
         path = path or ""
         for key, node in reversed(waiting):
-            path = self._paths[key] = _append_node(path, node)
+            if len(path) < _MAX_PATH_CHARACTERS and node.is_element_node:
+                path = _append_step(path, node.tag or "", (node.attributes.get("class") or "")[:_MAX_CLASS_CHARACTERS])
+            self._paths[key] = path
         return path
 
 
@@ -136,13 +138,6 @@ def _alternative_text(element: LexborNode, attributes: Mapping[str, str | None])
     if image is not None and image.tag == "-text":  # white space
         image = image.next
     return shorten(image.attributes.get("alt") or "") if image is not None and image.tag == "img" else ""
-
-
-def _append_node(path: str, node: LexborNode) -> str:
-    if len(path) >= _MAX_PATH_CHARACTERS or not node.is_element_node:
-        return path
-    classes = node.attributes.get("class")
-    return _append_step(path, node.tag or "", classes[:_MAX_CLASS_CHARACTERS] if classes else "")
 
 
 @lru_cache(maxsize=8192)
@@ -215,7 +210,8 @@ _RESOURCE_RELATIONS = frozenset(
     )
 )
 """Relations of link elements to resources of the page or to services, but not to other pages."""
-_SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
+_OTHER_SCHEME = re.compile(r"\s*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+"""The start of a reference that is neither relative nor http(s). Images and scripts can be references too."""
 _MENTIONS_PER_LINK = 8
 """Average number of mentions per URL after which reading stops."""
 
@@ -245,7 +241,11 @@ class _PageLinks:
         self._known = known
         self._limit = options.page_links
         self._outside = options.outside or (lambda url: False)
-        self._page = _encode_queries(document.charset, HrefResolver(document.base, options.kept_extensions).page)
+        resolve = HrefResolver(document.base, options.kept_extensions).page
+        self._page: Callable[[str], str | None] = resolve
+        if not document.charset.startswith("utf"):  # queries are encoded in the charset of the page
+            charset = document.charset
+            self._page = lambda given: resolve(given if given.isascii() else encode_query(charset, given))
         self._context = ContextReader(TextBudget(len(document.body)))
 
     def read(self, elements: Iterable[LexborNode]) -> None:
@@ -264,7 +264,7 @@ class _PageLinks:
                 break
             url = page(reference)
             if url is None:
-                self.has_long = self.has_long or (len(reference) > MAX_URL_LENGTH and _is_http_reference(reference))
+                self.has_long |= len(reference) > MAX_URL_LENGTH and not _OTHER_SCHEME.match(reference)
             else:
                 earlier = best.get(url)
                 if earlier is None:
@@ -305,19 +305,6 @@ class _PageLinks:
             tag_path=path,
             nofollow="nofollow" in rel.split() if rel else False,
         )
-
-
-def _is_http_reference(reference: str) -> bool:
-    """Return whether a reference is relative or http(s). Images and scripts can be references too."""
-    scheme = _SCHEME.match(reference)
-    return scheme is None or scheme[1].lower() in ("http", "https")
-
-
-def _encode_queries(charset: str, page: Callable[[str], str | None]) -> Callable[[str], str | None]:
-    """Wrap `page` so that queries are encoded in the charset of the page if it is not UTF-8 or UTF-16."""
-    if charset.startswith("utf"):
-        return page
-    return lambda reference: page(reference if reference.isascii() else encode_query(charset, reference))
 
 
 def _reference(tag: str, attributes: Attributes) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from motherlode.model import Combines, Policy
+from motherlode.model import Combines, Policy, SummaryLine
 from motherlode.policies.registry import policy_from
 
 FORMAT = 1
@@ -166,19 +166,6 @@ def _reading(model: Model, name: str) -> Iterator[None]:
         ) from error
 
 
-def _check_same_origin(name: str, model: Model, first_name: str, first: Model) -> None:
-    """Raise ModelError if two models were learned by different policies, for different targets or rewards."""
-    for field, one, other in (
-        ("policy", policy_family(model.policy), policy_family(first.policy)),
-        ("target", model.target, first.target),
-        ("reward", model.reward, first.reward),
-    ):
-        if one != other:
-            raise ModelError(
-                f"{name} was learned with the {field} {one!r}, {first_name} with {other!r}: only equals are merged"
-            )
-
-
 def merge_models(models: Sequence[tuple[str, Model]], *, made_at: str, version: str) -> Model:
     """Merge models into one and add up their counts. Each model comes with its name for error messages."""
     if len(models) < 2:
@@ -188,7 +175,15 @@ def merge_models(models: Sequence[tuple[str, Model]], *, made_at: str, version: 
     if not isinstance(policy, Combines):
         raise ModelError(f"the policy {first.policy} learns nothing that could be merged")
     for name, model in models:
-        _check_same_origin(name, model, first_name, first)
+        for field, one, other in (
+            ("policy", policy_family(model.policy), policy_family(first.policy)),
+            ("target", model.target, first.target),
+            ("reward", model.reward, first.reward),
+        ):
+            if one != other:
+                raise ModelError(
+                    f"{name} was learned with the {field} {one!r}, {first_name} with {other!r}: only equals are merged"
+                )
         with _reading(model, name):
             policy.merge(model.state)
     return Model(
@@ -202,3 +197,11 @@ def merge_models(models: Sequence[tuple[str, Model]], *, made_at: str, version: 
         crawls=sum(model.crawls for _, model in models),
         state=policy.dump(),
     )
+
+
+def best_and_worst(
+    what: str, columns: tuple[str, ...], rows: Sequence[tuple[str | float, ...]], most: int
+) -> list[SummaryLine]:
+    """Return tables of the best and the worst of some rows, at most `most` each. The rows are sorted, best first."""
+    chosen = (("best", rows[:most]), ("worst", rows[most:][::-1][:most]))
+    return [SummaryLine(title=f"{name} {what}", columns=columns, rows=tuple(part)) for name, part in chosen if part]

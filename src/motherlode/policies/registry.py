@@ -1,7 +1,7 @@
 """The table of policies by the names that users type.
 
 A name is a word, optionally with arguments: in order after colons (`bandit:success-rate:0.2:1000`), or by name
-(`bandit:success-rate:exploration=0.2,decay=1000`). To add a policy, write a factory function with `@_policy`. Its
+(`bandit:success-rate:exploration=0.2,decay=1000`). To add a policy, write a factory function with `@PolicyLine`. Its
 parameters after `seed` are the arguments of the name, as text. The command line, the tests and the benchmarks read the
 table. A factory imports its policy when it is called, so that unused policies cost no import time.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
@@ -46,65 +46,51 @@ class Aims(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class PolicyLine:
-    """One policy in the table."""
+    """One policy in the table. It is used as the decorator of the factory function."""
 
-    make: Factory
     usage: str
     """The syntax of the name."""
     about: str
     """One sentence that helps users to choose."""
-    examples: tuple[str, ...]
-    """Valid names, for lists, hints, tests and benchmarks."""
-    parts: str
+    parts: str = ""
     """Explanation of the arguments."""
-    reads_known_links: bool
+    examples: tuple[str, ...] = ()
+    """Valid names, for lists, hints, tests and benchmarks. By default the first word of the name."""
+    reads_known_links: bool = False
     """Whether the policy needs the attributes of all links of a page, including links that were found before."""
+    make: Factory = field(init=False)
 
-
-def _policy(
-    usage: str, about: str, *, parts: str = "", examples: tuple[str, ...] = (), reads_known_links: bool = False
-) -> Callable[[Factory], Factory]:
-    """Return a decorator that adds a factory to the table. By default the only example is the word itself."""
-
-    def add(make: Factory) -> Factory:
-        word = re.split("[:[]", usage)[0]
-        POLICY_TABLE[word] = PolicyLine(
-            make=make,
-            usage=usage,
-            about=about,
-            examples=examples or (word,),
-            parts=parts,
-            reads_known_links=reads_known_links,
-        )
+    def __call__(self, make: Factory) -> Factory:
+        word = re.split("[:[]", self.usage)[0]
+        self.make, self.examples = make, self.examples or (word,)
+        POLICY_TABLE[word] = self
         return make
 
-    return add
 
-
-@_policy("bfs", "Breadth-first: URLs in the order of their discovery.")
+@PolicyLine("bfs", "Breadth-first: URLs in the order of their discovery.")
 def _bfs(seed: int) -> Policy:
     from motherlode.policies.baselines.orders import breadth_first
 
     return breadth_first()
 
 
-@_policy("dfs", "Depth-first: URLs in the reverse order of their discovery.")
+@PolicyLine("dfs", "Depth-first: URLs in the reverse order of their discovery.")
 def _dfs(seed: int) -> Policy:
     from motherlode.policies.baselines.orders import depth_first
 
     return depth_first()
 
 
-@_policy("random", "A random waiting URL, each with the same probability.")
+@PolicyLine("random", "A random waiting URL, each with the same probability.")
 def _random(seed: int) -> Policy:
     from motherlode.policies.baselines.orders import random_order
 
     return random_order(Random(seed))
 
 
-@_policy(
+@PolicyLine(
     "ldcoc[:SETS[:BITS[:SEED]]]",
     "An online classifier that predicts which URIs return data.",
     parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED",
@@ -121,7 +107,7 @@ def _ldcoc(seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0")
     return Ldcoc(random=Random(seed), sets=sets, learner=default_learner(1 << size), hash_seed=hash_number)
 
 
-@_policy(
+@PolicyLine(
     "linkanalysis[:literal][:FOLDER]",
     "First links that look like RDF, then links similar to pages that led to RDF.",
     parts="literal applies the paper's path rule literally, FOLDER holds your own word lists",
@@ -149,7 +135,7 @@ _FUNCTIONS = (
 )
 
 
-@_policy(
+@PolicyLine(
     "bandit:FUNCTION[:λ[:m]]",
     "The host with the highest value, or with probability λ any host; in it the page that Naive Bayes ranks first.",
     parts=f"FUNCTION is {', '.join(_FUNCTIONS[:-1])} or {_FUNCTIONS[-1]}; "
@@ -157,7 +143,9 @@ _FUNCTIONS = (
     examples=tuple(f"bandit:{function}" for function in _FUNCTIONS),
 )
 def _bandit(seed: int, function: str, exploration: str | None = None, decay: str | None = None) -> Policy | None:
-    from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes, OnlineRater
+    from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
+    from motherlode.policies.anthelion.classifiers import NaiveBayes
+    from motherlode.policies.anthelion.url_classifier import Features, OnlineRater
 
     if function not in FUNCTIONS:
         return None
@@ -177,31 +165,35 @@ def _bandit(seed: int, function: str, exploration: str | None = None, decay: str
 _FEATURES = "FEATURES are url, parent and sibling, one or several joined by +, as in url+parent"
 
 
-@_policy("nb-online[:FEATURES]", "The page that Naive Bayes ranks first; it learns from every page.", parts=_FEATURES)
+@PolicyLine(
+    "nb-online[:FEATURES]", "The page that Naive Bayes ranks first; it learns from every page.", parts=_FEATURES
+)
 def _nb_online(seed: int, features: str = "url+parent") -> Policy:
-    from motherlode.policies.anthelion import NaiveBayes
+    from motherlode.policies.anthelion.classifiers import NaiveBayes
 
     return _online(NaiveBayes(), features, seed)
 
 
-@_policy(
-    "ht-online[:FEATURES]", "The page that a Hoeffding tree likes best, which learns from every page.", parts=_FEATURES
+@PolicyLine(
+    "ht-online[:FEATURES]", "The page that a Hoeffding tree ranks first, which learns from every page.", _FEATURES
 )
 def _ht_online(seed: int, features: str = "url+parent") -> Policy:
-    from motherlode.policies.anthelion import HoeffdingTree
+    from motherlode.policies.anthelion.classifiers import HoeffdingTree
 
     return _online(HoeffdingTree(), features, seed)
 
 
 def _online(classifier: Classifier, features: str, seed: int) -> Policy:
-    from motherlode.policies.anthelion import FUNCTIONS, Features, FeatureSet, HostBandit, OnlineRater
+    from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
+    from motherlode.policies.anthelion.url_classifier import Features, FeatureSet, OnlineRater
 
     rater = OnlineRater(Features(FeatureSet.named(features)), classifier)
     return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
 
 
 def _static(kind: str, seed: int, pages: str) -> Policy:
-    from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit
+    from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
+    from motherlode.policies.anthelion.url_classifier import Features
     from motherlode.policies.baselines.static_classifier import StaticRater, fit_tree, sklearn_fit
 
     (count,) = _whole_numbers((pages,), f"K is the number of pages to train on, as in {kind}-static:1000")
@@ -215,7 +207,7 @@ for _kind, _trained in (
     ("svm", "then by a linear support vector machine (needs scikit-learn)"),
     ("knn", "then by the five nearest neighbours among them (needs scikit-learn)"),
 ):
-    _policy(
+    PolicyLine(
         f"{_kind}-static:K",
         f"Breadth-first for K pages, {_trained}.",
         parts="K is the number of pages to train on",
@@ -223,21 +215,21 @@ for _kind, _trained in (
     )(partial(_static, _kind))
 
 
-@_policy("pld", "The pay-level domain with the highest share of relevant pages so far, as in SWSE.")
+@PolicyLine("pld", "The pay-level domain with the highest share of relevant pages so far, as in SWSE.")
 def _pld(seed: int) -> Policy:
     from motherlode.policies.baselines.pay_level_domains import SharePolicy
 
     return SharePolicy()
 
 
-@_policy("ldspider", "Breadth-first, round robin over the pay-level domains, as in LDSpider.")
+@PolicyLine("ldspider", "Breadth-first, round robin over the pay-level domains, as in LDSpider.")
 def _ldspider(seed: int) -> Policy:
     from motherlode.policies.baselines.pay_level_domains import RoundRobinPolicy
 
     return RoundRobinPolicy()
 
 
-@_policy(
+@PolicyLine(
     "bounded[:DEPTH[:GROWTH]]",
     "Breadth-first to a depth that grows at relevant pages and shrinks at others, as in Swoogle, BioCrawler.",
     parts="DEPTH is the depth of seeds, GROWTH is added to it at a relevant page, both from 1 to 255",
@@ -249,7 +241,7 @@ def _bounded(seed: int, depth: str = "3", growth: str | None = None) -> Policy:
     return BoundedPolicy(*numbers)
 
 
-@_policy("motherlode", "Our own: learns which kinds of links lead to relevant pages, directly or over other pages.")
+@PolicyLine("motherlode", "Our own: learns which kinds of links lead to relevant pages, directly or over other pages.")
 def _motherlode(seed: int) -> Policy:
     from motherlode.policies.motherlode import Motherlode
 

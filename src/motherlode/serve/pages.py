@@ -20,7 +20,7 @@ from motherlode.crawler.report.markup import open_templates
 from motherlode.index.fulltext import Hit, Search, Snippet
 from motherlode.index.query.diagnostics import query_form
 from motherlode.index.query.query_worker import QueryRequest
-from motherlode.model.terms import PREFIXES
+from motherlode.model.terms import prefixed_name
 from motherlode.serve.query_pool import MAX_PAGE_RESULT_BYTES, QueryFailure, QueryPool, Row, Term, parse_results
 
 _MAX_HOSTS, _MAX_FAILURES = 12, 8
@@ -60,17 +60,6 @@ def is_web_url(url: str) -> bool:
     return url.lower().startswith(("http://", "https://"))
 
 
-def prefixed_name(iri: str) -> str:
-    """Return an IRI as a prefixed name, if a common prefix fits; otherwise the IRI. Long ones are cut.
-
-    >>> prefixed_name("http://schema.org/name"), prefixed_name("urn:x")
-    ('schema:name', 'urn:x')
-    """
-    fitting = (name for name, start in PREFIXES.items() if iri.startswith(start) and len(iri) > len(start))
-    prefix = next(fitting, None)
-    return cut(iri if prefix is None else f"{prefix}:{iri[len(PREFIXES[prefix]) :]}", 120)
-
-
 def cut(text: str, max_length: int = 600) -> str:
     """Return the text, or its beginning with an ellipsis if it is too long."""
     return text if len(text) <= max_length else text[: max_length - 1] + "…"
@@ -87,7 +76,7 @@ def split_marks(snippet: Snippet) -> Iterator[tuple[str, bool]]:
 
 
 templates = open_templates("motherlode.serve")
-templates.filters |= {"cut": cut, "prefixed_name": prefixed_name, "split_marks": split_marks}
+templates.filters.update(cut=cut, split_marks=split_marks, prefixed_name=lambda iri: cut(prefixed_name(iri), 120))
 templates.tests["web_url"] = is_web_url
 templates.globals.update(own_url=own_url, entity_url=entity_url)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
@@ -141,12 +141,11 @@ class ExperimentSetup:
         return WebSpec(web=self.web, target=self.target, keep_missing=self.keep_missing)
 
     def budget(self, page_count: int) -> int:
-        """Budget in requests."""
+        """Return the budget in requests: at least one if the web holds a page and the share is above 0."""
+        share = DEFAULT_SHARE if self.share is None else self.share
+        budget = max(round(share * page_count), min(1, page_count) if share > 0 else 0)
         if self.pages is not None:
             budget = self.pages
-        else:
-            share = DEFAULT_SHARE if self.share is None else self.share
-            budget = max(round(share * page_count), min(1, page_count) if share > 0 else 0)  # at least one
         if budget < 1:
             raise ValueError(f"a budget of {budget} requests is none: the web holds {page_count:,} pages")
         return budget
@@ -245,7 +244,7 @@ def run_experiment(
         rows=tuple(_row(one, question, yardsticks, available) for one in done if one.trial.policy not in added),
         yardsticks=yardsticks,
         available=available,
-        notes=(*notes, *_of_model(question, model), *_notes(question, budget, web.page_count, available, done)),
+        notes=(*notes, *_notes(question, model, budget, web.page_count, available, done)),
     )
 
 
@@ -263,15 +262,14 @@ def _starts(web: SimulatedWeb, seeds: Sequence[str]) -> tuple[tuple[str, ...], l
 
 
 def _available(web: SimulatedWeb, progress: Progress) -> dict[str, int]:
-    return dict(Counter(host_of(url) for url, relevant in _told(web, progress) if relevant))
-
-
-def _told(web: SimulatedWeb, progress: Progress) -> Iterator[tuple[str, bool]]:
-    """Read the labels of the whole web. This is slow on a synthetic web, because its pages are computed."""
-    for number, label in enumerate(web.labels()):
+    """Return the relevant pages per host. This is slow on a synthetic web, because its pages are computed."""
+    found: Counter[str] = Counter()
+    for number, (url, relevant) in enumerate(web.labels()):
         if number % _TELL_EVERY == 0:
             progress(ExperimentProgress(what="looking through the web", done=number, of=web.page_count, unit="pages"))
-        yield label
+        if relevant:
+            found[host_of(url)] += 1
+    return dict(found)
 
 
 def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
@@ -287,7 +285,8 @@ def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
 
 
 def _run(one: TrialProgress) -> str:
-    """
+    """Return the progress of one trial as text.
+
     >>> _run(TrialProgress(Trial(policy="bfs", seed=2, pages=9000, seeds=()), asked=1200))
     'bfs (seed 2) 1,200 of 9,000'
     """
@@ -296,19 +295,16 @@ def _run(one: TrialProgress) -> str:
     return f"{trial.policy} (seed {trial.seed}) {how_far}"
 
 
-def _of_model(question: ExperimentSetup, model: Model | None) -> list[str]:
-    warning = "" if model is None else warn_other_target(model, target=question.target, name=question.model)
-    return [warning] if warning else []
-
-
 def _notes(
     question: ExperimentSetup,
+    model: Model | None,
     budget: int,
     page_count: int,
     available: dict[str, int] | None,
     done: Sequence[TrialResult],
 ) -> list[str]:
-    notes = []
+    warning = "" if model is None else warn_other_target(model, target=question.target, name=question.model)
+    notes = [warning] if warning else []
     if budget > page_count:
         notes.append(
             f"the budget of {budget:,} requests is larger than the web ({page_count:,} pages): "

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from motherlode.model import Link, Outcome, Rating
 from motherlode.policies.priority_queue import WaitRule
@@ -38,7 +38,9 @@ class LinkGraph:
     calendars. The nearest of these are included, up to the number of counted pages.
     """
 
-    def __init__(self, web: SimulatedWeb) -> None:
+    def __init__(self, web: SimulatedWeb, on_page: Callable[[], None] = lambda: None) -> None:
+        """`on_page` is called for each page that is read."""
+        self._on_page = on_page
         self.numbers: dict[str, int] = {}
         self.relevant: list[bool] = []
         self.out: list[Sequence[int]] = []
@@ -59,10 +61,11 @@ class LinkGraph:
         self.nearest = self.ways(bytearray(len(self.relevant)))
 
     def _add(self, url: str, page: SimPage) -> int:
+        self._on_page()
         number = self.numbers[url] = len(self.relevant)
         self.relevant.append(page.relevant)
         self.out.append(())
-        targets = _targets(page)
+        targets = [page.location] if page.location else [link.url for link in page.links]
         if targets:
             self._unread.append((number, targets))
         return number
@@ -96,10 +99,6 @@ class LinkGraph:
         return ways
 
 
-def _targets(page: SimPage) -> list[str]:
-    return [page.location] if page.location else [link.url for link in page.links]
-
-
 class OraclePolicy(WaitRule):
     """The oracle policy. Each URL is an arm of its own, because the value of any URL may change at any time.
 
@@ -113,7 +112,7 @@ class OraclePolicy(WaitRule):
         self._discovered = bytearray(len(graph.relevant))
         self._heap: list[tuple[Way, int, str]] = []
         """Path to the next relevant page, order of discovery, URL."""
-        self._awake: dict[str, tuple[Way, int]] = {}
+        self._ready: dict[str, tuple[Way, int]] = {}
         self._order: dict[str, int] = {}
         self._searched = 0
         """Search steps since all paths were last computed."""
@@ -133,7 +132,7 @@ class OraclePolicy(WaitRule):
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         self._on_ready(host_of(arm), arm)
-        if arm not in self._awake:
+        if arm not in self._ready:
             heapq.heappush(self._heap, self._placed(arm, self._value(arm)))
 
     def _value(self, arm: str) -> Way:
@@ -144,21 +143,21 @@ class OraclePolicy(WaitRule):
         return _FOUND if self._graph.relevant[number] else self._ways[number]
 
     def _placed(self, arm: str, way: Way) -> tuple[Way, int, str]:
-        place = self._awake[arm] = (way, self._order[arm])
+        place = self._ready[arm] = (way, self._order[arm])
         return (*place, arm)
 
     def arm_snoozed(self, arm: str) -> None:
-        known = self._awake.pop(arm, None)
-        self._on_snoozed(host_of(arm), arm, _worth(known[0]) if known is not None else None)
+        known = self._ready.pop(arm, None)
+        self._on_snoozed(host_of(arm), arm, _rate(known[0]) if known is not None else None)
 
     def pick(self) -> str | None:
         arm = self._best()
-        return self._pick_or_wait(arm, _worth(self._awake[arm][0]) if arm is not None else 0.0)
+        return self._pick_or_wait(arm, _rate(self._ready[arm][0]) if arm is not None else 0.0)
 
     def _best(self) -> str | None:
         while self._heap:
             way, order, arm = self._heap[0]
-            if self._awake.get(arm) != (way, order):
+            if self._ready.get(arm) != (way, order):
                 heapq.heappop(self._heap)
                 continue
             if way in (_FOUND, _NOWHERE):
@@ -177,7 +176,7 @@ class OraclePolicy(WaitRule):
     def _refresh(self) -> None:
         self._searched = 0
         self._ways = self._graph.ways(self._discovered)
-        self._heap = [self._placed(arm, self._value(arm)) for arm in self._awake]
+        self._heap = [self._placed(arm, self._value(arm)) for arm in self._ready]
         heapq.heapify(self._heap)
 
     def _way_now(self, page: int) -> Way:
@@ -211,6 +210,6 @@ class OraclePolicy(WaitRule):
         """Do nothing: the oracle learns nothing."""
 
 
-def _worth(way: Way) -> float:
+def _rate(way: Way) -> float:
     """Return the relevant pages per request on the path to the nearest relevant page."""
     return 0.0 if way == _NOWHERE else 1.0 / (1.0 + way[0])

@@ -11,7 +11,7 @@ import shutil
 import signal
 import zlib
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,7 +36,7 @@ from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.files import TraceError, read_parts
 from motherlode.sim.trace.recorder import Progress, record
 from motherlode.sim.trace.trace_web import TraceWeb
-from motherlode.sim.web_protocol import SimPage, SimulatedWeb
+from motherlode.sim.web_protocol import SimulatedWeb
 
 SYNTHETIC = "synthetic:"
 _LEAST_SYNTHETIC = 200
@@ -102,7 +102,7 @@ def synthetic_pages(name: str) -> int:
     return int(text)
 
 
-# ── progress of trials ───────────────────────────────────────────────────────────────────────────────────
+# ── progress of trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,48 +124,15 @@ _shared: list[Counts] = []
 """In a child process: the shared numbers of all trials."""
 
 
-class _Pace:
-    """Writes the progress of one trial to shared memory."""
+def _counter(counts: Counts, place: int, tell: Callable[[], None]) -> Callable[[], None]:
+    """Return a function that adds 1 to one of the shared numbers, and reports progress from time to time."""
 
-    def __init__(self, counts: Counts, number: int, tell: Callable[[], None] = lambda: None) -> None:
-        self._counts = counts
-        self._first = 2 * number
-        self._tell = tell
+    def count() -> None:
+        counts[place] = number = counts[place] + 1
+        if number % _TELL_EVERY == 0:
+            tell()
 
-    def asked(self) -> None:
-        self._count(self._first)
-
-    def saw(self) -> None:
-        self._count(self._first + 1)
-
-    def _count(self, place: int) -> None:
-        self._counts[place] = count = self._counts[place] + 1
-        if count % _TELL_EVERY == 0:
-            self._tell()
-
-
-class _Counted:
-    """A web that counts requested pages. Everything else is delegated to the wrapped web."""
-
-    def __init__(self, web: SimulatedWeb, tell: Callable[[], None]) -> None:
-        self._web = web
-        self._tell = tell
-        self.spelling = web.spelling
-        self.home_pages = web.home_pages
-        self.labels = web.labels
-
-    @property
-    def page_count(self) -> int:
-        return self._web.page_count
-
-    def page(self, url: str) -> SimPage:
-        self._tell()
-        return self._web.page(url)
-
-    def everything(self) -> Iterator[SimPage]:
-        for page in self._web.everything():
-            self._tell()
-            yield page
+    return count
 
 
 def _standings(trials: Sequence[Trial], counts: Counts, ended: Callable[[int], bool]) -> list[TrialProgress]:
@@ -175,29 +142,36 @@ def _standings(trials: Sequence[Trial], counts: Counts, ended: Callable[[int], b
     ]
 
 
-# ── trials ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── trials
 
 
 _graphs: dict[WebSpec, LinkGraph] = {}
 """The link graph that was built last."""
 
 
-def _graph(spec: WebSpec, pace: _Pace) -> LinkGraph:
+def _graph(spec: WebSpec, on_page: Callable[[], None]) -> LinkGraph:
     """Return the link graph of the web. Each process keeps it for the oracles of other repetitions."""
     graph = _graphs.get(spec)
     if graph is None:
         _graphs.clear()
-        graph = _graphs[spec] = LinkGraph(_Counted(open_web(spec), pace.saw))
+        graph = _graphs[spec] = LinkGraph(open_web(spec), on_page)
     return graph
 
 
-def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False, pace: _Pace | None = None) -> TrialResult:
-    """Simulate one policy on the web."""
-    pace = pace or _Pace([0, 0], 0)
-    web = _Counted(open_web(spec), pace.asked)
+def run_trial(
+    spec: WebSpec,
+    trial: Trial,
+    *,
+    keep_picks: bool = False,
+    counts: Counts | None = None,
+    number: int = 0,
+    tell: Callable[[], None] = lambda: None,
+) -> TrialResult:
+    """Simulate one policy on the web. `counts` has the numbers of all trials, and `number` is the one of this trial."""
+    counts = [0, 0] if counts is None else counts
     is_oracle = trial.policy == ORACLE
     policy: Policy = (
-        OraclePolicy(_graph(spec, pace))
+        OraclePolicy(_graph(spec, _counter(counts, 2 * number + 1, tell)))
         if is_oracle
         else policy_from(trial.policy, trial.seed, target=target_from(spec.target))
     )
@@ -206,7 +180,15 @@ def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False, pace: _P
     # as in a crawl with a budget of pages
     set_wait_threshold(policy, 1.0 if is_oracle else default_wait_threshold(trial.timing.delay))
     reward = None if trial.reward == DEFAULT_REWARD else reward_from(trial.reward)
-    simulation = Simulation(web, policy, scope=lambda url: "", timing=trial.timing, seed=trial.seed, reward=reward)
+    simulation = Simulation(
+        open_web(spec),
+        policy,
+        scope=lambda url: "",
+        timing=trial.timing,
+        seed=trial.seed,
+        reward=reward,
+        on_request=_counter(counts, 2 * number, tell),
+    )
     return TrialResult(trial, simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks))
 
 
@@ -231,7 +213,7 @@ def _one_by_one(spec: WebSpec, trials: Sequence[Trial], watch: Watch) -> Iterato
         watch(_standings(trials, counts, lambda number: number < ended))
 
     for number, trial in enumerate(trials):
-        yield run_trial(spec, trial, pace=_Pace(counts, number, tell))
+        yield run_trial(spec, trial, counts=counts, number=number, tell=tell)
         ended = number + 1
 
 
@@ -244,7 +226,7 @@ def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch:
         with _interrupts_for_us_alone():
             running = [pool.submit(_run_numbered, spec, trial, number) for number, trial in enumerate(trials)]
         for one in running:
-            while not _has_ended(one):
+            while not wait([one], timeout=_LOOK_SECONDS).done:
                 watch(_standings(trials, counts, lambda number: running[number].done()))
             yield one.result()
     except BaseException:  # Ctrl-C, for example: do not wait for the running trials
@@ -253,11 +235,6 @@ def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _has_ended(one: Future[TrialResult]) -> bool:
-    """Return whether a trial ends before the next progress report is due."""
-    return bool(wait([one], timeout=_LOOK_SECONDS).done)
 
 
 @contextmanager
@@ -281,7 +258,7 @@ def _begin(counts: Counts) -> None:
 
 
 def _run_numbered(spec: WebSpec, trial: Trial, number: int) -> TrialResult:
-    return run_trial(spec, trial, pace=_Pace(_shared[0], number))
+    return run_trial(spec, trial, counts=_shared[0], number=number)
 
 
 # ── webs by name

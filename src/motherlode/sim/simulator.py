@@ -1,8 +1,8 @@
 """A simulated crawl: the frontier and policy of a live crawl on a known web, in virtual time.
 
-There is one loop for both clocks. With one request in flight, no latency and no delay, feedback comes in order and only
-the number of requests matters. With a `Timing`, every request takes its time, hosts are treated politely, and feedback
-comes late, as it does in life. Each host is asked for its robots.txt first, as in life, and has none.
+By default there is one request in flight, without latency and delay: outcomes come in order, and only the number of
+requests matters. With a `Timing`, every request takes its time, hosts have their delays, and outcomes come late, as in
+a live crawl. Each host is asked for its robots.txt first, as in a live crawl, and has none.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import gc
 import heapq
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -26,28 +25,28 @@ from motherlode.sim.web_protocol import SimPage, SimulatedWeb
 from motherlode.www.urls import Scope
 
 MOMENT = 1e-6
-"""Seconds that every request takes at least: no answer comes before its request, and no two at once to one host."""
+"""Minimum duration of a request in seconds, so that each response comes after its request."""
 _TIMEOUT = 30.0
-"""Seconds until a request that gets no answer is given up."""
+"""Seconds until a request without a response fails."""
 _STEPS = 1000
-"""Points of a curve, about."""
+"""Approximate number of points of a curve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How long things take. The default takes no time at all: requests are counted, not seconds."""
+    """Durations and limits of requests. By default a request takes no time: requests are counted, not seconds."""
 
     in_flight: int = 1
     per_host: int = 4
-    """Requests to one host at the same time, where the delay is 0."""
+    """Maximum number of requests to one host at the same time if the delay is 0."""
     delay: float = 0.0
     """Seconds between the end of a request to a host and the start of the next."""
     latency: float = 0.0
     """Factor on each page's own latency."""
     bandwidth: float = float("inf")
-    """Bytes a second and request."""
+    """Bytes per second of each request."""
     failure_rate: float = 0.0
-    """Share of requests that time out or give a server error. Which ones depends on seed, URL and attempt alone."""
+    """Share of requests that time out or end with a server error. Seed, URL and attempt determine which ones."""
 
     @property
     def counts_seconds(self) -> bool:
@@ -76,9 +75,9 @@ class SimResult:
     picking: list[tuple[int, float]] = field(default_factory=list)
     """Per regular point of `curve`: number of waiting URLs, and mean seconds per pick since the previous point."""
     picks: list[str] = field(default_factory=list)
-    """The URLs in order, where the caller wanted them."""
+    """The requested URLs in order, if the caller wants them."""
     starts: list[tuple[float, float]] = field(default_factory=list)
-    """When each of these requests began and ended."""
+    """Start and end of each of these requests in virtual time."""
 
     @property
     def harvest_rate(self) -> float:
@@ -90,18 +89,6 @@ class SimResult:
 
 
 IN_ORDER = Timing()
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """No search for cycles meanwhile: a simulation makes millions of objects that live, and none that are garbage."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 class _NoRules:
@@ -129,8 +116,10 @@ class Simulation:
         seed: int = 0,
         reward: Reward | None = None,
         max_untried_hosts: int = MAX_UNTRIED_HOSTS,
+        on_request: Callable[[], None] = lambda: None,
     ) -> None:
         self._web = web
+        self._on_request = on_request
         self._reward = reward
         """The reward that the policy learns from; None for the target's yes or no."""
         self._timing = timing
@@ -143,20 +132,28 @@ class Simulation:
             politeness=Politeness(
                 delay=timing.delay,
                 per_host=timing.per_host,
-                retries=timing.failure_rate > 0,  # otherwise no answer changes, as in a crawl of a recorded web
+                retries=timing.failure_rate > 0,  # otherwise a repeated request gets the same response
             ),
             max_untried_hosts=max_untried_hosts,
         )
         self._scheduler = Scheduler(self._frontier, policy)
-        self._under_way: list[tuple[float, int, Lease, SimPage | None]] = []
-        """When each request ends; None for a robots.txt."""
+        self._in_flight: list[tuple[float, int, Lease, SimPage | None]] = []
+        """A heap of requests: their end, number, lease, and response (None for a robots.txt)."""
         self._started = 0
         self._pages_started = 0
 
     def run(self, seeds: Sequence[str], *, pages: int, keep_picks: bool = False) -> SimResult:
-        """Crawl until the budget is spent or nothing is left."""
-        with _without_collection():
+        """Crawl until the budget is spent or nothing is left.
+
+        The garbage collector is off meanwhile, because a simulation makes millions of objects and no garbage in cycles.
+        """
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
             return self._run(seeds, pages, keep_picks=keep_picks)
+        finally:
+            if collecting:
+                gc.enable()
 
     def _run(self, seeds: Sequence[str], pages: int, *, keep_picks: bool) -> SimResult:
         result = SimResult()
@@ -170,9 +167,9 @@ class Simulation:
             if when is None:
                 break
             now = max(now, when)
-            while self._under_way and self._under_way[0][0] <= now:
-                _, _, ticket, page = heapq.heappop(self._under_way)
-                self._settle(ticket, page, now, result)
+            while self._in_flight and self._in_flight[0][0] <= now:
+                _, _, lease, page = heapq.heappop(self._in_flight)
+                self._settle(lease, page, now, result)
                 if page is not None and result.fetched % step == 0:
                     result.curve.append((result.fetched, result.relevant))
                     spent = result.select_seconds - picked_before
@@ -185,31 +182,30 @@ class Simulation:
         result.wall_seconds = time.perf_counter() - began
         return result
 
-    # ── requests begin ───────────────────────────────────────────────────────────────────────────────
-
     def _free(self, pages: int) -> bool:
-        return len(self._under_way) < self._timing.in_flight and self._pages_started < pages
+        return len(self._in_flight) < self._timing.in_flight and self._pages_started < pages
 
     def _begin(self, now: float, pages: int, result: SimResult, *, keep_picks: bool) -> None:
         while self._free(pages):
             began = time.perf_counter()
-            ticket = self._frontier.lease(now)
+            lease = self._frontier.lease(now)
             result.select_seconds += time.perf_counter() - began
-            if ticket is None:
+            if lease is None:
                 return
             self._started += 1
-            if ticket.kind is RequestKind.ROBOTS:
+            if lease.kind is RequestKind.ROBOTS:
                 page, ends = None, now + MOMENT
             else:
                 self._pages_started += 1
-                page = self._answer(ticket)
+                page = self._response(lease)
                 ends = now + self._duration(page)
                 if keep_picks:
-                    result.picks.append(ticket.url)
+                    result.picks.append(lease.url)
                     result.starts.append((now, ends))
-            heapq.heappush(self._under_way, (ends, self._started, ticket, page))
+            heapq.heappush(self._in_flight, (ends, self._started, lease, page))
 
-    def _answer(self, lease: Lease) -> SimPage:
+    def _response(self, lease: Lease) -> SimPage:
+        self._on_request()
         url, timing = lease.url, self._timing
         page = self._web.page(url)
         if timing.failure_rate:
@@ -222,15 +218,11 @@ class Simulation:
     def _duration(self, page: SimPage) -> float:
         return max(MOMENT, self._timing.latency * page.latency + page.size / self._timing.bandwidth)
 
-    # ── requests end ─────────────────────────────────────────────────────────────────────────────────
-
     def _next_event(self, pages: int) -> float | None:
-        """When the next request ends, or before that a host may be asked again; None at the end of the crawl."""
-        ends = self._under_way[0][0] if self._under_way else None
-        ripe = self._frontier.idle_until() if self._free(pages) else None
-        if ends is None or ripe is None:
-            return ripe if ends is None else ends
-        return min(ends, ripe)
+        """Return the time at which a request ends or a host becomes ready; None at the end of the crawl."""
+        ends = self._in_flight[0][0] if self._in_flight else None
+        ready = self._frontier.idle_until() if self._free(pages) else None
+        return min((when for when in (ends, ready) if when is not None), default=None)
 
     def _settle(self, lease: Lease, page: SimPage | None, now: float, result: SimResult) -> None:
         self._frontier.response_received(lease, now)

@@ -23,9 +23,8 @@ class GzipMember(NamedTuple):
     """One complete member."""
 
     start: int
-    """Offset of the first byte in the file."""
     end: int
-    """Offset after the last byte."""
+    """Offset after the last byte in the file."""
     data: bytes
     """The decompressed data, or its beginning if there is a limit."""
 
@@ -34,10 +33,6 @@ def gzip_members(file: _Readable, start: int = 0, *, max_data_bytes: int | None 
     """Yield the complete members of a file from an offset on. Stop at the first that is cut or damaged.
 
     `max_data_bytes` bounds the data that is kept of each member, up to one step of decompression.
-
-    >>> import gzip, io
-    >>> [(member.end, member.data) for member in gzip_members(io.BytesIO(gzip.compress(b"a") + gzip.compress(b"b")))]
-    [(21, b'a'), (42, b'b')]
     """
     file.seek(start)
     end, data = start, b""

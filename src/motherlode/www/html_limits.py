@@ -1,9 +1,4 @@
-"""Limits for hostile HTML: on the text extracted from a page, and on the markup given to the HTML parser.
-
-`TextBudget` bounds the extracted text. Elements are nested, and a property at each level contains the text of all inner
-elements, so a page can produce a quadratic amount of text. A few times its size suffices for every honest page.
-`guarded` removes markup that would cost the parser time or memory out of proportion.
-"""
+"""Limits for hostile HTML: on the text extracted from a page, and on the markup given to the HTML parser."""
 
 from __future__ import annotations
 
@@ -20,9 +15,8 @@ _MIN_CHARACTERS = 1_000_000
 class TextBudget:
     """Counts the characters that may still be extracted from a page.
 
-    >>> budget = TextBudget(0)
-    >>> budget.is_spent, budget.affordable("x" * 300_000, 9), budget.is_spent, budget.was_short
-    (False, 4, True, True)
+    Elements are nested, and a property at each level contains the text of all inner elements, so a page can produce a
+    quadratic amount of text. A few times its size suffices for every honest page.
     """
 
     __slots__ = ("_left", "was_short")
@@ -125,14 +119,7 @@ _ACCEPTABLE_TAG = re.compile(
 
 
 def guarded(markup: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """Return the markup for the parser, and messages about what was removed.
-
-    >>> guarded(b"<p>plain</p>")
-    (b'<p>plain</p>', ())
-    >>> repaired, messages = guarded(b"<div>" * 9_000)
-    >>> len(repaired) < 3_000, messages
-    (True, ('elements nested deeper than 512 levels were left out',))
-    """
+    """Return the markup without what costs the parser too much time or memory, and messages about what was removed."""
     messages: tuple[str, ...] = ()
     if len(markup) > MAX_MARKUP:
         markup = markup[:MAX_MARKUP]

@@ -33,8 +33,7 @@ class Media(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     markers: tuple[str, ...] = ()
     """Lower-case tags. A document of the kind starts with one of them, after white space and comments."""
     fragments: frozenset[str] = frozenset()
-    """Lower-case element names (WHATWG MIME Sniffing, 7.1, and other frequent ones). Content that starts with one of
-    them is of this kind, if no other kind matches."""
+    """Lower-case element names. Content that starts with one of them is of this kind, if no other kind matches."""
     roots: tuple[tuple[str | None, str], ...] = ()
     """Namespace and local name of the XML root element. None matches every namespace."""
     syntax: Syntax | None = None
@@ -87,11 +86,7 @@ def fits(pattern: str, media_type: str) -> bool:
 
 
 def by_media_type(content_type: str) -> ContentKind | None:
-    """Return the kind of a Content-Type header, or None if it is unknown.
-
-    >>> by_media_type("application/rdf+xml; charset=utf-8"), by_media_type("application/vnd.x+xml")
-    (<ContentKind.RDF_XML: 'rdfxml'>, <ContentKind.XML: 'xml'>)
-    """
+    """Return the kind of a Content-Type header, or None if it is unknown."""
     media_type = essence(content_type)
     known = _BY_TYPE.get(media_type)
     if known is not None:
@@ -106,11 +101,7 @@ def by_media_type(content_type: str) -> ContentKind | None:
 
 
 def extension_of(url: str) -> str:
-    """Return the file extension of a URL's path in lower case, or "".
-
-    >>> extension_of("http://example.org/a.b/Data.TTL?x=1.html#y.rdf"), extension_of("http://example.org")
-    ('ttl', '')
-    """
+    """Return the file extension of a URL's path in lower case, or ""."""
     path = url.partition("#")[0].partition("?")[0]
     start = path.find("//")
     slash = path.rfind("/", start + 2 if start != -1 else 0)
@@ -133,20 +124,12 @@ def by_extension(url: str) -> ContentKind | None:
 
 
 def by_magic(body: bytes) -> ContentKind | None:
-    """Return the kind that bytes at fixed offsets identify, or None.
-
-    >>> by_magic(b"\\x1f\\x8b\\x08\\x00"), by_magic(b"%PDF-1.7"), by_magic(b"<html>")
-    (<ContentKind.GZIP: 'gzip'>, <ContentKind.BINARY: 'binary'>, None)
-    """
+    """Return the kind that bytes at fixed offsets identify, or None."""
     return next((kind for offset, magic, kind in _MAGIC if body.startswith(magic, offset)), None)
 
 
 def by_root(namespace: str, name: str) -> ContentKind | None:
-    """Return the kind of XML with this root element, or None if it is unknown.
-
-    >>> by_root("http://www.w3.org/2000/svg", "svg"), by_root("http://example.org/", "svg")
-    (<ContentKind.SVG: 'svg'>, None)
-    """
+    """Return the kind of XML with this root element, or None if it is unknown."""
     return _BY_ROOT.get((namespace, name)) or _BY_ROOT.get((None, name))
 
 

@@ -36,11 +36,7 @@ cookies are supported (`X`). Its first version wrote only the session id."""
 
 
 def is_tracking(parameter: str) -> bool:
-    """Return whether a query parameter, `name=value`, can be removed.
-
-    >>> [is_tracking(it) for it in ("utm_source=feed", "PHPSESSID=1", "sid=12", "sid=d41d8cd98f00b204e9800998ecf8427e")]
-    [True, True, False, True]
-    """
+    """Return whether a query parameter, `name=value`, can be removed."""
     name, _, value = parameter.partition("=")
     name = name.lower()
     if name in TRACKING_NAMES or name.startswith(TRACKING_PREFIXES):
@@ -49,11 +45,7 @@ def is_tracking(parameter: str) -> bool:
 
 
 def remove_sessions(path: str) -> str:
-    """Return a path without tracking and session parameters, and without the session segments of ASP.NET.
-
-    >>> remove_sessions("/a;jsessionid=1/b;sid=2"), remove_sessions("/x/(S(lit3py55t21z5v55vlm25s55))/page.aspx")
-    ('/a/b;sid=2', '/x/page.aspx')
-    """
+    """Return a path without tracking and session parameters, and without the session segments of ASP.NET."""
     if ";" in path:
         path = _PATH_PARAMETER.sub(lambda it: "" if is_tracking(it[1]) else it[0], path)
     return _ASP_NET_SESSION.sub("", path) if "/(" in path else path
@@ -101,8 +93,6 @@ def resolve(base: str, reference: str) -> str | None:
 
     >>> resolve("http://Example.org:80/a/b?c", "../d e#f")
     'http://example.org/d%20e'
-    >>> resolve("http://example.org/", "mailto:ann@example.org") is None
-    True
     """
     if len(reference) > MAX_URL_LENGTH:
         return None
@@ -147,11 +137,7 @@ def plain_url(reference: str) -> str | None:
 
 
 def is_plain_path(path: str) -> bool:
-    """Return whether a path that starts with a slash is canonical as written, on any host.
-
-    >>> is_plain_path("/a/b.html"), is_plain_path("/a/./b"), is_plain_path("//example.org/"), is_plain_path("/a?b")
-    (True, False, False, False)
-    """
+    """Return whether a path that starts with a slash is canonical as written, on any host."""
     return _PLAIN_PATH.fullmatch(path) is not None and "/." not in path and "/(" not in path
 
 
@@ -245,20 +231,12 @@ def _normalize_escape(match: re.Match[str]) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a canonical URL, with the port if it is not the default: the unit of politeness.
-
-    >>> host_of("http://example.org:8080/x")
-    'example.org:8080'
-    """
+    """Return the host of a canonical URL, with the port if it is not the default: the unit of politeness."""
     return url.split("/", 3)[2]
 
 
 def origin_of(url: str) -> str:
-    """Return scheme and host of a canonical URL.
-
-    >>> origin_of("https://example.org/x/y")
-    'https://example.org'
-    """
+    """Return scheme and host of a canonical URL."""
     end = url.find("/", url.index("//") + 2)
     return url if end == -1 else url[:end]
 
@@ -327,11 +305,7 @@ def _suffixes() -> Any:
 
 @lru_cache(maxsize=65536)
 def registrable_domain(host: str) -> str:
-    """Return the registrable domain (pay-level domain) of a host. For an IP address, the address.
-
-    >>> [registrable_domain(host) for host in ("www.shop.example.co.uk:8080", "127.0.0.1", "[::1]:80")]
-    ['example.co.uk', '127.0.0.1', '[::1]']
-    """
+    """Return the registrable domain (pay-level domain) of a host. For an IP address, the address."""
     if host.startswith("["):
         return host.partition("]")[0] + "]"
     name = host.partition(":")[0]

@@ -12,7 +12,7 @@ from motherlode.crawler.engine.components import close_components
 from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.stats.counters import EarlyStop, Estimator
 from motherlode.frontier import LmdbStorage
-from motherlode.index import BatchWriter
+from motherlode.index.crawl_store import BatchWriter
 from tests.crawler.small_web import HOME, crawled, small_web
 
 

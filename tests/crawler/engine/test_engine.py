@@ -15,7 +15,8 @@ from motherlode.crawler.engine.factory import assemble
 from motherlode.fetch.http.connections import Connection, Connector, Endpoint
 from motherlode.fetch.http.errors import FetchError
 from motherlode.frontier import FrontierStorage, LmdbStorage
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import FailureKind, Link, Outcome, Visit
 from motherlode.model.terms import page_iri
 from tests.crawler.changing_web import ChangingWeb, Document, serving

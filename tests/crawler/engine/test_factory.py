@@ -13,7 +13,8 @@ from motherlode import __version__
 from motherlode.crawler import CrawlFolder, Job, JobError, canonical_seeds, check
 from motherlode.crawler.engine.factory import Assembled, _instructions, _learner, assemble
 from motherlode.frontier import LmdbStorage
-from motherlode.index import PROVENANCE, QuadStore
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
 from motherlode.policies.motherlode import Motherlode
 from motherlode.www.urls import ScopeRule

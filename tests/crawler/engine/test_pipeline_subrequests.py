@@ -14,7 +14,7 @@ from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.engine.factory import assemble
-from motherlode.index import QuadStore
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
 from motherlode.transform.options import installed_transformers
 from tests.support import install_pdf_transformer

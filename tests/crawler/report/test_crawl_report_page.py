@@ -20,7 +20,7 @@ from motherlode.crawler.report.crawl_report import (
     SyntaxRow,
     write_report,
 )
-from motherlode.crawler.report.markup import escaped
+from motherlode.crawler.report.markup import open_templates
 from motherlode.crawler.report.plot import Curve
 
 HOSTILE = (
@@ -114,7 +114,8 @@ class TestSafety:
 
 
 def hostile_as_seen(text: str) -> str:
-    body = LexborHTMLParser(f"<p>{escaped(text)}</p>").body
+    escaped = open_templates("motherlode.crawler.report").from_string("<p>{{ text }}</p>")
+    body = LexborHTMLParser(escaped.render(text=text)).body
     assert body is not None
     return body.text()
 

@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.fetch.warc.reader import ResponseRecords, open_decompressed, read_response, target_url
+from motherlode.fetch.warc.reader import RecordReader, ResponseRecords, open_decompressed, target_url
 from motherlode.model import Failure, FailureKind, Fetched, Page
 
 
@@ -27,7 +27,8 @@ def answers(path: Path, data: bytes, *, limit: int = 1000) -> tuple[list[Fetched
     path.write_bytes(data)
     with path.open("rb") as file:
         records = ResponseRecords(file)
-        return [read_response(record, target_url(record) or "", limit=limit) for record in records], records
+        reader = RecordReader(file, limit=limit)
+        return [reader.read(record, target_url(record) or "") for record in records], records
 
 
 def only_answer(path: Path, http: bytes, *, limit: int = 1000) -> Fetched | None:

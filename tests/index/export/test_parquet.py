@@ -9,9 +9,10 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from motherlode.index import PageRecord, QuadStore, RunRecord
 from motherlode.index.export import parquet as parquet_module
 from motherlode.index.export.parquet import export_parquet
+from motherlode.index.page_record import PageRecord, RunRecord
+from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import XSD
 
 from ..fakes import A, B, P, record, says

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from motherlode.fetch.warc.writer import WarcResponse, new_id, response_record
-from motherlode.index import PROVENANCE, QuadStore, export_nquads
-from motherlode.index.export.streams import export_trig, export_warc, open_output
+from motherlode.index.export.streams import export_nquads, export_trig, export_warc, open_output
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.quad_store import QuadStore
 from motherlode.model import Statement
 from motherlode.model.terms import XSD, literal
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from motherlode.index import PageRecord, QuadStore, RunRecord
 from motherlode.index.export.void import count_statistics, export_void
+from motherlode.index.page_record import PageRecord, RunRecord
+from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES, RDF_TYPE
 
 from ..fakes import A, B, P, record, says

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from motherlode.crawler import CrawlFolder
-from motherlode.index import QuadStore
 from motherlode.index.fulltext import WordIndex, WordSearcher
+from motherlode.index.quad_store import QuadStore
 from tests.support import synthetic_warc
 
 

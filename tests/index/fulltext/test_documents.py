@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index import PageRecord
 from motherlode.index.fulltext.documents import MAX_LITERALS_PER_SUBJECT, MAX_TEXT_CHARACTERS, make_documents
+from motherlode.index.page_record import PageRecord
 from motherlode.model.terms import literal
 from tests.index.fakes import record, says
 

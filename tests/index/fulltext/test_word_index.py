@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index import PageRecord, QuadStore
 from motherlode.index.fulltext import Search, SearchableStore, WordIndex, WordSearcher
 from motherlode.index.fulltext.analysis import encode
 from motherlode.index.fulltext.documents import SubjectDocument, Text
 from motherlode.index.fulltext.word_index import PendingPages
+from motherlode.index.page_record import PageRecord
+from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import RDF
 from tests.index.fakes import record, says
 
@@ -154,7 +155,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
 from tests.index.fakes import record, says
-from motherlode.index import QuadStore
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.fulltext import SearchableStore, WordIndex
 folder = Path({folder!r})
 store = SearchableStore(QuadStore(folder / "store"), WordIndex(folder / "words"))

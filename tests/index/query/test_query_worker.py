@@ -14,8 +14,8 @@ import msgspec
 import pyoxigraph as ox
 import pytest
 
-from motherlode.index import QuadStore
 from motherlode.index.fulltext import SearchableStore, WordIndex
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.query.diagnostics import QueryError
 from motherlode.index.query.query_worker import (
     CHUNK,

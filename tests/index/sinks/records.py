@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.index import PageRecord, serialize_page
+from motherlode.index.page_record import PageRecord, serialize_page
 from motherlode.model import Extraction, Syntax, TransformResult
 
 

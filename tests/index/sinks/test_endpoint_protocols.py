@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index import PROVENANCE
+from motherlode.index.page_record import PROVENANCE
 from motherlode.index.sinks.endpoint import (
     NTRIPLES_TYPE,
     UPDATE_TYPE,

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index import PROVENANCE, PageRecord
+from motherlode.index.page_record import PROVENANCE, PageRecord
 from motherlode.index.sinks.nquads_sink import PageChange, SegmentSink, change_from, drop_nonstandard
 from motherlode.model.terms import literal, page_iri
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.index import PageRecord, QuadStore
+from motherlode.index.page_record import PageRecord
+from motherlode.index.quad_store import QuadStore
 from motherlode.index.sinks.endpoint import EndpointSink
 from motherlode.index.sinks.nquads_sink import SegmentSink
 from motherlode.index.sinks.sink_settings import sink_settings

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
-from motherlode.policies.anthelion.bandit import HostBandit
-from motherlode.policies.anthelion.host_selection import FUNCTIONS
+from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
 from motherlode.www.urls import host_of
 
 from ..fakes import outcome

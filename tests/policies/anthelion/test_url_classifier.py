@@ -8,7 +8,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from motherlode.crawler.parsing.messages import PageBody, ParseOptions
 from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.model import FailureKind, Link, LinkSource, Outcome
-from motherlode.policies.anthelion import Classifier, HoeffdingTree, NaiveBayes, OnlineRater
+from motherlode.policies.anthelion.classifiers import HoeffdingTree, NaiveBayes
 from motherlode.policies.anthelion.url_classifier import (
     HASHES,
     NUMBER,
@@ -17,8 +17,10 @@ from motherlode.policies.anthelion.url_classifier import (
     SIBLING_BAD,
     SIBLING_GOOD,
     SIBLINGS_GOOD,
+    Classifier,
     Features,
     FeatureSet,
+    OnlineRater,
     decode_row,
     java_hash,
     token_index,

@@ -34,11 +34,11 @@ def test_naive_bayes_equals_scikit_learn_on_features_of_the_training_set() -> No
     reference = naive_bayes.BernoulliNB(alpha=1.0).fit(offline._matrix(rows)[:, met], labels)
     asked = [array("H", [100, 105, 9000]).tobytes(), b"", rows[0]]
     wanted = reference.predict_proba(offline._matrix(asked)[:, met])[:, 1]
-    assert offline.sklearn_fit("nb")(rows, labels).scores(asked) == pytest.approx(wanted.tolist())
+    assert offline.sklearn_fit("nb")(rows, labels)(asked) == pytest.approx(wanted.tolist())
 
 
 def test_naive_bayes_can_predict_a_rare_class() -> None:
     pytest.importorskip("sklearn")
     rows = [array("H", [1, 2]).tobytes()] * 5 + [array("H", [3, 4]).tobytes()] * 95
     model = offline.sklearn_fit("nb")(rows, [True] * 5 + [False] * 95)
-    assert model.scores([rows[0], rows[-1]])[0] > 0.5
+    assert model([rows[0], rows[-1]])[0] > 0.5

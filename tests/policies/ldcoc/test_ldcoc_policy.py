@@ -137,7 +137,7 @@ def test_temporary_failure_is_not_learned_from(failure: FailureKind, examples: i
 
 def test_sampled_negatives_are_picked_by_share_and_reserve_last() -> None:
     policy, _ = taught()
-    policy._admitted = {b"+": 300, b"-": 100}
+    policy._state.positives, policy._state.negatives = 300, 100
     for arm in ("a.example", "a.example sampled", "a.example reserve"):
         policy.arm_ready(arm, 0.5, 1)
     picks = [policy.pick() for _ in range(4000)]
@@ -212,7 +212,7 @@ def test_stored_relevances_and_states_are_bounded(monkeypatch: pytest.MonkeyPatc
         (rating,) = policy.rate([link(url)], PARENT)
         assert len(rating.policy_state) <= 1 + 4 * 100
         policy.learn(outcome(url, rating, relevant=True))
-    assert list(policy._relevances) == [f"http://a.example/{number}" for number in range(30, 40)]
+    assert list(policy._state.relevances) == [f"http://a.example/{number}" for number in range(30, 40)]
     held_back = taught()[0].rate([link(f"http://a.example/bad/q{number}") for number in range(50)], PARENT)
     assert {len(rating.policy_state) for rating in held_back if rating.arm.endswith("reserve")} == {1}
 

@@ -14,13 +14,15 @@ from motherlode.policies.linkanalysis.heuristics import (
     NOT_HTTP,
     UNKNOWN_EXTENSION,
     UNLIKELY_EXTENSION,
+    LinkClass,
+    SimilarUrls,
     concepts_from,
     default_concepts,
+    link_properties,
     points_to_rdf,
     predict_class,
     relevancy_r,
 )
-from motherlode.policies.linkanalysis.link_properties import LinkClass, SimilarUrls, link_properties
 from motherlode.www.urls import host_of
 from tests.policies.webs import real_web
 

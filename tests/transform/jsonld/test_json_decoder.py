@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from motherlode.transform.jsonld import json_decoder
-from motherlode.transform.jsonld.json_decoder import decode, decode_tolerantly
+from motherlode.transform.jsonld.json_decoder import TolerantDecoder, decode
 
 MENDED: dict[str, tuple[Any, str]] = {
     '<!-- {"a":1} -->': ({"a": 1}, "comment or CDATA wrapper"),
@@ -46,7 +46,7 @@ MENDED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("text", "expected"), MENDED.items())
 def test_decode_tolerantly_repairs_are_recorded(text: str, expected: tuple[Any, str]) -> None:
-    decoded = decode_tolerantly(text)
+    decoded = TolerantDecoder(text).decode()
     assert decoded.values == [expected[0]]
     assert expected[1] in [repair.message for repair in decoded.repairs]
     assert decoded.failure is None
@@ -54,13 +54,13 @@ def test_decode_tolerantly_repairs_are_recorded(text: str, expected: tuple[Any, 
 
 def test_decode_tolerantly_valid_json_needs_no_repair() -> None:
     text = '{"a": ["x\\n\\u00e9\\"", -1.5e3, true, null, {}, []], "b/": "//no comment <!-- -->"}'
-    decoded = decode_tolerantly(text)
+    decoded = TolerantDecoder(text).decode()
     assert decoded.values == [{"a": ['x\né"', -1500.0, True, None, {}, []], "b/": "//no comment <!-- -->"}]
     assert not decoded.repairs
 
 
 def test_decode_tolerantly_several_values_are_returned() -> None:
-    decoded = decode_tolerantly('{"a":1}\n[2]\n{"b":3}')
+    decoded = TolerantDecoder('{"a":1}\n[2]\n{"b":3}').decode()
     assert decoded.values == [{"a": 1}, [2], {"b": 3}]
     assert [(repair.offset, repair.message) for repair in decoded.repairs] == [
         (8, "one more JSON value in the same block"),
@@ -69,11 +69,11 @@ def test_decode_tolerantly_several_values_are_returned() -> None:
 
 
 def test_decode_tolerantly_repairs_have_offsets() -> None:
-    assert [repair.offset for repair in decode_tolerantly('{"a":1,\n}').repairs] == [8]
+    assert [repair.offset for repair in TolerantDecoder('{"a":1,\n}').decode().repairs] == [8]
 
 
 def test_decode_tolerantly_non_json_text_fails() -> None:
-    decoded = decode_tolerantly("[" + "$ % & " * 50)
+    decoded = TolerantDecoder("[" + "$ % & " * 50).decode()
     assert decoded.failure is not None
     assert decoded.failure.message == "not JSON"
 
@@ -99,7 +99,7 @@ def test_decode_tolerantly_non_json_text_fails() -> None:
 )
 def test_decode_tolerantly_hostile_text_is_read_in_time(text: str) -> None:
     started = time.process_time()
-    decode_tolerantly(text)
+    TolerantDecoder(text).decode()
     assert time.process_time() - started < 5
 
 

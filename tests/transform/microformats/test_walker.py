@@ -6,17 +6,19 @@ import time
 
 import pytest
 
-from motherlode.transform.microformats.value_parsing import Item
-from motherlode.transform.microformats.walker import MAX_DEPTH, add_slot
+from motherlode.transform.microformats.class_names import parse_class
+from motherlode.transform.microformats.value_parsing import Item, PropertyElement
+from motherlode.transform.microformats.walker import MAX_DEPTH, ItemContext, add_slots
 
 from .pages import document, extracted, item, properties
 
 
-def test_slot_reserves_the_position_of_a_value() -> None:
+def test_add_slots_reserves_the_position_of_each_value() -> None:
     item = Item(key=1, types=("h-x",), is_classic=False)
-    first = add_slot(item, "p", "a", rel_tag=False)
-    second = add_slot(item, "u", "a", rel_tag=False)
-    assert (first.position, second.position) == (0, 1)
+    (root,) = document('<p class="p-a u-a">').html.css("p")
+    element = PropertyElement(node=root, tag="p", attributes=root.attributes, base="", language="")
+    slots = add_slots(ItemContext(item=item, classic=None, depth=0), element, parse_class("p-a u-a"))
+    assert [slot.position for slot in slots] == [0, 1]
     assert item.properties == {"a": [None, None]}
     assert item.prefixes == {"p", "u"}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from motherlode.crawler.engine.limits import LeaseResult, Slots
+from motherlode.crawler.engine.limits import LeaseResult, Slots, cancel
 from motherlode.crawler.engine.robots_and_dns import (
     ForgetResponse,
     PoliteFetcher,
@@ -29,7 +29,7 @@ from motherlode.crawler.parsing.messages import (
 from motherlode.crawler.parsing.parser_pool import UnreadableError
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Frontier, Lease
-from motherlode.index import PageRecord
+from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Posting, Request, RequestKind, Syntax
 from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.transform.options import ACCEPT as RDF_ANSWERS
@@ -211,11 +211,7 @@ class Subrequests:
         return SubrequestResults(contexts=contexts, service=answer) if contexts or answer is not None else None
 
     async def close(self) -> None:
-        """Cancel the requests for contexts."""
-        tasks = list(self._contexts.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel(self._contexts.values())
 
     async def _context(self, url: str, wait_until: float) -> bytes | None:
         """Return a context, fetched once and cached; None if it could not be had."""

@@ -1,7 +1,4 @@
-"""Building of HTML and SVG from strings, with escaping of everything that is not markup already.
-
-Templates and `element` escape text in the same way, so that text of a web page can never become markup.
-"""
+"""Templates of HTML and SVG that escape every value, so that text of a web page can never become markup."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import re
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 _UNSAFE_CHARACTERS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"  # not allowed in XML or in UTF-8
@@ -22,29 +19,6 @@ def replace_unsafe(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return _UNSAFE_CHARACTERS.sub("\ufffd", value)
     return value
-
-
-def escaped(text: str) -> Markup:
-    """Return text as markup for HTML and XML, between tags or in a quoted attribute.
-
-    >>> print(escaped('"><img onerror=x>'))
-    &#34;&gt;&lt;img onerror=x&gt;
-    """
-    return escape(replace_unsafe(text))
-
-
-def element(name: str, *children: str, **attributes: str | float) -> Markup:
-    """Return an element. Text is escaped, Markup is not.
-
-    In names of attributes `_` becomes `-`, and a final `_` is removed.
-
-    >>> print(element("text", "a < b", element("tspan", "c"), class_="label", font_size=12))
-    <text class="label" font-size="12">a &lt; b<tspan>c</tspan></text>
-    """
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escaped(str(value))}"' for key, value in attributes.items()
-    )
-    return Markup(f"<{name}{written}>{''.join(escaped(child) for child in children)}</{name}>")
 
 
 def _share(part: float, whole: float) -> float:

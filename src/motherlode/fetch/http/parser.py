@@ -355,19 +355,10 @@ def join_headers(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
             raise ValueError("a null byte in a header")
         key = _lower(name)
         text = _decode_value(key, value)
-        found[key] = join_values(key, found[key], text) if key in found else text
+        if key in found and key not in _SINGLE_VALUED:
+            text = f"{found[key]}, , {text}" if key == _ROBOTS_TAG else f"{found[key]}, {text}"
+        found[key] = text
     return found
-
-
-def join_values(name: str, before: str, text: str) -> str:
-    """Return the value of a header that occurs more than once. `name` is in lower case.
-
-    >>> join_values("link", "<a>", "<b>"), join_values("location", "/a", "/a")
-    ('<a>, <b>', '/a')
-    """
-    if name in _SINGLE_VALUED:
-        return text
-    return f"{before}, , {text}" if name == _ROBOTS_TAG else f"{before}, {text}"
 
 
 @lru_cache(maxsize=1024)

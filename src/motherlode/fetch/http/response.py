@@ -1,8 +1,4 @@
-"""From a response to a page or a failure. The HTTP client and the replay of WARC files share this code.
-
-`failure_from_status` says what a status means, `is_useless` whether the body can contain data or links.
-`ResponseReader` receives one response piece by piece.
-"""
+"""From a response to a page or a failure. The HTTP client and the replay of WARC files share this code."""
 
 from __future__ import annotations
 
@@ -23,25 +19,17 @@ from motherlode.www.urls import resolve, resolve_as_written
 
 _REDIRECT_STATUSES = frozenset({300, 301, 302, 303, 307, 308})
 """Includes 300, whose Location is the server's choice (RFC 9110, 15.4.1). Excludes 305, which names a proxy."""
-_KIND_BY_STATUS = {
-    304: FailureKind.NOT_MODIFIED,
-    401: FailureKind.FORBIDDEN,
-    402: FailureKind.FORBIDDEN,
-    403: FailureKind.FORBIDDEN,
-    404: FailureKind.NOT_FOUND,
-    407: FailureKind.FORBIDDEN,
-    408: FailureKind.SERVER_ERROR,
-    410: FailureKind.NOT_FOUND,
-    421: FailureKind.SERVER_ERROR,
-    425: FailureKind.SERVER_ERROR,
-    429: FailureKind.TOO_MANY,
-    451: FailureKind.FORBIDDEN,
-    503: FailureKind.UNAVAILABLE,
-    509: FailureKind.UNAVAILABLE,
-    529: FailureKind.UNAVAILABLE,
+_STATUSES_BY_KIND = {
+    FailureKind.NOT_MODIFIED: (304,),
+    FailureKind.FORBIDDEN: (401, 402, 403, 407, 451),
+    FailureKind.NOT_FOUND: (404, 410),
+    FailureKind.SERVER_ERROR: (408, 421, 425),
+    FailureKind.TOO_MANY: (429,),
+    FailureKind.UNAVAILABLE: (503, 509, 529),
 }
 """408, 421 and 425 say nothing about the page: the same request may succeed over another connection, or later (RFC
 9110, 15.5.9 and 15.5.20; RFC 8470, 5.2). 509 and 529 are in no RFC: hosting services send them to limit requests."""
+_KIND_BY_STATUS = {status: kind for kind, statuses in _STATUSES_BY_KIND.items() for status in statuses}
 _KIND_BY_CLASS = {1: FailureKind.PROTOCOL, 3: FailureKind.REDIRECT_BROKEN, 4: FailureKind.CLIENT_ERROR}
 """Every other status is a server error, undefined ones included (RFC 9110, 15)."""
 _SECONDS = re.compile(r"([0-9]+)(?:\.[0-9]*)?\s*(?:s|secs?|seconds?)?", re.IGNORECASE)
@@ -57,59 +45,35 @@ def failure_from_status(url: str, status: int, headers: Mapping[str, str]) -> Fa
     """Return the failure that a status means, or None for a page (2xx)."""
     if 200 <= status < 300:
         return None
+    location, wait = "", None
     if status in _REDIRECT_STATUSES:
-        return _redirect(url, status, headers)
-    wait = parse_retry_after(headers.get("retry-after", ""), date=headers.get("date", ""))
+        given = headers.get("location", "")
+        location = _redirect_target(url, given)
+        kind = FailureKind.REDIRECT if location else FailureKind.REDIRECT_BROKEN
+        detail = f"{status} to {location}" if location else f"{status} without a usable Location ({given!r})"
+    else:
+        wait = parse_retry_after(headers.get("retry-after", ""), date=headers.get("date", ""))
+        kind = _KIND_BY_STATUS.get(status) or _KIND_BY_CLASS.get(status // 100, FailureKind.SERVER_ERROR)
+        if status == HTTPStatus.FORBIDDEN and wait:
+            kind = FailureKind.TOO_MANY  # some large sites limit their requests in this way
+        detail = f"the server answered {status}"
     return Failure(
-        url=url,
-        kind=_failure_kind(status, wait),
-        detail=f"the server answered {status}",
-        status=status,
-        retry_after=wait,
-        headers=headers,
+        url=url, kind=kind, detail=detail, status=status, location=location, retry_after=wait, headers=headers
     )
 
 
-def _failure_kind(status: int, wait: float | None) -> FailureKind:
-    """Return the kind of a status that is neither 2xx nor a redirect.
-
-    A 403 with Retry-After is a rate limit: some large sites send it.
-
-    >>> _failure_kind(403, None).value, _failure_kind(403, 60.0).value
-    ('forbidden', 'too-many-requests')
-    """
-    if status == HTTPStatus.FORBIDDEN and wait:
-        return FailureKind.TOO_MANY
-    return _KIND_BY_STATUS.get(status) or _KIND_BY_CLASS.get(status // 100, FailureKind.SERVER_ERROR)
-
-
-def _redirect(url: str, status: int, headers: Mapping[str, str]) -> Failure:
-    given = headers.get("location", "")
+def _redirect_target(url: str, given: str) -> str:
+    """Return the target of a Location header, or "" if there is none or it is the URL itself."""
     location = resolve(url, given) if given else None
     if location == url:  # canonicalization may have removed a session id, without which the server redirects endlessly
         location = resolve_as_written(url, given)
-    if location is None or location == url:
-        detail = f"{status} without a usable Location ({given!r})"
-        return Failure(url=url, kind=FailureKind.REDIRECT_BROKEN, detail=detail, status=status, headers=headers)
-    return Failure(
-        url=url,
-        kind=FailureKind.REDIRECT,
-        detail=f"{status} to {location}",
-        status=status,
-        location=location,
-        headers=headers,
-    )
+    return location if location and location != url else ""
 
 
 def parse_retry_after(value: str, *, date: str = "") -> float | None:
     """Return the seconds of a Retry-After header: a number or a date (RFC 9110, 10.2.3). None if it is neither.
 
     A date counts from the server's own clock, which is in its Date header.
-
-    >>> parse_retry_after("120")
-    120.0
-    >>> parse_retry_after("Thu, 01 Jan 2026 00:01:00 GMT", date="Thu, 01 Jan 2026 00:00:00 GMT")
-    60.0
     """
     seconds = _SECONDS.fullmatch(value.strip())
     if seconds:
@@ -132,33 +96,21 @@ def _parse_date(value: str) -> datetime | None:
 
 
 def is_useless(content_type: str, head: bytes) -> bool:
-    """Return true if both the content type and the first bytes say that a body contains neither data nor links.
-
-    >>> is_useless("image/png", b"\\x89PNG"), is_useless("image/png", b"<html>"), is_useless("image/svg+xml", b"")
-    (True, False, False)
-    """
+    """Return true if both the content type and the first bytes say that a body contains neither data nor links."""
     if not is_suspect(content_type):
         return False
     return not head.lstrip(b"\xef\xbb\xbf \t\r\n")[:SNIFF_BYTES].lower().startswith(_TEXT_STARTS)
 
 
 def is_useful(content_type: str, useful: tuple[str, ...]) -> bool:
-    """Return whether the user has an extractor for the media type, or for its family.
-
-    >>> is_useful("image/png; x=y", ("image/*",)), is_useful("image/png", ("image/gif",))
-    (True, False)
-    """
+    """Return whether the user has an extractor for the media type, or for its family."""
     media_type = essence(content_type)
     return any(fits(pattern, media_type) for pattern in useful)
 
 
 @lru_cache(maxsize=1024)
 def is_suspect(content_type: str) -> bool:
-    """Return true if a body of this content type is useless unless its first bytes show otherwise.
-
-    >>> is_suspect("image/png"), is_suspect("text/html")
-    (True, False)
-    """
+    """Return true if a body of this content type is useless unless its first bytes show otherwise."""
     media_type = essence(content_type)
     if media_type == _UNKNOWN_BINARY:
         return False

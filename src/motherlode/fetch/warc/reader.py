@@ -1,9 +1,7 @@
-"""Reading the responses of a WARC file, from any writer, damaged files included.
+"""Reading WARC files from any writer, damaged ones included, and a fetcher that replays their responses.
 
 fastwarc stops at the first damaged record, sometimes without an error. Here reading continues at the next offset where
 a record starts, and every gap is counted. A recorded response is interpreted by the same code as a live one.
-
-Archives write a body only once if it was received several times. `PayloadIndex` finds the record that contains it.
 """
 
 from __future__ import annotations
@@ -13,8 +11,11 @@ import gzip
 import mmap
 import os
 import re
-from collections.abc import Callable, Generator, Iterator
+import shutil
+import tempfile
+from collections.abc import Generator, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import BinaryIO, cast
 
 import zstandard
@@ -32,6 +33,8 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _RECORD_START = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|(?<=\r\n\r\n)WARC/1\.[01]\r\n")
 """The start of a record: a gzip member, or uncompressed."""
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_DIGEST = "WARC-Payload-Digest"
+_MAX_BODY_BYTES = 10 << 20
 
 
 class ResponseRecords:
@@ -81,16 +84,6 @@ class ResponseRecords:
         self._counted = record.stream_pos
 
 
-def open_decompressed(file: BinaryIO) -> BinaryIO:
-    """Return a stream of the decompressed content of a gzip or zstd file."""
-    file.seek(0)
-    is_gzip = file.read(2) == _GZIP
-    file.seek(0)
-    if is_gzip:
-        return cast("BinaryIO", gzip.GzipFile(fileobj=file))
-    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-
-
 def target_url(record: WarcRecord) -> str | None:
     """Return the canonical URL of a response, or None if it has no valid one."""
     return canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
@@ -105,46 +98,80 @@ def is_same_payload(record: WarcRecord) -> bool:
     return is_revisit and not (record.headers.get("WARC-Profile") or "").endswith("/server-not-modified")
 
 
-def read_response(
-    record: WarcRecord, url: str, *, limit: int, robots: bool = False, useful: tuple[str, ...] = ()
-) -> Fetched | None:
-    """Return the page or failure of a response record, or None if the record is unusable.
+class RecordReader:
+    """Reads responses from the records of a file.
 
-    `limit` bounds the bytes of the body. A media type in `useful` has an extractor of the user, so it is never useless.
+    Archives write a body only once if it was received several times. The other records refer to it by its digest.
     """
-    head = read_head(record)
-    try:
-        encoded = record.reader.read(limit + 1)
-    except OSError:
-        return None
-    if head is None or len(encoded) < min(record.content_length, limit):
-        return None  # the file ends in the middle of the record
-    status, headers = head
-    if "chunked" in headers.get("transfer-encoding", "").lower():
-        encoded = _remove_chunk_lines(encoded)
-    request = Request(url=url, kind=RequestKind.ROBOTS if robots else RequestKind.PAGE)
-    fetched = interpret(request, status, headers, encoded, limit=limit, useful=useful)
-    if isinstance(fetched, Failure) and fetched.kind is FailureKind.PROTOCOL:
-        # many archives decode a body and keep its Content-Encoding
-        plain = {name: value for name, value in headers.items() if name not in _CODING_HEADERS}
-        fetched = interpret(request, status, plain, encoded, limit=limit, useful=useful)
-    if isinstance(fetched, Failure):
-        return fetched
-    is_truncated = fetched.truncated or record.headers.get("WARC-Truncated") is not None
-    return replace(fetched, headers=headers, truncated=is_truncated)
+
+    def __init__(self, file: BinaryIO, *, limit: int = _MAX_BODY_BYTES, useful: tuple[str, ...] = ()) -> None:
+        self._file = file
+        self._limit = limit
+        """Bytes of a decoded body."""
+        self._useful = useful
+        """Media types for which the user has extractors, so that they are never useless."""
+        self._offsets: dict[int, int] = {}
+        """Hash of a digest → offset of the record. The digests of millions of records would take too much memory."""
+
+    def add(self, record: WarcRecord) -> None:
+        """Remember which body a record contains."""
+        digest = record.headers.get(_DIGEST)
+        if digest and not is_same_payload(record):
+            self._offsets[hash(digest)] = record.stream_pos
+
+    def record_at(self, offset: int) -> WarcRecord | None:
+        self._file.seek(offset)
+        return next(iter(ArchiveIterator(self._file, parse_http=False)), None)
+
+    def read(self, record: WarcRecord, url: str, *, robots: bool = False) -> Fetched | None:
+        """Return the page or failure of a response record. None if it is unusable, or its body is not in the file."""
+        if is_same_payload(record):
+            return self._read_shared(record, url, robots=robots)
+        head = _read_head(record)
+        try:
+            encoded = record.reader.read(self._limit + 1)
+        except OSError:
+            return None
+        if head is None or len(encoded) < min(record.content_length, self._limit):
+            return None  # the file ends in the middle of the record
+        status, headers = head
+        if "chunked" in headers.get("transfer-encoding", "").lower():
+            encoded = _remove_chunk_lines(encoded)
+        request = Request(url=url, kind=RequestKind.ROBOTS if robots else RequestKind.PAGE)
+        fetched = self.interpret(request, status, headers, encoded)
+        if isinstance(fetched, Failure) and fetched.kind is FailureKind.PROTOCOL:
+            # many archives decode a body and keep its Content-Encoding
+            plain = {name: value for name, value in headers.items() if name not in _CODING_HEADERS}
+            fetched = self.interpret(request, status, plain, encoded)
+        if isinstance(fetched, Failure):
+            return fetched
+        is_truncated = fetched.truncated or record.headers.get("WARC-Truncated") is not None
+        return replace(fetched, headers=headers, truncated=is_truncated)
+
+    def _read_shared(self, record: WarcRecord, url: str, *, robots: bool) -> Fetched | None:
+        """Return the response of a record without a body. After that, the record is no longer valid."""
+        head, digest = _read_head(record), record.headers.get(_DIGEST)
+        failure = None if head is None else failure_from_status(url, *head)
+        if failure is not None:
+            return failure
+        offset = self._offsets.get(hash(digest))
+        original = None if offset is None else self.record_at(offset)
+        if original is None or original.headers.get(_DIGEST) != digest:
+            return None
+        response = self.read(original, url, robots=robots)
+        if isinstance(response, Page):
+            return response if head is None else replace(response, status=head[0], headers=head[1])
+        return response if response is not None and response.kind is FailureKind.USELESS else None
+
+    def interpret(self, request: Request, status: int, headers: dict[str, str], body: bytes) -> Fetched:
+        """Return the page or failure that a live response with this status, headers and body would give."""
+        reader = ResponseReader(request, max_body_bytes=self._limit, useful=self._useful)
+        if reader.receive_head(status, headers):
+            reader.receive_body(body)
+        return reader.result(began=0.0, elapsed=0.0, address="")
 
 
-def interpret(
-    request: Request, status: int, headers: dict[str, str], body: bytes, *, limit: int, useful: tuple[str, ...]
-) -> Fetched:
-    """Return the page or failure that a live response with this status, headers and body would give."""
-    reader = ResponseReader(request, max_body_bytes=limit, useful=useful)
-    if reader.receive_head(status, headers):
-        reader.receive_body(body)
-    return reader.result(began=0.0, elapsed=0.0, address="")
-
-
-def read_head(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
+def _read_head(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
     """Return status and headers of a response, parsed like those of a live one. None if the record is not HTTP."""
     try:
         record.parse_http()
@@ -181,45 +208,144 @@ def _is_complete_to_end(data: mmap.mmap, start: int) -> bool:
     return member is not None and member.end == len(data)
 
 
-_DIGEST = "WARC-Payload-Digest"
+# Replay --------------------------------------------------------------------------------------------------------------
+
+_BODY_ELSEWHERE = "its body is in a record of another file"
+_SERVER_FAILURES = frozenset(
+    {FailureKind.SERVER_ERROR, FailureKind.UNAVAILABLE, FailureKind.TOO_MANY, FailureKind.PROTOCOL}
+)
+"""After such a failure a live crawl keeps the earlier page."""
 
 
-class PayloadIndex:
-    """Offsets of the responses of one file, by the digest of their body."""
+class RecordedWeb:
+    """A fetcher for a recorded web. A URL that is not in the file is a 404. http and https URLs are equal.
 
-    def __init__(self) -> None:
-        self._offsets: dict[int, int] = {}
-        """Hash of a digest → offset. The digests themselves would take too much memory in files of millions of
-        records."""
+    The constructor reads the file once and builds an index of offsets. The last record of a URL counts, unless it says
+    nothing about the page: a redirect to another spelling of the same URL (from http to https, from raw to escaped
+    characters), a server error, or a body that is in another file.
+    """
 
-    def add(self, response: WarcRecord) -> None:
-        digest = response.headers.get(_DIGEST)
-        if digest:
-            self._offsets[hash(digest)] = response.stream_pos
+    def __init__(self, path: Path, *, limit: int = _MAX_BODY_BYTES, useful: tuple[str, ...] = ()) -> None:
+        self._limit = limit
+        self._useful = useful
+        self._file: BinaryIO = path.open("rb")
+        self._locations: dict[str, tuple[int, str]] = {}
+        """URL without its scheme → offset of the record, and the URL as it was recorded."""
+        self._earlier: dict[str, list[tuple[int, str]]] = {}
+        """The earlier records of URLs that have several."""
+        self.broken_records = 0
+        """Records that could not be read or have no valid URL. Reading continues after them."""
+        self._index()
+        if not self._locations:
+            self._file.close()
+            raise ValueError(_no_responses_message(path))
 
-    def resolve(
-        self,
-        record: WarcRecord,
-        url: str,
-        read: Callable[[int], WarcRecord | None],
-        *,
-        limit: int,
-        robots: bool = False,
-        useful: tuple[str, ...] = (),
-    ) -> Fetched | None:
-        """Return the response of a record without a body, or None if its body is not in the file.
+    def _index(self) -> None:
+        self._reader = RecordReader(self._file, limit=self._limit, useful=self._useful)
+        records = ResponseRecords(self._file)
+        for record in records:
+            url = target_url(record)
+            if url is None:
+                records.count_as_broken(record)
+                continue
+            key = _without_scheme(url)
+            if key in self._locations:
+                self._earlier.setdefault(key, []).append(self._locations[key])
+            self._locations[key] = record.stream_pos, url
+            self._reader.add(record)
+        self.broken_records = records.broken
+        if records.is_one_stream:
+            self._decompress()
 
-        `read` reads the record at an offset. After that, the given record is no longer valid.
-        """
-        head, digest = read_head(record), record.headers.get(_DIGEST)
-        failure = None if head is None else failure_from_status(url, *head)
-        if failure is not None:
-            return failure
-        offset = self._offsets.get(hash(digest))
-        original = None if offset is None else read(offset)
-        if original is None or original.headers.get(_DIGEST) != digest:
-            return None
-        response = read_response(original, url, limit=limit, robots=robots, useful=useful)
-        if isinstance(response, Page):
-            return response if head is None else replace(response, status=head[0], headers=head[1])
-        return response if response is not None and response.kind is FailureKind.USELESS else None
+    def _decompress(self) -> None:
+        """Decompress records that share one stream into a temporary file, since such a stream has no random access."""
+        compressed, self._file = self._file, cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
+        with compressed:
+            shutil.copyfileobj(open_decompressed(compressed), self._file)
+        self._file.flush()
+        self._locations.clear()
+        self._earlier.clear()
+        self._index()
+
+    def __contains__(self, url: str) -> bool:
+        return _without_scheme(url) in self._locations
+
+    def __len__(self) -> int:
+        return len(self._locations)
+
+    def urls(self) -> list[str]:
+        return [url for _, url in self._locations.values()]
+
+    def spelling(self, url: str) -> str:
+        """Return the recorded spelling of a URL. If it is not recorded, the URL with https."""
+        rest = _without_scheme(url)
+        location = self._locations.get(rest)
+        return location[1] if location else f"https://{rest}"
+
+    async def fetch(self, request: Request) -> Fetched:
+        response = self.read_response(request.url, robots=request.kind is RequestKind.ROBOTS)
+        if request.kind is not RequestKind.PROBE:
+            return response
+        if isinstance(response, Failure):
+            return replace(response, wire_bytes=0)
+        return self._reader.interpret(request, response.status, dict(response.headers), b"")
+
+    def read_response(self, url: str, *, robots: bool = False) -> Fetched:
+        """Return the recorded response for a URL."""
+        key = _without_scheme(url)
+        location = self._locations.get(key)
+        if location is None:
+            return Failure(url=url, kind=FailureKind.NOT_FOUND, detail="not in the recorded web", status=404)
+        response = self._read_location(url, location, robots=robots)
+        for earlier in reversed(self._earlier.get(key, ())):
+            if not _says_nothing(response):
+                break
+            response = self._read_location(url, earlier, robots=robots)
+        return response
+
+    def _read_location(self, url: str, location: tuple[int, str], *, robots: bool) -> Fetched:
+        record = self._reader.record_at(location[0])
+        is_shared = record is not None and is_same_payload(record)
+        response = None if record is None else self._reader.read(record, url, robots=robots)
+        if response is None and is_shared:
+            return Failure(url=url, kind=FailureKind.NOT_FOUND, detail=_BODY_ELSEWHERE, status=404)
+        return response or Failure(url=url, kind=FailureKind.PROTOCOL, detail="the record cannot be read")
+
+    async def close(self) -> None:
+        self._file.close()
+
+
+def check_recorded(path: Path) -> None:
+    """Raise ValueError if a file contains no response, OSError if it cannot be read. Read up to the first response."""
+    with path.open("rb") as file:
+        if not any(target_url(record) for record in ResponseRecords(file)):
+            raise ValueError(_no_responses_message(path))
+
+
+def _no_responses_message(path: Path) -> str:
+    return f"{path} contains no HTTP responses: is it a WARC file?"
+
+
+def _without_scheme(url: str) -> str:
+    return url.partition("://")[2]
+
+
+def _says_nothing(response: Fetched) -> bool:
+    """Return whether a response says nothing about the page, so that an earlier one counts."""
+    if isinstance(response, Page):
+        return False
+    if response.kind is FailureKind.REDIRECT:
+        return _without_scheme(canonical(response.location) or "") == _without_scheme(response.url)
+    if response.kind is FailureKind.REDIRECT_BROKEN:
+        return bool(response.headers.get("location"))
+    return response.kind in _SERVER_FAILURES or response.detail == _BODY_ELSEWHERE
+
+
+def open_decompressed(file: BinaryIO) -> BinaryIO:
+    """Return a stream of the decompressed content of a gzip or zstd file."""
+    file.seek(0)
+    is_gzip = file.read(2) == _GZIP
+    file.seek(0)
+    if is_gzip:
+        return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)

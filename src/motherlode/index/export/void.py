@@ -58,16 +58,12 @@ def count_statistics(store: QuadStore, progress: Progress = ignore_progress) -> 
                 found.classes[quad.object.value] += 1
         for names in (found.properties, found.classes):
             if len(names) > _MAX_NAMES:
-                _drop_rarest(names)
+                frequent = dict(names.most_common(_MAX_NAMES // 2))
+                names.clear()
+                names.update(frequent)
     found.triples = quads.count
     _count_pages(store, found)
     return found
-
-
-def _drop_rarest(names: Counter[str]) -> None:
-    kept = names.most_common(_MAX_NAMES // 2)
-    names.clear()
-    names.update(dict(kept))
 
 
 def _count_pages(store: QuadStore, found: Statistics) -> None:

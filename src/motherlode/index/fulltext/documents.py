@@ -141,14 +141,12 @@ def _parse_tail(end: str) -> _Tail | None:
     True
     """
     found = _TAIL.fullmatch(end)
-    if found is None or (found[2] and not _is_text(found[2])):
+    if found is None:
+        return None
+    datatype = found[2] or ""
+    if datatype.startswith(XSD) and datatype[len(XSD) :] not in _TEXT_TYPES:  # types of other vocabularies may be text
         return None
     return (found[1] or "").lower(), found[3] or ""
-
-
-def _is_text(datatype: str) -> bool:
-    """Return whether a datatype may be text: the string types of XML Schema, and all types of other vocabularies."""
-    return not datatype.startswith(XSD) or datatype[len(XSD) :] in _TEXT_TYPES
 
 
 def _strip_brackets(term: str) -> str:

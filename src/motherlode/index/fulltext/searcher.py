@@ -11,8 +11,8 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,6 @@ class LinkedFolder:
         self.update_links()
 
     def update_links(self) -> None:
-        """Add links to new files."""
         for file in self._source.iterdir():
             link = self.path / file.name
             if file.suffix != _LOCK_SUFFIX and not link.is_symlink():
@@ -95,7 +94,10 @@ def find_matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]
 def best_text(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
     """Return the text with most of the words, the shortest of several. None if no text has any."""
     patterns = [_pattern(word) for word in dict.fromkeys(wanted)]
-    ranked = [(_count_words(text.value, patterns), -len(text.value), text) for text in texts]
+    ranked = []
+    for text in texts:
+        plain = fold(text.value)
+        ranked.append((sum(1 for pattern in patterns if pattern.search(plain)), -len(text.value), text))
     count, _, chosen = max(ranked, key=lambda item: item[:2], default=(0, 0, None))
     return chosen if count else None
 
@@ -112,16 +114,11 @@ def similar_words(texts: Iterable[Text], wanted: Sequence[str]) -> list[str]:
 
 def _differ_by_one(word: str, other: str) -> bool:
     """Return whether two words differ by one inserted, removed or replaced letter, or by two swapped letters."""
-    lengths = range(min(len(word), len(other)))
-    same = next((index for index in lengths if word[index] != other[index]), len(lengths))
+    shorter = min(len(word), len(other))
+    same = next((at for at in range(shorter) if word[at] != other[at]), shorter)
     left, right = word[same:], other[same:]
     is_swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
     return left[1:] == right or left == right[1:] or left[1:] == right[1:] or is_swapped
-
-
-def _count_words(text: str, patterns: Sequence[re.Pattern[str]]) -> int:
-    plain = fold(text)
-    return sum(1 for pattern in patterns if pattern.search(plain))
 
 
 @lru_cache(maxsize=256)
@@ -206,27 +203,12 @@ class Hit:
 
     def summary(self) -> dict[str, Any]:
         """Return the object that `search --json` prints."""
-        return {
-            "subject": self.subject,
-            "label": self.label,
-            "types": list(self.types),
-            "score": round(self.score, 4),
-            "snippet": self.snippet.text,
-            "predicate": self.predicate,
-            "language": self.language,
-            "page": self.page,
-            "graph": self.graph,
-            "pages": self.pages,
-            "has_more_pages": self.has_more_pages,
-        }
+        shown = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "similar_subjects"}
+        return {**shown, "types": list(self.types), "score": round(self.score, 4), "snippet": self.snippet.text}
 
 
 _Key = tuple[str, ...]
-
-
-def _subject_key(stored: SubjectDocument, label: str) -> _Key:
-    """Return the key by which documents are grouped: blank nodes with the same label and types are one subject."""
-    return ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
+"""The key by which documents are grouped: blank nodes with the same label and types are one subject."""
 
 
 class WordSearcher:
@@ -250,64 +232,45 @@ class WordSearcher:
         """Return the best subjects with all words, else with any of them, else with similar words."""
         wanted = [token for part in parse_words(search.words) if not part.excluded for token in part.tokens]
         searcher = self._index.searcher()
-        for query in build_queries(search):
-            found = _find_subjects(searcher, query, search, wanted)
-            if found:
-                return found
-        return []
+        tries = (_find_subjects(searcher, query, search, wanted) for query in build_queries(search))
+        return next(filter(None, tries), [])
 
     def subjects(self, words: str, *, limit: int = 10_000) -> list[tuple[str, str, float]]:
         """Return subject, graph and score of every document with all words, for a join in a SPARQL query."""
-        if limit < 1:  # tantivy rejects it
+        queries = build_queries(Search(words=words))
+        if limit < 1 or not queries:  # tantivy rejects a limit of zero
             return []
         searcher = self._index.searcher()
-        for query in build_queries(Search(words=words))[:1]:
-            found = searcher.search(query, limit=limit, count=False).hits
-            documents = ((float(score), _read_document(searcher, address)) for score, address in found)
-            return [(stored.subject, stored.graph, score) for score, stored in documents]
-        return []
+        found = searcher.search(queries[0], limit=limit, count=False).hits
+        documents = ((float(score), _read_document(searcher, address)) for score, address in found)
+        return [(stored.subject, stored.graph, score) for score, stored in documents]
 
 
 def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, search: Search, wanted: list[str]) -> list[Hit]:
     """Return the subjects of the best documents, up to the limit of the search."""
+    limit = min(search.limit, MAX_RESULTS)
     found: dict[_Key, Hit] = {}
     for number in range(_MAX_ROUNDS):
-        addresses = searcher.search(
-            query, limit=_DOCUMENTS_PER_ROUND, count=False, offset=number * _DOCUMENTS_PER_ROUND
-        ).hits
-        documents = [(float(score), _read_document(searcher, address)) for score, address in addresses]
-        has_more = len(documents) == _DOCUMENTS_PER_ROUND
-        for key, hit in _group_by_subject(documents, search, wanted, known=found).items():
-            hit.has_more_pages = has_more or number > 0
-            found[key] = hit
-        if not has_more or len(found) >= min(search.limit, MAX_RESULTS):
+        start = number * _DOCUMENTS_PER_ROUND
+        addresses = searcher.search(query, limit=_DOCUMENTS_PER_ROUND, count=False, offset=start).hits
+        has_more = len(addresses) == _DOCUMENTS_PER_ROUND
+        pages: dict[_Key, set[str]] = {}  # of the subjects that this round has found
+        for score, address in addresses:
+            stored = _read_document(searcher, address)
+            label = stored.label
+            key = ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
+            if key in pages:
+                pages[key].add(stored.page)
+                found[key].similar_subjects += found[key].subject != stored.subject
+            elif len(found) < limit and key not in found:
+                hit = _make_hit(stored, label, float(score), search, wanted)
+                if hit is not None:
+                    found[key], pages[key] = hit, {stored.page}
+        for key, own in pages.items():
+            found[key].pages, found[key].has_more_pages = len(own), has_more or number > 0
+        if not has_more or len(found) >= limit:
             break
     return list(found.values())
-
-
-def _group_by_subject(
-    documents: Sequence[tuple[float, SubjectDocument]], search: Search, wanted: list[str], known: Collection[_Key]
-) -> dict[_Key, Hit]:
-    """Return the subjects of documents that are not in `known`. Their pages are counted in all of the documents."""
-    room = min(search.limit, MAX_RESULTS) - len(known)
-    found: dict[_Key, Hit] = {}
-    pages: dict[_Key, set[str]] = {}
-    for score, stored in documents:
-        label = stored.label
-        key = _subject_key(stored, label)
-        if key in found:
-            pages[key].add(stored.page)
-            found[key].similar_subjects += found[key].subject != stored.subject
-        elif (
-            len(found) < room
-            and key not in known
-            and (hit := _make_hit(stored, label, score, search, wanted)) is not None
-        ):
-            found[key] = hit
-            pages[key] = {stored.page}
-    for key, hit in found.items():
-        hit.pages = len(pages[key])
-    return found
 
 
 def _read_document(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> SubjectDocument:

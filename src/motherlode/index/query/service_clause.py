@@ -210,9 +210,10 @@ def _tokens_in_braces(sparql: str, found: list[Token], position: int) -> tuple[l
 def _set_property(sparql: str, pattern: _SearchPattern, name: str, value: Token) -> None:
     if name == MATCHES and value.kind is TokenKind.STRING:
         try:
-            pattern.words = string_value(value.text)
+            quad: ox.Quad = next(iter(ox.parse(f"<urn:s> <urn:p> {value.text} .".encode(), ox.RdfFormat.TURTLE)))
         except SyntaxError as error:
             raise error_at(sparql, value.start, "this string has an invalid escape") from error
+        pattern.words = quad.object.value if isinstance(quad.object, ox.Literal) else ""
     elif name == SCORE and value.kind is TokenKind.VARIABLE:
         pattern.score = value.text
     elif name == GRAPH and value.kind is TokenKind.VARIABLE:
@@ -221,12 +222,6 @@ def _set_property(sparql: str, pattern: _SearchPattern, name: str, value: Token)
         pattern.limit = min(_MAX_SUBJECTS, int(value.text))
     else:
         raise error_at(sparql, value.start, "this is not part of a search", hint=_SEARCH_SYNTAX)
-
-
-def string_value(spelled: str) -> str:
-    """Return the value of a string literal of a query."""
-    quad: ox.Quad = next(iter(ox.parse(f"<urn:s> <urn:p> {spelled} .".encode(), ox.RdfFormat.TURTLE)))
-    return quad.object.value if isinstance(quad.object, ox.Literal) else ""
 
 
 def _subselect(pattern: _SearchPattern, cached: _SearchFunctions, number: int) -> str:
@@ -292,7 +287,6 @@ class _SearchFunctions:
         self._scores = cache(self._find_scores)
 
     def _find_subjects(self, words: str, limit: int) -> frozenset[tuple[str, str]]:
-        """Return the found subjects with their graphs."""
         return frozenset((subject, graph) for subject, graph, _ in self.found(words, limit))
 
     def _find_scores(self, words: str, limit: int) -> dict[str, float]:

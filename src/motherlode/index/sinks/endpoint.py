@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -23,6 +23,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from motherlode.index.page_record import PROVENANCE, PageRecord
+from motherlode.index.segment_files import sync_path
 from motherlode.index.sinks.nquads_sink import PageChange, change_from, drop_nonstandard
 from motherlode.model.terms import PREFIXES, iri_value
 
@@ -30,10 +31,6 @@ _BATCH_SUFFIX = ".batch"
 _ERROR_FILE = "trouble.txt"
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[PageChange]).decode
-
-
-class SpoolFullError(OSError):
-    """More bytes wait for the endpoint than the setting `spool` allows."""
 
 
 class Spool:
@@ -63,7 +60,7 @@ class Spool:
         with self._lock:
             # one batch is always allowed, or a large one could never be sent
             if self._queue and self._bytes + len(data) > self._max_bytes:
-                raise SpoolFullError(
+                raise OSError(
                     f"the spool in {self._folder} is full ({self._bytes:,} bytes): continue with `motherlode resume` "
                     "when the endpoint accepts data again, or raise the sink's key `spool`"
                 )
@@ -112,14 +109,8 @@ class Spool:
         with self._lock:
             paths = [path for path, _ in self._queue]
         for path in [*paths[-64:], self._folder]:  # earlier calls, or the system, have synced the files before
-            try:
-                handle = os.open(path, os.O_RDONLY)
-            except FileNotFoundError:
-                continue  # was sent meanwhile
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            with suppress(FileNotFoundError):  # it was sent meanwhile
+                sync_path(path)
 
 
 def spool_state(folder: Path) -> dict[str, int | str]:
@@ -151,10 +142,7 @@ class EndpointClient:
     """An HTTP client with one persistent connection, for one thread. OSError if there is no response."""
 
     def __init__(self, url: str, *, timeout_seconds: float, headers: Mapping[str, str]) -> None:
-        parts = urlsplit(url)
-        self._host = parts.hostname or ""
-        self._port = parts.port
-        self._secure = parts.scheme == "https"
+        self._url = parts = urlsplit(url)
         self._timeout_seconds = timeout_seconds
         self._headers = dict(headers)
         self.target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -174,8 +162,8 @@ class EndpointClient:
 
     def _send(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> EndpointResponse:
         if self._connection is None:
-            made = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-            self._connection = made(self._host, self._port, timeout=self._timeout_seconds)
+            made = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
+            self._connection = made(self._url.hostname or "", self._url.port, timeout=self._timeout_seconds)
         self._connection.request(method, target, body=body, headers=dict(headers))
         response = self._connection.getresponse()
         text = response.read(_MAX_MESSAGE_BYTES).decode("utf-8", "replace")
@@ -242,7 +230,10 @@ def send_graphs(client: EndpointClient, changes: Sequence[PageChange], *, proven
     """Send one request per graph. Return the first response that is an error; otherwise the last one."""
     response = EndpointResponse(status=204)
     for change in changes:
-        for graph, lines in _graphs(change, provenance=provenance):
+        graphs = dict(change.graphs)
+        if provenance:  # one provenance graph per page, because the protocol can only replace whole graphs
+            graphs[f"<{PROVENANCE}:{iri_value(change.page)}>"] = change.provenance
+        for graph, lines in graphs.items():
             target = f"{client.target}{'&' if '?' in client.target else '?'}graph={quote(iri_value(graph), safe='')}"
             if lines:
                 response = client.send("PUT", target, lines.encode("utf-8", "replace"), NTRIPLES_TYPE)
@@ -253,12 +244,6 @@ def send_graphs(client: EndpointClient, changes: Sequence[PageChange], *, proven
             if not response.is_success:
                 return response
     return response
-
-
-def _graphs(change: PageChange, *, provenance: bool) -> Iterator[tuple[str, str]]:
-    yield from change.graphs.items()
-    if provenance:  # one provenance graph per page, because the protocol can only replace whole graphs
-        yield f"<{PROVENANCE}:{iri_value(change.page)}>", change.provenance
 
 
 # The sink.
@@ -310,9 +295,7 @@ class EndpointSink:
     def close(self) -> None:
         """Wait up to `drain_seconds` for the spool to become empty, then stop. Batches that are left stay on disk."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: not len(self._spool) or self._broken is not None, timeout=self._drain_seconds
-            )
+            self._changed.wait_for(lambda: not len(self._spool) or self._broken, timeout=self._drain_seconds)
             self._closing = True
             self._changed.notify_all()
         self._thread.join()
@@ -324,27 +307,22 @@ class EndpointSink:
 
     def _run(self) -> None:
         try:
-            while self._wait_for_batch():
+            while not self._closing:
                 self._deliver()
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closing or len(self._spool) > 0)
         except Exception as error:  # noqa: BLE001 - nothing catches errors of a thread: the next `write` raises it
             self._broken = error
             with self._changed:
                 self._changed.notify_all()
-
-    def _wait_for_batch(self) -> bool:
-        with self._changed:
-            self._changed.wait_for(lambda: self._closing or len(self._spool) > 0)
-            return not self._closing
 
     def _deliver(self) -> None:
         """Send the oldest batch, again and again, until it is accepted or the sink is closed."""
         batch = self._spool.first()
         if batch is None:
             return
-        portion = self._pages_per_request or max(1, len(batch))
-        if not all(
-            self._send_until_accepted(batch[start : start + portion]) for start in range(0, len(batch), portion)
-        ):
+        size = self._pages_per_request or max(1, len(batch))
+        if not all(self._send_until_accepted(batch[start : start + size]) for start in range(0, len(batch), size)):
             return
         self._spool.drop_first()
         self.sent += 1
@@ -361,23 +339,22 @@ class EndpointSink:
             if response is not None and response.status in _CONTENT_ERRORS:
                 return self._isolate_refused(changes, response)
             pause = max(wait, response.retry_after or 0.0) if response is not None else wait
-            if self._wait_or_close(min(pause, _MAX_BACKOFF_SECONDS)):
-                return False
+            with self._changed:
+                if self._changed.wait_for(lambda: self._closing, timeout=min(pause, _MAX_BACKOFF_SECONDS)):
+                    return False
             wait = min(wait * 2, _MAX_BACKOFF_SECONDS)
 
     def _attempt(self, changes: Sequence[PageChange]) -> EndpointResponse | None:
+        response = None
         try:
             response = self._send(self._client, changes)
-        except OSError as error:
-            self._record_error(str(error))
-            return None
-        self._record_error("" if response.is_success else f"{response.status} {response.text[:200]}".strip())
+            error = "" if response.is_success else f"{response.status} {response.text[:200]}".strip()
+        except OSError as failure:
+            error = str(failure)
+        if error != self.last_error:
+            self.last_error = error
+            self._spool.record_error(error)
         return response
-
-    def _record_error(self, last_error: str) -> None:
-        if last_error != self.last_error:
-            self.last_error = last_error
-            self._spool.record_error(last_error)
 
     def _isolate_refused(self, changes: Sequence[PageChange], refusal: EndpointResponse) -> bool:
         """Send pages one by one, then without non-standard statements. Keep a page that is still refused."""
@@ -389,8 +366,3 @@ class EndpointSink:
             return self._send_until_accepted([repaired])
         self._spool.keep_refused(change, f"{refusal.status} {refusal.text}")
         return True
-
-    def _wait_or_close(self, timeout_seconds: float) -> bool:
-        """Wait before the next attempt. Return True if the sink is being closed."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self._closing, timeout=timeout_seconds)

@@ -83,16 +83,13 @@ def sink_settings(table: Mapping[str, Any]) -> SinkSettings:
     if kind is None:
         raise ValueError(f"kind must be one of {', '.join(kinds)}; got {table.get('kind')!r}")
     if kind is not SinkKind.NQUADS:
-        _check_url(kind, table.get("url", ""))
+        url = table.get("url", "")
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"a sink of kind {kind.value!r} needs the url of an endpoint; got {url!r}")
+        if parts.username is not None or parts.password is not None:
+            raise ValueError("a sink's url holds no password: use user and password_env, or token_env")
     for name in ("size", "spool", "timeout"):
         if name in table and table[name] <= 0:
             raise ValueError(f"{name} must be greater than 0; got {table[name]}")
     return SinkSettings(**{"provenance": kind is not SinkKind.GRAPH_STORE, **table, "kind": kind})
-
-
-def _check_url(kind: SinkKind, url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"a sink of kind {kind.value!r} needs the url of an endpoint; got {url!r}")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("a sink's url holds no password: use user and password_env, or token_env")

@@ -22,7 +22,7 @@ from array import array
 from collections.abc import Sequence
 from enum import Flag, auto
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -46,15 +46,6 @@ def tokens(url: str) -> list[str]:
     ['www', 'imdb', 'com', 'title', 'tt0114369', 'reviews', 'page', '[NUMBER]']
     """
     return [NUMBER if word.isdigit() else word for word in _words(url.lower(), url.index("//") + 2)]
-
-
-def token_indices(url: str) -> set[int]:
-    """Return the feature numbers of the tokens of a URL.
-
-    >>> token_indices("http://a.example/recipe/recipe") == {token_index("example"), token_index("recipe")}
-    True
-    """
-    return {token_index(token) for token in tokens(url)}
 
 
 @lru_cache(maxsize=1 << 17)
@@ -110,25 +101,15 @@ class FeatureSet(Flag):
 DEFAULT_FEATURES = FeatureSet.URL | FeatureSet.PARENT
 
 
-class RowBatch(NamedTuple):
-    """Several rows of binary features in one array."""
+def decode_rows(policy_states: Sequence[bytes]) -> tuple[NDArray[np.uint16], NDArray[np.intp]]:
+    """Return the feature numbers of several rows in one array, and for each of them the number of its row.
 
-    ids: NDArray[np.uint16]
-    owners: NDArray[np.intp]
-    """The number of the row to which each id belongs."""
-    length: int
-    """Number of rows."""
-
-
-def decode_rows(policy_states: Sequence[bytes]) -> RowBatch:
-    """Decode several rows.
-
-    >>> decode_rows([array("H", [7, 9]).tobytes(), b"", array("H", [7]).tobytes()]).owners.tolist()
+    >>> decode_rows([array("H", [7, 9]).tobytes(), b"", array("H", [7]).tobytes()])[1].tolist()
     [0, 0, 2]
     """
-    ids = np.frombuffer(b"".join(policy_states), dtype=np.uint16)
     lengths = [len(policy_state) >> 1 for policy_state in policy_states]
-    return RowBatch(ids, np.repeat(np.arange(len(policy_states), dtype=np.intp), lengths), len(policy_states))
+    owners = np.repeat(np.arange(len(policy_states), dtype=np.intp), lengths)
+    return np.frombuffer(b"".join(policy_states), dtype=np.uint16), owners
 
 
 def decode_row(policy_state: bytes) -> array[int]:
@@ -149,13 +130,12 @@ class Features:
     def rows(self, links: Sequence[Link], parent: Outcome | None) -> list[bytes]:
         """Return a row for each link, as bytes."""
         shared = self._siblings(parent) if FeatureSet.SIBLING in self.using and parent is not None else []
-        by_parent = FeatureSet.PARENT in self.using and parent is not None
-        if by_parent and parent is not None:
+        if FeatureSet.PARENT in self.using and parent is not None:
             shared.append(PARENT_GOOD if parent.relevant else PARENT_BAD)
         with_url = FeatureSet.URL in self.using
         rows = []
         for link in links:
-            own = array("H", [*token_indices(link.url)] if with_url else [])
+            own = array("H", {token_index(token) for token in tokens(link.url)} if with_url else ())
             if parent is not None and link.source is LinkSource.REDIRECT:
                 own.extend(inherited_labels(parent.policy_state))
             else:
@@ -166,12 +146,10 @@ class Features:
     def _siblings(self, parent: Outcome) -> list[int]:
         labels = self._labels
         known = [labels.get(xxhash.xxh3_64_intdigest(link.url.encode())) for link in parent.links] if labels else []
-        good, bad = known.count(True), known.count(False)
-        found = [SIBLING_GOOD] if good else []
-        if bad:
-            found.append(SIBLING_BAD)
+        good = known.count(True)
+        found = [SIBLING_BAD] if False in known else []
         if good:
-            found.append(SIBLINGS_GOOD + min(good.bit_length(), _SIBLING_SIZES) - 1)
+            found += (SIBLING_GOOD, SIBLINGS_GOOD + min(good.bit_length(), _SIBLING_SIZES) - 1)
         return found
 
     def add_label(self, url: str, *, relevant: bool) -> None:
@@ -199,8 +177,7 @@ class Features:
 
 
 def inherited_labels(policy_state: bytes) -> list[int]:
-    """Return the features that the target of a redirect takes over from the redirecting URL: the labels of its parent
-    and siblings, because a redirect is not a parent page itself.
+    """Return the features that the target of a redirect takes over from the redirecting URL: labels of other pages.
 
     >>> inherited_labels(array("H", [12, PARENT_GOOD, 77]).tobytes()) == [PARENT_GOOD]
     True
@@ -237,6 +214,9 @@ def is_good(outcome: Outcome) -> bool:
     return outcome.reward >= 0.5
 
 
+_RaterState = tuple[tuple[bytes, bytes], bytes, int, int]
+
+
 class OnlineRater:
     """Rates links by a classifier that starts empty and learns from every page (sections 3.1 and 4.1).
 
@@ -269,19 +249,16 @@ class OnlineRater:
         self._features.add_label(outcome.url, relevant=outcome.relevant)
 
     def dump(self) -> bytes:
-        state = (self._features.dump(), self.classifier.dump(), self.judged, self.right)
-        return msgspec.msgpack.encode(state)
+        return msgspec.msgpack.encode((self._features.dump(), self.classifier.dump(), self.judged, self.right))
 
     def load(self, state: bytes) -> None:
-        labels, learned, self.judged, self.right = msgspec.msgpack.decode(
-            state, type=tuple[tuple[bytes, bytes], bytes, int, int]
-        )
+        labels, learned, self.judged, self.right = msgspec.msgpack.decode(state, type=_RaterState)
         self._features.load(labels)
         self.classifier.load(learned)
 
     def merge(self, state: bytes) -> None:
         """Add the state of another rater. Raises NotCombinedError if the classifier cannot be merged."""
-        labels, learned, judged, right = msgspec.msgpack.decode(state, type=tuple[tuple[bytes, bytes], bytes, int, int])
+        labels, learned, judged, right = msgspec.msgpack.decode(state, type=_RaterState)
         if not isinstance(self.classifier, Combines):
             raise NotCombinedError("the state of its classifier is not a sum")
         self.classifier.merge(learned)

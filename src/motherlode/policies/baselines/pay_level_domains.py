@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, SummaryLine
+from motherlode.policies.model_io import best_and_worst
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of, registrable_domain
 
@@ -129,13 +130,8 @@ class SharePolicy(_DomainPolicy):
 
     def summary(self, most: int) -> Sequence[SummaryLine]:
         known = sorted(self._records.items(), key=lambda one: (-self._value(one[0]), one[0]))
-        return [
-            SummaryLine(
-                title=title, columns=("domain", "good", "bad"), rows=tuple((name, *record) for name, record in rows)
-            )
-            for title, rows in (("best domains", known[:most]), ("worst domains", known[most:][::-1][:most]))
-            if rows
-        ]
+        rows = [(domain, *record) for domain, record in known]
+        return best_and_worst("domains", ("domain", "good", "bad"), rows, most)
 
     def dump(self) -> bytes:
         return msgspec.msgpack.encode((self._found, self._records))

@@ -12,16 +12,15 @@ microseconds for any number of rows, so all links of a page are rated in one cal
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from motherlode.model import FailureKind, Link, Outcome, Rating
-from motherlode.policies.anthelion.hoeffding_tree import HoeffdingTree
+from motherlode.policies.anthelion.classifiers import HoeffdingTree
 from motherlode.policies.anthelion.url_classifier import SIZE, Features, decode_row, decode_rows, is_good
 from motherlode.policies.ftrl import sigmoid
 from motherlode.www.urls import host_of
@@ -30,13 +29,9 @@ _SCORE_PER_LINK = 2.0**-40
 """Difference between the scores of two successive links before the training."""
 
 
-class TrainedClassifier(Protocol):
-    """A classifier after the training."""
-
-    def scores(self, policy_states: Sequence[bytes]) -> list[float]: ...
-
-
-Fit = Callable[[Sequence[bytes], Sequence[bool]], TrainedClassifier]
+Scores = Callable[[Sequence[bytes]], list[float]]
+"""A classifier after the training: returns the probability of each row to be relevant."""
+Fit = Callable[[Sequence[bytes], Sequence[bool]], Scores]
 """Trains a classifier on rows and their labels. Both labels must occur."""
 
 
@@ -55,16 +50,16 @@ class StaticRater:
         self._rows: list[bytes] = []
         self._labels: list[bool] = []
         self._found = 0
-        self._model: TrainedClassifier | None = None
+        self._scores: Scores | None = None
 
     @property
     def is_trained(self) -> bool:
-        return self._model is not None
+        return self._scores is not None
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]:
         policy_states = self._features.rows(links, parent)
-        if self._model is not None:
-            scores = self._model.scores(policy_states)
+        if self._scores is not None:
+            scores = self._scores(policy_states)
         else:
             scores = [0.5 - _SCORE_PER_LINK * (self._found + place) for place in range(len(links))]
             self._found += len(links)
@@ -74,7 +69,7 @@ class StaticRater:
         ]
 
     def learn(self, outcome: Outcome) -> None:
-        if self._model is not None or outcome.failure is FailureKind.REDIRECT:
+        if self._scores is not None or outcome.failure is FailureKind.REDIRECT:
             return
         self._rows.append(outcome.policy_state)
         self._labels.append(is_good(outcome))
@@ -82,7 +77,7 @@ class StaticRater:
 
     def _train(self) -> None:
         if len(self._labels) >= self._pages and len(set(self._labels)) == 2:
-            self._model = self._fit(self._rows, self._labels)
+            self._scores = self._fit(self._rows, self._labels)
 
     def dump(self) -> bytes:
         """Serialize the training pages. That is smaller than the classifiers, and works for all of them."""
@@ -91,17 +86,16 @@ class StaticRater:
     def load(self, state: bytes) -> None:
         self._found, self._rows, labels = msgspec.msgpack.decode(state, type=tuple[int, list[bytes], bytes])
         self._labels = [bool(label) for label in labels]
-        self._model = None
+        self._scores = None
         self._train()
 
 
-def fit_tree(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
+def fit_tree(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
     """Train a Hoeffding tree with one pass over the rows."""
     tree = HoeffdingTree()
     for policy_state, label in zip(rows, labels, strict=True):
-        features: array[int] = decode_row(policy_state)
-        tree.learn(features, relevant=label)
-    return tree
+        tree.learn(decode_row(policy_state), relevant=label)
+    return tree.scores
 
 
 _NEIGHBOURS = 5
@@ -114,42 +108,38 @@ def sklearn_fit(name: str) -> Fit:
     return _FITS[name]
 
 
-class _SklearnClassifier:
-    """A trained scikit-learn estimator."""
+def _scores(predict: Callable[[Any], Any]) -> Scores:
+    """Return a classifier from a function of a matrix of rows."""
 
-    def __init__(self, scores: Callable[[Any], Any]) -> None:
-        self._scores = scores
-
-    def scores(self, policy_states: Sequence[bytes]) -> list[float]:
-        if not policy_states:
-            return []
-        found: list[float] = self._scores(_matrix(policy_states)).tolist()
+    def scores(policy_states: Sequence[bytes]) -> list[float]:
+        found: list[float] = predict(_matrix(policy_states)).tolist() if policy_states else []
         return found
+
+    return scores
 
 
 def _matrix(policy_states: Sequence[bytes]) -> Any:
     from scipy.sparse import csr_matrix
 
-    rows = decode_rows(policy_states)
+    ids, _ = decode_rows(policy_states)
     ends = np.cumsum([0, *(len(policy_state) >> 1 for policy_state in policy_states)])
-    ones = np.ones(len(rows.ids), dtype=np.float32)
-    return csr_matrix((ones, rows.ids.astype(np.int32), ends), shape=(len(policy_states), SIZE))
+    ones = np.ones(len(ids), dtype=np.float32)
+    return csr_matrix((ones, ids.astype(np.int32), ends), shape=(len(policy_states), SIZE))
 
 
-def _svm(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
+def _svm(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
     from sklearn.svm import LinearSVC
 
     model = LinearSVC(random_state=0, max_iter=10_000).fit(_matrix(rows), np.array(labels))
-    return _SklearnClassifier(lambda matrix: sigmoid(model.decision_function(matrix)))
+    return _scores(lambda matrix: sigmoid(model.decision_function(matrix)))
 
 
-def _knn(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
+def _knn(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
     from sklearn.neighbors import KNeighborsClassifier
 
-    neighbours = min(_NEIGHBOURS, len(rows))
-    model = KNeighborsClassifier(neighbours, weights=_closeness, metric="cosine", algorithm="brute")
+    model = KNeighborsClassifier(min(_NEIGHBOURS, len(rows)), weights=_closeness, metric="cosine", algorithm="brute")
     model.fit(_matrix(rows), np.array(labels))
-    return _SklearnClassifier(lambda matrix: model.predict_proba(matrix)[:, 1])
+    return _scores(lambda matrix: model.predict_proba(matrix)[:, 1])
 
 
 def _closeness(distances: Any) -> Any:
@@ -157,7 +147,7 @@ def _closeness(distances: Any) -> Any:
     return 1.001 - distances
 
 
-def _nb(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
+def _nb(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
     """Train Naive Bayes on the features that occur in the training rows.
 
     Most of the ten thousand hashes never occur. The absence of each of them would count as evidence against the class
@@ -173,7 +163,7 @@ def _nb(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
     weights = np.zeros(SIZE)
     weights[met] = (present[1] - absent[1]) - (present[0] - absent[0])
     base = model.class_log_prior_[1] - model.class_log_prior_[0] + float((absent[1] - absent[0]).sum())
-    return _SklearnClassifier(lambda matrix: sigmoid(matrix @ weights + base))
+    return _scores(lambda matrix: sigmoid(matrix @ weights + base))
 
 
 _FITS: dict[str, Fit] = {"svm": _svm, "knn": _knn, "nb": _nb}

@@ -57,16 +57,22 @@ _SUFFIXES = {_POSITIVE: "", _NEGATIVE: " sampled", _EASY: "", _RESERVE: " reserv
 """Suffixes of the three arms of a host."""
 
 
-class _State(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """The saved state."""
+class _State(msgspec.Struct, kw_only=True, array_like=True):
+    """All that changes during a crawl, as it is saved."""
 
-    learned: bytes
-    random: bytes
-    relevances: dict[str, bool]
-    answers: dict[str, list[int]]
-    easy: list[int]
-    positives: int
-    negatives: int
+    learned: bytes = b""
+    """Dump of the learner. This and `random` are set only to save the state."""
+    random: bytes = b""
+    relevances: dict[str, bool] = {}
+    """Fetched URIs, and whether they were relevant, for the features of their siblings."""
+    answers: dict[str, list[int]] = {}
+    """Number of responses of each host that were redirects, and of other responses."""
+    easy: list[int] = msgspec.field(default_factory=lambda: [0, 0])
+    """Number of URIs with an RDF extension that were relevant, and of those that were not."""
+    positives: int = 0
+    """URIs that were admitted because they were predicted positive."""
+    negatives: int = 0
+    """URIs that were admitted as a sample of those that were predicted negative."""
 
 
 def default_learner(size: int = 1 << 20) -> Ftrl:
@@ -99,18 +105,13 @@ class Ldcoc:
         self._sampled = sampled
         self._shared: Ftrl | None = None
         """The part of the learner's state that other shards have or have sent; None before the first exchange."""
-        self._relevances: dict[str, bool] = {}
-        self._easy = [0, 0]
-        """Number of URIs with an RDF extension that were relevant, and of those that were not."""
-        self._admitted = {_POSITIVE: 0, _NEGATIVE: 0}
-        self._responses: dict[str, list[int]] = {}
-        """Number of responses of each host that were redirects, and of other responses."""
+        self._state = _State()
         self._ready = {suffix: ReadyArms() for suffix in ("", " sampled", " reserve")}
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         if parent is not None and parent.policy_state and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
             return [self._rate_redirect_target(links[0], parent)]
-        names = page_features(links, parent, self._sets, relevances=self._relevances)
+        names = page_features(links, parent, self._sets, relevances=self._state.relevances)
         rows = self._hasher.rows(["bias", *row] for row in names)
         probabilities = self._learner.predict(rows).tolist()
         return [
@@ -124,15 +125,15 @@ class Ldcoc:
         if hard is Hardness.NO_RDF and not is_seed:
             return Rating(arm=host, score=0.0, refused=NO_RDF)
         if hard is Hardness.RDF:
-            good, bad = self._easy
+            good, bad = self._state.easy
             probability = (good + 1) / (good + bad + 1)
             how = _EASY if is_seed or probability > self._threshold else _RESERVE
         elif is_seed or probability >= self._threshold:  # equal only if nothing is known yet: then fetch to learn
             how = _POSITIVE
-            self._admitted[how] += 1
+            self._state.positives += 1
         elif self._random.random() < self._sampled:
             how = _NEGATIVE
-            self._admitted[how] += 1
+            self._state.negatives += 1
         else:
             how = _RESERVE
         features = row.astype("<u4").tobytes() if how in (_POSITIVE, _NEGATIVE) else b""
@@ -145,7 +146,7 @@ class Ldcoc:
         )
 
     def learn(self, outcome: Outcome) -> None:
-        answers = self._responses.setdefault(outcome.host, [0, 0])
+        answers = self._state.answers.setdefault(outcome.host, [0, 0])
         answers[0 if outcome.failure is FailureKind.REDIRECT else 1] += 1
         if outcome.failure is not None and outcome.failure not in _PERMANENT_FAILURES:
             return
@@ -153,23 +154,23 @@ class Ldcoc:
             self._remember(outcome)
         how, features = outcome.policy_state[:1], outcome.policy_state[1:]
         if how == _EASY:
-            self._easy[0 if outcome.relevant else 1] += 1
+            self._state.easy[0 if outcome.relevant else 1] += 1
         elif features:
             weight = 1 / self._sampled if how == _NEGATIVE else 1.0
             indices = np.frombuffer(features, dtype="<u4").astype(np.int64)
             self._learner.learn(indices, outcome.reward, weight)
 
     def _remember(self, outcome: Outcome) -> None:
-        if len(self._relevances) >= _MAX_RELEVANCES:
-            del self._relevances[next(iter(self._relevances))]  # the oldest
-        self._relevances[outcome.url] = outcome.relevant
+        if len(self._state.relevances) >= _MAX_RELEVANCES:
+            del self._state.relevances[next(iter(self._state.relevances))]  # the oldest
+        self._state.relevances[outcome.url] = outcome.relevant
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         self._arms_of(arm).put(arm, self._per_request(best, arm.partition(" ")[0]))
 
     def _per_request(self, probability: float, host: str) -> float:
         """Divide a probability by the expected number of requests: 1 and the redirects per other response."""
-        redirects, others = self._responses.get(host, (0, 0))
+        redirects, others = self._state.answers.get(host, (0, 0))
         return probability / (1 + redirects / (others + 1))
 
     def arm_snoozed(self, arm: str) -> None:
@@ -181,7 +182,7 @@ class Ldcoc:
 
     def pick(self) -> str | None:
         positive, sampled, reserve = (self._ready[suffix] for suffix in ("", " sampled", " reserve"))
-        positives, negatives = self._admitted[_POSITIVE], self._admitted[_NEGATIVE]
+        positives, negatives = self._state.positives, self._state.negatives
         if sampled and self._random.random() * (positives + negatives) < negatives:
             return sampled.best()
         return positive.best() or sampled.best() or reserve.best()
@@ -211,19 +212,19 @@ class Ldcoc:
         """Add the saved state of another crawl: z and n of the learner, and counts."""
         read = msgspec.msgpack.decode(state, type=_State)
         self.absorb(read.learned)
-        self._relevances.update(read.relevances)
+        self._state.relevances.update(read.relevances)
         for host, (redirects, others) in read.answers.items():
-            known = self._responses.setdefault(host, [0, 0])
+            known = self._state.answers.setdefault(host, [0, 0])
             known[0] += redirects
             known[1] += others
-        self._easy = [mine + theirs for mine, theirs in zip(self._easy, read.easy, strict=True)]
-        self._admitted[_POSITIVE] += read.positives
-        self._admitted[_NEGATIVE] += read.negatives
+        self._state.easy = [mine + theirs for mine, theirs in zip(self._state.easy, read.easy, strict=True)]
+        self._state.positives += read.positives
+        self._state.negatives += read.negatives
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
-        names = ["bias", *page_features([link], parent, self._sets, relevances=self._relevances)[0]]
+        names = ["bias", *page_features([link], parent, self._sets, relevances=self._state.relevances)[0]]
         probability, host = self._learner.probability(self._hasher.row(names)), host_of(link.url)
-        redirects, others = self._responses.get(host, (0, 0))
+        redirects, others = self._state.answers.get(host, (0, 0))
         how = rating.policy_state[:1]
         return Explanation(
             says=_SAYS,
@@ -237,37 +238,27 @@ class Ldcoc:
 
     def summary(self, most: int) -> Sequence[SummaryLine]:
         """Return counts only: features are hashed, so their names are not known."""
-        good, bad = self._easy
+        good, bad = self._state.easy
         counts = {
             "features with examples": self._learner.touched(),
-            "URIs admitted as positive": self._admitted[_POSITIVE],
-            "URIs admitted as samples": self._admitted[_NEGATIVE],
+            "URIs admitted as positive": self._state.positives,
+            "URIs admitted as samples": self._state.negatives,
             "relevant URIs with an RDF extension": good,
             "irrelevant URIs with an RDF extension": bad,
-            "hosts with a response": len(self._responses),
+            "hosts with a response": len(self._state.answers),
         }
         return [SummaryLine(title="learned", columns=("what", "how many"), rows=tuple(counts.items())[:most])]
 
     def dump(self) -> bytes:
-        return msgspec.msgpack.encode(
-            _State(
-                learned=self._learner.dump(),
-                random=random_state(self._random),
-                relevances=self._relevances,
-                answers=self._responses,
-                easy=self._easy,
-                positives=self._admitted[_POSITIVE],
-                negatives=self._admitted[_NEGATIVE],
-            )
-        )
+        learned, random = self._learner.dump(), random_state(self._random)
+        return msgspec.msgpack.encode(msgspec.structs.replace(self._state, learned=learned, random=random))
 
     def load(self, state: bytes) -> None:
-        read = msgspec.msgpack.decode(state, type=_State)
-        self._learner.load(read.learned)
-        self._shared = self._copy(read.learned)
-        set_random_state(self._random, read.random)
-        self._relevances, self._responses, self._easy = read.relevances, read.answers, read.easy
-        self._admitted = {_POSITIVE: read.positives, _NEGATIVE: read.negatives}
+        self._state = msgspec.msgpack.decode(state, type=_State)
+        self._learner.load(self._state.learned)
+        self._shared = self._copy(self._state.learned)
+        set_random_state(self._random, self._state.random)
+        self._state.learned = b""
 
 
 def weigh_features(learner: Ftrl, hasher: Hasher, names: Iterable[str], policy_state: bytes) -> tuple[Reason, ...]:

@@ -1,4 +1,7 @@
-"""The concepts S_R of RDF documents, the heuristics on links, and the relevancy functions (Emamdadi et al., III.C).
+"""Classes of links by their properties: the heuristics and relevancy functions of Emamdadi et al., III.C.
+
+A link has nine properties Π_L (III.C.1). The concepts S_R of RDF documents and S_HR, the HTML pages that linked to RDF
+documents, say what they mean.
 
 S_R (III.C.2) is read from text files that users can replace. `content_types.txt`, `file_extensions.txt` and `terms.txt`
 are the sets of the paper. `other_extensions.txt` and `html_extensions.txt` are the extensions of its steps 1 and 3. A
@@ -6,6 +9,13 @@ user's folder needs only the files that differ from ours.
 
 Each heuristic is a predicate on the properties of a link and the concepts. So its precision and recall can be measured
 (Table II). The relevancy functions (III.C.2 and III.C.3) combine the heuristics.
+
+S_HR is the set of HTML pages that linked to RDF documents. Two URLs of one host are similar if their paths differ in
+the last directory only, or if their paths are equal and their file names differ. So no pairs need to be compared: for
+each of the two rules a URL has a *family* (host and all directories but the last; host and all directories), and S_HR
+has a similar URL if and only if the family has a member other than the URL itself. Two members per family are enough to
+know that. Families are stored as hashes, so the cost of a lookup does not depend on the size of S_HR, and a family
+takes about 200 bytes.
 """
 
 from __future__ import annotations
@@ -13,10 +23,197 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from enum import Enum
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
-from motherlode.policies.linkanalysis.link_properties import LinkClass, LinkProperties, SimilarUrls
+import msgspec
+import xxhash
+
+from motherlode.model import ContentKind, Link, Outcome
+from motherlode.www.media_types import MEDIA, by_extension
+
+_RDF_KINDS = frozenset(kind.value for kind, media in MEDIA.items() if media.is_rdf)
+_HTML_KINDS = frozenset({ContentKind.HTML.value, ContentKind.XHTML.value})
+_PACKED = frozenset({"gz", "bz2", "xz", "zip"})
+_MAX_EXTENSION_CHARACTERS = 8
+
+
+class LinkClass(Enum):
+    """The four classes of documents (III.A). The value is the priority of a link to one (Fig. 3)."""
+
+    R = 3
+    """RDF documents."""
+    HR = 2
+    """HTML documents that contain at least one link pointing to an RDF document."""
+    H = 1
+    """HTML documents without such a link."""
+    N = -1
+    """All other documents: links to them are removed."""
+
+
+class LinkProperties(NamedTuple):
+    """Π_L. Missing properties are empty."""
+
+    protocol: str
+    host: str
+    path: tuple[str, ...]
+    """The directories. A last part without an extension counts as a directory, as in the paper's `/staffs/staff1`."""
+    filename: str
+    """With its extension and with the query, because the query distinguishes documents with the same file name."""
+    extension: str
+    """In lower case and without the dot. For a compressed file such as `x.nt.gz`, the extension of its content."""
+    type: str
+    title: str
+    anchor_text: str
+    context: str
+    is_rdf_link: bool
+    """Whether the link comes from an RDF document. Then type, title, anchor text and context are ignored."""
+    indicative_path: tuple[str, ...]
+    """The directories in which terms are searched."""
+
+
+def is_rdf_document(kind: str) -> bool:
+    """Return whether a content kind is of class R."""
+    return kind in _RDF_KINDS
+
+
+def is_html_document(kind: str) -> bool:
+    """Return whether a content kind is HTML."""
+    return kind in _HTML_KINDS
+
+
+def link_properties(link: Link, parent: Outcome | None = None, *, literal: bool = False) -> LinkProperties:
+    """Return the properties of a link.
+
+    The paper searches terms in the whole path. A directory that also contains the HTML page with the link says nothing
+    about the target, and on a site below `/my-rdf/` it would put every page into class R. So such directories are not
+    searched, unless `literal` is set.
+
+    >>> from motherlode.model import LinkSource
+    >>> found = link_properties(Link(url="http://example.com/staffs/data/one.rdf", source=LinkSource.ANCHOR))
+    >>> found.host, found.path, found.filename, found.extension
+    ('example.com', ('staffs', 'data'), 'one.rdf', 'rdf')
+    """
+    protocol, host, path, filename, extension = url_properties(link.url)
+    if parent is not None and parent.kind in _RDF_KINDS:
+        return LinkProperties(protocol, host, path, filename, extension, "", "", "", "", True, path)
+    indicative = path
+    if parent is not None and not literal and host == parent.host:
+        around = _directories(parent.url)
+        indicative = tuple(directory for directory in path if directory not in around)
+    texts = (link.type, link.title, link.anchor, link.context)
+    return LinkProperties(protocol, host, path, filename, extension, *texts, False, indicative)
+
+
+@lru_cache(maxsize=64)  # the same for all links of a page
+def _directories(url: str) -> frozenset[str]:
+    return frozenset(url_properties(url)[2])
+
+
+def url_properties(url: str) -> tuple[str, str, tuple[str, ...], str, str]:
+    """Return protocol, host, path, file name and extension of a URL.
+
+    >>> url_properties("http://example.com/staffs/staff1")
+    ('http', 'example.com', ('staffs', 'staff1'), '', '')
+    >>> url_properties("http://example.com/dump.nt.gz?v=2")
+    ('http', 'example.com', (), 'dump.nt.gz?v=2', 'nt')
+    """
+    protocol, _, rest = url.partition(":")
+    rest, mark, query = rest.removeprefix("//").partition("#")[0].partition("?")
+    host, *parts = rest.split("/")
+    last = parts.pop() if parts else ""
+    extension = _extension(last)
+    filename = last if extension else ""
+    if last and not extension:
+        parts.append(last)
+    return protocol, host, tuple(part for part in parts if part), f"{filename}{mark}{query}", extension
+
+
+def _extension(name: str) -> str:
+    """Return the extension of a file name, or "". A number, as in `v1.2`, is not an extension."""
+    if "." not in name:
+        return ""
+    stem, _, extension = name.lower().rpartition(".")
+    if extension in _PACKED and "." in stem:
+        inner = stem.rpartition(".")[2]
+        extension = inner if by_extension(f"/x.{inner}") is not None else extension
+    if not stem or len(extension) > _MAX_EXTENSION_CHARACTERS or not extension[:1].isalnum() or extension.isdigit():
+        return ""
+    return extension if extension.isalnum() else ""
+
+
+_MAX_FAMILIES = 1_000_000
+"""If S_HR has this many families, no further family is added."""
+_Family = tuple[int, ...]
+
+
+class SimilarUrls:
+    """A set of URLs that finds out whether it has a URL similar to a given one.
+
+    >>> s_hr = SimilarUrls()
+    >>> s_hr.add("http://example.com/staffs/staff1")
+    >>> s_hr.similar_to("http://example.com/staffs/staff2"), s_hr.similar_to("http://example.com/staffs/staff1")
+    (True, False)
+    """
+
+    def __init__(self, max_families: int = _MAX_FAMILIES) -> None:
+        self._families: dict[int, _Family] = {}
+        """Hashes of at most two members of each family."""
+        self._most = max_families
+
+    def __len__(self) -> int:
+        """Return the number of families, not of URLs."""
+        return len(self._families)
+
+    def add(self, url: str) -> None:
+        _, host, path, filename, _ = url_properties(url)
+        for family, member in _families_and_members(host, path, filename):
+            known = self._families.get(family, ())
+            if len(known) < 2 and member not in known and (known or len(self._families) < self._most):
+                self._families[family] = (*known, member)
+
+    def similar_to(self, url: str) -> bool:
+        _, host, path, filename, _ = url_properties(url)
+        return self.has_similar(host, path, filename)
+
+    def has_similar(self, host: str, path: tuple[str, ...], filename: str) -> bool:
+        """Return whether the set has a URL similar to the one with these properties."""
+        if not self._families:
+            return False
+        for family, member in _families_and_members(host, path, filename):
+            known = self._families.get(family)
+            if known is not None and (len(known) > 1 or known[0] != member):
+                return True
+        return False
+
+    def merge(self, state: bytes) -> None:
+        """Add the families of another set from its dump."""
+        for family, members in msgspec.msgpack.decode(state, type=dict[int, _Family]).items():
+            known = self._families.get(family, ())
+            if known or len(self._families) < self._most:
+                self._families[family] = tuple(dict.fromkeys((*known, *members)))[:2]
+
+    def dump(self) -> bytes:
+        return msgspec.msgpack.encode(self._families)
+
+    def load(self, state: bytes) -> None:
+        self._families = msgspec.msgpack.decode(state, type=dict[int, _Family])
+
+
+def _families_and_members(host: str, path: tuple[str, ...], filename: str) -> list[tuple[int, int]]:
+    """Return the hashes of family and member of a URL for each of the two rules."""
+    files = (_hash("file", host, *path), _hash(filename))
+    if not path:
+        return [files]
+    return [(_hash("directory", host, *path[:-1]), _hash(path[-1])), files]
+
+
+def _hash(*parts: str) -> int:
+    number: int = xxhash.xxh3_64_intdigest("\n".join(parts).encode("utf-8", "replace"))
+    return number
+
 
 _OWN = Path(__file__).parent
 _FILES = ("content_types.txt", "file_extensions.txt", "terms.txt", "html_extensions.txt", "other_extensions.txt")

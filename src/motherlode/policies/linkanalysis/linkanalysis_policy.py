@@ -13,13 +13,15 @@ from collections.abc import Sequence
 import msgspec
 
 from motherlode.model import Explanation, Link, LinkSource, Outcome, Rating, SummaryLine
-from motherlode.policies.linkanalysis.heuristics import Concepts, default_concepts, predict_class
-from motherlode.policies.linkanalysis.link_properties import (
+from motherlode.policies.linkanalysis.heuristics import (
+    Concepts,
     LinkClass,
     SimilarUrls,
+    default_concepts,
     is_html_document,
     is_rdf_document,
     link_properties,
+    predict_class,
 )
 from motherlode.policies.priority_queue import BestScorePolicy
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from motherlode.model import Explanation, Reason, SummaryLine
+from motherlode.policies.model_io import best_and_worst
 from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, describe_arm
 from motherlode.policies.motherlode.posterior import RELEVANCE, RESPONSE, ArmStatistics
 
@@ -30,15 +31,15 @@ _NO_STATISTICS = ArmStatistics()
 
 def explain_arm(policy: Motherlode, arm: str) -> Explanation:
     """Explain the probability and the value of an arm."""
-    statistics, key = policy.statistics, ArmKey.parse(arm)
+    key = ArmKey.parse(arm)
     reasons = [
         Reason(name=feature, weight=weight, about=about)
         for question, about in _QUESTIONS
         for feature, weight in _weights(policy, key, question)
     ]
     reasons.append(Reason(name=f"{key.host} so far", weight=policy.posterior.lift(key.host), about="is a find"))
-    own = statistics.arms.get(key.base_arm)
-    of_host = [one for name, one in statistics.arms.items() if _host_of(name) == key.host]
+    own = policy.statistics.arms.get(key.base_arm)
+    of_host = [one for name, one in policy.statistics.arms.items() if _host_of(name) == key.host]
     return Explanation(
         says=_SAYS,
         reasons=tuple(sorted((one for one in reasons if one.weight), key=lambda one: -abs(one.weight))),
@@ -109,8 +110,8 @@ def summarize(policy: Motherlode, most: int) -> Sequence[SummaryLine]:
     return [
         totals,
         *(_strongest_features(policy, question, about, most) for question, about in _QUESTIONS),
-        *_best_and_worst("hosts", [(name, tries, reward) for name, (tries, reward) in hosts.items()], most),
-        *_best_and_worst("arms", [(describe_arm(name), one.tries, one.reward) for name, one in arms.items()], most),
+        *_ranked("hosts", ((name, tries, reward) for name, (tries, reward) in hosts.items()), most),
+        *_ranked("arms", ((describe_arm(name), one.tries, one.reward) for name, one in arms.items()), most),
     ]
 
 
@@ -125,17 +126,8 @@ def _strongest_features(policy: Motherlode, question: int, about: str, most: int
     )
 
 
-def _best_and_worst(what: str, rows: list[tuple[str, float, float]], most: int) -> list[SummaryLine]:
+def _ranked(what: str, rows: Iterable[tuple[str, float, float]], most: int) -> list[SummaryLine]:
     """Return tables of the best and the worst by (reward + 1) / (tries + 2), so that a single try counts little."""
     tried = sorted((row for row in rows if row[1]), key=lambda row: (-(row[2] + 1) / (row[1] + 2), row[0]))
-    best = tried[:most]
-    worst = list(reversed(tried[most:]))[:most]
-    return [
-        SummaryLine(
-            title=f"{name} {what}",
-            columns=(what[:-1], "tries", "finds"),
-            rows=tuple((name, tries, round(reward, 3)) for name, tries, reward in chosen),
-        )
-        for name, chosen in (("best", best), ("worst", worst))
-        if chosen
-    ]
+    shown = [(name, tries, round(reward, 3)) for name, tries, reward in tried]
+    return best_and_worst(what, (what[:-1], "tries", "finds"), shown, most)

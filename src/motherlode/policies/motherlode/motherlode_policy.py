@@ -6,26 +6,9 @@ probability: if the first try is relevant, more links of the arm follow, and if 
 stopping problems, and the best rate over all stopping times is their Gittins index (Gittins 1979). Here it is computed
 for one step of learning and for the links of the next page.
 
-For an arm a with probability p (`posterior`):
-
-1. *Expected links.* Pages of a have weights that decay by `retention` from page to page. Let L_b be the weighted number
-   of new links to arm b on these pages, W the sum of the weights, and w the weight of the last page. With
-   k = `family_prior_pages`, the expected number of new links to b on the next page is ℓ_b = L_b/(W + (k + 0.2)·w).
-   Until a has 8 tries, k/(tries + k + 0.2) times the same number of the family, with k = 0, is added. ℓ_b is limited to
-   `max_new_links`.
-2. *Plan.* Fetch one link of a and then links on its page. It starts with the reward r = p for n = 1 request. Arm b has
-   the plan (r_b, n_b) that was computed last, or (p_b, 1) if there is none. In descending order of their rates
-   γ·r_b/n_b, as long as the rate is above r/n, add ℓ_b·γ·r_b to r and ℓ_b·n_b to n. The factor γ is `discount`, but 1
-   if b are targets of redirects and one of them was relevant. A plan with more than 200 requests is scaled down to 200.
-3. *Value of information.* Let t be what is known about the arm in tries: 1, its tries, its requests in flight, and the
-   tries of its host up to `max_host_tries`. Let m be the number of further links like the next one. A relevant page
-   would raise their probability to p' = (p·t + 1)/(t + 1). This adds the reward p·m·p' for p·m requests.
-4. *Value* = (r + p·m·p')/(n + p·m).
-
-m is the number of waiting links of the arm minus 1, at most `horizon`. It is at least `horizon`/(1 + tries of the host)
-if the host has no tries, or if it has at most `gateway_max_tries` tries and fewer than `gateway_links` waiting links:
-then it looks like a gateway. For seeds that are not home pages, m is `horizon`, and t does not include the tries of the
-host.
+docs/policy.md, section 5, has the formulas. A plan is to fetch a link and then the best links of its page, of which as
+many are expected as the last pages of the arm had. The value adds the information that a relevant page would give about
+further links of the arm.
 
 Values of arms are stored in a priority queue and are brought up to date when an outcome changes them much, or when they
 come to the top. All unseen hosts with the same kind of link share one value.

@@ -1,30 +1,15 @@
-"""The probability that the next link of an arm leads to a relevant page.
+"""The probability that the next link of an arm leads to a relevant page, and the sums from which it is computed.
 
-The probability is a product, P(page)·P(relevant | page), because a failed request says nothing about whether the pages
-of a host are relevant. For each of the two questions q:
+docs/policy.md, sections 2 to 4, has the formulas. The probability is a product, P(page)·P(relevant | page), because a
+failed request says nothing about whether the pages of a host are relevant. For each of the two questions:
 
-1. *Features.* L_q = bias_q + Σ prior(f) + Σ w_q(f) over the features f of the arm (`arm_key`). The weights w_q(f) are
-   learned by FTRL-Proximal (`policies/ftrl.py`) without L1 and L2, with one learning rate for features of every host
-   and another one for features of one host. Target priors (`priors`) count for relevance only. P_q = σ(L_q).
-2. *Host.* For relevance, the lift of the host is added to L_q before σ. With the host's pages N, rewards R and rewards
-   E that features predicted, in which the n-th page of an arm counts 1/n, and with k = `host_prior_pages`, the lift is
-   logit((R + k·E/N)/(N + k)) - logit(E/N). P(page) is multiplied by the presence, the probability that the host
-   responds at all. The presence is 1 if the host has responded. Otherwise it is s/(s + tries of the host) with
-   s = `silent_host_prior_tries`, and for cross-host links this is multiplied by the share of unseen hosts that
-   responded, (yes + m·`unseen_host_response_rate`)/(yes + no + m) with m = `unseen_host_prior_tries`.
-3. *Arm.* With the decayed counts of the base arm (`Tally`), p ← (yes + m·p)/(yes + no + m) for each
-   question. The prior strength m is `prior_tries`, and `seed_prior_tries` for the relevance of seeds that are not home
-   pages.
-4. *Hub.* The same again with the counts of the hub arm and m = `hub_prior_tries`, if the link belongs to a hub arm.
+1. *Features.* Logistic regression over the features of the arm, learned by FTRL-Proximal (`policies/ftrl.py`).
+2. *Host.* P(relevant) is corrected by the lift of the host: how much better it is than its features predict. P(page) is
+   multiplied by the presence, the probability that the host responds at all.
+3. *Arm and hub.* The decayed counts of the base arm, and then of the hub arm, gradually replace the prediction.
 
-Every outcome is learned as a response or a failure. Relevance is learned only from pages, and features learn only what
-the lift of the host does not explain, because the lift is added to the prediction from which the gradient is computed.
-An unseen host that does not respond explains the failure of its link, so this failure is not learned as a weight of the
-link's features. Step 4 is useful because links of one hub page often have the same outcome.
-
-So a new host starts with what links of this kind did elsewhere, and the results of the host, the arm and the hub
-gradually replace it. One good template does not make a whole host good, and one dead hub does not make a good template
-bad.
+So a new host starts with what links of this kind did elsewhere. One good template does not make a whole host good, and
+one dead hub does not make a good template bad.
 
 All that is learned are sums over outcomes (`PolicyStatistics`), so the states of two crawls can be added. Their fields
 are saved under the names of format 1, which are given by `rename`.

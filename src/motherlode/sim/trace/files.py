@@ -9,13 +9,12 @@ parts.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -27,37 +26,31 @@ _ROWS = 2000
 """Pages that are kept in memory before they are written to disk."""
 
 PAGES = pa.schema(
-    [
-        ("url", pa.string()),
-        ("status", pa.int16()),
-        ("failure", pa.string()),
-        ("kind", pa.string()),
-        ("size", pa.int32()),
-        ("location", pa.string()),
-        ("counts", pa.map_(pa.string(), pa.int32())),
-        ("types", pa.list_(pa.string())),
-    ]
+    {
+        "url": pa.string(),
+        "status": pa.int16(),
+        "failure": pa.string(),
+        "kind": pa.string(),
+        "size": pa.int32(),
+        "location": pa.string(),
+        "counts": pa.map_(pa.string(), pa.int32()),
+        "types": pa.list_(pa.string()),
+    }
 )
+_TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "predicate")
 LINKS = pa.schema(
     [
         ("page", pa.int32()),
         ("url", pa.string()),
         ("source", pa.dictionary(pa.int8(), pa.string())),
-        ("anchor", pa.string()),
-        ("rel", pa.string()),
-        ("type", pa.string()),
-        ("title", pa.string()),
-        ("context", pa.string()),
-        ("tag_path", pa.string()),
-        ("predicate", pa.string()),
+        *((name, pa.string()) for name in _TEXTS),
         ("nofollow", pa.bool_()),
     ]
 )
 FACTS = pa.schema([("page", pa.int32()), ("ntriples", pa.binary())])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracePage:
+class TracePage(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the table of pages."""
 
     url: str
@@ -71,8 +64,7 @@ class TracePage:
     types: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracePart:
+class TracePart(msgspec.Struct, frozen=True, kw_only=True):
     """The tables of one source, as listed in the manifest."""
 
     name: str
@@ -82,6 +74,14 @@ class TracePart:
     pages: int
     links: int
     broken: int
+
+
+class _Version(msgspec.Struct, frozen=True, kw_only=True):
+    version: int
+
+
+class _Manifest(_Version, frozen=True, kw_only=True):
+    parts: list[TracePart]
 
 
 class TraceError(ValueError):
@@ -121,7 +121,7 @@ class PartWriter:
         for link in links:
             table["page"].append(self.pages)
             table["source"].append(link.source.value)
-            for name in ("url", "anchor", "rel", "type", "title", "context", "tag_path", "predicate", "nofollow"):
+            for name in ("url", *_TEXTS, "nofollow"):
                 table[name].append(getattr(link, name))
         if ntriples:
             self._rows["facts"]["page"].append(self.pages)
@@ -154,25 +154,20 @@ def read_parts(folder: Path) -> list[TracePart]:
     if not path.exists():
         return []
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        version = manifest["version"]
-        parts = [TracePart(**part) for part in manifest["parts"]] if version == VERSION else []
-    except (ValueError, KeyError, TypeError) as error:
+        version = msgspec.json.decode(path.read_bytes(), type=_Version).version
+        if version == VERSION:
+            return msgspec.json.decode(path.read_bytes(), type=_Manifest).parts
+    except ValueError as error:
         raise TraceError(f"{path} is not the manifest of a trace: {error}") from error
-    if version != VERSION:
-        raise TraceError(
-            f"{folder} is a trace of version {version}, but {VERSION} is needed: make it again with `motherlode record`"
-        )
-    return parts
+    raise TraceError(
+        f"{folder} is a trace of version {version}, but {VERSION} is needed: make it again with `motherlode record`"
+    )
 
 
 def write_parts(folder: Path, parts: Sequence[TracePart]) -> None:
-    manifest = {
-        "version": VERSION,
-        "parts": [{name: getattr(part, name) for name in part.__slots__} for part in parts],
-    }
+    manifest = msgspec.json.encode(_Manifest(version=VERSION, parts=list(parts)))
     unfinished = folder / f"{_MANIFEST}.part"
-    unfinished.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    unfinished.write_bytes(msgspec.json.format(manifest, indent=1) + b"\n")
     unfinished.rename(folder / _MANIFEST)
 
 

@@ -13,12 +13,10 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
-from fastwarc.warc import ArchiveIterator, WarcRecord
-
 from motherlode.crawler.engine.pipeline import body_of
 from motherlode.crawler.parsing.messages import ParsedPage, ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserPool, UnreadableError
-from motherlode.fetch.warc.reader import PayloadIndex, ResponseRecords, is_same_payload, read_response, target_url
+from motherlode.fetch.warc.reader import RecordReader, ResponseRecords, target_url
 from motherlode.model import FailureKind, Fetched, Page
 from motherlode.sim.trace.files import PartWriter, TraceError, TracePage, TracePart, read_parts, tidy, write_parts
 
@@ -32,9 +30,9 @@ class Responses:
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
         self._again = path.open("rb")
-        """The same file, opened again for lookups during the iteration."""
+        """The same file, opened again for lookups during the iteration. Records in one gzip member are not found."""
         self._records = ResponseRecords(self._file)
-        self._bodies = PayloadIndex()
+        self._reader = RecordReader(self._again, limit=MAX_BODY)
 
     @property
     def position(self) -> int:
@@ -49,22 +47,12 @@ class Responses:
         with self._file, self._again:
             for record in self._records:
                 url = target_url(record)
-                answer = None if url is None else self._answer(record, url)
+                self._reader.add(record)
+                answer = None if url is None else self._reader.read(record, url)
                 if answer is None:
                     self._records.count_as_broken(record)
                 else:
                     yield answer
-
-    def _answer(self, record: WarcRecord, url: str) -> Fetched | None:
-        if is_same_payload(record):
-            return self._bodies.resolve(record, url, self._record_at, limit=MAX_BODY)
-        self._bodies.add(record)
-        return read_response(record, url, limit=MAX_BODY)
-
-    def _record_at(self, place: int) -> WarcRecord | None:
-        """Records that share one gzip member are not found."""
-        self._again.seek(place)
-        return next(iter(ArchiveIterator(self._again, parse_http=False)), None)
 
 
 # ── recording

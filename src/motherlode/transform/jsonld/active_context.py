@@ -90,45 +90,28 @@ class LazyTerms(Protocol):
 class ExpandedKey:
     """A key of an object, with everything that expansion needs to know about it, computed once per context."""
 
-    __slots__ = (
-        "absolute",
-        "container",
-        "definition",
-        "direction",
-        "iri",
-        "keyword",
-        "language",
-        "name",
-        "scoped",
-        "simple",
-        "type",
-    )
-
     def __init__(self, active: ActiveContext, name: str) -> None:
         definition = active.term(name)
+        iri = active.expand_term(name)
         self.name = name
         self.definition = definition
-        self.iri = _drop_unusable(active.expand_term(name))
-        """The expanded key; None if the key is dropped."""
+        self.iri = iri if iri and (iri in KEYWORDS or ":" in iri) else None
+        """The expanded key; None if the key is dropped, because it is no keyword and no IRI (Expansion, step 13.3)."""
         self.keyword = self.iri is not None and self.iri[0] == "@" and self.iri in KEYWORDS
         self.absolute = self.iri is not None and (self.keyword or is_blank(self.iri) or is_absolute(self.iri))
         """Whether the expanded key needs no base."""
         self.container = definition.container if definition else NO_CONTAINER
         self.type = definition.type if definition else None
         self.scoped = definition is not None and definition.context is not ABSENT
-        language = definition.language if definition else ABSENT
-        direction = definition.direction if definition else ABSENT
-        self.language = active.language if language is ABSENT else language
-        self.direction = active.direction if direction is ABSENT else direction
+        self.language, self.direction = active.language, active.direction
+        if definition is not None and definition.language is not ABSENT:
+            self.language = definition.language
+        if definition is not None and definition.direction is not ABSENT:
+            self.direction = definition.direction
         self.simple = not (
             self.container or self.scoped or self.type == "@json" or (definition is not None and definition.reverse)
         )
         """Whether the values need only plain expansion: no container, scoped context, reversal or JSON literal."""
-
-
-def _drop_unusable(iri: str | None) -> str | None:
-    """Return None for keys that are neither keywords nor IRIs (Expansion, step 13.3)."""
-    return iri if iri and (iri in KEYWORDS or ":" in iri) else None
 
 
 class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
@@ -227,14 +210,7 @@ class CachedContext:
 
 
 class ContextCache:
-    """Keeps the most recently used contexts, limited by their number and by the sum of their weights (terms).
-
-    >>> cache = ContextCache(entries=1, weight=100)
-    >>> for name in "ab":
-    ...     cache.put(name, CachedContext(ActiveContext(), (), 1))
-    >>> cache.get("a") is None, cache.get("b") is None
-    (True, False)
-    """
+    """Keeps the most recently used contexts, limited by their number and by the sum of their weights (terms)."""
 
     def __init__(self, *, entries: int, weight: int) -> None:
         self._entries = entries

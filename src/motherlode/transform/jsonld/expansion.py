@@ -10,10 +10,8 @@ from __future__ import annotations
 from motherlode.transform.jsonld.active_context import DOCUMENT, ActiveContext, ExpandedKey
 from motherlode.transform.jsonld.context_processor import ContextProcessor
 from motherlode.transform.jsonld.expansion_entries import (
-    ObjectScope,
-    add_reverse,
+    ObjectExpansion,
     expand_index_map,
-    expand_keyword,
     expand_language_map,
     finish_object,
 )
@@ -36,8 +34,6 @@ class Expander:
         self._remaining_depth = _MAX_DEPTH
         self.notes = notes
         self.contexts = contexts
-
-    # Elements
 
     def expand(self, active: ActiveContext, key: ExpandedKey | None, element: Json, *, from_map: bool = False) -> Json:
         """Expand any element. `key` is the active property in `active`; None at the top level and in `@graph`."""
@@ -103,8 +99,6 @@ class Expander:
             return {"@value": value}
         return {"@value": value, "@type": coercion}
 
-    # IRIs
-
     def expand_id(self, active: ActiveContext, value: str) -> str | None:
         """Expand the value of `@id`: an IRI relative to the document, without the vocabulary mapping."""
         if value[:1] <= " " and self._strips_iris:
@@ -137,8 +131,6 @@ class Expander:
             self.notes.add("white space before an IRI was left out", value, repaired=True)
         return stripped
 
-    # Objects
-
     def _expand_object(self, active: ActiveContext, key: ExpandedKey | None, element: Node, *, from_map: bool) -> Json:
         """Expand an object (steps 6 to 20)."""
         if active.previous is not None and not from_map and self._leaves_type_scope(active, element):
@@ -151,10 +143,9 @@ class Expander:
         type_names = self._find_type_keys(active, element)
         if type_names:
             active = self._apply_type_scopes(active, element, type_names)
-        result: Node = {}
-        scope = ObjectScope(self, outside, element, type_names)
-        self._expand_entries(active, key, element, result, scope)
-        return finish_object(result, key, strict=self._strict)
+        expansion = ObjectExpansion(self, outside, element, type_names)
+        self._expand_entries(active, key, element, expansion)
+        return finish_object(expansion.result, key, strict=self._strict)
 
     @staticmethod
     def _leaves_type_scope(active: ActiveContext, element: Node) -> bool:
@@ -185,10 +176,11 @@ class Expander:
         return active
 
     def _expand_entries(
-        self, active: ActiveContext, key: ExpandedKey | None, element: Node, result: Node, scope: ObjectScope
+        self, active: ActiveContext, key: ExpandedKey | None, element: Node, expansion: ObjectExpansion
     ) -> None:
-        """Expand the entries of an object into `result` (steps 13 and 14)."""
+        """Add the entries of an object to its expansion (steps 13 and 14)."""
         nests: list[str] = []
+        result = expansion.result
         known, find = active.key_cache, active.key
         for name, value in element.items():
             entry = known.get(name) or find(name)
@@ -200,13 +192,13 @@ class Expander:
                     if iri == "@nest":
                         nests.append(name)
                     else:
-                        expand_keyword(self, active, key, entry, value, result, scope)
+                        expansion.add_keyword(active, key, entry, value)
                     continue
                 expanded = self._expand_property(active, entry, value)
                 if expanded is None:
                     continue
                 if entry.definition is not None and entry.definition.reverse:
-                    add_reverse(self, result.setdefault("@reverse", {}), iri, expanded)
+                    expansion.add_reverse(iri, expanded)
                 elif type(expanded) is list:
                     result.setdefault(iri, []).extend(expanded)
                 elif iri in result:
@@ -216,7 +208,7 @@ class Expander:
             except JsonLdError as error:
                 self.notes.tolerate(error)
         for name in nests:
-            self._expand_nest(active, find(name), element[name], result, scope)
+            self._expand_nest(active, find(name), element[name], expansion)
 
     def _expand_property(self, active: ActiveContext, entry: ExpandedKey, value: Json) -> Json:
         """Expand the value of a property (steps 13.5 to 13.12)."""
@@ -242,9 +234,7 @@ class Expander:
             expanded = [{"@graph": [value]} for value in values]
         return expanded
 
-    def _expand_nest(
-        self, active: ActiveContext, entry: ExpandedKey, values: Json, result: Node, scope: ObjectScope
-    ) -> None:
+    def _expand_nest(self, active: ActiveContext, entry: ExpandedKey, values: Json, expansion: ObjectExpansion) -> None:
         """Expand the value of a nesting term (step 14), with its scoped context (steps 3 and 8)."""
         self._enter()
         try:
@@ -253,7 +243,7 @@ class Expander:
             for value in values if isinstance(values, list) else [values]:
                 is_node = isinstance(value, dict) and all(active.key(name).iri != "@value" for name in value)
                 require(is_node, ErrorCode.INVALID_NEST_VALUE, entry.name)
-                self._expand_entries(active, entry, value, result, scope)
+                self._expand_entries(active, entry, value, expansion)
         except JsonLdError as error:
             self.notes.tolerate(error)
         finally:

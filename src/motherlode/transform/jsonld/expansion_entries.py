@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Json:
-    """Check an expanded object and return it (steps 15 to 20).
-
-    Return the members of a set object, and None for an object that is dropped.
-    """
+    """Check an expanded object and return it (steps 15 to 20): the members of a set object, None if it is dropped."""
     if "@value" in result:
         value_object = _check_value_object(result, strict=strict)
         return None if key is None else value_object
@@ -58,15 +55,6 @@ def as_list(value: Json) -> list[Json]:
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
-
-
-def add_reverse(expander: Expander, reverse_properties: Node, iri: str, expanded: Json) -> None:
-    """Add the values of a reverse property, which must be nodes (step 13.13)."""
-    items = as_list(expanded)
-    nodes = [item for item in items if "@value" not in item and "@list" not in item]
-    if len(nodes) < len(items):
-        expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_VALUE, iri))
-    reverse_properties.setdefault(iri, []).extend(nodes)
 
 
 # Maps: objects whose keys are languages, indexes, identifiers or types (steps 13.7 and 13.8)
@@ -171,134 +159,122 @@ def _is_graph(item: Json) -> bool:
 _SCALARS = (str, int, float, bool)
 
 
-class ObjectScope:
-    """State of one object that its entries share, including entries nested with `@nest`."""
+class ObjectExpansion:
+    """The expansion of one object, including entries nested with `@nest`."""
 
-    __slots__ = ("_element", "_expander", "_type_names", "outside", "seen_reverse")
+    __slots__ = ("_element", "_expander", "_type_names", "outside", "result", "seen_reverse")
 
     def __init__(self, expander: Expander, outside: ActiveContext, element: Node, type_names: list[str]) -> None:
         self.outside = outside
         """The context without the type-scoped contexts. Types are expanded in it."""
+        self.result: Node = {}
         self.seen_reverse = False
         """Whether `@reverse` occurred. `result` may contain `@reverse` without it, from reverse properties."""
         self._expander = expander
         self._element = element
         self._type_names = type_names
 
-    def input_type(self) -> str | None:
+    def add_keyword(self, active: ActiveContext, key: ExpandedKey | None, entry: ExpandedKey, value: Json) -> None:
+        """Add one entry to the result. `key` is the active property, `entry` the key of the entry.
+
+        The object may have changed the context, so the active property is looked up again for the members of a list
+        or set.
+        """
+        expander, result, keyword = self._expander, self.result, entry.iri
+        if key is not None and key.iri == "@reverse":
+            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
+        collides = self.seen_reverse if keyword == "@reverse" else keyword in result
+        if collides and not (expander.is_1_1 and keyword in ("@included", "@type")):
+            raise JsonLdError(ErrorCode.COLLIDING_KEYWORDS, entry.name)
+        if keyword == "@type":
+            self._add_types(value)
+        elif keyword == "@id":
+            require(isinstance(value, str), ErrorCode.INVALID_ID_VALUE, value)
+            result["@id"] = expander.expand_id(active, value)
+        elif keyword == "@value":
+            self._add_value(value)
+        elif keyword in ("@language", "@direction", "@index"):
+            self._add_annotation(keyword, value)
+        elif keyword == "@graph":
+            result["@graph"] = as_list(expander.expand(active, None, value))
+        elif keyword == "@included":
+            self._add_included(active, value)
+        elif keyword == "@list":
+            if key is not None:
+                result["@list"] = as_list(expander.expand(active, active.key(key.name), value))
+        elif keyword == "@set":
+            result["@set"] = expander.expand(active, None if key is None else active.key(key.name), value)
+        elif keyword == "@reverse":
+            self._add_reverse_map(active, entry, value)
+
+    def _add_types(self, value: Json) -> None:
+        """Expand `@type` (step 13.4.4)."""
+        expand_type, outside = self._expander.expand_type, self.outside
+        if isinstance(value, str):
+            expanded: Json = expand_type(outside, value)
+        else:
+            require(isinstance(value, list), ErrorCode.INVALID_TYPE_VALUE, value)
+            strings = [item for item in value if isinstance(item, str)]
+            if len(strings) < len(value):
+                self._expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_TYPE_VALUE, "not a string"))
+            expanded = [expand_type(outside, item) for item in strings]
+        if "@type" in self.result:
+            expanded = as_list(self.result["@type"]) + as_list(expanded)
+        self.result["@type"] = expanded
+
+    def _add_value(self, value: Json) -> None:
+        """Expand `@value` (step 13.4.7)."""
+        if self._input_type() == "@json":
+            require(self._expander.is_1_1, ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
+        elif value is not None and not isinstance(value, _SCALARS):
+            self._expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, value))
+            value = None  # a value object without a value would be taken for a blank node
+        self.result["@value"] = value
+
+    def _input_type(self) -> str | None:
         """Return the last value of the first type entry, expanded (step 12)."""
-        if not self._type_names:
-            return None
-        value = self._element[self._type_names[0]]
-        if isinstance(value, list):
-            value = value[-1] if value else None
-        return self._expander.expand_type(self.outside, value) if isinstance(value, str) else None
+        types = as_list(self._element[self._type_names[0]]) if self._type_names else []
+        return self._expander.expand_type(self.outside, types[-1]) if types and isinstance(types[-1], str) else None
 
+    def _add_annotation(self, keyword: str, value: Json) -> None:
+        """Expand `@language`, `@direction` or `@index` (steps 13.4.8 to 13.4.10)."""
+        if keyword == "@language":
+            require(isinstance(value, str), ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, value)
+        elif keyword == "@index":
+            require(isinstance(value, str), ErrorCode.INVALID_INDEX_VALUE, value)
+        elif not self._expander.is_1_1:
+            return
+        else:
+            require(value in ("ltr", "rtl"), ErrorCode.INVALID_BASE_DIRECTION, value)
+        self.result[keyword] = value
 
-def expand_keyword(
-    expander: Expander,
-    active: ActiveContext,
-    key: ExpandedKey | None,
-    entry: ExpandedKey,
-    value: Json,
-    result: Node,
-    scope: ObjectScope,
-) -> None:
-    """Add one entry to the result. `key` is the active property, `entry` the key of the entry.
+    def _add_included(self, active: ActiveContext, value: Json) -> None:
+        """Expand `@included` (step 13.4.6)."""
+        if not self._expander.is_1_1:
+            return
+        expanded = self._expander.expand(active, None, value)
+        items = expanded if isinstance(expanded, list) else [expanded]
+        are_nodes = all(isinstance(item, dict) and not item.keys() & {"@value", "@list", "@set"} for item in items)
+        require(are_nodes, ErrorCode.INVALID_INCLUDED_VALUE, value)
+        self.result["@included"] = self.result.get("@included", []) + items
 
-    The object may have changed the context, so the active property is looked up again for the members of a list or set.
-    """
-    keyword = entry.iri
-    if key is not None and key.iri == "@reverse":
-        raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
-    collides = scope.seen_reverse if keyword == "@reverse" else keyword in result
-    if collides and not (expander.is_1_1 and keyword in ("@included", "@type")):
-        raise JsonLdError(ErrorCode.COLLIDING_KEYWORDS, entry.name)
-    if keyword == "@type":
-        _expand_types(expander, value, result, scope)
-    elif keyword == "@id":
-        require(isinstance(value, str), ErrorCode.INVALID_ID_VALUE, value)
-        result["@id"] = expander.expand_id(active, value)
-    elif keyword == "@value":
-        _expand_value_entry(expander, value, result, scope)
-    elif keyword in ("@language", "@direction", "@index"):
-        _expand_annotation(expander, keyword, value, result)
-    elif keyword == "@graph":
-        result["@graph"] = as_list(expander.expand(active, None, value))
-    elif keyword == "@included":
-        _expand_included(expander, active, value, result)
-    elif keyword == "@list":
-        if key is not None:
-            result["@list"] = as_list(expander.expand(active, active.key(key.name), value))
-    elif keyword == "@set":
-        result["@set"] = expander.expand(active, None if key is None else active.key(key.name), value)
-    elif keyword == "@reverse":
-        _expand_reverse(expander, active, entry, value, result, scope)
-
-
-def _expand_types(expander: Expander, value: Json, result: Node, scope: ObjectScope) -> None:
-    """Expand `@type` (step 13.4.4)."""
-    if isinstance(value, str):
-        expanded: Json = expander.expand_type(scope.outside, value)
-    elif isinstance(value, list):
-        strings = [item for item in value if isinstance(item, str)]
-        if len(strings) < len(value):
-            expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_TYPE_VALUE, "not a string"))
-        expanded = [expander.expand_type(scope.outside, item) for item in strings]
-    else:
-        raise JsonLdError(ErrorCode.INVALID_TYPE_VALUE, value)
-    if "@type" in result:
-        expanded = as_list(result["@type"]) + as_list(expanded)
-    result["@type"] = expanded
-
-
-def _expand_value_entry(expander: Expander, value: Json, result: Node, scope: ObjectScope) -> None:
-    """Expand `@value` (step 13.4.7)."""
-    if scope.input_type() == "@json":
-        require(expander.is_1_1, ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
-    elif value is not None and not isinstance(value, _SCALARS):
-        expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, value))
-        value = None  # a value object without a value would be taken for a blank node
-    result["@value"] = value
-
-
-def _expand_annotation(expander: Expander, keyword: str, value: Json, result: Node) -> None:
-    """Expand `@language`, `@direction` or `@index` (steps 13.4.8 to 13.4.10)."""
-    if keyword == "@language":
-        require(isinstance(value, str), ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, value)
-    elif keyword == "@index":
-        require(isinstance(value, str), ErrorCode.INVALID_INDEX_VALUE, value)
-    elif not expander.is_1_1:
-        return
-    else:
-        require(value in ("ltr", "rtl"), ErrorCode.INVALID_BASE_DIRECTION, value)
-    result[keyword] = value
-
-
-def _expand_included(expander: Expander, active: ActiveContext, value: Json, result: Node) -> None:
-    """Expand `@included` (step 13.4.6)."""
-    if not expander.is_1_1:
-        return
-    expanded = expander.expand(active, None, value)
-    items = expanded if isinstance(expanded, list) else [expanded]
-    are_nodes = all(isinstance(item, dict) and not item.keys() & {"@value", "@list", "@set"} for item in items)
-    require(are_nodes, ErrorCode.INVALID_INCLUDED_VALUE, value)
-    result["@included"] = result.get("@included", []) + items
-
-
-def _expand_reverse(
-    expander: Expander, active: ActiveContext, entry: ExpandedKey, value: Json, result: Node, scope: ObjectScope
-) -> None:
-    """Expand `@reverse` (step 13.4.13)."""
-    require(isinstance(value, dict), ErrorCode.INVALID_REVERSE_VALUE, entry.name)
-    scope.seen_reverse = True
-    expanded = expander.expand(active, active.key("@reverse"), value) or {}
-    turned_back = expanded.pop("@reverse", {})
-    if any(name[0] == "@" for name in expanded):  # a keyword can still come from @nest
-        raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
-    for iri, items in turned_back.items():
-        result.setdefault(iri, []).extend(items)
-    if expanded:
-        reverse_properties = result.setdefault("@reverse", {})
+    def _add_reverse_map(self, active: ActiveContext, entry: ExpandedKey, value: Json) -> None:
+        """Expand `@reverse` (step 13.4.13)."""
+        require(isinstance(value, dict), ErrorCode.INVALID_REVERSE_VALUE, entry.name)
+        self.seen_reverse = True
+        expanded = self._expander.expand(active, active.key("@reverse"), value) or {}
+        turned_back = expanded.pop("@reverse", {})
+        if any(name[0] == "@" for name in expanded):  # a keyword can still come from @nest
+            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
+        for iri, items in turned_back.items():
+            self.result.setdefault(iri, []).extend(items)
         for iri, items in expanded.items():
-            add_reverse(expander, reverse_properties, iri, items)
+            self.add_reverse(iri, items)
+
+    def add_reverse(self, iri: str, expanded: Json) -> None:
+        """Add the values of a reverse property, which must be nodes (step 13.13)."""
+        items = as_list(expanded)
+        nodes = [item for item in items if "@value" not in item and "@list" not in item]
+        self.result.setdefault("@reverse", {}).setdefault(iri, []).extend(nodes)
+        if len(nodes) < len(items):
+            self._expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_VALUE, iri))

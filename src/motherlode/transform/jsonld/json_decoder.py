@@ -65,29 +65,23 @@ class DecodedJson:
     """Why decoding stopped. `values` contains what was decoded before."""
 
 
-def decode_tolerantly(text: str) -> DecodedJson:
-    """Decode a text that is not valid JSON.
-
-    >>> decode_tolerantly('<!-- {"a": [1, 2,], "b": "x"}; -->').values
-    [{'a': [1, 2], 'b': 'x'}]
-    """
-    return _TolerantDecoder(text).decode()
-
-
-class _OpenContainer:
+class _OpenContainer(msgspec.Struct):
     """An object or array that is not yet closed."""
 
-    __slots__ = ("colon", "container", "key", "needs_comma")
+    container: Json
+    key: str | None = None
+    """In objects: the key whose value is expected next."""
+    has_colon: bool = False
+    needs_comma: bool = False
 
-    def __init__(self, container: Json) -> None:
-        self.container = container
-        self.key: str | None = None
-        """In objects: the key whose value is expected next."""
-        self.colon = False
-        self.needs_comma = False
+    @property
+    def awaits_key(self) -> bool:
+        return isinstance(self.container, dict) and self.key is None
 
 
-class _TolerantDecoder:
+class TolerantDecoder:
+    """Decodes a text that is not valid JSON."""
+
     def __init__(self, text: str) -> None:
         self._text = text
         self._position = 0
@@ -107,8 +101,6 @@ class _TolerantDecoder:
             self._record_repair(f"the text ends inside {len(self._stack)} open brackets")
         return self._decoded
 
-    # Recording
-
     def _record_repair(self, message: str) -> None:
         if len(self._decoded.repairs) < _MAX_REPAIRS:
             self._decoded.repairs.append(JsonRepair(min(self._position, len(self._text)), message))
@@ -122,8 +114,6 @@ class _TolerantDecoder:
     def _fail(self, message: str) -> None:
         self._decoded.failure = JsonRepair(self._position, message)
 
-    # Between tokens
-
     def _skip_space(self) -> None:
         found = _SPACE.match(self._text, self._position)
         assert found is not None
@@ -136,19 +126,13 @@ class _TolerantDecoder:
         text, at = self._text, self._position
         if text[at] not in "<-]/":
             return False
-        found = _WRAPPER.match(text, at)
-        if found is None and text.startswith(("<!--", "-->"), at):
-            whole = text.startswith("<!--", at) and bool(self._stack)
-            found = (_HTML_COMMENT if whole else _HTML_MARK).match(text, at)
-        if found is None:
-            found = _COMMENT.match(text, at)
+        html_pattern = _HTML_COMMENT if self._stack and text[at] == "<" else _HTML_MARK
+        found = _WRAPPER.match(text, at) or html_pattern.match(text, at) or _COMMENT.match(text, at)
         if found is None:
             return False
         self._record_repair("comment or CDATA wrapper")
         self._position = found.end()
         return True
-
-    # Tokens
 
     def _read_token(self, character: str) -> None:
         if not self._stack and character not in "{[}],;":
@@ -177,9 +161,9 @@ class _TolerantDecoder:
         container: Json = {} if character == "{" else []
         if self._stack:
             self._add_value(container)
-        else:
-            if self._decoded.values:
-                self._record_repair("one more JSON value in the same block")
+        elif self._decoded.values:
+            self._record_repair("one more JSON value in the same block")
+        if not self._stack:
             self._decoded.values.append(container)
         self._stack.append(_OpenContainer(container))
         self._position += 1
@@ -202,13 +186,13 @@ class _TolerantDecoder:
 
     def _read_punctuation(self, character: str) -> None:
         frame = self._stack[-1] if self._stack else None
-        if character == ":" and frame is not None and frame.key is not None and not frame.colon:
-            frame.colon = True
-        elif character == "," and frame is not None and frame.key is None and frame.needs_comma:
-            frame.needs_comma = False
-        elif character == "," and frame is not None and frame.key is not None:
+        if frame is not None and character == ":" and frame.key is not None and not frame.has_colon:
+            frame.has_colon = True
+        elif frame is not None and character == "," and frame.key is not None:
             self._record_repair("key without a value")
             frame.key = None
+        elif frame is not None and character == "," and frame.needs_comma:
+            frame.needs_comma = False
         else:
             self._record_repair(f"stray {character}")
         self._position += 1
@@ -223,12 +207,12 @@ class _TolerantDecoder:
             frame.container.append(value)
             frame.needs_comma = True
         elif frame.key is not None:
-            if not frame.colon:
+            if not frame.has_colon:
                 self._record_repair("missing colon")
             frame.container[frame.key] = value
             frame.key, frame.needs_comma = None, True
         elif isinstance(value, str):
-            frame.key, frame.colon = value, False
+            frame.key, frame.has_colon = value, False
         else:
             self._record_unreadable("value without a key")
 
@@ -252,7 +236,7 @@ class _TolerantDecoder:
     def _quote_is_inside(self, end: int) -> bool:
         """Return whether a quotation mark is part of the text, because words and not punctuation follow it."""
         frame = self._stack[-1]
-        if isinstance(frame.container, dict) and frame.key is None:
+        if frame.awaits_key:
             return False
         found = _SPACE.match(self._text, end)
         follower = self._text[found.end() : found.end() + 1] if found else ""
@@ -270,10 +254,9 @@ class _TolerantDecoder:
         if repaired != body:
             self._record_repair("bad escape in a string")
         try:
-            found: str = json.loads(f'"{repaired}"', strict=False)
+            return str(json.loads(f'"{repaired}"', strict=False))
         except ValueError:
             return body
-        return found
 
     def _read_word(self) -> None:
         found = _WORD.match(self._text, self._position)
@@ -282,7 +265,7 @@ class _TolerantDecoder:
             self._position += 1
             return
         word, frame = found[0], self._stack[-1]
-        if isinstance(frame.container, dict) and frame.key is None:
+        if frame.awaits_key:
             self._record_repair("key without quotation marks")
             self._add_value(word)
         elif word in _WORDS:
@@ -341,12 +324,11 @@ def _decode_with_repairs(text: str) -> DecodedJson:
     if not text.strip("\ufeff\x00 \t\r\n"):
         return DecodedJson(repairs=[JsonRepair(0, "empty block")])
     if len(text) > MAX_REPAIRED_CHARACTERS:
-        return DecodedJson(
-            failure=JsonRepair(0, f"not JSON, and too long to repair (limit: {MAX_REPAIRED_CHARACTERS} characters)")
-        )
+        message = f"not JSON, and too long to repair (limit: {MAX_REPAIRED_CHARACTERS} characters)"
+        return DecodedJson(failure=JsonRepair(0, message))
     entity = _QUOTE_ENTITY.search(text)
     if entity is None:
-        return _require_value(decode_tolerantly(text))
+        return _require_value(TolerantDecoder(text).decode())
     decoded = _require_value(decode(html.unescape(text)))
     # Offsets no longer refer to the page, so all repairs are reported at the first entity.
     decoded.repairs = [JsonRepair(entity.start() + 1, repair.message) for repair in decoded.repairs]

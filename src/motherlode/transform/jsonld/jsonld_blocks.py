@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -22,7 +23,9 @@ from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document, Script
 
-_OPENING = re.compile(r"<!--(?:-?>|.*?--!?>|.*)|<script\b[^>]{0,1000}+>", re.IGNORECASE | re.DOTALL)
+_COMMENT_OR_SCRIPT = re.compile(
+    r"<!--(?:-?>|.*?--!?>|.*)|(?P<tag><script\b[^>]{0,1000}+>).*?(?:</script|\Z)", re.IGNORECASE | re.DOTALL
+)
 _CLOSING = re.compile(r"</script|\Z", re.IGNORECASE)
 _JSON_LD = "ld+json"
 _IRI_SEPARATORS = re.compile(r"[/#:?]")
@@ -36,12 +39,7 @@ _MAX_SEARCHED_SCRIPTS = 1000
 
 
 class ScriptLocations:
-    """Converts offsets in the content of scripts to positions in the page.
-
-    >>> page = '<p>\\n<script type="application/ld+json">{}</script>'
-    >>> ScriptLocations(page).position(["{}"], 1)
-    (2, 37)
-    """
+    """Converts offsets in the content of scripts to positions in the page."""
 
     def __init__(self, source: str, *, embedded: bool = True) -> None:
         self._source = source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
@@ -52,8 +50,6 @@ class ScriptLocations:
         """Line and column of each script so far, counted from zero; None if it was not found."""
         self._passed = 0
         """Number of script elements before the next one to search."""
-        self._offset = self._line = self._column = 0
-        """Position of the last script found."""
 
     def position(self, blocks: Sequence[str], offset: int) -> tuple[int, int] | tuple[None, None]:
         """Return line and column of an offset in the last of the blocks.
@@ -79,31 +75,19 @@ class ScriptLocations:
             for number, start in enumerate(ahead):
                 if is_script(start, content):
                     self._passed += number + 1
-                    self._advance(start)
-                    return self._line, self._column
+                    line = bisect_left(self._line_ends, start)
+                    return line, start - (self._line_ends[line - 1] + 1 if line else 0)
         return None
 
-    def _advance(self, start: int) -> None:
-        """Move to the script at `start`. Lines are counted from the last script, so the page is scanned only once."""
-        line_end = self._source.rfind("\n", self._offset, start)
-        self._column = start - line_end - 1 if line_end != -1 else self._column + start - self._offset
-        self._line += self._source.count("\n", self._offset, start)
-        self._offset = start
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [found.start() for found in re.finditer("\n", self._source)]
 
     @cached_property
     def _starts(self) -> list[int]:
         """Offsets of the contents of JSON-LD scripts. Scripts inside comments are ignored."""
-        found: list[int] = []
-        position = 0
-        while opening := _OPENING.search(self._source, position):
-            position = opening.end()
-            if opening[0].startswith("<!--"):
-                continue
-            if _JSON_LD in html.unescape(opening[0]).lower():
-                found.append(position)
-            closing = _CLOSING.search(self._source, position)
-            position = closing.end() if closing else position
-        return found
+        scripts = (found for found in _COMMENT_OR_SCRIPT.finditer(self._source) if found["tag"])
+        return [found.end("tag") for found in scripts if _JSON_LD in html.unescape(found["tag"]).lower()]
 
     def _is_whole_script(self, start: int, content: str) -> bool:
         return self._source.startswith(content, start) and bool(_CLOSING.match(self._source, start + len(content)))
@@ -120,11 +104,7 @@ class ScriptLocations:
 
 
 def find_sample(content: str, sample: str) -> int:
-    """Return the offset of a string in the text of a block; the first non-space character if it is not found.
-
-    >>> find_sample('{"a": "x\\\\"y"}', 'x"y'), find_sample('{"a": "b c"}', "http://example.org/b c")
-    (7, 7)
-    """
+    """Return the offset of a string in the text of a block; the first non-space character if it is not found."""
     found = _find_spelling(content, sample) if sample else -1
     if found != -1:
         return found
@@ -250,11 +230,7 @@ def _has_content(value: Json) -> bool:
 
 
 def find_undefined_name(value: Json) -> str:
-    """Return a quoted term, type or compact IRI that is used outside any context; "" if there is none.
-
-    >>> find_undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
-    '"C"'
-    """
+    """Return a quoted term, type or compact IRI that is used outside any context; "" if there is none."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -18,23 +19,12 @@ from motherlode.transform.jsonld.active_context import ActiveContext
 from motherlode.transform.jsonld.context_processor import ContextProcessor
 from motherlode.transform.jsonld.expansion import Expander
 from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Note, Notes, shorten
-from motherlode.transform.jsonld.processor_options import (
-    Json,
-    Node,
-    ProcessorOptions,
-    RdfDirection,
-    is_language_tag,
-    parse_iri,
-)
+from motherlode.transform.jsonld.processor_options import Json, Node, ProcessorOptions, RdfDirection, parse_iri
 from motherlode.www.iri import repair_message
 
 
 def canonical_double(value: float) -> str:
-    """Return the canonical form of an xsd:double with at most 15 decimals (JSON-LD 1.1 API, section 8.6).
-
-    >>> [canonical_double(n) for n in (5.3, 1e21, -0.001, 100, float("inf"))]
-    ['5.3E0', '1.0E21', '-1.0E-3', '1.0E2', 'INF']
-    """
+    """Return the canonical form of an xsd:double with at most 15 decimals (JSON-LD 1.1 API, section 8.6)."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
     mantissa, _, exponent = f"{value:.15E}".partition("E")
@@ -61,11 +51,7 @@ class LongInteger(float):
 
 
 def long_integer(value: int | float) -> str:
-    """Return the digits of an integer that is too large for a double; "" for all other numbers.
-
-    >>> len(long_integer(10**400)), long_integer(10**300), long_integer(LongInteger("-" + "9" * 5000))[:3]
-    (401, '', '-99')
-    """
+    """Return the digits of an integer that is too large for a double; "" for all other numbers."""
     if isinstance(value, LongInteger):
         return value.digits
     if not isinstance(value, int) or math.isfinite(as_double(value)):
@@ -85,11 +71,7 @@ def as_double(value: int | float) -> float:
 
 
 def canonical_json(value: Json) -> str:
-    r"""Return the canonical form of a JSON value (RFC 8785).
-
-    >>> canonical_json({"b": [1.0, 1e21, 1e-7, None, True], "a": "\u20ac\n"})
-    '{"a":"€\\n","b":[1,1e+21,1e-7,null,true]}'
-    """
+    """Return the canonical form of a JSON value (RFC 8785)."""
     if isinstance(value, dict):
         members = (
             f"{_serialize_string(key)}:{canonical_json(value[key])}" for key in sorted(value, key=_utf16_sort_key)
@@ -138,6 +120,8 @@ _VALUE, _LANGUAGE, _DIRECTION = f"<{RDF}value>", f"<{RDF}language>", f"<{RDF}dir
 _BOOLEAN, _DOUBLE, _INTEGER, _JSON = XSD + "boolean", XSD + "double", XSD + "integer", RDF + "JSON"
 _LANGUAGE_DATATYPES = frozenset({RDF + "langString", RDF + "dirLangString"})
 """Datatypes of literals with a language (RDF 1.1 Concepts, section 3.3). They cannot be given explicitly."""
+_LANGUAGE_TAG = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+"""The general form of a language tag (BCP 47, section 2.2.9)."""
 _I18N = "https://www.w3.org/ns/i18n#"
 _UNUSABLE_GRAPH = "<>"
 """Temporary name for a graph with an invalid name. Its statements are dropped."""
@@ -166,11 +150,10 @@ class StatementEmitter:
                 del self.statements[self._limit :]
                 raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, f"more than {self._limit} statements")
 
-    # Nodes
-
     def _emit_node(self, node: Node, graph: str) -> str | None:
         """Add the statements of a node and return its term; None if the node has an invalid identifier."""
-        subject = self._convert_subject(node)
+        identifier = node.get("@id")
+        subject = self._names.fresh() if identifier is None else self._convert_resource(identifier)
         for name, values in node.items():
             if name[0] != "@":
                 self._emit_property(subject, name, values, graph)
@@ -189,15 +172,12 @@ class StatementEmitter:
                 self._check_index(subject, values, graph)
         return subject
 
-    def _convert_subject(self, node: Node) -> str | None:
-        identifier = node.get("@id")
-        return self._names.fresh() if identifier is None else self._convert_resource(identifier)
-
-    def _convert_resource(self, identifier: str) -> str | None:
+    def _convert_resource(self, identifier: str, *, allows_blank: bool = True) -> str | None:
+        """Return the term of an IRI or blank node identifier; None if it is invalid or not allowed."""
         term = self._convert_iri(identifier)
         if term is None:
             if identifier.startswith("_:"):
-                return self._names.for_label(identifier)
+                return self._names.for_label(identifier) if allows_blank else None
             self._report_lost("IRI", identifier)
         return term
 
@@ -223,7 +203,7 @@ class StatementEmitter:
         self.statements[start:] = [it for it in self.statements[start:] if it[3] != _UNUSABLE_GRAPH]
 
     def _emit_property(self, subject: str | None, name: str, values: list[Json], graph: str) -> None:
-        predicate = self._convert_predicate(name)
+        predicate = self._convert_resource(name, allows_blank=self._generalized)
         if subject is None or predicate is None:
             self._emit_nested(values, graph)
             return
@@ -243,14 +223,6 @@ class StatementEmitter:
             elif "@value" not in value:
                 self._emit_node(value, graph)
 
-    def _convert_predicate(self, name: str) -> str | None:
-        term = self._convert_iri(name)
-        if term is None:
-            if name.startswith("_:"):
-                return self._names.for_label(name) if self._generalized else None
-            self._report_lost("IRI", name)
-        return term
-
     def _emit_types(self, subject: str | None, types: list[str | None], graph: str) -> None:
         if subject is None:
             return
@@ -261,7 +233,7 @@ class StatementEmitter:
 
     def _emit_reverse(self, subject: str | None, properties: Node, graph: str) -> None:
         for name, values in properties.items():
-            predicate = self._convert_predicate(name)
+            predicate = self._convert_resource(name, allows_blank=self._generalized)
             for value in values:
                 found = self._emit_node(value, graph)
                 if found is not None and subject is not None and predicate is not None:
@@ -271,8 +243,6 @@ class StatementEmitter:
         """Check that a node has only one index (Node Map Generation, step 6.10)."""
         if self._node_indexes.setdefault((graph, subject), index) != index:
             self._notes.tolerate(JsonLdError(ErrorCode.CONFLICTING_INDEXES, index))
-
-    # Values
 
     def _convert_object(self, value: Node, graph: str) -> str | None:
         """Return the term of a value and add its statements (Object to RDF Conversion, section 8.3)."""
@@ -311,7 +281,7 @@ class StatementEmitter:
                 return None
             datatype = None if datatype in _LANGUAGE_DATATYPES else term[1:-1]
         language = item.get("@language", "")
-        if language and not is_language_tag(language):
+        if language and not _LANGUAGE_TAG.fullmatch(language):
             self._report_lost("language tag", language)
             return None
         if not isinstance(value, str):

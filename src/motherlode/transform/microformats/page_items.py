@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from selectolax.lexbor import LexborNode
 
-from motherlode.model import ContentKind
 from motherlode.transform.microformats.class_names import CLASSIC_ROOTS, parse_class
 from motherlode.transform.microformats.value_parsing import Item, Value, resolve
 from motherlode.transform.microformats.walker import ItemWalker
 from motherlode.www.document import Document
-from motherlode.www.html_ancestors import languages
 
 _ROOTS = ",".join([*(f".{root}" for root in CLASSIC_ROOTS), '[class*="h-"]'])
 
@@ -33,28 +29,16 @@ def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> 
     roots = [node for node in document.html.css(_ROOTS) if _is_root(node, ignored)]
     if not roots:
         return PageItems(items=(), limits=())
-    language_of = languages(document, default="")
-    is_xml = document.kind is ContentKind.XHTML
-    walker = ItemWalker(base=document.iri_base, ignored=ignored, by_id=_make_id_finder(document), is_xml=is_xml)
+    walker = ItemWalker(document, ignored=ignored)
     for node in roots:
         if node.mem_id not in walker.seen:
-            walker.read(node, language_of(node))
+            walker.read(node)
     return PageItems(items=tuple(walker.items), limits=tuple(sorted(walker.limits)))
 
 
 def _is_root(node: LexborNode, ignored: frozenset[str]) -> bool:
     names = parse_class(node.attributes.get("class") or "")
     return bool(names.classic_roots) or not ignored.issuperset(names.roots)
-
-
-def _make_id_finder(document: Document) -> Callable[[str], LexborNode | None]:
-    """Return a function that finds elements by id for the include pattern. The first element with an id counts."""
-
-    @cache
-    def index() -> dict[str, LexborNode]:
-        return {node.attributes["id"] or "": node for node in reversed(document.html.css("[id]"))}
-
-    return lambda name: index().get(name)
 
 
 # Canonical JSON

@@ -107,11 +107,7 @@ class ImageText(Enum):
 
 
 def join_pieces(pieces: Sequence[Piece], images: ImageText) -> str:
-    """Return the text of pieces without leading and trailing white space.
-
-    >>> join_pieces([" see ", Image("a cat", "http://e.org/c"), Image(None, "u:d"), " "], ImageText.ALT_OR_SRC)
-    'see a cat u:d'
-    """
+    """Return the text of pieces without leading and trailing white space."""
     texts = [piece if isinstance(piece, str) else _image_text(piece, images) for piece in pieces]
     return "".join(texts).strip(_TRIMMED)
 
@@ -125,11 +121,7 @@ def _image_text(image: Image, images: ImageText) -> str:
 
 
 def collapse(text: str) -> str:
-    """Return a text with each run of white space replaced by one space, as a browser shows it.
-
-    >>> collapse(" a  \\n b ")
-    'a b'
-    """
+    """Return a text with each run of white space replaced by one space, as a browser shows it."""
     return " ".join(text.split())
 
 
@@ -137,28 +129,25 @@ def collapse(text: str) -> str:
 
 
 def resolve(base: str, reference: str) -> str:
-    """Return the absolute URL of a reference. An absolute reference is returned unchanged.
-
-    >>> resolve("http://example.org/a/b", "../c"), resolve("http://example.org", ""), resolve("http://e.org/", "tel:1")
-    ('http://example.org/c', 'http://example.org', 'tel:1')
-    """
+    """Return the absolute URL of a reference. An absolute reference is returned unchanged."""
     return iri.resolve(base, reference.strip(HTML_SPACE))
 
 
 def read_tag(url: str) -> str:
-    """Return the tag of a rel=tag link: the last segment of its path (microformats.org/wiki/rel-tag).
-
-    >>> read_tag("http://example.org/tags/web+of%20data/?page=2")
-    'web of data'
-    """
+    """Return the tag of a rel=tag link: the last segment of its path (microformats.org/wiki/rel-tag)."""
     path = iri.split(url)[2]
     return unquote(path.rstrip("/").rpartition("/")[2].replace("+", " "))
 
 
 # Explicit properties (microformats2-parsing, "parsing a p-, u-, dt-, e- property")
 
-_HREF = frozenset({"a", "area", "link"})
-_SRC = frozenset({"audio", "iframe", "img", "source", "video"})
+_LINK_ATTRIBUTES = {
+    **dict.fromkeys(("a", "area", "link"), ("href",)),
+    **dict.fromkeys(("audio", "iframe", "img", "source"), ("src",)),
+    "video": ("src", "poster"),
+    "object": ("data",),
+}
+"""Attributes with the URL of an element. The first one that is present counts."""
 _ALT = frozenset({"area", "img"})
 _DATETIME = frozenset({"del", "ins", "time"})
 _URL_ATTRIBUTES = ("href", "src", "poster", "data", "cite", "action", "formaction", "longdesc")
@@ -166,12 +155,12 @@ _WITH_URLS = ",".join(f"[{name}]" for name in _URL_ATTRIBUTES)
 _MAYBE_RELATIVE = re.compile(rf""" (?:{"|".join(_URL_ATTRIBUTES)})="(?!#|https?:)""")
 
 
-class ValuePart(msgspec.Struct, kw_only=True):
+class ValuePart(msgspec.Struct, frozen=True, kw_only=True):
     """One element of the value class pattern."""
 
-    text: str = ""
+    text: str
     """The text for p-* and u-* properties."""
-    moment: str = ""
+    moment: str
     """The text for dt-* properties, which also read the datetime attribute."""
 
 
@@ -219,23 +208,13 @@ def read_text(element: PropertyElement) -> tuple[str, bool]:
 
 def read_reference(element: PropertyElement) -> tuple[str, bool]:
     """Return the unresolved reference of a u-* property, and whether it is from an attribute."""
-    found = _read_link(element)
+    names = _LINK_ATTRIBUTES.get(element.tag, ())
+    found = next((element.attribute(name) for name in names if name in element.attributes), None)
     if found is None and element.parts:
         return "".join(part.text for part in element.parts), False
     if found is None:
         found = element.attribute_value(titled=_ABBR, alt=False)
     return (found, True) if found is not None else (element.text(ImageText.NOTHING), False)
-
-
-def _read_link(element: PropertyElement) -> str | None:
-    """Return the reference in the URL attribute of a link, media or object element, or None."""
-    if element.tag in _HREF:
-        return element.attribute("href")
-    if element.tag in _SRC and "src" in element.attributes:
-        return element.attribute("src")
-    if element.tag == "video":
-        return element.attribute("poster")
-    return element.attribute("data") if element.tag == "object" else None
 
 
 def read_moment(element: PropertyElement) -> str:
@@ -326,7 +305,7 @@ def read_markup(element: PropertyElement) -> tuple[str, int]:
 
 # Implied properties (microformats2-parsing, "parsing for implied properties")
 
-_NAME = (("img", "alt"), ("area", "alt"), ("abbr", "title"))
+_NAME_ATTRIBUTES = {"img": "alt", "area": "alt", "abbr": "title"}
 _PHOTO = (("img", "src"), ("object", "data"))
 _URL = (("a", "href"), ("area", "href"))
 
@@ -353,14 +332,14 @@ def _url_value(element: PropertyElement, reference: str, alt: str | None) -> Val
 
 
 def _implied_name(element: PropertyElement) -> str:
-    for tag, attribute in _NAME:
-        if element.tag == tag and attribute in element.attributes:
-            return (element.attribute(attribute) or "").strip()
-    only = _only_child(element.node)
-    for node in (only, _only_child(only) if only is not None else None):
-        for tag, attribute in _NAME:
-            if node is not None and node.tag == tag and (found := node.attributes.get(attribute)):
-                return found.strip()
+    attribute = _NAME_ATTRIBUTES.get(element.tag, "")
+    if attribute in element.attributes:
+        return (element.attribute(attribute) or "").strip()
+    node = _only_child(element.node)
+    for _ in range(2):  # the only child, and the only child of that
+        if node is not None and (found := node.attributes.get(_NAME_ATTRIBUTES.get(node.tag or "", ""))):
+            return found.strip()
+        node = _only_child(node) if node is not None else None
     return element.text(ImageText.ALT)
 
 

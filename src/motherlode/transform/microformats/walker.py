@@ -6,11 +6,14 @@ stack of the items that contain them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from motherlode.model import ContentKind
+from motherlode.transform.microformats import value_parsing
 from motherlode.transform.microformats.class_names import (
     NO_NAMES,
     PLAIN_TYPES,
@@ -21,24 +24,9 @@ from motherlode.transform.microformats.class_names import (
     parse_class,
 )
 from motherlode.transform.microformats.dates import find_date, read_time
-from motherlode.transform.microformats.value_parsing import (
-    Image,
-    ImageText,
-    Item,
-    Piece,
-    PropertyElement,
-    Value,
-    ValuePart,
-    add_implied_properties,
-    read_markup,
-    read_moment,
-    read_part,
-    read_plain,
-    read_text,
-    read_url,
-    resolve,
-)
-from motherlode.www.html_ancestors import own_language
+from motherlode.transform.microformats.value_parsing import Image, Item, Piece, PropertyElement, Value
+from motherlode.www.document import Document
+from motherlode.www.html_ancestors import languages, own_language
 
 
 class PropertySlot(msgspec.Struct, kw_only=True):
@@ -64,8 +52,8 @@ class OpenElement(PropertyElement, kw_only=True):
     """The item that this element starts, if any."""
     own: list[PropertySlot] = msgspec.field(default_factory=list)
     """The properties of the item that it starts itself: `class="item fn"` in a classic review."""
-    part: ValuePart | None = None
-    """Its part of the value of the enclosing property (value class pattern)."""
+    part_of: PropertyElement | None = None
+    """The property of whose value it is a part (value class pattern)."""
     is_title: bool = False
     """The part is the title attribute (class value-title)."""
     includes: tuple[str, ...] = ()
@@ -85,12 +73,31 @@ class ItemContext(msgspec.Struct, kw_only=True):
     """The dt-* values in the order of their end tags."""
 
 
-def add_slot(item: Item, prefix: str, name: str, *, rel_tag: bool) -> PropertySlot:
-    """Reserve the next position among the values of a property."""
-    values = item.properties.setdefault(name, [])
-    values.append(None)
-    item.prefixes.add(prefix)
-    return PropertySlot(item=item, prefix=prefix, name=name, position=len(values) - 1, rel_tag=rel_tag)
+def add_slots(context: ItemContext, element: PropertyElement, names: ClassNames) -> list[PropertySlot]:
+    """Reserve a position among the values of each property that an element is."""
+    item, slots = context.item, []
+    for prefix, name, rel_tag in _find_properties(context.classic, element, names):
+        values = item.properties.setdefault(name, [])
+        slots.append(PropertySlot(item=item, prefix=prefix, name=name, position=len(values), rel_tag=rel_tag))
+        values.append(None)
+        item.prefixes.add(prefix)
+    return slots
+
+
+def _find_properties(
+    classic: ClassicFormat | None, element: PropertyElement, names: ClassNames
+) -> list[tuple[str, str, bool]]:
+    """Return the properties of an element: prefix, name, and whether the value is the tag of a rel=tag link."""
+    if classic is None:
+        return [(prefix, name, False) for prefix, name in names.properties]
+    known = classic.properties
+    found = {known[name][1]: (known[name][0], False) for name in names.classic if name in known}
+    if classic.rels and "href" in element.attributes:
+        for value in (element.attributes.get("rel") or "").lower().split():
+            if value in classic.rels:
+                prefix, name = classic.rels[value]
+                found.setdefault(name, (prefix, value == "tag"))
+    return [(prefix, name, rel_tag) for name, (prefix, rel_tag) in found.items()]
 
 
 def read_include(element: PropertyElement) -> tuple[str, ...]:
@@ -101,25 +108,14 @@ def read_include(element: PropertyElement) -> tuple[str, ...]:
 
 def complete_times(context: ItemContext) -> None:
     """Give each time without a date the nearest date before it, otherwise the next one (value-class-pattern)."""
-    last = ""
-    early: list[tuple[PropertySlot, Value]] = []
-    for slot, value in context.dates:
-        day = find_date(value.text)
-        if day:
-            last = day
-            for early_slot, early_value in early:
-                _add_date(early_slot, early_value, day)
-            early = []
-        elif read_time(value.text):
-            if last:
-                _add_date(slot, value, last)
-            else:
-                early.append((slot, value))
-
-
-def _add_date(slot: PropertySlot, value: Value, day: str) -> None:
-    text = f"{day} {read_time(value.text)}"
-    slot.item.properties[slot.name][slot.position] = msgspec.structs.replace(value, text=text, item_value=text)
+    days = [find_date(value.text) for _, value in context.dates]
+    last = next(filter(None, days), "")
+    for (slot, value), day in zip(context.dates, days, strict=True):
+        last = day or last
+        if last and not day and (time := read_time(value.text)):
+            text = f"{last} {time}"
+            completed = msgspec.structs.replace(value, text=text, item_value=text)
+            slot.item.properties[slot.name][slot.position] = completed
 
 
 def _read_tag_ids() -> dict[str, int]:
@@ -151,24 +147,18 @@ def _is_bare(item: Item) -> bool:
 class ItemWalker:
     """Reads the items of the root elements of one page."""
 
-    def __init__(
-        self,
-        *,
-        base: str,
-        ignored: frozenset[str],
-        by_id: Callable[[str], LexborNode | None],
-        is_xml: bool = False,
-    ) -> None:
+    def __init__(self, document: Document, *, ignored: frozenset[str]) -> None:
         self.items: list[Item] = []
         self.seen: set[int] = set()
         """Keys of the roots that have been read, including nested ones."""
         self.limits: set[str] = set()
         """Messages about the limits that were reached."""
-        self._base = base
+        self._document = document
+        self._base = document.iri_base
         self._ignored = ignored
-        self._by_id = by_id
-        self._is_xml = is_xml
-        """Whether the page is XHTML, in which `xml:lang` sets the language."""
+        self._is_xml = document.kind is ContentKind.XHTML
+        """Whether `xml:lang` sets the language."""
+        self._language_of = languages(document, default="")
         self._language = ""
         self._pieces: list[Piece] = []
         self._open: list[OpenElement] = []
@@ -179,9 +169,9 @@ class ItemWalker:
         self._including: list[str] = []
         """Ids of the elements that are being included."""
 
-    def read(self, root: LexborNode, language: str) -> None:
+    def read(self, root: LexborNode) -> None:
         """Read a root element that is not inside another one."""
-        self._language = language
+        self._language = self._language_of(root)
         self._pieces.clear()
         self._walk(root)
 
@@ -230,7 +220,7 @@ class ItemWalker:
         if is_image:
             src = attributes["src"] or "" if "src" in attributes else None
             alt = attributes["alt"] or "" if "alt" in attributes else None
-            self._pieces.append(Image(alt, None if src is None else resolve(self._base, src)))
+            self._pieces.append(Image(alt, None if src is None else value_parsing.resolve(self._base, src)))
         written = attributes.get("class")
         names = parse_class(written) if written else NO_NAMES
         matters = names is not NO_NAMES and self._matters(names)
@@ -248,7 +238,7 @@ class ItemWalker:
             language=inherited if language is None else language,
         )
         self._classify(opened, names)
-        if opened.slots or opened.item is not None or opened.part is not None:
+        if opened.slots or opened.item is not None or opened.part_of is not None:
             opened.enclosing = opened
         elif opened.includes or language is not None:
             opened.enclosing = self._enclosing()
@@ -273,45 +263,21 @@ class ItemWalker:
     def _classify(self, opened: OpenElement, names: ClassNames) -> None:
         """Find the properties that an element is in the enclosing item, and start the item of its own, if any."""
         context = self._contexts[-1] if self._contexts else None
-        if context is not None and (names.is_value or names.is_value_title):
-            self._add_value_part(opened, is_title=names.is_value_title and not names.is_value)
-        properties = self._read_properties(context, opened, names) if context is not None else []
+        classic = context.classic if context is not None else None
         if context is not None:
-            for prefix, name, rel_tag in properties:
-                opened.slots.append(add_slot(context.item, prefix, name, rel_tag=rel_tag))
-            if context.classic is not None and names.is_include:
+            if names.is_value or names.is_value_title:
+                self._add_value_part(opened, is_title=names.is_value_title and not names.is_value)
+            opened.slots = add_slots(context, opened, names)
+            if classic is not None and names.is_include:
                 opened.includes = read_include(opened)
         roots = tuple(root for root in names.roots if root not in self._ignored)
+        implied = classic.implied_roots if classic is not None else {}
         if roots or names.classic_roots:
             self._start_item(opened, roots, () if roots else names.classic_roots)
-        elif context is not None and context.classic is not None and context.classic.implied_roots:
-            implied = context.classic.implied_roots
-            self._start_implied_item(opened, names, tuple(implied[name] for name in names.classic if name in implied))
-
-    def _start_implied_item(self, opened: OpenElement, names: ClassNames, roots: tuple[str, ...]) -> None:
-        """Start the item that a property class implies. The other classes of the element are its properties."""
-        if not roots:
-            return
-        self._start_item(opened, (), roots)
-        if opened.item is not None:
-            for prefix, name, rel_tag in self._read_properties(self._contexts[-1], opened, names):
-                opened.own.append(add_slot(opened.item, prefix, name, rel_tag=rel_tag))
-
-    def _read_properties(
-        self, context: ItemContext, opened: OpenElement, names: ClassNames
-    ) -> list[tuple[str, str, bool]]:
-        """Return the properties of an element: prefix, name, and whether the value is the tag of a rel=tag link."""
-        if context.classic is None:
-            return [(prefix, name, False) for prefix, name in names.properties]
-        known = context.classic.properties
-        found = {known[name][1]: (known[name][0], False) for name in names.classic if name in known}
-        rel = opened.attributes.get("rel")
-        if rel and context.classic.rels:
-            for value in rel.lower().split():
-                if value in context.classic.rels and "href" in opened.attributes:
-                    prefix, name = context.classic.rels[value]
-                    found.setdefault(name, (prefix, value == "tag"))
-        return [(prefix, name, rel_tag) for name, (prefix, rel_tag) in found.items()]
+        elif implied_roots := tuple(implied[name] for name in names.classic if name in implied):
+            self._start_item(opened, (), implied_roots)
+            if opened.item is not None:  # the other classes of the element are properties of the implied item
+                opened.own = add_slots(self._contexts[-1], opened, names)
 
     def _add_value_part(self, opened: OpenElement, *, is_title: bool) -> None:
         """Add a value element to the property that directly encloses it, if one does."""
@@ -319,8 +285,7 @@ class ItemWalker:
             return
         enclosing = self._enclosing()
         if enclosing is not None and enclosing.slots and enclosing.item is None:
-            opened.part, opened.is_title = ValuePart(), is_title
-            enclosing.parts.append(opened.part)
+            opened.part_of, opened.is_title = enclosing, is_title
 
     def _start_item(self, opened: OpenElement, roots: tuple[str, ...], classic_roots: tuple[str, ...]) -> None:
         depth = self._contexts[-1].depth + 1 if self._contexts else 0
@@ -330,12 +295,8 @@ class ItemWalker:
             self.limits.add(f"items nested more than {MAX_DEPTH} deep were left out")
             return
         attributes = opened.attributes
-        item = Item(
-            key=opened.key,
-            types=roots or classic_types(classic_roots),
-            is_classic=not roots,
-            id=attributes.get("id") or "",
-        )
+        types = roots or classic_types(classic_roots)
+        item = Item(key=opened.key, types=types, is_classic=not roots, id=attributes.get("id") or "")
         if self._contexts:
             self._contexts[-1].item.has_nested = True
         opened.item = item
@@ -346,8 +307,6 @@ class ItemWalker:
             opened.includes = tuple(references.split())
         self._contexts.append(ItemContext(item=item, classic=classic, depth=depth))
 
-    # The end of an element
-
     def _leave(self) -> None:
         """Process the end of the innermost open element."""
         opened = self._open[-1]
@@ -356,30 +315,24 @@ class ItemWalker:
         self._open.pop()
         self._open_keys.discard(opened.key)
         opened.pieces = self._take_pieces(opened)
-        if opened.part is not None:
-            found = read_part(opened, is_title=opened.is_title)
-            opened.part.text, opened.part.moment = found.text, found.moment
+        if opened.part_of is not None:
+            opened.part_of.parts.append(value_parsing.read_part(opened, is_title=opened.is_title))
         if opened.item is not None:
             for slot in opened.own:
                 self._fill(slot, opened, None)
             complete_times(self._contexts.pop())
-            add_implied_properties(opened.item, opened)
+            value_parsing.add_implied_properties(opened.item, opened)
         for slot in opened.slots:
             self._fill(slot, opened, opened.item)
         if opened.item is not None and not opened.slots:
-            opened.item.plain = self._read_plain_text(opened, opened.item)
+            if _is_bare(opened.item):
+                opened.item.plain = value_parsing.read_plain(opened, None, rel_tag=False)
             siblings = self._contexts[-1].item.children if self._contexts else self.items
             siblings.append(opened.item)
 
-    def _read_plain_text(self, opened: OpenElement, item: Item) -> Value | None:
-        if not _is_bare(item):
-            return None
-        text, from_attribute = read_text(opened)
-        return Value(prefix="p", text=text, from_attribute=from_attribute, language=opened.language)
-
     def _take_pieces(self, opened: OpenElement) -> Sequence[Piece]:
         """Return the text pieces of an element if a value needs them and the limit of text allows it."""
-        uses = len(opened.slots) + len(opened.own) + (opened.part is not None)
+        uses = len(opened.slots) + len(opened.own) + (opened.part_of is not None)
         if opened.item is not None:
             uses += _is_bare(opened.item) or not (opened.item.has_nested or opened.item.is_classic)
         if not uses or self._chars_left < 0:
@@ -391,11 +344,16 @@ class ItemWalker:
             return ()
         return pieces
 
+    @cached_property
+    def _ids(self) -> dict[str, LexborNode]:
+        """The elements by id. The first element with an id counts."""
+        return {node.attributes["id"] or "": node for node in reversed(self._document.html.css("[id]"))}
+
     def _include(self, opened: OpenElement) -> None:
         """Read the included elements as descendants of this one (microformats.org/wiki/include-pattern)."""
         for name in opened.includes:
             may_include = len(self._including) < MAX_INCLUDE_DEPTH and name not in self._including
-            node = self._by_id(name) if may_include else None
+            node = self._ids.get(name) if may_include else None
             if node is None or node.mem_id in self._open_keys:
                 continue
             end = len(self._pieces)
@@ -413,11 +371,11 @@ class ItemWalker:
 
     def _read_value(self, slot: PropertySlot, opened: OpenElement, item: Item | None) -> Value:
         if slot.prefix == "p":
-            return read_plain(opened, item, rel_tag=slot.rel_tag)
+            return value_parsing.read_plain(opened, item, rel_tag=slot.rel_tag)
         if slot.prefix == "u":
-            return read_url(opened, item)
+            return value_parsing.read_url(opened, item)
         is_markup = slot.prefix == "e"
-        text = opened.text(ImageText.ALT_OR_SRC) if is_markup else read_moment(opened)
+        text = opened.text(value_parsing.ImageText.ALT_OR_SRC) if is_markup else value_parsing.read_moment(opened)
         html = self._read_markup(opened) if is_markup else None
         return Value(prefix=slot.prefix, text=text, html=html, language=opened.language, item=item, item_value=text)
 
@@ -425,7 +383,7 @@ class ItemWalker:
         """Return the markup of an e-* element, or "" beyond the limit of text."""
         if self._chars_left < 0:
             return ""
-        html, cost = read_markup(element)
+        html, cost = value_parsing.read_markup(element)
         self._chars_left -= cost
         if self._chars_left < 0:
             self.limits.add("text beyond the limit was left out")

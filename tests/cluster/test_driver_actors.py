@@ -19,8 +19,8 @@ pytest.importorskip("ray", reason='these tests need Ray: pip install "motherlode
 
 from ray.exceptions import RayActorError
 
-from motherlode.cluster import actors
-from motherlode.cluster.actors import TOKEN_FILE, CoordinatorActor, ShardActor
+from motherlode.cluster import driver
+from motherlode.cluster.driver import TOKEN_FILE, CoordinatorActor, ShardActor
 
 JOB = Job(seeds=("http://a.example/",), shards=2)
 EMPTY_TOTALS = msgspec.msgpack.encode(Counters())
@@ -65,9 +65,9 @@ class FakeShard:
 
 @pytest.fixture
 def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., ShardActor]:
-    monkeypatch.setattr(actors, "Shard", FakeShard)
+    monkeypatch.setattr(driver, "Shard", FakeShard)
     context = SimpleNamespace(get_node_id=lambda: "0123456789abcdef")
-    monkeypatch.setattr(actors.ray, "get_runtime_context", lambda: context)
+    monkeypatch.setattr(driver.ray, "get_runtime_context", lambda: context)
 
     def make_actor(number: int, **more: Any) -> ShardActor:
         return ShardActor(ShardSpec(number=number, shards=2, job=JOB, folder=tmp_path, **more))

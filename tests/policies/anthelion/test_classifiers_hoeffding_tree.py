@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from motherlode.policies.anthelion.hoeffding_tree import HoeffdingTree, Leaf, entropy
+from motherlode.policies.anthelion.classifiers import HoeffdingTree, Leaf, entropy
 
 FEATURES = 12
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from motherlode.model import Link, LinkSource, Outcome
-from motherlode.policies.linkanalysis.link_properties import SimilarUrls, link_properties, url_properties
+from motherlode.policies.linkanalysis.heuristics import SimilarUrls, link_properties, url_properties
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.policies.anthelion.host_selection import (
+from motherlode.policies.anthelion.bandit import (
     FUNCTIONS,
     HostsByValue,
     SampledHosts,

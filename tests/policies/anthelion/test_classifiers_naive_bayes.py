@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from motherlode.policies.anthelion.naive_bayes import NaiveBayes, Smoothing
+from motherlode.policies.anthelion.classifiers import NaiveBayes, Smoothing
 
 SIZE = 48
 
