@@ -69,8 +69,6 @@ class ContextProcessor:
         self._sources: dict[str, bytes | None] = {}
         self.initial = _INITIAL_CONTEXTS[options.mode]
 
-    # Called by expansion
-
     def apply_embedded(self, active: ActiveContext, local: Json) -> ActiveContext:
         """Return the context inside an object with `@context` (Expansion, step 9)."""
         origin = ContextOrigin()
@@ -113,8 +111,6 @@ class ContextProcessor:
         texts = [*self._sources, *filter(None, self._sources.values()), key if isinstance(key, str | bytes) else ""]
         return 1 + len(context.terms) + sum(map(len, texts)) // _CHARACTERS_PER_TERM
 
-    # The algorithm
-
     def process(
         self, active: ActiveContext, local: Json, origin: ContextOrigin, *, propagate: bool = True
     ) -> ActiveContext:
@@ -148,8 +144,6 @@ class ContextProcessor:
         self._work += work
         if self._work > _MAX_WORK:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "the contexts of the document need too much work")
-
-    # Remote contexts
 
     def _apply_remote(self, result: ActiveContext, reference: str, origin: ContextOrigin) -> ActiveContext:
         """Process a remote context (step 5.2)."""
@@ -200,8 +194,6 @@ class ContextProcessor:
         if url.startswith(("http://", "https://")) and is_well_formed(url):
             self._notes.wanted[url] = None
         result.is_incomplete = True
-
-    # Context definitions
 
     def _define(self, result: ActiveContext, context: Node, origin: ContextOrigin) -> None:
         """Process a context definition (steps 5.4 to 5.13)."""
