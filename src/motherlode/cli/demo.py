@@ -55,20 +55,18 @@ def demo(
             found = {}
             for policy in ("bfs", FOCUSED):
                 say(f"crawling {pages:,} pages with --policy {policy}")
-                found[policy] = _crawl(dataclasses.replace(job, policy=policy), folder / policy.partition(":")[0])
+                found[policy] = _crawl(dataclasses.replace(job, policy=policy), folder / policy)
     except OSError as error:
         stop(f"{error}; --port 0 takes a free port", code=FAILED)
     _print_comparison(found)
-    focused = folder / FOCUSED.partition(":")[0]
-    curves = [Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items()]
-    _write_report(focused, job, found[FOCUSED], curves)
-    say(f"\nmotherlode query {quote(str(focused))} {quote(QUERY)}")
-    if not print_solutions(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUERY), QUERY):
-        say(
-            f"the crawl found no price in euros in {pages:,} pages: try a larger budget, as in --pages "
-            f"{max(DEFAULT_PAGES, 2 * pages)}"
-        )
-    say(f"report with the harvest curves: {CrawlFolder(focused).report}")
+    focused = CrawlFolder(folder / FOCUSED)
+    curves = tuple(Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items())
+    _write_report(focused, dataclasses.replace(job, policy=FOCUSED), found[FOCUSED], curves)
+    say(f"\nmotherlode query {quote(str(focused.path))} {quote(QUERY)}")
+    if not print_solutions(QuadStore(focused.store, read_only=True).query(QUERY), QUERY):
+        larger = max(DEFAULT_PAGES, 2 * pages)
+        say(f"the crawl found no price in euros in {pages:,} pages: try a larger budget, as in --pages {larger}")
+    say(f"report with the harvest curves: {focused.report}")
 
 
 def _job(web: WebServer, *, pages: int, seed: int) -> Job:
@@ -101,7 +99,7 @@ def _crawl(job: Job, path: Path) -> CrawlStats:
         stop(str(error))
     stopped = _run(job, folder)
     stats = read_stats(folder)
-    write_report(folder.report, build_report(job, stats, made_at=time.time()))
+    _write_report(folder, job, stats)
     if stopped:
         say(f"stopped, and the web of the demo with it; the data found so far is in {quote(str(path))}")
         raise typer.Exit(FAILED)
@@ -119,23 +117,17 @@ def _run(job: Job, folder: CrawlFolder) -> bool:
 
 
 def _print_comparison(found: dict[str, CrawlStats]) -> None:
-    rows = [
-        (
-            name,
-            f"{stats.totals.fetched:,}",
-            f"{stats.totals.relevant:,}",
-            f"{stats.totals.harvest_rate:.3f}",
-            f"{stats.totals.quads:,}",
-            f"{stats.totals.seconds:.1f} s",
-        )
-        for name, stats in found.items()
-    ]
+    rows = []
+    for name, stats in found.items():
+        totals = stats.totals
+        counts = (f"{totals.fetched:,}", f"{totals.relevant:,}", f"{totals.harvest_rate:.3f}", f"{totals.quads:,}")
+        rows.append((name, *counts, f"{totals.seconds:.1f} s"))
     print_table(("policy", "fetched", "relevant", "harvest rate", "quads", "time"), rows)
     plain, focused = (stats.totals.relevant for stats in found.values())
     say(f"the focused crawl found {focused / max(1, plain):.1f} times as many relevant pages")
 
 
-def _write_report(path: Path, job: Job, stats: CrawlStats, curves: list[Curve]) -> None:
-    folder = CrawlFolder(path)
-    report = build_report(dataclasses.replace(job, policy=FOCUSED), stats, made_at=time.time())
-    write_report(folder.report, dataclasses.replace(report, curves=tuple(curves)))
+def _write_report(folder: CrawlFolder, job: Job, stats: CrawlStats, curves: tuple[Curve, ...] = ()) -> None:
+    """Write the report of a crawl. `curves` replaces its own harvest curve, to compare it with others."""
+    report = build_report(job, stats, made_at=time.time())
+    write_report(folder.report, dataclasses.replace(report, curves=curves or report.curves))

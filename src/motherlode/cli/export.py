@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
@@ -82,18 +82,19 @@ def _open_store(folder: CrawlFolder) -> QuadStore:
         stop(str(error), code=FAILED)
 
 
-def _export_stream(write: Callable[[BinaryIO, ProgressCallback], int], output: Path | None, unit: str) -> None:
+def _export_stream(
+    write: Callable[[BinaryIO, ProgressCallback], int],
+    output: Path | None,
+    unit: str,
+    *,
+    open_file: Callable[[Path], AbstractContextManager[BinaryIO]] = open_output,
+) -> None:
     if output is None:
         with _progress(unit) as progress:
             write(sys.stdout.buffer, progress)
         return
-    try:
-        with _progress(unit) as progress, open_output(output) as file:
-            count = write(file, progress)
-    except DamagedError:
-        raise
-    except OSError as error:
-        stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
+    with _writing(output, unit) as progress, open_file(output) as file:
+        count = write(file, progress)
     say(f"{count:,} {unit} in {output}")
 
 
@@ -104,13 +105,8 @@ def _export_parquet(store: QuadStore, output: Path | None) -> None:
         stop(f"{output} is a file: Parquet is written as two tables and needs a folder, -o FOLDER")
     from motherlode.index.export.parquet import export_parquet  # Arrow is slow to import
 
-    try:
-        with _progress("quads") as progress:
-            quads, pages = export_parquet(store, output, progress)
-    except DamagedError:
-        raise
-    except OSError as error:
-        stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
+    with _writing(output, "quads") as progress:
+        quads, pages = export_parquet(store, output, progress)
     say(f"{quads:,} quads and {pages:,} pages in {output}")
 
 
@@ -125,15 +121,20 @@ def _export_warc(folder: CrawlFolder, output: Path | None) -> None:
     def write(file: BinaryIO, progress: ProgressCallback) -> int:
         return export_warc(files, file, packed=is_compressed, progress=progress)
 
-    if output is None or not is_compressed:
-        _export_stream(write, output, "records")
-        return
-    try:  # the records are compressed already: open_output would compress them again
-        with _progress("records") as progress, output.open("wb") as file:
-            count = write(file, progress)
+    # the records are compressed already: open_output would compress them again
+    _export_stream(write, output, "records", open_file=lambda path: path.open("wb"))
+
+
+@contextmanager
+def _writing(output: Path, unit: str) -> Iterator[ProgressCallback]:
+    """Show the progress, and exit with an error if the output cannot be written."""
+    try:
+        with _progress(unit) as progress:
+            yield progress
+    except DamagedError:
+        raise
     except OSError as error:
         stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
-    say(f"{count:,} records in {output}")
 
 
 @contextmanager

@@ -22,12 +22,7 @@ from motherlode.cli.options import Allow, argument, flag, option
 from motherlode.cli.terminal import FAILED, replace_controls, say, stop
 from motherlode.crawler import JobError
 from motherlode.crawler.config.values import format_count, parse_size, parse_time
-from motherlode.crawler.single_page import (
-    DocumentPart,
-    InputLimits,
-    InputSource,
-    read_source,
-)
+from motherlode.crawler.single_page import DocumentPart, InputLimits, InputSource, read_source
 from motherlode.model import ContentKind, Problem, Statement, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES, iri
 from motherlode.www.media_types import MEDIA, by_media_type, essence, fits

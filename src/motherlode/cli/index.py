@@ -21,8 +21,7 @@ def index(
     folder: CrawlDir,
     *,
     skip_damaged: Annotated[
-        bool,
-        flag("--skip-damaged", "Index the readable parts of damaged files; `resume` fetches lost pages again."),
+        bool, flag("--skip-damaged", "Index the readable parts of damaged files; `resume` fetches lost pages again.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.index.nquads_log import UnindexedQuads, check_log, current_manifest
+from motherlode.index.nquads_log import UnindexedQuads, check_log, complete_manifest
 from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
 
@@ -99,7 +99,7 @@ def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, tota
     store = QuadStore(folder.store, read_only=True)
     try:
         lost = requeue_lost(storage, store, in_a_row=None)
-        storage.put_note(MANIFEST, encode_manifest(current_manifest(folder.quads)))
+        storage.put_note(MANIFEST, encode_manifest(complete_manifest(folder.quads)))
         storage.commit()
     finally:
         store.close()

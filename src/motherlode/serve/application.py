@@ -224,15 +224,11 @@ class CrawlSite:
 
 
 def _parse_search(request: web.Request) -> Search:
-    query = request.query
-    limit = query.get("limit", "")
+    limit = request.query.get("limit", "")
     return Search(
-        words=query.get("q", "")[:1_000],
+        words=request.query.get("q", "")[:1_000],
         limit=min(_MAX_HITS, int(limit)) if _LIMIT.fullmatch(limit) else 10,
-        type=query.get("type", ""),
-        predicate=query.get("predicate", ""),
-        host=query.get("host", ""),
-        language=query.get("language", ""),
+        **{name: request.query.get(name, "") for name in ("type", "predicate", "host", "language")},
     )
 
 
@@ -255,31 +251,23 @@ def _static(name: str, content_type: str, before: str = "") -> Handler:
     return handle
 
 
-@web.middleware
-async def not_found_page(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Respond to unknown paths with a page of the site."""
-    try:
-        return await handler(request)
-    except web.HTTPNotFound:
-        text = render_error("Not found", "There is no such page.")
-        return web.Response(status=404, text=text, content_type="text/html")
-
-
-def check_host(access: Access) -> Middleware:
-    """Return a middleware that responds with 421 to requests for hosts that are not allowed."""
+def refuse_requests(access: Access) -> Middleware:
+    """Return a middleware that responds with 421 for hosts that are not allowed, and with a page for unknown paths."""
 
     @web.middleware
-    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def handle(request: web.Request, handler: Handler) -> web.StreamResponse:
         refused = access.refused_host(request)
-        if refused is None:
+        if refused is not None:
+            advice = "`motherlode serve --allow-host NAME` adds a name."
+            text = f"This server does not answer for the host {refused[:200]!r}. {advice}\n"
+            return web.Response(status=421, text=text)
+        try:
             return await handler(request)
-        text = (
-            f"This server does not answer for the host {refused[:200]!r}. "
-            "`motherlode serve --allow-host NAME` adds a name.\n"
-        )
-        return web.Response(status=421, text=text)
+        except web.HTTPNotFound:
+            text = render_error("Not found", "There is no such page.")
+            return web.Response(status=404, text=text, content_type="text/html")
 
-    return check
+    return handle
 
 
 def add_response_headers(access: Access) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
@@ -299,7 +287,7 @@ def application(folder: CrawlFolder, limits: QueryLimits, access: Access | None 
     """Return the application for a crawl's folder. Call it inside a running event loop."""
     access = access or Access()
     pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting)
-    made = web.Application(middlewares=[check_host(access), not_found_page], client_max_size=limits.query + 100_000)
+    made = web.Application(middlewares=[refuse_requests(access)], client_max_size=limits.query + 100_000)
     made.add_routes(CrawlSite(CrawlView(folder), pool, limits).routes())
     made.on_response_prepare.append(add_response_headers(access))
 
@@ -323,13 +311,11 @@ async def serve(
 
     `ready` is called with the URL of the server when it accepts requests.
     """
-    in_url = 3 * limits.query + 10_000  # a query may be in the URL of a GET, with each byte as %XX
-    made = application(folder, limits, access)
     runner = web.AppRunner(
-        made,
+        application(folder, limits, access),
         access_log=None,
         shutdown_timeout=1.0,
-        max_line_size=in_url,
+        max_line_size=3 * limits.query + 10_000,  # a query may be in the URL of a GET, with each byte as %XX
         handler_cancellation=True,  # stop a query when its client disconnects
     )
     await runner.setup()

@@ -27,22 +27,6 @@ _MAX_HOSTS, _MAX_FAILURES = 12, 8
 MAX_ROWS = 1_000
 """Rows of a query result on its page."""
 TOP_TYPES = "SELECT ?type (COUNT(?s) AS ?n) { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) ?type LIMIT 12"
-_EXAMPLES = (
-    ("Types", "SELECT ?type (COUNT(*) AS ?n) { ?s a ?type }\nGROUP BY ?type ORDER BY DESC(?n) LIMIT 25"),
-    ("Names and their pages", "SELECT ?name ?page {\n  GRAPH ?page { ?s schema:name ?name }\n} LIMIT 50"),
-    (
-        "Words",
-        "SELECT ?s ?score ?type {\n"
-        '  SERVICE ml:search { ?s ml:matches "data" ; ml:score ?score }\n'
-        "  OPTIONAL { ?s a ?type }\n} ORDER BY DESC(?score) LIMIT 25",
-    ),
-    (
-        "Pages by syntax",
-        "SELECT ?syntax (COUNT(?page) AS ?pages) {\n"
-        "  GRAPH <urn:motherlode:provenance> { ?page ml:syntax ?syntax }\n} GROUP BY ?syntax ORDER BY DESC(?pages)",
-    ),
-    ("Predicates", "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o }\nGROUP BY ?p ORDER BY DESC(?n) LIMIT 25"),
-)
 
 
 def own_url(path: str, **parameters: str | int) -> str:
@@ -153,7 +137,7 @@ async def query_page(pool: QueryPool, sparql: str, *, base: str, seconds: float)
             result = await _run_query(pool, sparql, base, seconds)
         except QueryFailure as failed:
             status, problem = failed.status, str(failed)
-    return status, render("query.html", sparql=sparql, examples=_EXAMPLES, problem=problem, result=result)
+    return status, render("query.html", sparql=sparql, problem=problem, result=result)
 
 
 async def _run_query(pool: QueryPool, sparql: str, base: str, seconds: float) -> _ShownResult:
