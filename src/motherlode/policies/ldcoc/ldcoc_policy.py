@@ -21,8 +21,7 @@ import msgspec
 import numpy as np
 
 from motherlode.model import Explanation, FailureKind, Link, LinkSource, Outcome, Rating, Reason, SummaryLine
-from motherlode.policies.ftrl import Ftrl
-from motherlode.policies.hashing import Hasher, Indices
+from motherlode.policies.ftrl import Ftrl, Hasher, Indices
 from motherlode.policies.ldcoc.ldcoc_features import BEST_SETS, SETS, Hardness, hardness, page_features
 from motherlode.policies.model_io import random_state, set_random_state
 from motherlode.policies.priority_queue import ReadyArms

@@ -386,7 +386,7 @@ class PosteriorModel:
         key = ArmKey.parse(outcome.arm)
         host = self.statistics.hosts.get(outcome.host)
         has_responded = host is not None and host.responses > 0
-        is_first_response = key.is_cross_host and not has_responded
+        is_first_response = bool(key.from_host) and not has_responded
         if is_first_response and host is None:
             responded = outcome.failure in (None, FailureKind.REDIRECT)
             for statistics in self._targets:
