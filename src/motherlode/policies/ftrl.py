@@ -180,7 +180,6 @@ class Ftrl:
         self._n: Numbers = np.zeros(size)
 
     def weights(self, indices: Sequence[int] | Indices) -> Numbers:
-        """Return the current weights of some coordinates."""
         rows = np.asarray(indices, dtype=np.int64)
         return self._weights(self._z[rows], np.sqrt(self._n[rows]))
 
@@ -252,7 +251,6 @@ class Ftrl:
         )
 
     def load(self, state: bytes) -> None:
-        """Replace the sums by those of an earlier dump."""
         rows, z, n = _read(state, self.size)
         self._z[:] = 0.0
         self._n[:] = 0.0

@@ -119,7 +119,6 @@ _CHARTS = (
 
 
 def pictures(study: Experiment) -> list[Picture]:
-    """Return the charts of an experiment that have data."""
     results = results_by_policy(study).items()
     made = [
         Picture(name, title, explanation, axes, tuple(draw(study, policy, own) for policy, own in results))

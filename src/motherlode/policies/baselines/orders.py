@@ -61,32 +61,20 @@ class OrderPolicy(BestScorePolicy):
 
 
 def breadth_first() -> OrderPolicy:
-    """Return the policy that fetches URLs in the order of their discovery."""
     says = "Breadth-first: URLs are fetched in the order of their discovery. Nothing is learned."
     return OrderPolicy(lambda count: -count, says=says)
 
 
 def depth_first() -> OrderPolicy:
-    """Return the policy that fetches URLs in the reverse order of their discovery."""
     says = "Depth-first: URLs are fetched in the reverse order of their discovery. Nothing is learned."
     return OrderPolicy(lambda count: count, says=says)
 
 
 def random_order(random: Random) -> OrderPolicy:
-    """Return the policy that fetches URLs in random order."""
     says = (
         "Random: each URL gets a random number when it is found, and the highest is fetched first. Nothing is learned."
     )
     return OrderPolicy(lambda count: random.random(), random, says=says)
-
-
-def _is_host_of_domain(host: str, domain: str) -> bool:
-    """Return whether a host belongs to a registrable domain, without the slow lookup in the public suffix list.
-
-    >>> _is_host_of_domain("www.example.org", "example.org"), _is_host_of_domain("myexample.org", "example.org")
-    (True, False)
-    """
-    return host.endswith(domain) and (len(host) == len(domain) or host[-len(domain) - 1] == ".")
 
 
 class BoundedPolicy(BestScorePolicy):
@@ -115,7 +103,8 @@ class BoundedPolicy(BestScorePolicy):
         if left < 0:
             return self._rating(link.url, 0, TOO_DEEP)
         host = host_of(link.url)
-        if not parent.relevant and host != parent.host and not _is_host_of_domain(host.partition(":")[0], domain):
+        in_domain = host == parent.host or f".{host.partition(':')[0]}".endswith(f".{domain}")
+        if not parent.relevant and not in_domain:
             return self._rating(link.url, 0, OTHER_DOMAIN)
         return self._rating(link.url, left)
 

@@ -208,7 +208,6 @@ class Ldcoc:
         return copy
 
     def merge(self, state: bytes) -> None:
-        """Add the saved state of another crawl: z and n of the learner, and counts."""
         read = msgspec.msgpack.decode(state, type=_State)
         self.absorb(read.learned)
         self._state.relevances.update(read.relevances)

@@ -111,7 +111,6 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def base_arm(self) -> str:
-        """The string of the base arm."""
         return str(msgspec.structs.replace(self, hub_id=""))
 
     @cached_property

@@ -61,7 +61,6 @@ class Plan(NamedTuple):
     requests: float
 
     def discount(self, factor: float) -> Plan:
-        """Return the plan with its reward multiplied by a factor."""
         return Plan(self.rate * factor, self.reward * factor, self.requests)
 
 
@@ -139,7 +138,6 @@ class Motherlode(WaitRule):
 
     @property
     def statistics(self) -> PolicyStatistics:
-        """All that was learned."""
         return self.posterior.statistics
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
@@ -231,7 +229,6 @@ class Motherlode(WaitRule):
         return arm
 
     def probability(self, arm: str) -> float:
-        """Return the probability that the arm's next link leads to a relevant page."""
         return self.posterior.probability(arm)
 
     def plan(self, arm: str, probability: float) -> Plan:
