@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp
-from typing import TypeVar, overload
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -45,15 +45,7 @@ _MIN_LOG_ODDS = -700.0
 """Below this, the exponential of a float overflows."""
 
 
-@overload
-def sigmoid(log_odds: float) -> float: ...
-
-
-@overload
-def sigmoid(log_odds: Numbers) -> Numbers: ...
-
-
-def sigmoid(log_odds: float | Numbers) -> float | Numbers:
+def sigmoid(log_odds: _FloatOrArray) -> _FloatOrArray:
     """Return the probability for log-odds: 1 / (1 + e^-x), without overflow.
 
     >>> sigmoid(0.0), sigmoid(-1000.0) > 0, sigmoid(np.array([0.0, 1000.0, -1000.0])).tolist()
