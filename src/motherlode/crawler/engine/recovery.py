@@ -20,7 +20,7 @@ import msgspec
 
 from motherlode import __version__
 from motherlode.crawler.config.job import Job, JobError
-from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.folder import CrawlFolder, write_atomically
 from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.crawler.url_rules import TrapWatch
 from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, SavedStateError, UrlState, damage
@@ -195,10 +195,8 @@ def read_model(path: Path) -> Model:
 
 
 def write_model(model: Model, path: Path) -> None:
-    new = path.with_name(path.name + ".new")
     try:
-        new.write_bytes(to_bytes(model))
-        new.replace(path)
+        write_atomically(path, to_bytes(model))
     except OSError as error:
         raise ModelError(f"the model {path} cannot be written: {error.strerror}") from error
 
