@@ -9,10 +9,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from motherlode.cli.search import abbreviate, search
+from motherlode.cli.search import search
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.index.fulltext import SearchableStore, WordIndex
 from motherlode.index.quad_store import QuadStore
+from motherlode.model.terms import prefixed_name
 from tests.index.fakes import record, says
 
 NAME = "<http://schema.org/name>"
@@ -118,7 +119,7 @@ def test_wrong_usage_gives_advice(folder: CrawlFolder, tmp_path: Path) -> None:
     ],
 )
 def test_iri_is_abbreviated_with_a_common_prefix(iri: str, name: str) -> None:
-    assert abbreviate(iri) == name
+    assert prefixed_name(iri) == name
 
 
 def test_lines_are_not_folded_without_terminal(folder: CrawlFolder, monkeypatch: pytest.MonkeyPatch) -> None:

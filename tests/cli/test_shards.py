@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.cli.shards import check_shards, find_owner
+from motherlode.cli.crawl_run import check_shards
+from motherlode.cli.explain import find_owner
 from motherlode.cluster.partitioner import owner_of
 from motherlode.crawler import CrawlFolder, Job, JobError
 from tests.cli.crawl_process import wait_for_requests

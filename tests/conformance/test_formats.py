@@ -11,7 +11,7 @@ from . import suite_rdf, whole_path
 from .runner import Case, isomorphic, shared
 
 
-@pytest.mark.parametrize("form", [ExtractFormat.TRIG, ExtractFormat.TURTLE, ExtractFormat.JSONLD])
+@pytest.mark.parametrize("form", ["trig", "turtle", "jsonld"])
 def test_output_format_represents_the_positive_cases_of_rdf_1_2(form: ExtractFormat) -> None:
     cases = [case for case in suite_rdf.cases() if case.data["positive"] and case.data["rdf"] == "1.2"]
     assert [case.id for case in cases if not _represents(case, form)] == []
@@ -21,7 +21,7 @@ def test_output_format_represents_the_positive_cases_of_rdf_1_2(form: ExtractFor
 def _represents(case: Case, form: ExtractFormat) -> bool:
     path, base = shared(case.data["folder"], case.data["input"]), case.data["base"]
     wanted = {_as_represented(statement, form) for statement in whole_path.extract(path, base=base).statements}
-    if form is ExtractFormat.JSONLD:
+    if form == "jsonld":
         wanted = {statement for statement in wanted if not statement[2].startswith("<<(")}
     return isomorphic(set(whole_path.extract(path, base=base, form=form).statements), wanted)
 
@@ -29,4 +29,4 @@ def _represents(case: Case, form: ExtractFormat) -> bool:
 def _as_represented(statement: Statement, form: ExtractFormat) -> Statement:
     """Return a statement as the format represents it. Turtle has no graphs."""
     subject, predicate, object_, graph = statement
-    return subject, predicate, object_, "" if form is ExtractFormat.TURTLE else graph
+    return subject, predicate, object_, "" if form == "turtle" else graph

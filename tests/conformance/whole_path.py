@@ -23,10 +23,10 @@ from motherlode.model import Statement
 from .runner import statements_of
 
 _FORMATS = {
-    ExtractFormat.NQUADS: ox.RdfFormat.N_QUADS,
-    ExtractFormat.TRIG: ox.RdfFormat.TRIG,
-    ExtractFormat.TURTLE: ox.RdfFormat.TURTLE,
-    ExtractFormat.JSONLD: ox.RdfFormat.JSON_LD,
+    "nquads": ox.RdfFormat.N_QUADS,
+    "trig": ox.RdfFormat.TRIG,
+    "turtle": ox.RdfFormat.TURTLE,
+    "jsonld": ox.RdfFormat.JSON_LD,
 }
 
 
@@ -48,7 +48,7 @@ def extract(
     base: str,
     media_type: str = "",
     syntax: str = "",
-    form: ExtractFormat = ExtractFormat.NQUADS,
+    form: ExtractFormat = "nquads",
     contexts: Mapping[str, bytes] | None = None,
     strict_jsonld: bool = False,
 ) -> Extracted:
@@ -66,7 +66,7 @@ def extract(
                 syntax=[syntax] if syntax else None,
                 form=form,
                 strict_jsonld=strict_jsonld,
-                contexts=extracting.Contexts.BUNDLED if contexts is None else extracting.Contexts.FETCH,
+                contexts="bundled" if contexts is None else "fetch",
             )
         except typer.Exit as end:
             failed = bool(end.exit_code)

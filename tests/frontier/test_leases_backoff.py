@@ -157,7 +157,7 @@ def test_time_between_runs_does_not_count_as_unreadable_rules(storage: FrontierS
 
 def test_clock_set_back_does_not_count_as_unreadable_rules() -> None:
     record = HostRecord(name="a.example", unread_since=50.0)
-    record.turn_back(20.0)
+    record.correct_times(lambda time: time - 20.0, lambda time: time - 20.0)
     assert record.unread_since == 30.0
 
 

@@ -122,7 +122,7 @@ def test_folder_of_killed_reader_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "store"
     store = QuadStore(path)
     store.write([record(A, says("x", "1"))])
-    holding = "import sys, time; from pathlib import Path; from motherlode.index import QuadStore\n"
+    holding = "import sys, time; from pathlib import Path; from motherlode.index.quad_store import QuadStore\n"
     holding += "s = QuadStore(Path(sys.argv[1]), read_only=True); print('open', flush=True); time.sleep(60)"
     with running(holding, path) as reader:
         lines(reader, 1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from motherlode.model.terms import RDF, RDF_TYPE, XSD, iri, iri_value, is_iri, literal, page_iri
+from motherlode.model.terms import RDF, XSD, iri, iri_value, literal, page_iri
 from motherlode.www.urls import canonical
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)  # lone surrogates too
@@ -82,7 +82,7 @@ def test_iri_is_parsed_back_or_none(value: str) -> None:
         found = read(term)
         assert isinstance(found, ox.NamedNode)
         assert found.value == value == iri_value(term)
-        assert is_iri(term)
+        assert term.startswith("<")
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,6 @@ def test_iri_of_invalid_value_is_none(value: str) -> None:
 )
 def test_iri_of_valid_value_is_a_term(value: str) -> None:
     assert iri(value) == f"<{value}>"
-
-
-def test_is_iri_checks_the_first_character() -> None:
-    assert is_iri(RDF_TYPE)
-    assert not is_iri(literal("<x>"))
-    assert not is_iri("_:b0")
 
 
 @given(st.from_regex(r"\A[!-~é ]{0,30}\Z"))

@@ -18,14 +18,14 @@ def test_content_seen_returns_first_url() -> None:
 def test_content_seen_ignores_short_bodies() -> None:
     seen = ContentSeen()
     assert seen.first("http://a.org/", b"") == seen.first("http://b.org/", b"") == ""
-    assert len(seen) == 0
+    assert len(seen.dump()) == 0
 
 
 def test_content_seen_is_bounded() -> None:
     seen = ContentSeen(capacity=5)
     for n in range(50):
         seen.first(f"http://a.org/{n}", BODY + str(n).encode())
-    assert len(seen) == 5
+    assert len(seen.dump()) == 5
     assert seen.first("http://b.org/", BODY + b"49") == "http://a.org/49"
     assert seen.first("http://b.org/", BODY + b"0") == "", "it was dropped"
 

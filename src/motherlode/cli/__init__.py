@@ -14,29 +14,38 @@ from typing import Any
 import typer
 
 from motherlode import __version__
-from motherlode.cli.standard_streams import fill_closed_streams, is_closed
 
 COMMANDS = (
-    "crawl",
-    "resume",
-    "stats",
-    "explain",
-    "model",
-    "index",
-    "query",
-    "search",
-    "serve",
-    "export",
-    "changes",
-    "extract",
-    "filter",
-    "record",
-    "simulate",
-    "demo",
+    *("crawl", "resume", "stats", "explain", "model", "index", "query", "search"),
+    *("serve", "export", "changes", "extract", "filter", "record", "simulate", "demo"),
 )
 """All commands. Each is a function in the module of this package that has the same name."""
 INTERRUPTED = 130
 """The exit code that shells use after Ctrl-C."""
+_STREAMS = (("stdin", 0, os.O_RDONLY), ("stdout", 1, os.O_RDONLY), ("stderr", 2, os.O_WRONLY))
+_closed_streams: set[str] = set()
+
+
+def fill_closed_streams() -> None:
+    """Occupy the descriptors of standard streams that were closed before the start, as by `>&-` in a shell.
+
+    A file that is opened later would get them otherwise. Messages to stderr are dropped. Writing to stdout fails with
+    EBADF, because a result would be lost: its descriptor is open for reading only.
+    """
+    for name, descriptor, flags in _STREAMS:
+        if getattr(sys, name) is not None:
+            continue
+        _closed_streams.add(name)
+        opened = os.open(os.devnull, flags)
+        if opened != descriptor:  # it is in use already
+            os.set_inheritable(opened, False)
+        mode = "r" if name == "stdin" else "w"
+        setattr(sys, name, open(opened, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - open to the end
+
+
+def is_closed(name: str) -> bool:
+    """Return whether a standard stream was closed when the program started, or is missing."""
+    return name in _closed_streams or getattr(sys, name) is None
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - the signature that Typer calls
@@ -53,7 +62,7 @@ def _options(
 
 def application(names: Iterable[str]) -> typer.Typer:
     """Return the application with these commands. Only their modules are imported, because some import Arrow."""
-    from motherlode.cli.command_usage import Command  # imported here because main() handles Ctrl-C during imports
+    from motherlode.cli.options import Command  # imported here because main() handles Ctrl-C during imports
 
     app = typer.Typer(
         no_args_is_help=True,

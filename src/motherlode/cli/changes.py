@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.index import update_index
+from motherlode.cli.options import CrawlDir, open_crawl, option
 from motherlode.cli.terminal import say, stop
 from motherlode.crawler.config.values import format_count
 from motherlode.index.rdf_patch import changes_path, read_changes
 
 
 def changes(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
+    folder: CrawlDir,
     *,
-    since: Annotated[
-        str, typer.Option("--since", metavar="T", help="Only from this time on: 2026-01-31 or 2026-01-31T12:00:00Z.")
-    ] = "",
+    since: Annotated[str, option("T", "Only from this time on: 2026-01-31 or 2026-01-31T12:00:00Z.")] = "",
 ) -> None:
     """Print the changes of pages as an RDF patch.
 

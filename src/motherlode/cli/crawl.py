@@ -10,23 +10,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from motherlode.cli.crawl_end import CrawlEnd, RefreshEnd
-from motherlode.cli.crawl_run import LogLevel, print_outcome, run_crawl
+from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, check_shards, print_outcome, run_crawl
+from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
 from motherlode.cli.serve import ServerProcess, check_port
-from motherlode.cli.shards import check_shards
 from motherlode.cli.terminal import say, stop
-from motherlode.crawler import (
-    CrawlFolder,
-    Job,
-    JobError,
-    check,
-    parse_size,
-    parse_time,
-    read_job_file,
-    read_stats,
-)
+from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
 from motherlode.crawler.config.job_file import read_seeds
 from motherlode.crawler.config.values import check_secrets
 from motherlode.crawler.engine.factory import BeginRefresh
@@ -35,110 +23,75 @@ from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.frontier import Frontier
 from motherlode.policies import DEFAULT_POLICY, policy_usage
+from motherlode.policies.registry import GUIDE
 
 _BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
 """Each budget, and the counter that it limits."""
 _CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc", "log_level"})
 """Keys of the saved job that one refresh may change."""
 
-Seeds = Annotated[list[str] | None, typer.Argument(metavar="SEED...", help="URLs to start from.")]
-Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder for the crawl.")]
-
 
 def crawl(
-    seeds: Seeds = None,
+    seeds: Annotated[list[str] | None, argument("SEED...", "URLs to start from.")] = None,
     *,
-    output: Folder,
-    seeds_file: Annotated[
-        Path | None, typer.Option("--seeds", metavar="FILE", help="A file of URLs, one per line.")
-    ] = None,
-    pages: Annotated[int | None, typer.Option(metavar="N", help="Stop after N requests for pages.")] = None,
-    time: Annotated[str | None, typer.Option(metavar="30m", help="Stop after this time: 90s, 30m, 2h.")] = None,
-    size: Annotated[str | None, typer.Option("--bytes", metavar="1GB", help="Stop after this many bytes.")] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="T",
-            help="Which pages are relevant: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'. "
-            "[default: any]",
-        ),
-    ] = None,
+    output: Annotated[Path, option("DIR", "A new folder for the crawl.", *OUTPUT)],
+    seeds_file: Annotated[Path | None, option("FILE", "A file of URLs, one per line.", "--seeds")] = None,
+    pages: Annotated[int | None, option("N", "Stop after N requests for pages.")] = None,
+    time: Annotated[str | None, option("30m", "Stop after this time: 90s, 30m, 2h.")] = None,
+    size: Annotated[str | None, option("1GB", "Stop after this many bytes.", "--bytes")] = None,
+    target: Annotated[str | None, option("T", f"{TARGET_HELP} [default: any]")] = None,
     policy: Annotated[
         str | None,
-        typer.Option(
-            metavar="P",
-            help=f"How to choose the next URL: {policy_usage()}. See docs/policies.md. [default: {DEFAULT_POLICY}]",
-        ),
+        option("P", f"How to choose the next URL: {policy_usage()}. See {GUIDE}. [default: {DEFAULT_POLICY}]"),
     ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE|DIR", help="Start from the model of another crawl: see docs/models.md."),
-    ] = None,
+    model: Model = None,
     reward: Annotated[
         str | None,
-        typer.Option(
-            metavar="R",
-            help="Reward of the policy: target, statements, new-statements, per-request or per-byte. [default: target]",
+        option(
+            "R", "Reward of the policy: target, statements, new-statements, per-request or per-byte. [default: target]"
         ),
     ] = None,
     stop_after: Annotated[
-        int | None,
-        typer.Option("--stop-after", metavar="N", help="Stop if too few of the last N requests gave a relevant page."),
+        int | None, option("N", "Stop if too few of the last N requests gave a relevant page.")
     ] = None,
     stop_below: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="With --stop-after: the share that is too few. [default: 0.01]"),
+        float | None, option("SHARE", "With --stop-after: the share that is too few. [default: 0.01]")
     ] = None,
     scope: Annotated[
         str | None,
-        typer.Option(
-            metavar="host|pld|web|REGEX",
-            help="Links to follow: to the seeds' hosts, their domains, anywhere, or matching URLs. [default: web]",
+        option(
+            "host|pld|web|REGEX",
+            "Links to follow: to the seeds' hosts, their domains, anywhere, or matching URLs. [default: web]",
         ),
     ] = None,
-    web: Annotated[
-        Path | None, typer.Option(metavar="FILE.warc.gz", help="Crawl a recorded web instead of the network.")
-    ] = None,
+    web: Annotated[Path | None, option("FILE.warc.gz", "Crawl a recorded web instead of the network.")] = None,
     delay: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Pause between two requests to one host. [default: 1; 0 with --web]"),
+        float | None, option("SECONDS", "Pause between two requests to one host. [default: 1; 0 with --web]")
     ] = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="RANGE", help="Allow requests to a private address range, as in 127.0.0.0/8."),
-    ] = None,
+    allow: Allow = None,
     contact: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where site owners can reach you; sent in the User-Agent header.")
+        str | None, option("URL", "Where site owners can reach you; sent in the User-Agent header.")
     ] = None,
-    warc: Annotated[bool, typer.Option("--warc", help="Save all responses as WARC files in DIR/warc.")] = False,
+    warc: Annotated[bool, flag("--warc", "Save all responses as WARC files in DIR/warc.")] = False,
     index: Annotated[
         str | None,
-        typer.Option(
-            metavar="now|later",
-            help="When to index quads and words: later is faster, and the first query does it. [default: now]",
+        option(
+            "now|later", "When to index quads and words: later is faster, and the first query does it. [default: now]"
         ),
     ] = None,
-    shards: Annotated[
-        int | None, typer.Option(metavar="N", help="Divide the hosts among N crawls, on Ray: see docs/cluster.md.")
-    ] = None,
+    shards: Annotated[int | None, option("N", "Divide the hosts among N crawls, on Ray: see docs/cluster.md.")] = None,
     ray: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="With --shards: a running Ray cluster, as in 10.0.0.1:6379 or auto."),
+        str | None, option("ADDRESS", "With --shards: a running Ray cluster, as in 10.0.0.1:6379 or auto.")
     ] = None,
-    refresh: Annotated[
-        bool, typer.Option("--refresh", help="Revisit the pages of the crawl in DIR: see docs/refresh.md.")
-    ] = False,
-    due: Annotated[bool, typer.Option("--due", help="With --refresh: only pages whose next visit is due.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(metavar="job.toml", help="A job file; flags override its keys.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="S", help="Seed of all random numbers. [default: 0]")] = None,
+    refresh: Annotated[bool, flag("--refresh", "Revisit the pages of the crawl in DIR: see docs/refresh.md.")] = False,
+    due: Annotated[bool, flag("--due", "With --refresh: only pages whose next visit is due.")] = False,
+    config: Annotated[Path | None, option("job.toml", "A job file; flags override its keys.")] = None,
+    seed: Annotated[int | None, option("S", "Seed of all random numbers. [default: 0]")] = None,
     serve: Annotated[
-        int | None,
-        typer.Option(metavar="PORT", min=0, max=65535, help="Show the crawl at http://127.0.0.1:PORT while it runs."),
+        int | None, option("PORT", "Show the crawl at http://127.0.0.1:PORT while it runs.", min=0, max=65535)
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
     log_level: LogLevel = None,
 ) -> None:
     """Crawl from SEEDS into a new folder.
@@ -184,8 +137,11 @@ def crawl(
     try:
         flags["time"] = None if time is None else parse_time(time)
         flags["bytes"] = None if size is None else parse_size(size)
-        values = _read_config(config)
-        flags["seeds"] = _collect_seeds(seeds or (), seeds_file, target or "") or None
+        values = {} if config is None else read_job_file(config)
+        if config is not None:
+            check_secrets(config)
+        _check_no_files(seeds or (), target or "")
+        flags["seeds"] = (*(seeds or ()), *(() if seeds_file is None else read_seeds(seeds_file))) or None
         values |= {name: value for name, value in flags.items() if value is not None}
         if refresh:
             ending = _refresh(folder, values, due=due, serve=serve, quiet=quiet or as_json)
@@ -194,7 +150,10 @@ def crawl(
         job = Job(**values)
         if stop_below is not None and job.stop_after is None:
             raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
-        warning = _check(job, serve)
+        _check_serving(job, serve)
+        check(job)
+        warning = check_model(job)
+        check_shards(job)
         folder.create(job)
     except JobError as error:
         stop(str(error))
@@ -203,28 +162,6 @@ def crawl(
     with _serving(folder, serve):
         stopped = run_crawl(job, folder, quiet=quiet or as_json)
     print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
-
-
-def _read_config(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    values = read_job_file(path)
-    check_secrets(path)
-    return values
-
-
-def _collect_seeds(seeds: Sequence[str], seeds_file: Path | None, target: str) -> tuple[str, ...]:
-    _check_no_files(seeds, target)
-    return (*seeds, *(read_seeds(seeds_file) if seeds_file is not None else ()))
-
-
-def _check(job: Job, port: int | None) -> str:
-    """Raise JobError if the job cannot be run. Return a warning about its model, or ""."""
-    _check_serving(job, port)
-    check(job)
-    warning = check_model(job)
-    check_shards(job)
-    return warning
 
 
 def _serving(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:

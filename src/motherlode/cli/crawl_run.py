@@ -1,63 +1,74 @@
-"""Run of a crawl from the command line: progress, report, summary and advice. `crawl` and `resume` share it."""
+"""Run of a crawl by `crawl` and `resume`: progress, report, summary, and the last messages with what to do next."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any, NoReturn
 
-import typer
 import uvloop
 
-from motherlode.cli.crawl_end import Ending, RefreshEnd, describe_failure
+from motherlode.cli.options import option
 from motherlode.cli.progress import CrawlProgress, watch
-from motherlode.cli.shards import run_sharded
-from motherlode.cli.stats import print_summary
-from motherlode.cli.terminal import FAILED, print_json, say, stop
-from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
+from motherlode.cli.stats import describe_refresh, print_summary
+from motherlode.cli.terminal import FAILED, print_json, say, say_above_progress, stop
+from motherlode.cluster import merge_shards
+from motherlode.cluster.ray_runtime import check_cluster, check_state, need_ray, running_ray
+from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
+from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
 from motherlode.crawler.engine.factory import BeginRefresh, assemble
+from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
 from motherlode.crawler.report.crawl_report import build_report, write_report
-from motherlode.index.snapshot import DamagedError, is_damage
+from motherlode.crawler.stats.counters import subtract_counters
+from motherlode.index.sinks.sink_settings import SinkKind
+from motherlode.index.snapshot import DamagedError, is_damage, remedy, store_advice
 from motherlode.www.urls import OUT_OF_SCOPE
 
 LogLevel = Annotated[
     str | None,
-    typer.Option(
-        "--log-level",
-        metavar="|".join(LOG_LEVELS),
+    option(
+        "|".join(LOG_LEVELS),
+        f"Lowest level of the lines in crawl.log of the folder. [default: {DEFAULT_LOG_LEVEL}]",
         callback=lambda level: level and level.lower(),
-        help=f"Lowest level of the lines in crawl.log of the folder. [default: {DEFAULT_LOG_LEVEL}]",
     ),
 ]
 
 
-def run_crawl(
-    job: Job,
-    folder: CrawlFolder,
-    *,
-    quiet: bool,
-    refresh: BeginRefresh | None = None,
-) -> bool:
+def check_shards(job: Job) -> None:
+    """Raise JobError if a crawl with shards cannot run: without Ray, or with an unusable cluster or checkpoint URL."""
+    if job.shards <= 1:
+        if job.ray or job.state:
+            raise JobError("ray and state are for crawls with several shards: add --shards N, with N greater than 1")
+        return
+    need_ray()
+    check_state(job.state)
+    for sink in job.sink_settings():  # each shard numbers its N-Quads files from 1
+        if sink.kind is SinkKind.NQUADS and Path(sink.path).is_absolute():
+            raise JobError(
+                f"all shards would write their N-Quads files to {sink.path}: "
+                "use a relative path, which is inside the folder of each shard"
+            )
+    check_cluster(job.ray)
+
+
+def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
     """Run a crawl, show its progress and write its report. Return whether the user stopped it.
 
     The folder is locked by the caller and unlocked here.
     """
     try:
         if job.shards > 1:
-            stopped = run_sharded(job, folder, quiet=quiet)
+            stopped = _run_shards(job, folder, quiet=quiet)
         else:
             stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh))
     except JobError as error:
         stop(str(error))
-    except DamagedError as error:
-        stop(str(error), code=FAILED)
-    except OSError as error:
-        stop(describe_failure(error, folder, command="resume"), code=FAILED)
-    except RuntimeError as error:
-        if not is_damage(error):
-            raise
-        stop(describe_failure(error, folder, command="resume"), code=FAILED)
+    except (OSError, RuntimeError) as error:
+        stop_after_failure(error, folder, command="resume")
     finally:
         folder.unlock()
     write_report(folder.report, build_report(job, read_stats(folder), made_at=time.time()))
@@ -66,17 +77,10 @@ def run_crawl(
     return stopped
 
 
-async def visit_all(
-    job: Job,
-    folder: CrawlFolder,
-    *,
-    quiet: bool,
-    refresh: BeginRefresh | None = None,
-) -> bool:
+async def visit_all(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
     """Run a crawl without shards and show its progress. Return whether the user stopped it."""
     if job.own_hosts and not quiet:
-        names = ", ".join(job.own_hosts)
-        say(f"robots.txt is not applied to your own hosts: {names}")
+        say(f"robots.txt is not applied to your own hosts: {', '.join(job.own_hosts)}")
     assembled = assemble(job, folder, refresh=refresh)
     crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
@@ -84,6 +88,60 @@ async def visit_all(
         return await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
     finally:
         assembled.store.close()
+
+
+def _run_shards(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+    """Run all shards and merge their folders. Return whether the user stopped the crawl."""
+    if not quiet:
+        say(f"joining Ray at {job.ray} …" if job.ray else f"starting Ray for {job.shards} shards …")
+    try:
+        with running_ray(job.ray, shards=job.shards):
+            stopped = uvloop.run(_visit_shards(job, folder, quiet=quiet))
+    except KeyboardInterrupt:  # before the shards started
+        stopped = True
+    if folder.shard_folders() and not quiet:
+        say("merging the folders of all shards …")
+    merge_shards(folder, words=job.words)
+    return stopped
+
+
+async def _visit_shards(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+    from motherlode.cluster.driver import ShardedCrawl  # imports Ray
+
+    def warn(text: str) -> None:
+        if not quiet:
+            say_above_progress(text)
+
+    crawl = ShardedCrawl(job, folder, warn=warn)
+    progress = CrawlProgress(job, crawl.totals, crawl.overview, quiet=quiet)
+    return await watch(crawl.visits(), progress, stop=crawl.stop)
+
+
+def stop_after_failure(error: OSError | RuntimeError, folder: CrawlFolder, *, command: str) -> NoReturn:
+    """End the command after an error of the system or a damaged store. Raise other errors again."""
+    if isinstance(error, DamagedError):
+        stop(str(error), code=FAILED)
+    if isinstance(error, RuntimeError) and not is_damage(error):
+        raise error
+    stop(describe_failure(error, folder, command=command), code=FAILED)
+
+
+def describe_failure(error: BaseException, folder: CrawlFolder, *, command: str) -> str:
+    """Return a message about the error that ended a command, with what to do: continue, or repair what is damaged."""
+    if isinstance(error.__cause__, DamagedError):
+        return str(error.__cause__)
+    if is_damage(error):
+        return store_advice(folder.store, str(error))
+    if is_frontier_damage(error):
+        return frontier_advice(folder, str(error))
+    again = f"`motherlode {command} {quote(str(folder.path))}`"
+    return f"{str(error).rstrip('. ')}. All committed data is safe: {remedy(error)}{again} continues"
+
+
+# The last messages
+
+Ending = Callable[[CrawlStats], Iterator[str]]
+"""Returns the last lines of the output."""
 
 
 def print_outcome(folder: CrawlFolder, *, as_json: bool, ending: Ending | None = None) -> None:
@@ -101,22 +159,6 @@ def print_outcome(folder: CrawlFolder, *, as_json: bool, ending: Ending | None =
     say(f"query it: motherlode query {quote(str(folder.path))} 'SELECT ?s ?p ?o {{?s ?p ?o}} LIMIT 10'")
 
 
-def _say_why_empty(stats: CrawlStats) -> None:
-    """Print what to do if the crawl fetched no page at all."""
-    totals = stats.totals
-    failed = sum(totals.failures.values())
-    if totals.fetched == 0 and stats.refused:
-        reason = max(stats.refused, key=lambda name: stats.refused[name])
-        hint = _HINTS.get(reason, "are the seeds allowed by robots.txt?")
-        say(f"nothing was fetched: all URLs were refused (see above); {hint}")
-    elif totals.fetched and failed == totals.fetched:
-        kind = max(totals.failures, key=lambda name: totals.failures[name])
-        hint = _HINTS.get(kind, "see the failures above")
-        say(f"all requests failed, most of them with {kind}; {hint}")
-    elif totals.fetched and totals.fetched == totals.redirects and OUT_OF_SCOPE in stats.refused:
-        say("no page was fetched: the seeds redirect to URLs out of scope; start from those, or widen --scope")
-
-
 _NETWORK_HINT = "is this machine on a network, and do the servers respond?"
 _NAME_HINT = "is this machine on a network, and are the host names right?"
 _HINTS = {
@@ -128,3 +170,101 @@ _HINTS = {
     "not-found": "are the seeds right? In a recorded web, are they in the file?",
 }
 """Advice by kind of failure or reason of refusal."""
+
+
+def _say_why_empty(stats: CrawlStats) -> None:
+    """Print what to do if the crawl fetched no page at all."""
+    totals = stats.totals
+    if totals.fetched == 0 and stats.refused:
+        reason = max(stats.refused, key=lambda name: stats.refused[name])
+        hint = _HINTS.get(reason, "are the seeds allowed by robots.txt?")
+        say(f"nothing was fetched: all URLs were refused (see above); {hint}")
+    elif totals.fetched and sum(totals.failures.values()) == totals.fetched:
+        kind = max(totals.failures, key=lambda name: totals.failures[name])
+        say(f"all requests failed, most of them with {kind}; {_HINTS.get(kind, 'see the failures above')}")
+    elif totals.fetched and totals.fetched == totals.redirects and OUT_OF_SCOPE in stats.refused:
+        say("no page was fetched: the seeds redirect to URLs out of scope; start from those, or widen --scope")
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlEnd:
+    """The end of a crawl that the user did not stop."""
+
+    job: Job
+    folder: CrawlFolder
+
+    def __call__(self, stats: CrawlStats) -> Iterator[str]:
+        name, job = quote(str(self.folder.path)), self.job
+        if stats.dried_out:
+            share = f"less than {job.stop_below:g} of the last {job.stop_after} requests gave a relevant page"
+            yield f"stopped early: {share}; `motherlode resume {name}` continues for at least as many requests"
+        elif spent := _spent_budgets(job, stats.totals):
+            amounts = " ".join(spent.values())
+            command = _resume_command(name, spent)
+            yield f"the budget is spent ({amounts}); {command} continues, with a budget for the whole crawl"
+        elif stats.totals.no_network_since is not None:
+            since = format_moment(stats.totals.no_network_since)
+            yield f"no network since {since}, so the crawl ended; `motherlode resume {name}` continues"
+        elif job.shards > 1:  # such a crawl cannot be refreshed as a whole
+            yield "nothing is left to fetch"
+        else:
+            yield f"nothing is left to fetch; `motherlode crawl --refresh -o {name}` visits the pages again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshEnd:
+    """The end of a refresh, with the results of this refresh alone. The summary is about the whole crawl."""
+
+    folder: CrawlFolder
+    budget: Job
+    """The job of this run. Its budgets include the amounts in `before`."""
+    before: Counters
+    stopped: bool
+    left: int
+    """Revisits that are still waiting."""
+
+    def summary(self, stats: CrawlStats) -> dict[str, Any]:
+        """Return the counters of this refresh alone."""
+        whole = subtract_counters(self.before, stats.totals).summary()
+        return {name: whole[name] for name in ("fetched", "refreshed", "unchanged", "changed", "gone")}
+
+    def __call__(self, stats: CrawlStats) -> Iterator[str]:
+        own = subtract_counters(self.before, stats.totals)
+        new = f"; {format_count(own.first, 'new page')}" if own.first else ""
+        yield f"this refresh: {format_count(own.refreshed, 'revisit')}: {describe_refresh(own)}{new}"
+        if not self.stopped:
+            yield f"{self._describe_reason(stats.totals)}; {self._describe_next_step(stats)}"
+
+    def _describe_reason(self, totals: Counters) -> str:
+        if spent := _spent_budgets(self.budget, totals, self.before):
+            return f"the budget of this refresh is spent ({' '.join(spent.values())})"
+        if totals.no_network_since is not None:
+            return f"no network since {format_moment(totals.no_network_since)}, so the refresh ended"
+        return "all pages of this refresh were visited"
+
+    def _describe_next_step(self, stats: CrawlStats) -> str:
+        name = quote(str(self.folder.path))
+        if self.left:
+            return f"`motherlode resume {name}` continues with {format_count(self.left, 'known page')}"
+        waiting = 0 if stats.left is None else stats.left.urls
+        if waiting:
+            command = _resume_command(name, _spent_budgets(self.folder.read_job(), stats.totals))
+            return f"{command} continues with {format_count(waiting, 'waiting URL')} of the crawl"
+        return f"nothing else is left to fetch; `motherlode crawl --refresh -o {name}` visits the pages again"
+
+
+def _spent_budgets(job: Job, totals: Counters, before: Counters | None = None) -> dict[str, str]:
+    """Return the flags and amounts of the budgets that are used up. Amounts in `before` are not part of the budgets."""
+    earlier = before or Counters()
+    spent: dict[str, str] = {}
+    if job.pages is not None and totals.fetched >= job.pages:
+        spent["--pages N"] = format_count(job.pages - earlier.fetched, "page")
+    if job.time is not None and totals.seconds >= job.time:
+        spent["--time T"] = format_duration(job.time - earlier.seconds)
+    if job.bytes is not None and totals.bytes >= job.bytes:
+        spent["--bytes B"] = format_size(job.bytes - earlier.bytes)
+    return spent
+
+
+def _resume_command(name: str, spent: dict[str, str]) -> str:
+    return f"`motherlode resume {' '.join((name, *spent))}`"

@@ -13,6 +13,7 @@ import typer
 import uvloop
 
 from motherlode.cli.crawl_run import visit_all
+from motherlode.cli.options import OUTPUT, option
 from motherlode.cli.query import print_solutions
 from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
@@ -34,15 +35,12 @@ SELECT ?name ?euros ?page {
 
 def demo(
     *,
-    folder: Annotated[
-        Path,
-        typer.Option("-o", "--output", metavar="DIR", help="Folder for the two crawls; an earlier demo is replaced."),
-    ] = Path("demo"),
-    pages: Annotated[int, typer.Option(metavar="N", min=1, help="Budget of each crawl.")] = DEFAULT_PAGES,
-    port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the generated web; 0 takes a free port.")
-    ] = 0,
-    seed: Annotated[int, typer.Option(metavar="S", help="Another seed gives another web.")] = 1,
+    folder: Annotated[Path, option("DIR", "Folder for the two crawls; an earlier demo is replaced.", *OUTPUT)] = Path(
+        "demo"
+    ),
+    pages: Annotated[int, option("N", "Budget of each crawl.", min=1)] = DEFAULT_PAGES,
+    port: Annotated[int, option("PORT", "Port of the generated web; 0 takes a free port.", min=0, max=65535)] = 0,
+    seed: Annotated[int, option("S", "Another seed gives another web.")] = 1,
 ) -> None:
     """Show a focused crawl on a generated web.
 
@@ -57,20 +55,18 @@ def demo(
             found = {}
             for policy in ("bfs", FOCUSED):
                 say(f"crawling {pages:,} pages with --policy {policy}")
-                found[policy] = _crawl(dataclasses.replace(job, policy=policy), folder / policy.partition(":")[0])
+                found[policy] = _crawl(dataclasses.replace(job, policy=policy), folder / policy)
     except OSError as error:
         stop(f"{error}; --port 0 takes a free port", code=FAILED)
     _print_comparison(found)
-    focused = folder / FOCUSED.partition(":")[0]
-    curves = [Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items()]
-    _write_report(focused, job, found[FOCUSED], curves)
-    say(f"\nmotherlode query {quote(str(focused))} {quote(QUERY)}")
-    if not print_solutions(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUERY), QUERY):
-        say(
-            f"the crawl found no price in euros in {pages:,} pages: try a larger budget, as in --pages "
-            f"{max(DEFAULT_PAGES, 2 * pages)}"
-        )
-    say(f"report with the harvest curves: {CrawlFolder(focused).report}")
+    focused = CrawlFolder(folder / FOCUSED)
+    curves = tuple(Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items())
+    _write_report(focused, dataclasses.replace(job, policy=FOCUSED), found[FOCUSED], curves)
+    say(f"\nmotherlode query {quote(str(focused.path))} {quote(QUERY)}")
+    if not print_solutions(QuadStore(focused.store, read_only=True).query(QUERY), QUERY):
+        larger = max(DEFAULT_PAGES, 2 * pages)
+        say(f"the crawl found no price in euros in {pages:,} pages: try a larger budget, as in --pages {larger}")
+    say(f"report with the harvest curves: {focused.report}")
 
 
 def _job(web: WebServer, *, pages: int, seed: int) -> Job:
@@ -103,7 +99,7 @@ def _crawl(job: Job, path: Path) -> CrawlStats:
         stop(str(error))
     stopped = _run(job, folder)
     stats = read_stats(folder)
-    write_report(folder.report, build_report(job, stats, made_at=time.time()))
+    _write_report(folder, job, stats)
     if stopped:
         say(f"stopped, and the web of the demo with it; the data found so far is in {quote(str(path))}")
         raise typer.Exit(FAILED)
@@ -121,23 +117,17 @@ def _run(job: Job, folder: CrawlFolder) -> bool:
 
 
 def _print_comparison(found: dict[str, CrawlStats]) -> None:
-    rows = [
-        (
-            name,
-            f"{stats.totals.fetched:,}",
-            f"{stats.totals.relevant:,}",
-            f"{stats.totals.harvest_rate:.3f}",
-            f"{stats.totals.quads:,}",
-            f"{stats.totals.seconds:.1f} s",
-        )
-        for name, stats in found.items()
-    ]
+    rows = []
+    for name, stats in found.items():
+        totals = stats.totals
+        counts = (f"{totals.fetched:,}", f"{totals.relevant:,}", f"{totals.harvest_rate:.3f}", f"{totals.quads:,}")
+        rows.append((name, *counts, f"{totals.seconds:.1f} s"))
     print_table(("policy", "fetched", "relevant", "harvest rate", "quads", "time"), rows)
     plain, focused = (stats.totals.relevant for stats in found.values())
     say(f"the focused crawl found {focused / max(1, plain):.1f} times as many relevant pages")
 
 
-def _write_report(path: Path, job: Job, stats: CrawlStats, curves: list[Curve]) -> None:
-    folder = CrawlFolder(path)
-    report = build_report(dataclasses.replace(job, policy=FOCUSED), stats, made_at=time.time())
-    write_report(folder.report, dataclasses.replace(report, curves=tuple(curves)))
+def _write_report(folder: CrawlFolder, job: Job, stats: CrawlStats, curves: tuple[Curve, ...] = ()) -> None:
+    """Write the report of a crawl. `curves` replaces its own harvest curve, to compare it with others."""
+    report = build_report(job, stats, made_at=time.time())
+    write_report(folder.report, dataclasses.replace(report, curves=curves or report.curves))

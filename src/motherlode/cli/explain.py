@@ -8,12 +8,12 @@ from shlex import quote
 from typing import Annotated
 
 import msgspec
-import typer
 
+from motherlode.cli.options import AsJson, CrawlDir, argument
 from motherlode.cli.terminal import FAILED, print_json, print_table, stop
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count, format_moment, format_size
-from motherlode.crawler.explain.explanation import UNKNOWN, UrlExplanation, explain_url
+from motherlode.crawler.explain.explanation import UNKNOWN, UrlExplanation, UrlRecord, explain_url
 from motherlode.crawler.explain.history import FetchHistory
 from motherlode.model import Explanation
 
@@ -23,10 +23,10 @@ _CHECK_RESULTS = {True: "passes", False: "STOPS", None: "not known yet"}
 
 
 def explain(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or not.")],
-    url: Annotated[str, typer.Argument(metavar="URL", help="Any URL, known to the crawl or not.")],
+    folder: CrawlDir,
+    url: Annotated[str, argument("URL", "Any URL, known to the crawl or not.")],
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Explain why a URL was fetched, is waiting, or was refused.
 
@@ -51,7 +51,9 @@ def explain(
     if as_json:
         print_json(explanation.summary())
         return
-    print_table(("", ""), list(_rows(explanation)), title=f"{explanation.url}: {explanation.state}")
+    print_table(
+        ("", ""), [row for row in _rows(explanation) if row[1]], title=f"{explanation.url}: {explanation.state}"
+    )
     if explanation.explanation is not None:
         _print_policy(explanation.explanation)
     if explanation.nearest:
@@ -60,11 +62,7 @@ def explain(
 
 def _name_owner(folder: Path, url: UrlExplanation) -> UrlExplanation:
     """Add the shard that owns an unknown URL, if `folder` is another shard."""
-    if url.state != UNKNOWN or folder.resolve().parent.name != "shards":
-        return url
-    from motherlode.cli.shards import find_owner  # slow to import
-
-    owner = find_owner(folder, url.url)
+    owner = find_owner(folder, url.url) if url.state == UNKNOWN else None
     if owner is None:
         return url
     command = f"motherlode explain {quote(str(owner))} {quote(url.url)}"
@@ -72,10 +70,22 @@ def _name_owner(folder: Path, url: UrlExplanation) -> UrlExplanation:
     return msgspec.structs.replace(url, because=because)
 
 
+def find_owner(folder: Path, url: str) -> Path | None:
+    """Return the folder of the shard that owns the URL, or None if `folder` is that shard or no shard at all."""
+    here = folder.resolve()
+    whole = CrawlFolder(here.parent.parent)
+    if here.parent.name != "shards" or not here.name.isdecimal() or not whole.has_crawl:
+        return None
+    from motherlode.cluster.partitioner import owner_of  # slow to import
+
+    owner = owner_of(url, whole.read_job().shards)
+    return None if owner == int(here.name) else folder.parent / f"{owner:04d}"
+
+
 def _rows(url: UrlExplanation) -> Iterator[tuple[str, str]]:
     yield "why", url.because
     if url.found is not None:
-        yield from _found(url)
+        yield from _found(url.found)
     if url.state != UNKNOWN:
         yield "arm", url.arm.replace("\t", " ")
     if url.score is not None:
@@ -97,21 +107,14 @@ def _rows(url: UrlExplanation) -> Iterator[tuple[str, str]]:
             yield f"check: {check.name}", _CHECK_RESULTS[check.passed] + (f": {check.detail}" if check.detail else "")
 
 
-def _found(url: UrlExplanation) -> Iterator[tuple[str, str]]:
-    found = url.found
-    if found is None:
-        return
+def _found(found: UrlRecord) -> Iterator[tuple[str, str]]:
     where = f" on {found.parent}" if found.parent else ""
     depth = f"{format_count(found.depth, 'link')} from a seed"
     yield "found", f"as {found.source}{where}, {depth}, as URL {found.order:,} of the crawl"
-    for name, text in (
-        ("anchor", found.anchor),
-        ("rel", found.rel),
-        ("position", found.tag_path),
-        ("predicate", found.predicate),
-    ):
-        if text:
-            yield name, text
+    yield "anchor", found.anchor
+    yield "rel", found.rel
+    yield "position", found.tag_path
+    yield "predicate", found.predicate
     if len(found.path) > 1:
         yield "path", "\n→ ".join(found.path)
 
@@ -121,10 +124,7 @@ def _outcome(outcome: FetchHistory) -> Iterator[tuple[str, str]]:
     yield "requested", f"{format_moment(outcome.at)}, as request {outcome.number:,} of the crawl{times}"
     status = "" if outcome.status is None else f"{outcome.status}, "
     if outcome.failure:
-        yield (
-            "response",
-            f"{status}{outcome.failure}: {outcome.detail}" if outcome.detail else f"{status}{outcome.failure}",
-        )
+        yield "response", f"{status}{outcome.failure}" + (f": {outcome.detail}" if outcome.detail else "")
         yield "then", outcome.treatment
         return
     yield "response", f"{status}{outcome.kind}, {format_size(outcome.size)} in {outcome.elapsed:.2f} s"
@@ -134,8 +134,7 @@ def _outcome(outcome: FetchHistory) -> Iterator[tuple[str, str]]:
     yield "links", f"{outcome.links:,}, of which {outcome.new_links:,} were new"
     for problem in outcome.problems:
         yield "problem", problem
-    if outcome.detail:
-        yield "note", outcome.detail
+    yield "note", outcome.detail
 
 
 def _print_policy(policy: Explanation) -> None:

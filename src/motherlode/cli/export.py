@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from enum import Enum
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.index import update_index
+from motherlode.cli.options import OUTPUT, CrawlDir, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop, terminal
 from motherlode.crawler import CrawlFolder
 from motherlode.index.export.streams import export_nquads, export_trig, open_output
@@ -24,36 +24,23 @@ ProgressCallback = Callable[[int], None]
 """Called with the number of items written so far."""
 
 
-class ExportFormat(Enum):
-    """Values of `--format`."""
-
-    NQUADS = "nquads"
-    TRIG = "trig"
-    PARQUET = "parquet"
-    WARC = "warc"
-    VOID = "void"
-
+ExportFormat = Literal["nquads", "trig", "parquet", "warc", "void"]
 
 _STREAMS: dict[ExportFormat, tuple[Callable[[QuadStore, BinaryIO, ProgressCallback], int], str]] = {
-    ExportFormat.NQUADS: (export_nquads, "quads"),
-    ExportFormat.TRIG: (export_trig, "quads"),
-    ExportFormat.VOID: (export_void, "statements"),
+    "nquads": (export_nquads, "quads"),
+    "trig": (export_trig, "quads"),
+    "void": (export_void, "statements"),
 }
 """Formats that are one stream: the writer, and what it counts."""
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
+    folder: CrawlDir,
     *,
-    form: Annotated[ExportFormat, typer.Option("--format", help="Format of the export.")] = ExportFormat.NQUADS,
+    form: Annotated[ExportFormat, typer.Option("--format", help="Format of the export.")] = "nquads",
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="A file, compressed if it ends in .gz; for Parquet a folder. [default: stdout]",
-        ),
+        option("FILE", "A file, compressed if it ends in .gz; for Parquet a folder. [default: stdout]", *OUTPUT),
     ] = None,
 ) -> None:
     """Write the data of a crawl in a format for other tools.
@@ -73,13 +60,13 @@ def export(
       motherlode export out --format void
     """
     crawl = open_crawl(folder)
-    if form is ExportFormat.WARC:
+    if form == "warc":
         _export_warc(crawl, output)
         return
     update_index(crawl)
     store = _open_store(crawl)
     try:
-        if form is ExportFormat.PARQUET:
+        if form == "parquet":
             _export_parquet(store, output)
         else:
             write, unit = _STREAMS[form]
@@ -95,18 +82,19 @@ def _open_store(folder: CrawlFolder) -> QuadStore:
         stop(str(error), code=FAILED)
 
 
-def _export_stream(write: Callable[[BinaryIO, ProgressCallback], int], output: Path | None, unit: str) -> None:
+def _export_stream(
+    write: Callable[[BinaryIO, ProgressCallback], int],
+    output: Path | None,
+    unit: str,
+    *,
+    open_file: Callable[[Path], AbstractContextManager[BinaryIO]] = open_output,
+) -> None:
     if output is None:
         with _progress(unit) as progress:
             write(sys.stdout.buffer, progress)
         return
-    try:
-        with _progress(unit) as progress, open_output(output) as file:
-            count = write(file, progress)
-    except DamagedError:
-        raise
-    except OSError as error:
-        stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
+    with _writing(output, unit) as progress, open_file(output) as file:
+        count = write(file, progress)
     say(f"{count:,} {unit} in {output}")
 
 
@@ -117,13 +105,8 @@ def _export_parquet(store: QuadStore, output: Path | None) -> None:
         stop(f"{output} is a file: Parquet is written as two tables and needs a folder, -o FOLDER")
     from motherlode.index.export.parquet import export_parquet  # Arrow is slow to import
 
-    try:
-        with _progress("quads") as progress:
-            quads, pages = export_parquet(store, output, progress)
-    except DamagedError:
-        raise
-    except OSError as error:
-        stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
+    with _writing(output, "quads") as progress:
+        quads, pages = export_parquet(store, output, progress)
     say(f"{quads:,} quads and {pages:,} pages in {output}")
 
 
@@ -138,15 +121,20 @@ def _export_warc(folder: CrawlFolder, output: Path | None) -> None:
     def write(file: BinaryIO, progress: ProgressCallback) -> int:
         return export_warc(files, file, packed=is_compressed, progress=progress)
 
-    if output is None or not is_compressed:
-        _export_stream(write, output, "records")
-        return
-    try:  # the records are compressed already: open_output would compress them again
-        with _progress("records") as progress, output.open("wb") as file:
-            count = write(file, progress)
+    # the records are compressed already: open_output would compress them again
+    _export_stream(write, output, "records", open_file=lambda path: path.open("wb"))
+
+
+@contextmanager
+def _writing(output: Path, unit: str) -> Iterator[ProgressCallback]:
+    """Show the progress, and exit with an error if the output cannot be written."""
+    try:
+        with _progress(unit) as progress:
+            yield progress
+    except DamagedError:
+        raise
     except OSError as error:
         stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
-    say(f"{count:,} records in {output}")
 
 
 @contextmanager

@@ -7,28 +7,22 @@ import mimetypes
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import pyoxigraph as ox
 import typer
 from rich.text import Text
 
-from motherlode.cli.standard_streams import is_closed
+from motherlode.cli import is_closed
+from motherlode.cli.options import Allow, argument, flag, option
 from motherlode.cli.terminal import FAILED, replace_controls, say, stop
 from motherlode.crawler import JobError
-from motherlode.crawler.config.values import format_count
-from motherlode.crawler.single_page import (
-    DEFAULT_MAX_BYTES,
-    DEFAULT_TIMEOUT_SECONDS,
-    DocumentPart,
-    InputLimits,
-    InputSource,
-    read_source,
-)
+from motherlode.crawler.config.values import format_count, parse_size, parse_time
+from motherlode.crawler.single_page import DocumentPart, InputLimits, InputSource, read_source
 from motherlode.model import ContentKind, Problem, Statement, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES, iri
 from motherlode.www.media_types import MEDIA, by_media_type, essence, fits
@@ -37,55 +31,31 @@ if TYPE_CHECKING:
     from motherlode.crawler.single_page import PageFetcher
 
 
-class Contexts(Enum):
-    """Values of `--contexts`."""
-
-    BUNDLED = "bundled"
-    FETCH = "fetch"
+SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 
 
-class ExtractFormat(Enum):
-    """Values of `--format`."""
+Contexts = Literal["bundled", "fetch"]
 
-    NQUADS = "nquads"
-    TRIG = "trig"
-    TURTLE = "turtle"
-    JSONLD = "jsonld"
+ExtractFormat = Literal["nquads", "trig", "turtle", "jsonld"]
 
 
 def extract(
-    source: Annotated[str, typer.Argument(metavar="FILE|URL|-", help="A file, a URL, or - for stdin.")],
+    source: Annotated[str, argument("FILE|URL|-", "A file, a URL, or - for stdin.")],
     *,
-    base: Annotated[str | None, typer.Option(metavar="URL", help="Base URL for relative references.")] = None,
-    media_type: Annotated[
-        str, typer.Option("--type", metavar="MEDIA", help="Media type, if name and content do not show it.")
-    ] = "",
+    base: Annotated[str | None, option("URL", "Base URL for relative references.")] = None,
+    media_type: Annotated[str, option("MEDIA", "Media type, if name and content do not show it.", "--type")] = "",
     syntax: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="S", help=f"Only this syntax; may be given several times: {', '.join(one.value for one in Syntax)}."
-        ),
+        list[str] | None, option("S", f"Only this syntax; may be given several times: {', '.join(SYNTAXES)}.")
     ] = None,
-    form: Annotated[ExtractFormat, typer.Option("--format", help="Output format.")] = ExtractFormat.NQUADS,
-    allow: Annotated[
-        list[str] | None, typer.Option(metavar="RANGE", help="Allow requests to a private address range.")
-    ] = None,
-    delay: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Pause between two requests to one host.")
-    ] = 1.0,
+    form: Annotated[ExtractFormat, typer.Option("--format", help="Output format.")] = "nquads",
+    allow: Allow = None,
+    delay: Annotated[float, option("SECONDS", "Pause between two requests to one host.", min=0)] = 1.0,
     contexts: Annotated[
         Contexts, typer.Option(help="JSON-LD contexts: only those of Motherlode, or fetch others as well.")
-    ] = Contexts.BUNDLED,
-    strict_jsonld: Annotated[
-        bool, typer.Option("--strict-jsonld", help="Leave out IRIs of JSON-LD that need a repair.")
-    ] = False,
-    max_bytes: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Maximum size of the input: 500kB, 10MB, 2GB. Default: 1GB.")
-    ] = None,
-    timeout: Annotated[
-        str | None,
-        typer.Option(metavar="T", help="Maximum wait for the next bytes of stdin, a pipe or a device. Default: 60s."),
-    ] = None,
+    ] = "bundled",
+    strict_jsonld: Annotated[bool, flag("--strict-jsonld", "Leave out IRIs of JSON-LD that need a repair.")] = False,
+    max_bytes: Annotated[str, option("SIZE", "Maximum size of the input: 500kB, 10MB, 2GB.")] = "1GB",
+    timeout: Annotated[str, option("T", "Maximum wait for the next bytes of stdin, a pipe or a device.")] = "60s",
 ) -> None:
     """Extract the structured data of one page or document.
 
@@ -112,7 +82,7 @@ def extract(
     network = _Network(tuple(allow or ()), delay, limits.max_bytes)
     try:
         document = _open_source(source, base=base, media_type=media_type, network=network)
-        get_contexts = network.contexts if contexts is Contexts.FETCH else None
+        get_contexts = network.contexts if contexts == "fetch" else None
         parts = read_source(document, wanted, get_contexts, limits, strict_jsonld=strict_jsonld)
         _write(counter.watch(parts), document.url, form)
     except JobError as error:
@@ -123,7 +93,7 @@ def extract(
         network.close()
     if counter.failure:
         stop(counter.failure, code=FAILED)
-    if counter.misses_contexts and contexts is Contexts.BUNDLED:
+    if counter.misses_contexts and contexts == "bundled":
         say("hint: --contexts fetch loads the contexts that are missing")
     if counter.statements:
         return
@@ -186,20 +156,14 @@ def _check_type(media_type: str) -> None:
     stop(f"--type {media_type!r} is not known{_nearest(media_type, known)}; known: {', '.join(known)}")
 
 
-def _parse_limits(max_bytes: str | None, timeout: str | None) -> InputLimits:
-    if max_bytes is None and timeout is None:
-        return InputLimits()
-    from motherlode.crawler.config.values import parse_size, parse_time
-
+def _parse_limits(max_bytes: str, timeout: str) -> InputLimits:
     return InputLimits(
-        max_bytes=int(_parse_amount("--max-bytes", max_bytes, parse_size, DEFAULT_MAX_BYTES)),
-        timeout_seconds=_parse_amount("--timeout", timeout, parse_time, DEFAULT_TIMEOUT_SECONDS),
+        max_bytes=int(_parse_amount("--max-bytes", max_bytes, parse_size)),
+        timeout_seconds=_parse_amount("--timeout", timeout, parse_time),
     )
 
 
-def _parse_amount(flag: str, text: str | None, parse: Callable[[str], float], default: float) -> float:
-    if text is None:
-        return default
+def _parse_amount(flag: str, text: str, parse: Callable[[str], float]) -> float:
     try:
         amount = parse(text)
     except JobError as error:
@@ -226,11 +190,10 @@ def _has_transformer(media_type: str) -> bool:
 def _parse_syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
     if not names:
         return None
-    known = {one.value: one for one in Syntax}
     for name in names:
-        if name not in known:
-            stop(f"unknown syntax {name!r}{_nearest(name, known)}; known: {', '.join(known)}")
-    return frozenset(known[name] for name in names)
+        if name not in SYNTAXES:
+            stop(f"unknown syntax {name!r}{_nearest(name, SYNTAXES)}; known: {', '.join(SYNTAXES)}")
+    return frozenset(SYNTAXES[name] for name in names)
 
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -313,22 +276,28 @@ def _nquads_lines(result: TransformResult, page: str) -> Iterator[str]:
 def _write(parts: Iterator[TransformResult], url: str, form: ExtractFormat) -> None:
     """Write all statements to stdout."""
     page = f"<{url}>"
-    if form is ExtractFormat.NQUADS:
+    if form == "nquads":
         for part in parts:
             sys.stdout.write("".join(_nquads_lines(part, page)))
         return
     first = next(parts, TransformResult())
     used = _used_prefixes(first, page)
     quads = (quad for part in chain([first], parts) for quad in _parse_quads(part, page))
-    if form is ExtractFormat.TURTLE:
+    if form == "turtle":
         ox.serialize((quad.triple for quad in quads), sys.stdout.buffer, ox.RdfFormat.TURTLE, prefixes=used)
-    elif form is ExtractFormat.TRIG:
+    elif form == "trig":
         ox.serialize(quads, sys.stdout.buffer, ox.RdfFormat.TRIG, prefixes=used)
     else:
-        writable = _WithoutTripleTerms(quads)
+        counts: Counter[bool] = Counter()
+        writable = _without_triple_terms(quads, counts)
         ox.serialize(writable, sys.stdout.buffer, ox.RdfFormat.JSON_LD, prefixes=used)
         sys.stdout.buffer.write(b"\n")
-        writable.report()
+        if counts[False]:
+            what = f"{format_count(counts[False], 'statement')} left out"
+            reason = "JSON-LD 1.1 has no triple terms; use --format trig"
+            say(Text.assemble(("problem", "red"), " ", ("jsonld", "bold"), f" {what}: {reason}"))
+        if counts[False] and not counts[True]:
+            raise typer.Exit(FAILED)
 
 
 def _used_prefixes(result: TransformResult, page: str) -> dict[str, str]:
@@ -336,31 +305,13 @@ def _used_prefixes(result: TransformResult, page: str) -> dict[str, str]:
     return {name: namespace for name, namespace in PREFIXES.items() if f"<{namespace}" in text}
 
 
-class _WithoutTripleTerms:
-    """Iterates over quads, without those whose object is a triple term of RDF 1.2. JSON-LD 1.1 cannot express them."""
-
-    def __init__(self, quads: Iterator[ox.Quad]) -> None:
-        self._quads = quads
-        self._kept = 0
-        self._left_out = 0
-
-    def __iter__(self) -> Iterator[ox.Quad]:
-        for quad in self._quads:
-            if isinstance(quad.object, ox.Triple):
-                self._left_out += 1
-            else:
-                self._kept += 1
-                yield quad
-
-    def report(self) -> None:
-        """Print how many quads were left out. The command fails if there were no others."""
-        if not self._left_out:
-            return
-        what = f"{format_count(self._left_out, 'statement')} left out"
-        reason = "JSON-LD 1.1 has no triple terms; use --format trig"
-        say(Text.assemble(("problem", "red"), " ", ("jsonld", "bold"), f" {what}: {reason}"))
-        if not self._kept:
-            raise typer.Exit(FAILED)
+def _without_triple_terms(quads: Iterator[ox.Quad], counts: Counter[bool]) -> Iterator[ox.Quad]:
+    """Yield the quads whose object is no triple term of RDF 1.2, and count them and the others."""
+    for quad in quads:
+        is_writable = not isinstance(quad.object, ox.Triple)
+        counts[is_writable] += 1
+        if is_writable:
+            yield quad
 
 
 def _parse_quads(result: TransformResult, page: str) -> Iterator[ox.Quad]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from motherlode.cli.crawl_folder import open_crawl
+from motherlode.cli.options import AsJson, CrawlDir, argument, open_crawl
 from motherlode.cli.terminal import FAILED, print_json, print_table, say, stop
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.url_rules import add_filter, read_filters, remove_filter
@@ -16,18 +14,13 @@ from motherlode.crawler.url_rules import add_filter, read_filters, remove_filter
 _VALUE_HELP = "To add: a regular expression. To remove: the number of a filter, which list shows."
 
 
-class FilterAction(Enum):
-    """Values of the argument."""
-
-    ADD = "add"
-    LIST = "list"
-    REMOVE = "remove"
+FilterAction = Literal["add", "list", "remove"]
 
 
 def filter(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or not.")],
-    action: Annotated[FilterAction, typer.Argument(metavar="add|list|remove", help="What to do.")] = FilterAction.LIST,
-    value: Annotated[str | None, typer.Argument(metavar="REGEX|N", help=_VALUE_HELP)] = None,
+    folder: CrawlDir,
+    action: Annotated[FilterAction, argument("add|list|remove", "What to do.")] = "list",
+    value: Annotated[str | None, argument("REGEX|N", _VALUE_HELP)] = None,
     *,
     allow: Annotated[
         bool,
@@ -35,7 +28,7 @@ def filter(
             "--allow/--deny", help="A URL must match an allowing filter, if there is any, and no denying one."
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="List as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Change which URLs a crawl fetches, also while it runs.
 
@@ -55,11 +48,11 @@ def filter(
     crawl = open_crawl(folder)
     path = crawl.filters
     try:
-        if action is FilterAction.LIST:
+        if action == "list":
             _list(crawl, as_json=as_json)
         elif value is None:
-            stop("give a regular expression to add" if action is FilterAction.ADD else "give the number of a filter")
-        elif action is FilterAction.ADD:
+            stop("give a regular expression to add" if action == "add" else "give the number of a filter")
+        elif action == "add":
             added = add_filter(path, value, deny=not allow)
             say(f"filter {added.number} {'allows' if allow else 'denies'} {added.pattern}")
         elif not value.isascii() or not value.isdigit():
@@ -74,12 +67,11 @@ def filter(
 
 
 def _list(folder: CrawlFolder, *, as_json: bool) -> None:
-    found = read_filters(folder.filters)
+    columns = ("number", "kind", "pattern")
+    rows = [(one.number, "deny" if one.deny else "allow", one.pattern) for one in read_filters(folder.filters)]
     if as_json:
-        kinds = {True: "deny", False: "allow"}
-        print_json([{"number": one.number, "kind": kinds[one.deny], "pattern": one.pattern} for one in found])
-    elif found:
-        rows = [(str(one.number), "deny" if one.deny else "allow", one.pattern) for one in found]
-        print_table(("number", "kind", "pattern"), rows)
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    elif rows:
+        print_table(columns, [(str(number), kind, pattern) for number, kind, pattern in rows])
     else:
         say(f"no filters; `motherlode filter {folder.path} add REGEX` adds one")

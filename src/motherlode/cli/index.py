@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from shlex import quote
 from typing import Annotated
 
 import typer
 
-from motherlode.cli.crawl_folder import open_crawl
-from motherlode.cli.terminal import FAILED, say, stop
+from motherlode.cli.options import CrawlDir, Quiet, flag, open_crawl
+from motherlode.cli.terminal import say, stop
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count
 
-Progress = Callable[[int, int], None]
-"""Called with the bytes of the log that were read, and with their total."""
-
 
 def index(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or finished.")],
+    folder: CrawlDir,
     *,
     skip_damaged: Annotated[
-        bool,
-        typer.Option(
-            "--skip-damaged", help="Index the readable parts of damaged files; `resume` fetches lost pages again."
-        ),
+        bool, flag("--skip-damaged", "Index the readable parts of damaged files; `resume` fetches lost pages again.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Index the quads that a crawl left for later.
 
@@ -40,34 +35,29 @@ def index(
       motherlode crawl --seeds urls.txt -o out --index later
       motherlode index out
     """
-    from motherlode.cli.crawl_end import describe_failure
+    from motherlode.cli.crawl_run import stop_after_failure
+    from motherlode.cli.progress import Meter
     from motherlode.crawler.index_later import has_log
-    from motherlode.index.snapshot import DamagedError, is_damage
 
     crawl = open_crawl(folder)
     try:
         if not has_log(crawl):
             say(f"the quads of {folder} are indexed already")
             return
-        with nullcontext(_ignore) if quiet else _progress() as progress:
+        with nullcontext() if quiet else Meter() as meter:
+            progress = (lambda done, total: None) if meter is None else meter.for_bytes("indexing")
             pages, lost = _index(crawl, progress, skip_damaged=skip_damaged)
     except JobError as error:
         stop(str(error))
-    except DamagedError as error:
-        stop(str(error), code=FAILED)
-    except OSError as error:
-        stop(describe_failure(error, crawl, command="index"), code=FAILED)
-    except RuntimeError as error:
-        if not is_damage(error):
-            raise
-        stop(describe_failure(error, crawl, command="index"), code=FAILED)
+    except (OSError, RuntimeError) as error:
+        stop_after_failure(error, crawl, command="index")
     if not quiet:
         say(f"{format_count(pages, 'page')} indexed")
     if lost:
         say(f"{format_count(lost, 'page')} lost: `motherlode resume {quote(str(folder))}` fetches them again")
 
 
-def _index(folder: CrawlFolder, progress: Progress, *, skip_damaged: bool) -> tuple[int, int]:
+def _index(folder: CrawlFolder, progress: Callable[[int, int], None], *, skip_damaged: bool) -> tuple[int, int]:
     """Index the log. Return the numbers of indexed pages and of lost pages."""
     from motherlode.crawler.index_later import index_damaged, index_log
 
@@ -80,13 +70,24 @@ def _index(folder: CrawlFolder, progress: Progress, *, skip_damaged: bool) -> tu
         folder.unlock()
 
 
-def _ignore(done: int, total: int) -> None:
-    """Show no progress."""
+def update_index(folder: CrawlFolder) -> None:
+    """Index the quads that a crawl with `index = "later"` has not indexed yet. All commands that read quads call it.
 
+    Indexing runs in a process of its own, because the engine that writes a store starts threads and holds a lock, and
+    would keep both while the calling command only reads.
+    """
+    from motherlode.crawler.index_later import check_lengths, find_unread, has_log
 
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    from motherlode.cli.progress import Meter
+    try:
+        if not has_log(folder):
+            return
+        check_lengths(folder)
+    except OSError as error:
+        from motherlode.cli.crawl_run import stop_after_failure  # slow to import, and every query calls this function
 
-    with Meter() as meter:
-        yield meter.for_bytes("indexing")
+        stop_after_failure(error, folder, command="index")
+    if find_unread(folder):
+        command = [sys.executable, "-m", "motherlode", "index", str(folder.path)]
+        code = subprocess.run(command, stdout=sys.stderr, check=False).returncode
+        if code:
+            raise typer.Exit(code)

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated, Literal
 
 from motherlode import __version__
+from motherlode.cli.options import OUTPUT, AsJson, argument, option
 from motherlode.cli.terminal import print_json, print_table, say, stop
 from motherlode.crawler.engine.recovery import now, read_model, write_model
-from motherlode.model import SummaryLine
+from motherlode.model import Summarizes
 from motherlode.policies.model_io import Model, merge_models, policy_of
 
-
-class ModelAction(Enum):
-    """Values of the first argument."""
-
-    SHOW = "show"
-    SAVE = "save"
-    MERGE = "merge"
+ModelAction = Literal["show", "save", "merge"]
 
 
 def model(
-    action: Annotated[ModelAction, typer.Argument(metavar="show|save|merge", help="What to do.")],
-    sources: Annotated[
-        list[Path], typer.Argument(metavar="DIR|FILE...", help="Folders of crawls, running or not, and model files.")
-    ],
+    action: Annotated[ModelAction, argument("show|save|merge", "What to do.")],
+    sources: Annotated[list[Path], argument("DIR|FILE...", "Folders of crawls, running or not, and model files.")],
     *,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="For save and merge: the file to write.")
-    ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="For show: maximum number of rows per table.")
-    ] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="For show: print one JSON object.")] = False,
+    output: Annotated[Path | None, option("FILE", "For save and merge: the file to write.", *OUTPUT)] = None,
+    limit: Annotated[int, option("N", "For show: maximum number of rows per table.", min=1)] = 10,
+    as_json: AsJson = False,
 ) -> None:
     """Show, save and merge the models that crawls have learned.
 
@@ -50,16 +36,16 @@ def model(
     docs/models.md.
     """
     try:
-        if action is ModelAction.SHOW:
+        if action == "show":
             if output is not None:
                 stop("model show writes no file: leave out -o, or use `motherlode model save`")
             _show(sources, limit=limit, as_json=as_json)
             return
         if output is None:
-            stop(f"model {action.value} needs -o FILE")
+            stop(f"model {action} needs -o FILE")
         if output.is_dir():
             stop(f"{output} is a folder: name a file with -o")
-        if action is ModelAction.SAVE:
+        if action == "save":
             if len(sources) != 1:
                 stop("model save takes one crawl: use `motherlode model merge` for several")
             made = read_model(sources[0])
@@ -83,8 +69,8 @@ def _show(sources: list[Path], *, limit: int, as_json: bool) -> None:
     if len(sources) != 1:
         stop("model show takes one folder or file")
     found = read_model(sources[0])
-    summarize = getattr(policy_of(found, name=str(sources[0])), "summary", None)
-    learned: list[SummaryLine] = [] if summarize is None else list(summarize(limit))
+    policy = policy_of(found, name=str(sources[0]))
+    learned = policy.summary(limit) if isinstance(policy, Summarizes) else ()
     if as_json:
         tables = [
             {"title": one.title, "rows": [dict(zip(one.columns, row, strict=True)) for row in one.rows]}
@@ -95,7 +81,7 @@ def _show(sources: list[Path], *, limit: int, as_json: bool) -> None:
     print_table(("", ""), [(name, str(value)) for name, value in found.label().items()])
     for one in learned:
         print_table(one.columns, [[_format_cell(value) for value in row] for row in one.rows], title=one.title)
-    if summarize is None:
+    if not isinstance(policy, Summarizes):
         say(f"the policy {found.policy} has no summary of what it learned")
 
 

@@ -9,8 +9,7 @@ import stat
 import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -21,6 +20,9 @@ from motherlode.cli.terminal import replace_controls, say, say_above_progress, t
 from motherlode.crawler import Counters, Job
 from motherlode.crawler.config.values import format_moment, format_size
 from motherlode.model import Visit
+
+if TYPE_CHECKING:
+    from motherlode.sim.experiment import ExperimentProgress
 
 _LOG_SECONDS = 10.0
 """Interval of log lines if stderr is not a terminal."""
@@ -58,21 +60,19 @@ class _Display:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
 
-    def _update_live(self, now: float, draw: Callable[[], Table]) -> None:
-        """Draw the live display again if it is due."""
-        if not self._quiet and self._live is not None and now - self._updated_at > _LIVE_SECONDS:
+    def _update(self, now: float, draw: Callable[[], Table], format_line: Callable[[], str] | None = None) -> None:
+        """Draw the live display again, or without a terminal print a log line, if it is due."""
+        interval = _LOG_SECONDS if self._live is None else _LIVE_SECONDS
+        if self._quiet or now - self._updated_at <= interval:
+            return
+        if self._live is not None:
             self._updated_at = now
             self._live.update(draw(), refresh=True)
-
-    def _update_log(self, now: float, format_line: Callable[[], str]) -> None:
-        """Print a log line if it is due and there is no live display."""
-        if not self._quiet and self._live is None and now - self._updated_at > _LOG_SECONDS:
+        elif format_line is not None:
             self._updated_at = now
             say(format_line())
 
@@ -93,21 +93,24 @@ class CrawlProgress(_Display):
         """Show the progress after a visit."""
         self._last_url = url
         now = time.monotonic()
-        self._update_live(now, lambda: self._draw(now))
-        self._update_log(now, lambda: " · ".join(f"{name} {value}" for name, value in self._figures(now)))
+        self._update(
+            now, lambda: self._draw(now), lambda: " · ".join(f"{name} {value}" for name, value in self._figures(now))
+        )
 
     def tick(self) -> None:
         """Update the live display, and report the begin and the end of an outage. Called every second."""
         if self._quiet:
             return
-        since = self._totals.no_network_since
-        if (since is not None) is not self._outage_reported:
-            self._outage_reported = since is not None
-            say_above_progress(
-                "the network is back" if since is None else f"no network since {format_moment(since)}: waiting"
-            )
+        outage = self._describe_outage()
+        if bool(outage) is not self._outage_reported:
+            self._outage_reported = bool(outage)
+            say_above_progress(outage or "the network is back")
         now = time.monotonic()
-        self._update_live(now, lambda: self._draw(now))
+        self._update(now, lambda: self._draw(now))
+
+    def _describe_outage(self) -> str:
+        since = self._totals.no_network_since
+        return "" if since is None else f"no network since {format_moment(since)}: waiting"
 
     def _figures(self, now: float) -> list[tuple[str, str]]:
         totals, frontier = self._totals, self._frontier
@@ -146,8 +149,7 @@ class CrawlProgress(_Display):
         table.add_row(*(Text(value, style="bold") for _, value in figures))
         whole = Table.grid()
         whole.add_row(table)
-        since = self._totals.no_network_since
-        below = self._last_url if since is None else f"no network since {format_moment(since)}: waiting"
+        below = self._describe_outage() or self._last_url
         whole.add_row(Text(below[: max(20, terminal.width - 2)], style="dim", no_wrap=True))
         return whole
 
@@ -161,32 +163,16 @@ def _format_minutes(seconds: float) -> str:
     return f"{minutes}:{left:02d}"
 
 
-class Step(Protocol):
-    """Progress of work with a known end."""
-
-    @property
-    def what(self) -> str: ...
-
-    @property
-    def done(self) -> int: ...
-
-    @property
-    def of(self) -> int: ...
-
-    @property
-    def unit(self) -> str: ...
-
-    @property
-    def under_way(self) -> tuple[str, ...]: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _BytesStep:
+class Step:
+    """A step of work with a known end."""
+
     what: str
     done: int
     of: int
     unit: str = "bytes"
     under_way: tuple[str, ...] = ()
+    """Parts of the work that run now."""
 
 
 class Meter(_Display):
@@ -196,26 +182,29 @@ class Meter(_Display):
         super().__init__()
         self._unit = ""
 
-    def show(self, step: Step) -> None:
+    def show(self, step: Step | ExperimentProgress) -> None:
         """Show the progress after a step."""
         now = time.monotonic()
         if step.unit != self._unit:  # another part of the work, with a rate of its own
             self._unit, self._began = step.unit, now
-        self._update_live(now, lambda: self._draw(step, now))
-        self._update_log(now, lambda: " · ".join((step.what, *self._figures(step, now), *step.under_way)))
+        self._update(
+            now,
+            lambda: self._draw(step, now),
+            lambda: " · ".join((step.what, *self._figures(step, now), *step.under_way)),
+        )
 
     def for_bytes(self, what: str) -> Callable[[int, int], None]:
         """Return a callback that shows how many bytes of a total are done."""
-        return lambda done, total: self.show(_BytesStep(what=what, done=done, of=total))
+        return lambda done, total: self.show(Step(what=what, done=done, of=total))
 
-    def _figures(self, step: Step, now: float) -> list[str]:
+    def _figures(self, step: Step | ExperimentProgress, now: float) -> list[str]:
         done, total = (format_size(count) if step.unit == "bytes" else f"{count:,}" for count in (step.done, step.of))
         amount = f"{done} of {total}" if step.unit == "bytes" else f"{done} of {total} {step.unit}"
         if step.done <= step.of * _MIN_SHARE:
             return [amount]
         return [amount, f"left {_format_minutes((now - self._began) * (step.of - step.done) / step.done)}"]
 
-    def _draw(self, step: Step, now: float) -> Table:
+    def _draw(self, step: Step | ExperimentProgress, now: float) -> Table:
         line = Table.grid(padding=(0, 2))
         bar = ProgressBar(total=max(1, step.of), completed=step.done, width=_BAR_COLUMNS)
         line.add_row(bar, *(Text(figure) for figure in self._figures(step, now)))

@@ -4,50 +4,35 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable
-from enum import Enum
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pyoxigraph as ox
 import typer
 
 from motherlode.cli import INTERRUPTED
-from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.index import update_index
+from motherlode.cli.options import CrawlDir, argument, flag, open_crawl, option
 from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count
 from motherlode.index.query.diagnostics import QueryError
 from motherlode.index.query.query_worker import QueryExecutor, QueryRequest, isolate_from_network
 
-_FIRST_POLL_SECONDS = 0.0005
-_MAX_POLL_SECONDS = 0.02
-"""Interval between two checks for the end of the child process. It grows from the first to the second value."""
-
-
-class QueryFormat(Enum):
-    """Values of `--format`."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    TSV = "tsv"
-    NQUADS = "nquads"
+QueryFormat = Literal["table", "json", "csv", "tsv", "nquads"]
 
 
 def query(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
-    sparql: Annotated[str, typer.Argument(metavar="SPARQL", help="A SPARQL 1.1 query, or - to read it from stdin.")],
+    folder: CrawlDir,
+    sparql: Annotated[str, argument("SPARQL", "A SPARQL 1.1 query, or - to read it from stdin.")],
     *,
-    output: Annotated[QueryFormat, typer.Option("--format", help="How to print the results.")] = QueryFormat.TABLE,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.01, help="Time limit of the query.")] = 60.0,
-    allow_service: Annotated[
-        bool, typer.Option("--allow-service", help="Let SERVICE <…> send requests to other servers.")
-    ] = False,
+    output: Annotated[QueryFormat, typer.Option("--format", help="How to print the results.")] = "table",
+    timeout: Annotated[float, option("SECONDS", "Time limit of the query.", min=0.01)] = 60.0,
+    allow_service: Annotated[bool, flag("--allow-service", "Let SERVICE <…> send requests to other servers.")] = False,
 ) -> None:
     """Run a SPARQL query on the data of a crawl. The default graph is the union of all pages.
 
@@ -69,10 +54,8 @@ def query(
     request = QueryRequest(sparql=text, allow_service=allow_service)
     code = run_with_timeout(timeout, lambda: _run_query(crawl, request, output))
     if code is None:
-        stop(
-            f"no result within {timeout:g} s, so the query was stopped: use LIMIT, a narrower pattern or --timeout",
-            code=FAILED,
-        )
+        advice = "use LIMIT, a narrower pattern or --timeout"
+        stop(f"no result within {timeout:g} s, so the query was stopped: {advice}", code=FAILED)
     if code:
         raise typer.Exit(code)
 
@@ -87,22 +70,18 @@ def run_with_timeout(seconds: float, work: Callable[[], int]) -> int | None:
     child = os.fork()
     if child == 0:
         _run_in_child(work)
-    deadline = time.monotonic() + seconds
+    handle = os.pidfd_open(child)
     try:
-        pause = _FIRST_POLL_SECONDS
-        while time.monotonic() < deadline:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                break
-            time.sleep(pause)
-            pause = min(_MAX_POLL_SECONDS, pause * 1.5)
-        else:
+        has_ended, _, _ = select.select([handle], [], [], seconds)
+        if not has_ended:
             _kill(child)
             return None
     except BaseException:  # Ctrl-C: the child must not outlive us
         _kill(child)
         raise
-    return _exit_code(status)
+    finally:
+        os.close(handle)
+    return _exit_code(os.waitpid(child, 0)[1])
 
 
 def _run_in_child(work: Callable[[], int]) -> None:
@@ -137,10 +116,8 @@ def _exit_code(status: int) -> int:
     """Return the exit code of a child process, or exit with an error if a signal ended it."""
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
-        stop(
-            f"the query was ended by {name}: {_SIGNAL_CAUSES.get(name, 'it may have needed too much memory')}",
-            code=FAILED,
-        )
+        cause = _SIGNAL_CAUSES.get(name, "it may have needed too much memory")
+        stop(f"the query was ended by {name}: {cause}", code=FAILED)
     return os.waitstatus_to_exitcode(status)
 
 
@@ -164,6 +141,13 @@ def _run_query(folder: CrawlFolder, request: QueryRequest, output: QueryFormat) 
     return 0
 
 
+_RESULT_FORMATS = {
+    "json": ox.QueryResultsFormat.JSON,
+    "csv": ox.QueryResultsFormat.CSV,
+    "tsv": ox.QueryResultsFormat.TSV,
+}
+
+
 def print_result(
     result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat, sparql: str
 ) -> None:
@@ -171,30 +155,21 @@ def print_result(
     if isinstance(result, ox.QueryTriples):
         _print_triples(result, output)
         return
-    if output is QueryFormat.NQUADS:
+    if output == "nquads":
         stop("--format nquads is for CONSTRUCT and DESCRIBE; use table, json, csv or tsv for SELECT and ASK")
-    if output is QueryFormat.TABLE:
-        if isinstance(result, ox.QueryBoolean):
-            sys.stdout.write("yes\n" if result else "no\n")
-            return
+    if isinstance(result, ox.QueryBoolean) and output != "json":
+        words = ("yes", "no") if output == "table" else ("true", "false")
+        sys.stdout.write(f"{words[0] if result else words[1]}\n")
+    elif output == "table":
         print_solutions(result, sparql)
-        return
-    if isinstance(result, ox.QueryBoolean) and output is not QueryFormat.JSON:
-        sys.stdout.write("true\n" if result else "false\n")
-        return
-    formats = {
-        QueryFormat.JSON: ox.QueryResultsFormat.JSON,
-        QueryFormat.CSV: ox.QueryResultsFormat.CSV,
-        QueryFormat.TSV: ox.QueryResultsFormat.TSV,
-    }
-    result.serialize(sys.stdout.buffer, format=formats[output])
-    if output is QueryFormat.JSON:
-        sys.stdout.buffer.write(b"\n")
+    else:
+        result.serialize(sys.stdout.buffer, format=_RESULT_FORMATS[output])
+        sys.stdout.buffer.write(b"\n" if output == "json" else b"")
 
 
 def _print_triples(result: ox.QueryTriples, output: QueryFormat) -> None:
-    if output in (QueryFormat.JSON, QueryFormat.CSV, QueryFormat.TSV):
-        stop(f"--format {output.value} is for SELECT and ASK; CONSTRUCT and DESCRIBE give nquads")
+    if output in _RESULT_FORMATS:
+        stop(f"--format {output} is for SELECT and ASK; CONSTRUCT and DESCRIBE give nquads")
     for triple in result:
         sys.stdout.write(f"{triple} .\n")
 

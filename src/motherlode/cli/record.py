@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from motherlode.cli.options import OUTPUT, argument, option
 from motherlode.cli.progress import Meter
 from motherlode.cli.terminal import say, stop, stop_interrupted
 from motherlode.crawler import CrawlFolder
@@ -14,9 +13,9 @@ from motherlode.sim.trace.recorder import record as record_trace
 
 
 def record(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE.warc.gz...", help="WARC files of any crawler.")],
+    files: Annotated[list[Path], argument("FILE.warc.gz...", "WARC files of any crawler.")],
     *,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="TRACE", help="A folder for the trace.")],
+    output: Annotated[Path, option("TRACE", "A folder for the trace.", *OUTPUT)],
 ) -> None:
     """Convert recorded sites to a trace for simulation.
 

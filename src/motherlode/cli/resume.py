@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from motherlode.cli.crawl_end import CrawlEnd
-from motherlode.cli.crawl_run import LogLevel, print_outcome, run_crawl
-from motherlode.cli.shards import check_shards
+from motherlode.cli.crawl_run import CrawlEnd, LogLevel, check_shards, print_outcome, run_crawl
+from motherlode.cli.options import AsJson, CrawlDir, Quiet, option
 from motherlode.cli.terminal import stop
 from motherlode.crawler import CrawlFolder, JobError, parse_size, parse_time
 
 
 def resume(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl that was stopped or killed.")],
+    folder: CrawlDir,
     *,
-    pages: Annotated[int | None, typer.Option(metavar="N", help="A new budget of pages for the whole crawl.")] = None,
-    time: Annotated[str | None, typer.Option(metavar="30m", help="A new budget of time.")] = None,
-    size: Annotated[str | None, typer.Option("--bytes", metavar="1GB", help="A new budget of bytes.")] = None,
+    pages: Annotated[int | None, option("N", "A new budget of pages for the whole crawl.")] = None,
+    time: Annotated[str | None, option("30m", "A new budget of time.")] = None,
+    size: Annotated[str | None, option("1GB", "A new budget of bytes.", "--bytes")] = None,
     ray: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Another Ray cluster for the shards; '' starts Ray on this machine."),
+        str | None, option("ADDRESS", "Another Ray cluster for the shards; '' starts Ray on this machine.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
     log_level: LogLevel = None,
 ) -> None:
     """Continue a crawl that was stopped or killed. Only URLs that were in flight are fetched again."""
     crawl = CrawlFolder(folder)
     try:
         saved = crawl.read_job()
-        changes: Mapping[str, Any] = {
+        changes: dict[str, Any] = {
             "pages": pages,
             "time": None if time is None else parse_time(time),
             "bytes": None if size is None else parse_size(size),

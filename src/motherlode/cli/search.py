@@ -6,16 +6,16 @@ from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
-import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.index import update_index
+from motherlode.cli.options import AsJson, CrawlDir, argument, flag, open_crawl, option
 from motherlode.cli.terminal import FAILED, folding_printer, print_json, replace_controls, say, stop
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.index.fulltext import Hit, Search, WordIndex, WordSearcher
 from motherlode.index.snapshot import DamagedError
-from motherlode.model.terms import PREFIXES
+from motherlode.model.terms import prefixed_name
 
 _PROGRESS_PAGES = 1_000
 """Pages between two progress messages of `--rebuild`."""
@@ -24,18 +24,16 @@ _INDENT_COLUMNS = 3
 
 
 def search(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
-    words: Annotated[list[str] | None, typer.Argument(metavar="WORDS...", help="The words to search for.")] = None,
+    folder: CrawlDir,
+    words: Annotated[list[str] | None, argument("WORDS...", "The words to search for.")] = None,
     *,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Maximum number of results.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all results.")] = False,
-    type_: Annotated[
-        str, typer.Option("--type", metavar="IRI", help="Only subjects of this type: schema:Recipe.")
-    ] = "",
-    predicate: Annotated[str, typer.Option(metavar="IRI", help="Only words of this predicate: schema:name.")] = "",
-    host: Annotated[str, typer.Option(metavar="H", help="Only pages of this host, or of a domain.")] = "",
-    language: Annotated[str, typer.Option(metavar="L", help="Only words in this language: de also finds de-CH.")] = "",
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Rebuild the index of words from the quads.")] = False,
+    limit: Annotated[int, option("N", "Maximum number of results.", min=1)] = 10,
+    as_json: AsJson = False,
+    type_: Annotated[str, option("IRI", "Only subjects of this type: schema:Recipe.", "--type")] = "",
+    predicate: Annotated[str, option("IRI", "Only words of this predicate: schema:name.")] = "",
+    host: Annotated[str, option("H", "Only pages of this host, or of a domain.")] = "",
+    language: Annotated[str, option("L", "Only words in this language: de also finds de-CH.")] = "",
+    rebuild: Annotated[bool, flag("--rebuild", "Rebuild the index of words from the quads.")] = False,
 ) -> None:
     """Search the data of a crawl by words.
 
@@ -107,10 +105,10 @@ def _print_hits(hits: list[Hit], folder: Path) -> None:
         head = Text(f"{rank}. ", style="dim")
         head.append(replace_controls(hit.label or hit.subject), style="bold")
         if hit.types:
-            head.append(replace_controls(f"  {', '.join(map(abbreviate, hit.types[:4]))}"), style="cyan")
+            head.append(replace_controls(f"  {', '.join(map(prefixed_name, hit.types[:4]))}"), style="cyan")
         console.print(head)
         console.print(Text(f"   {replace_controls(hit.subject)}"), soft_wrap=True)
-        text = Text(replace_controls(f"{abbreviate(hit.predicate)}: "), style="dim")
+        text = Text(replace_controls(f"{prefixed_name(hit.predicate)}: "), style="dim")
         shown = Text(replace_controls(hit.snippet.text), style="not dim")
         for start, end in hit.snippet.marks:
             shown.stylize("bold yellow", start, end)
@@ -118,15 +116,3 @@ def _print_hits(hits: list[Hit], folder: Path) -> None:
         console.print(Text(replace_controls(f"   on {hit.page}{hit.other_pages}"), style="dim"), soft_wrap=True)
     if hits:
         say(f"everything about one of them: motherlode query {quote(str(folder))} 'DESCRIBE <IRI>'")
-
-
-def abbreviate(iri: str) -> str:
-    """Return the IRI with a common prefix, or unchanged if none fits.
-
-    >>> abbreviate("http://schema.org/name"), abbreviate("urn:x")
-    ('schema:name', 'urn:x')
-    """
-    for prefix, start in PREFIXES.items():
-        if iri.startswith(start) and len(iri) > len(start):
-            return f"{prefix}:{iri[len(start) :]}"
-    return iri

@@ -14,7 +14,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.index import update_index
+from motherlode.cli.options import CrawlDir, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop
 from motherlode.crawler import JobError
 
@@ -23,23 +24,17 @@ _CHILD_EXIT_SECONDS = 10
 
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or finished.")],
+    folder: CrawlDir,
     *,
-    port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the server; 0 takes a free port.")
-    ] = 8080,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.01, help="Time limit of a query.")] = 30.0,
-    size: Annotated[str, typer.Option("--bytes", metavar="100MB", help="Size limit of a query result.")] = "100MB",
-    workers: Annotated[int, typer.Option(metavar="N", min=1, help="Queries that run at the same time.")] = 2,
+    port: Annotated[int, option("PORT", "Port of the server; 0 takes a free port.", min=0, max=65535)] = 8080,
+    timeout: Annotated[float, option("SECONDS", "Time limit of a query.", min=0.01)] = 30.0,
+    size: Annotated[str, option("100MB", "Size limit of a query result.", "--bytes")] = "100MB",
+    workers: Annotated[int, option("N", "Queries that run at the same time.", min=1)] = 2,
     allow_host: Annotated[
-        list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="Also accept requests for this host name; repeatable."),
+        list[str] | None, option("NAME", "Also accept requests for this host name; repeatable.")
     ] = None,
     cors: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ORIGIN", help="Let pages of this origin read /sparql and /search; repeatable, * for all."
-        ),
+        list[str] | None, option("ORIGIN", "Let pages of this origin read /sparql and /search; repeatable, * for all.")
     ] = None,
     with_parent: Annotated[bool, typer.Option("--with-parent", hidden=True, help="End when stdin closes.")] = False,
 ) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Annotated
 
-import typer
-
+from motherlode.cli.options import OUTPUT, TARGET_HELP, AsJson, Model, argument, flag, option
 from motherlode.cli.progress import Meter
 from motherlode.cli.terminal import print_json, print_wide_table, say, stop, stop_interrupted
 from motherlode.crawler.config.job import describe_error
@@ -22,54 +21,36 @@ from motherlode.sim.simulator import Timing
 
 
 def simulate(
-    web: Annotated[str, typer.Argument(metavar="TRACE|FILE.warc.gz|synthetic:PAGES", help="The web to crawl.")],
+    web: Annotated[str, argument("TRACE|FILE.warc.gz|synthetic:PAGES", "The web to crawl.")],
     *,
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="P",
-            help=f"A policy to compare; may be given several times. One of {policy_usage()}: see {GUIDE}. "
+        option(
+            "P",
+            f"A policy to compare; may be given several times. One of {policy_usage()}: see {GUIDE}. "
             f"[default: bfs and {DEFAULT_POLICY}]",
         ),
     ] = None,
-    seeds: Annotated[
-        str | None, typer.Option(metavar="FILE|URL", help="Seed URLs; by default every host's home page.")
-    ] = None,
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="T",
-            help="Which pages are relevant: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'.",
-        ),
-    ] = "any",
+    seeds: Annotated[str | None, option("FILE|URL", "Seed URLs; by default every host's home page.")] = None,
+    target: Annotated[str, option("T", TARGET_HELP)] = "any",
     reward: Annotated[
-        str, typer.Option(metavar="R", help="Reward of the policies: target, statements, per-request or per-byte.")
+        str, option("R", "Reward of the policies: target, statements, per-request or per-byte.")
     ] = "target",
-    model: Annotated[
-        Path | None, typer.Option(metavar="FILE|DIR", help="A model that the policy of the same kind starts from.")
-    ] = None,
-    pages: Annotated[int | None, typer.Option(metavar="N", help="Budget of requests.")] = None,
-    share: Annotated[
-        float | None, typer.Option(metavar="F", help="Budget as a share of the web's pages. [default: 0.12]")
-    ] = None,
-    repeat: Annotated[int, typer.Option(metavar="K", min=1, help="Repetitions, each with another seed.")] = 1,
-    seed: Annotated[int, typer.Option(metavar="S", help="Seed of the first repetition.")] = 0,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="A folder for report, plots and CSV.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
-    missing: Annotated[
-        bool, typer.Option("--missing", help="Keep links to pages that the web lacks, as 404s.")
-    ] = False,
-    in_flight: Annotated[int, typer.Option(metavar="N", min=1, help="Requests at the same time.")] = 1,
-    delay: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Delay between two requests to one host, in virtual time.")
-    ] = 0.0,
-    latency: Annotated[float, typer.Option(metavar="X", min=0, help="Factor on each page's latency.")] = 0.0,
+    model: Model = None,
+    pages: Annotated[int | None, option("N", "Budget of requests.")] = None,
+    share: Annotated[float | None, option("F", "Budget as a share of the web's pages. [default: 0.12]")] = None,
+    repeat: Annotated[int, option("K", "Repetitions, each with another seed.", min=1)] = 1,
+    seed: Annotated[int, option("S", "Seed of the first repetition.")] = 0,
+    output: Annotated[Path | None, option("DIR", "A folder for report, plots and CSV.", *OUTPUT)] = None,
+    as_json: AsJson = False,
+    missing: Annotated[bool, flag("--missing", "Keep links to pages that the web lacks, as 404s.")] = False,
+    in_flight: Annotated[int, option("N", "Requests at the same time.", min=1)] = 1,
+    delay: Annotated[float, option("SECONDS", "Virtual time between two requests to one host.", min=0)] = 0.0,
+    latency: Annotated[float, option("X", "Factor on each page's latency.", min=0)] = 0.0,
     bandwidth: Annotated[
-        float, typer.Option(metavar="BYTES", min=1, show_default="no limit", help="Bytes per second of one request.")
+        float, option("BYTES", "Bytes per second of one request.", min=1, show_default="no limit")
     ] = float("inf"),
-    failures: Annotated[float, typer.Option(metavar="RATE", min=0, max=1, help="Share of failed requests.")] = 0.0,
+    failures: Annotated[float, option("RATE", "Share of failed requests.", min=0, max=1)] = 0.0,
 ) -> None:
     """Compare policies on a recorded or synthetic web.
 

@@ -47,8 +47,6 @@ class CheckpointStorage:
         self._number = latest["number"] if latest else 0
         self._referenced: list[set[str]] = [set(latest["files"].values())] if latest else []
         """Object names in the last two manifests."""
-        self.uploaded_bytes = 0
-        """Compressed bytes uploaded by this object."""
 
     def _read_latest(self) -> dict[str, Any] | None:
         try:
@@ -95,7 +93,6 @@ class CheckpointStorage:
             with path.open("rb") as file, compressed.open("wb") as out:
                 zstandard.ZstdCompressor(level=1).copy_stream(file, out)
             self._files.put_file(str(compressed), f"{self._root}/objects/{name}")
-            self.uploaded_bytes += compressed.stat().st_size
             compressed.unlink()
         self._object_names[key] = name
         return name

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.index.nquads_log import UnindexedQuads, check_log, current_manifest
+from motherlode.index.nquads_log import UnindexedQuads, check_log, complete_manifest
 from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
 
@@ -27,7 +27,6 @@ Progress = Callable[[int, int], None]
 
 
 def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
-    """Encode a manifest as a note of the frontier."""
     return msgspec.msgpack.encode(manifest)
 
 
@@ -89,18 +88,18 @@ def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, tota
     The caller holds the lock of the folder. Lost pages are queued again in the frontier. Afterwards the files count as
     undamaged.
     """
-    from motherlode.crawler.engine.recovery import open_ledger, requeue_all_lost
+    from motherlode.crawler.engine.recovery import open_storage, requeue_lost
     from motherlode.index.quad_store import QuadStore
 
     with _locked_log(folder):
         waiting = find_unread(folder)
         pages = _index(folder, waiting, progress=progress, damaged=True)
         waiting.mark_all_indexed()
-    storage = open_ledger(folder)
+    storage = open_storage(folder)
     store = QuadStore(folder.store, read_only=True)
     try:
-        lost = requeue_all_lost(storage, store)
-        storage.put_note(MANIFEST, encode_manifest(current_manifest(folder.quads)))
+        lost = requeue_lost(storage, store, in_a_row=None)
+        storage.put_note(MANIFEST, encode_manifest(complete_manifest(folder.quads)))
         storage.commit()
     finally:
         store.close()

@@ -134,7 +134,6 @@ def open_input(path: Path, limits: InputLimits) -> Iterator[BoundedInput]:
 
 
 def too_long(name: str, max_bytes: int) -> InputError:
-    """Return the error for input that has more bytes than allowed."""
     return InputError(f"{name} is longer than {format_size(max_bytes)}: use --max-bytes for a larger limit")
 
 
@@ -225,7 +224,6 @@ def read_source(
 
 @contextmanager
 def _open_source(source: InputSource, limits: InputLimits) -> Iterator[BoundedInput | _MemoryInput]:
-    """Open a source for reading, with limits."""
     name = _describe_source(source)
     if source.path is not None:
         with open_input(source.path, limits) as stream:
@@ -239,7 +237,6 @@ def _open_source(source: InputSource, limits: InputLimits) -> Iterator[BoundedIn
 
 
 def _describe_source(source: InputSource) -> str:
-    """Return the name of a source for error messages."""
     if source.descriptor is not None:
         return "stdin"
     return source.url if source.path is None else str(source.path)
@@ -391,7 +388,6 @@ class PageFetcher:
         return {url: body for url, body in found.items() if body is not None and len(body) <= _MAX_CONTEXT_BYTES}
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._fetcher.close()
 
 

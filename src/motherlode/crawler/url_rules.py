@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 import re2
 
+from motherlode.crawler.folder import write_atomically
 from motherlode.frontier import Entry
 from motherlode.model import LinkSource
 from motherlode.www.traps import ContentSeen, HostTraps, MirrorHosts, MirrorStats, trap_reason
@@ -119,10 +120,7 @@ def remove_filter(path: Path, number: int) -> Filter:
 
 
 def _store(path: Path, file: _File) -> None:
-    """Replace the file atomically, so that a crawl never reads an incomplete file."""
-    fresh = path.with_name(path.name + ".new")
-    fresh.write_bytes(json.dumps(msgspec.to_builtins(file), ensure_ascii=False, indent=1).encode() + b"\n")
-    fresh.replace(path)
+    write_atomically(path, json.dumps(msgspec.to_builtins(file), ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 @contextmanager
@@ -174,7 +172,6 @@ class Filters:
         return True
 
     def within(self, scope: Callable[[str], str]) -> Callable[[str], str]:
-        """Return a scope that also applies the filters."""
         return lambda url: scope(url) or self.reason(url)
 
     def reason(self, url: str) -> str:
@@ -258,7 +255,6 @@ class TrapWatch:
         return self._mirrors.reason(url) or self._patterns.waiting_reason(url)
 
     def record_redirect(self, url: str, *, parent: str) -> None:
-        """Record that a URL is a redirect."""
         self._redirect_parents[url] = self._redirect_parents.get(parent, parent)
         if len(self._redirect_parents) > _MAX_REDIRECTS_KEPT:
             self._redirect_parents.popitem(last=False)
@@ -278,15 +274,12 @@ class TrapWatch:
         return copy
 
     def end_page(self) -> None:
-        """End the links of the current page."""
         self._patterns.end_page()
 
     def dump(self) -> bytes:
-        """Serialize the state for a checkpoint."""
         return msgspec.msgpack.encode(_State(self._patterns.dump(), self._contents.dump(), self._mirrors.dump()))
 
     def load(self, state: bytes) -> None:
-        """Restore the state from an earlier `dump`."""
         found = msgspec.msgpack.decode(state, type=_State)
         self._patterns.load(*found.patterns)
         self._contents.load(found.contents)

@@ -5,21 +5,17 @@ instead. `JournalledFetcher` and `ArchivedFetcher` wrap a fetcher: the first rec
 writes them to WARC files. Redirects are returned as failures with a location, so that their targets pass the frontier
 like any other URL. The frontier also enforces politeness: a request that has a lease may be sent at once.
 
-The life of a request in `HttpFetcher`:
+The life of a request in `HttpFetcher` (`http.client`):
 
-1. `http.request` splits the URL into origin and target, and serializes the request.
-2. `guard.GuardedResolver` resolves the host name. `guard.AddressGuard` refuses addresses that are not public.
-3. `http.connections.ConnectionPool` takes an idle connection to the endpoint, or `Connector` opens one: directly or
-   through a proxy (`http.proxy`), with TLS for https (`http.tls`).
-4. `Connection` sends the request and enforces the timeouts. `http.parser` parses the response as it arrives, and
-   repairs faulty heads and chunks that browsers accept as well.
-5. `http.response.ResponseReader` receives status, headers and body. It decodes the body (`http.decoding`) up to the
-size
-   limit. It ends the transfer early if the status is a failure or if the body cannot contain data or links.
-6. The result is a `Page` or a `Failure`. Inside the client an error is a `FetchError` (`http.errors`).
+1. `guard.GuardedResolver` resolves the host name. `guard.AddressGuard` refuses addresses that are not public.
+2. `http.connections.ConnectionPool` takes an idle connection, or `Connector` opens one: directly or through a proxy
+   (`http.proxy`), with TLS for https (`http.tls`). `Connection` sends the request and enforces the timeouts.
+3. `http.parser` parses the response as it arrives, and repairs faults that browsers accept as well.
+4. `http.response.ResponseReader` receives status, headers and body, and decodes it (`http.decoding`) up to the limit.
+   It ends the transfer early if the status is a failure or if the body cannot contain data or links.
+5. The result is a `Page` or a `Failure`. Inside the client an error is a `FetchError` (`http.errors`).
 
-Other modules: `robots` (rules of robots.txt), `probe` (HEAD before GET), `journal` and `warc`. The names below are
-imported when they are first used, so that a fetcher alone loads neither the archive nor the journal.
+The names below are imported when they are first used, so that a fetcher loads neither the archive nor the journal.
 """
 
 from __future__ import annotations

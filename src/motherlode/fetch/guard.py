@@ -12,8 +12,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-Network = IPv4Network | IPv6Network
-
 _NAT64 = ip_network("64:ff9b::/96")
 _NOT_PUBLIC = tuple(map(ip_network, ("fec0::/10", "3fff::/20", "192.0.0.8", "192.88.99.0/24")))
 """Site-local, documentation, dummy and old relay addresses, which `ipaddress` calls global."""
@@ -27,7 +25,7 @@ class AddressGuard:
     """Decides which IP addresses may be connected to."""
 
     def __init__(self, allow: Iterable[str] = ()) -> None:
-        self._allowed: list[Network] = []
+        self._allowed: list[IPv4Network | IPv6Network] = []
         for text in allow:
             try:
                 self._allowed.append(ip_network(text, strict=False))
@@ -118,8 +116,7 @@ class GuardedResolver:
         return self.known_address(host, port) or (await self.renew(host), port)
 
     async def renew(self, host: str) -> str:
-        """Resolve a host again and keep the result. If there are several addresses, use the one after the current
-        one."""
+        """Resolve a host again and keep the result. If there are several addresses, use the next one."""
         addresses = await self._resolve_all(host)
         current = self._pins.get(host)
         index = addresses.index(current) + 1 if current in addresses else 0

@@ -24,14 +24,13 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 import xxhash
 
 from motherlode.model import Failure, Fetched, Fetcher, Page, Request, RequestKind
 
-_T = TypeVar("_T")
 _MAGIC = b"MLj1"
 _FRAME = struct.Struct("<4sIIQ")
 """Magic, bytes of the head, bytes of the body, checksum of both."""
@@ -207,9 +206,12 @@ class ResponseJournal:
         key = request_key(request)
         if request.kind not in _SETTLED_KINDS:
             return self._recall_subrequest(key)
-        location = _pop_oldest(self._recalled, key)
-        if location is None:
+        locations = self._recalled.get(key)
+        if not locations:
             return None
+        location = locations.popleft()
+        if not locations:
+            del self._recalled[key]
         found = _read_response(location)
         if found is None:
             self._open_files.pop(location.number, None)
@@ -266,9 +268,12 @@ class ResponseJournal:
 
     def settle(self, kind: RequestKind, url: str) -> None:
         """Record that the next commit will contain the results of the oldest open response to this request."""
-        number = _pop_oldest(self._returned, f"{kind.value} {url}")
-        if number is not None:
-            self._open_files.pop(number, None)
+        key = f"{kind.value} {url}"
+        numbers = self._returned.get(key)
+        if numbers:
+            self._open_files.pop(numbers.popleft(), None)
+            if not numbers:
+                del self._returned[key]
 
     def state(self) -> bytes:
         """Return the state to store in the same commit as the settled results."""
@@ -290,16 +295,6 @@ class ResponseJournal:
             if segment is not None:
                 segment.close()
         self._segment = self._ring = None
-
-
-def _pop_oldest(queues: dict[str, deque[_T]], key: str) -> _T | None:
-    queue = queues.get(key)
-    if not queue:
-        return None
-    oldest = queue.popleft()
-    if not queue:
-        del queues[key]
-    return oldest
 
 
 def _encode_record(number: int, request: Request, fetched: Fetched) -> tuple[bytes, bytes] | None:

@@ -1,9 +1,8 @@
 """Probing: an optional HEAD request before a GET, so that the transfer of a useless body does not start.
 
-A GET already stops at the first bytes of a useless body. So a probe pays only if responses are slow to start or bodies
-cost money, and `never` is the default. A probe is a request like any other: it needs a lease of its own, and so does
-the GET after it. Many servers response HEAD incorrectly, so only three results count: a useless content type, a
-redirect, and signs that the host must be left alone. In all other cases the GET decides.
+A GET already stops at the first bytes of a useless body, so a probe pays only if responses are slow to start or bodies
+cost money. A probe needs a lease of its own, and so does the GET after it. Many servers answer HEAD incorrectly, so
+only three results count: a useless content type, a redirect, and signs that the host must be left alone.
 """
 
 from __future__ import annotations
@@ -70,13 +69,7 @@ class Prober:
 
 
 def is_unsure(url: str) -> bool:
-    """Return whether a URL leaves open if it is a page or a large download.
-
-    >>> [is_unsure(f"http://ex.org/{end}") for end in ("page", "page.html", "data.ttl", "index.php", "")]
-    [False, False, False, False, False]
-    >>> [is_unsure(f"http://ex.org/{end}") for end in ("dump.zip", "x.xyz", "api.json", "get?file=3", "download/7")]
-    [True, True, True, True, True]
-    """
+    """Return whether a URL leaves open if it is a page or a large download."""
     if _DOWNLOAD.search(url):
         return True
     extension = extension_of(url)

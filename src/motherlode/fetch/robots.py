@@ -76,12 +76,7 @@ def _normalize_escape(found: str, plain: frozenset[str]) -> str:
 
 
 class Matcher:
-    """Decides by the rules of one group. The longest matching pattern decides. Allow wins a tie.
-
-    >>> rules = Matcher({"/": False, "/open": True, "/*.gif$": False})
-    >>> rules.allows("/open/a"), rules.allows("/a"), rules.allows("/open/a.gif")
-    (True, False, False)
-    """
+    """Decides by the rules of one group. The longest matching pattern decides. Allow wins a tie."""
 
     def __init__(self, rules: Mapping[str, bool]) -> None:
         self._prefixes = {pattern: allowed for pattern, allowed in rules.items() if not _has_wildcard(pattern)}
@@ -306,11 +301,7 @@ def _is_one_error_apart(found: str, meant: str) -> bool:
 
 
 def _names_agent(value: str, agent: str) -> bool:
-    """Return whether a User-agent line names a product token. A version and further text are ignored (2.2.1).
-
-    >>> _names_agent("Motherlode/1.0 (crawler)", "motherlode"), _names_agent("Motherlode-News", "motherlode")
-    (True, False)
-    """
+    """Return whether a User-agent line names a product token. A version and further text are ignored (2.2.1)."""
     value = value.lower()
     if not value.startswith(agent):
         return False
@@ -374,8 +365,7 @@ def _truncate(body: bytes) -> bytes:
 def _decode(body: bytes) -> str:
     """Decode a robots.txt: UTF-8 by the standard, UTF-16 if it has a byte order mark. Invalid bytes are kept.
 
-    Concatenated files have byte order marks in the middle, before lines that count. UTF-16 without its mark is ASCII
-    with a zero byte at every letter.
+    Marks in the middle (of concatenated files) and zero bytes (of UTF-16 without its mark) are removed.
     """
     if body.startswith(_UTF16_MARKS) and b"\x00" in body[:64]:
         return body.decode("utf-16", errors="replace")

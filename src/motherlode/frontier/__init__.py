@@ -36,7 +36,7 @@ Nothing here reads a clock or opens a socket: `now` is an argument, so a simulat
 
 from motherlode.frontier.admission import Withheld, domain_refusal
 from motherlode.frontier.frontier import Frontier
-from motherlode.frontier.leases import SLOW_DOWN, End
+from motherlode.frontier.leases import End
 from motherlode.frontier.records import (
     MAX_REDIRECTS,
     AddressGrant,
@@ -49,14 +49,12 @@ from motherlode.frontier.records import (
     is_revisit_arm,
     revisit_arm,
 )
-from motherlode.frontier.storage.base import FrontierStorage, MemoryStorage
+from motherlode.frontier.storage import FrontierStorage, LmdbStorage, MemoryStorage
 from motherlode.frontier.storage.integrity import damage
-from motherlode.frontier.storage.lmdb import LmdbStorage
 from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
 
 __all__ = [
     "MAX_REDIRECTS",
-    "SLOW_DOWN",
     "STORAGE_ERRORS",
     "AddressGrant",
     "End",

@@ -23,8 +23,8 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.records import Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.records import Correct, Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
+from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Link, LinkSource, Outcome, Policy
 from motherlode.www.urls import Scope, host_of, registrable_domain
 
@@ -418,20 +418,13 @@ class Admission:
         while self._postponed and self._postponed[0][0] <= now:
             self.enqueue(heapq.heappop(self._postponed)[2])
 
-    def turn_back(self, seconds: float) -> None:
-        """Move the times of postponed entries back, because the machine's clock was set back."""
-        self._postponed = [(when - seconds, sequence, entry) for when, sequence, entry in self._postponed]
-        for when, _, entry in self._postponed:
+    def correct_times(self, correct: Correct) -> int:
+        """Correct the times of postponed entries. Return how many changed."""
+        late = [(correct(when), entry) for when, _, entry in self._postponed if correct(when) != when]
+        for when, entry in late:
             self._storage.postpone(entry, when)
-
-    def cut_times(self, latest: float) -> int:
-        """Reduce times of retries that are later than `latest` to `latest`. Return how many there were."""
-        late = [entry for when, _, entry in self._postponed if when > latest]
-        for entry in late:
-            self._storage.postpone(entry, latest)
-        if late:
-            self._postponed = [(min(when, latest), sequence, entry) for when, sequence, entry in self._postponed]
-            heapq.heapify(self._postponed)
+        self._postponed = [(correct(when), sequence, entry) for when, sequence, entry in self._postponed]
+        heapq.heapify(self._postponed)
         return len(late)
 
     def next_time(self) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -22,7 +23,6 @@ from motherlode.frontier.leases import (
     Backoff,
     End,
     Ending,
-    HostEffect,
     Prerequisites,
     UrlEffect,
     given_up,
@@ -37,10 +37,9 @@ from motherlode.frontier.records import (
     Politeness,
     RulesReader,
     UrlState,
-    retry_wait,
     revisit_arm,
 )
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.www.urls import Scope, host_of
@@ -193,7 +192,9 @@ class Frontier:
         elif seconds > _MAX_JUMP_SECONDS:
             _LOGGER.warning(_SET_BACK, seconds)
         longest = self._backoff.longest
-        cut = self.host_queue.cut_times(now + _MAX_JUMP_SECONDS, longest) + self._admission.cut_times(now + longest)
+        cut = self.host_queue.cut_times(now + _MAX_JUMP_SECONDS, longest) + self._admission.correct_times(
+            partial(min, now + longest)
+        )
         if cut:
             _LOGGER.warning(_TIMES_CUT, cut, longest)
         return _SET_BACK % seconds if seconds > _MAX_JUMP_SECONDS else _TIMES_CUT % (cut, longest) if cut else ""
@@ -203,7 +204,7 @@ class Frontier:
         seconds = self._admission.now - now
         _LOGGER.warning(_SET_BACK, seconds)
         self.host_queue.turn_back(seconds)
-        self._admission.turn_back(seconds)
+        self._admission.correct_times(lambda when: when - seconds)
         self._admission.now = now
         self._awaited_since -= seconds
 
@@ -314,7 +315,7 @@ class Frontier:
             self._prerequisites.ask_again(host)
         elif lease.kind is not RequestKind.SUBREQUEST:
             if how is End.ROBOTS_UNREADABLE and failure is not None:  # otherwise each subrequest would ask again
-                self._backoff.without_rules(host, failure.kind, now, retry_after=failure.retry_after)
+                self._backoff.without_rules(host, failure, now, 1)
             self._prerequisites.give_up(lease)
             self.host_queue.schedule(host)
 
@@ -329,32 +330,17 @@ class Frontier:
                 host.held = None
         if ending.uncounted and (is_page or ending.url is not UrlEffect.HELD):
             host.unaccounted = max(0, host.unaccounted - 1)
-        wait = self._delay_host(page, ending.host)
+        wait = 0.0
+        if ending.url is UrlEffect.DONE:
+            host.record.failures = 0
+            self._host_delay.recover(host.record)
+        elif ending.delay is not None and page.failure is not None:
+            wait = ending.delay(self._backoff, host, page.failure, page.now, page.entry.attempts + 1)
         if ending.drops_address or (ending.url is UrlEffect.RETRIED and page.kind in ADDRESS_IN_DOUBT):
             self.host_queue.set_address(page.asked, "")
         if ending.url not in (UrlEffect.DONE, UrlEffect.HELD):
             self.host_queue.schedule(host)
         return self._place_url(page, ending.url, wait)
-
-    def _delay_host(self, page: _EndedPage, effect: HostEffect) -> float:
-        """Apply an ending to the delays of the host. Return the seconds until the next attempt, after a failure."""
-        host, now = page.host, page.now
-        retry_after = None if page.failure is None else page.failure.retry_after
-        if effect is HostEffect.RECOVERS:
-            host.record.failures = 0
-            self._host_delay.recover(host.record)
-        elif effect is HostEffect.RETRY_AFTER:
-            if retry_after and self._politeness.retries:
-                self._backoff.snooze(host, now + retry_wait(retry_after, 0.0))
-        elif effect is not HostEffect.NONE and page.kind is not None:
-            if effect is HostEffect.BACKS_OFF:
-                attempts = page.entry.attempts + 1
-                return self._backoff.after_failure(host, page.kind, now, attempts=attempts, retry_after=retry_after)
-            if effect is HostEffect.FIRST_FAILURE:
-                self._backoff.after_silence(host, page.kind, now)
-            else:
-                self._backoff.without_rules(host, page.kind, now, retry_after=retry_after)
-        return 0.0
 
     def _place_url(self, page: _EndedPage, effect: UrlEffect, wait: float) -> float | None:
         """Apply an ending to the URL. Return when it may be leased again, if it may."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
 from motherlode.frontier.records import AddressGrant, Host, HostDelay, HostRecord, Politeness, ReadyTimes, SnoozedHosts
-from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Policy
 
 MAX_READY_HOSTS = 16
@@ -175,10 +176,14 @@ class HostQueue:
 
     def turn_back(self, seconds: float) -> None:
         """Move all times back, because the machine's clock was set back. Waiting times keep their length."""
+
+        def earlier(time: float) -> float:
+            return time - seconds
+
         self._not_before -= seconds
         self._addresses_not_before -= seconds
         for host in self.hosts.values():
-            host.record.turn_back(seconds)
+            host.record.correct_times(earlier, earlier)
         for address in self._addresses.values():
             address.ready_at -= seconds
         for times in (self.ready_times, self.held_times, self._address_times):
@@ -187,12 +192,12 @@ class HostQueue:
 
     def cut_times(self, now: float, longest: float) -> int:
         """Reduce restored times that are more than `longest` seconds ahead. Return the number of affected hosts."""
-        late = [
-            name
-            for name, host in self.hosts.items()
-            if host.record.cut_times(now, now + max(longest, self.delay(host)))
-        ]
-        self.changed.update(late)
+        late = set()
+        for name, host in self.hosts.items():
+            latest = now + max(longest, self.delay(host))
+            if host.record.correct_times(partial(min, latest), partial(min, now)):
+                late.add(name)
+        self.changed |= late
         return len(late)
 
     # ── ready and snoozed hosts ──────────────────────────────────────────────────────────────────────────

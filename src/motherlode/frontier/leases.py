@@ -27,7 +27,7 @@ from motherlode.frontier.records import (
     is_secure,
     retry_wait,
 )
-from motherlode.model import FailureKind, RequestKind
+from motherlode.model import Failure, FailureKind, RequestKind
 from motherlode.www.urls import host_of, origin_of
 
 MAX_RULES_HOPS = 5
@@ -108,21 +108,6 @@ class End(Enum):
     """A subrequest has its response, successful or not."""
 
 
-class HostEffect(Enum):
-    """The effect of the end of a page's lease on the delays of its host."""
-
-    NONE = "none"
-    RECOVERS = "recovers"
-    """The count of consecutive failures is reset, and the slowdown decreases."""
-    BACKS_OFF = "backs off"
-    """The host waits as TREATMENTS says."""
-    FIRST_FAILURE = "first failure"
-    """The host waits as after a first failure, but no failure is counted."""
-    RULES_UNREADABLE = "rules unreadable"
-    RETRY_AFTER = "retry after"
-    """The host waits only if the server sent Retry-After."""
-
-
 class UrlEffect(Enum):
     """The effect of the end of a page's lease on its URL."""
 
@@ -135,29 +120,6 @@ class UrlEffect(Enum):
     HELD = "held"
     """The URL is the next request to its host."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """The effects of one way to end the lease of a page, or of a prerequisite for which a page waits."""
-
-    host: HostEffect = HostEffect.NONE
-    url: UrlEffect
-    uncounted: bool = False
-    """The request does not count in the host's budget."""
-    drops_address: bool = False
-    """The host's IP address is looked up again."""
-
-
-ENDINGS: dict[End, Ending] = {
-    End.FETCHED: Ending(host=HostEffect.RECOVERS, url=UrlEffect.DONE),
-    End.FAILED: Ending(host=HostEffect.BACKS_OFF, url=UrlEffect.RETRIED),
-    End.REFUSED: Ending(url=UrlEffect.REFUSED, uncounted=True),
-    End.NETWORK_DOWN: Ending(host=HostEffect.FIRST_FAILURE, url=UrlEffect.QUEUED, uncounted=True, drops_address=True),
-    End.NEXT_ADDRESS: Ending(url=UrlEffect.HELD, uncounted=True, drops_address=True),
-    End.PROBED: Ending(host=HostEffect.RETRY_AFTER, url=UrlEffect.HELD),
-    End.ROBOTS_UNREADABLE: Ending(host=HostEffect.RULES_UNREADABLE, url=UrlEffect.QUEUED),
-}
-"""The other ways to end a lease have no effect on a page."""
 
 _TLS = (FailureKind.TLS, FailureKind.CERTIFICATE)
 ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TIMEOUT, *_TLS})
@@ -239,14 +201,13 @@ class Backoff:
             host.record.ready_at = max(host.record.ready_at, until)
         self._host_queue.snooze(host)
 
-    def after_failure(
-        self, host: Host, kind: FailureKind, now: float, *, attempts: int, retry_after: float | None
-    ) -> float:
+    def after_failure(self, host: Host, failure: Failure, now: float, attempts: int) -> float:
         """Count a failure of a page of the host, and snooze the host if the rule says so.
 
         `attempts` is how often the page has failed. Return the seconds after which it may be retried.
         """
-        treatment, record = TREATMENTS[kind], host.record
+        kind, retry_after, record = failure.kind, failure.retry_after, host.record
+        treatment = TREATMENTS[kind]
         record.failures = record.failures + 1 if treatment.against_host else 0
         wait = retry_wait(retry_after, treatment.wait * self._unit * 2 ** (attempts - 1))
         if not self._retries:
@@ -261,9 +222,16 @@ class Backoff:
             self.snooze(host, now + snooze)
         return wait
 
-    def after_silence(self, host: Host, kind: FailureKind, now: float) -> None:
+    def after_outage(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
         """Snooze the host as after a first failure, and count no failure, because our own network was down."""
-        self.snooze(host, now + TREATMENTS[kind].wait * self._unit)
+        self.snooze(host, now + TREATMENTS[failure.kind].wait * self._unit)
+        return 0.0
+
+    def after_probe(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
+        """Snooze the host only if the server sent Retry-After."""
+        if failure.retry_after and self._retries:
+            self.snooze(host, now + retry_wait(failure.retry_after, 0.0))
+        return 0.0
 
     def slow_down(self, host: Host, now: float, *, retry_after: float | None) -> None:
         """Snooze the host and increase its delay, because it said that it gets too many requests."""
@@ -274,9 +242,9 @@ class Backoff:
         self.snooze(host, now + self._host_delay.add_jitter(retry_wait(retry_after, backoff)))
         self._host_queue.schedule(host)
 
-    def without_rules(self, host: Host, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
+    def without_rules(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
         """Snooze a host whose robots.txt could not be read. Only failures of the host itself count against it."""
-        record = host.record
+        kind, record = failure.kind, host.record
         since = now if record.unread_since is None else record.unread_since
         record.unread_since, record.unread_for = since, kind.value
         elapsed, unit = now - since, self._unit or DEFAULT_UNIT_SECONDS
@@ -284,7 +252,36 @@ class Backoff:
         if not self._retries or elapsed >= MAX_UNREADABLE_RULES_UNITS * unit:
             record.failures = HOST_GIVEN_UP_AFTER
         snooze = unit * max(rules_snooze_units(elapsed / unit), host_snooze_units(record.failures))
-        self.snooze(host, now + self._host_delay.add_jitter(retry_wait(retry_after, snooze)))
+        self.snooze(host, now + self._host_delay.add_jitter(retry_wait(failure.retry_after, snooze)))
+        return 0.0
+
+
+# ── Ends of leases ───────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """The effects of one way to end the lease of a page, or of a prerequisite for which a page waits."""
+
+    url: UrlEffect
+    delay: Callable[[Backoff, Host, Failure, float, int], float] | None = None
+    """The back-off of the host after a failure. It returns the seconds until the next attempt."""
+    uncounted: bool = False
+    """The request does not count in the host's budget."""
+    drops_address: bool = False
+    """The host's IP address is looked up again."""
+
+
+ENDINGS: dict[End, Ending] = {
+    End.FETCHED: Ending(url=UrlEffect.DONE),
+    End.FAILED: Ending(url=UrlEffect.RETRIED, delay=Backoff.after_failure),
+    End.REFUSED: Ending(url=UrlEffect.REFUSED, uncounted=True),
+    End.NETWORK_DOWN: Ending(url=UrlEffect.QUEUED, delay=Backoff.after_outage, uncounted=True, drops_address=True),
+    End.NEXT_ADDRESS: Ending(url=UrlEffect.HELD, uncounted=True, drops_address=True),
+    End.PROBED: Ending(url=UrlEffect.HELD, delay=Backoff.after_probe),
+    End.ROBOTS_UNREADABLE: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_rules),
+}
+"""The other ways to end a lease have no effect on a page."""
 
 
 # ── Prerequisites and pages ──────────────────────────────────────────────────────────────────────────
@@ -365,8 +362,6 @@ class Prerequisites:
         self._host_queue.snooze(host)
         self._host_queue.hold_back(host)
 
-    # ── addresses ────────────────────────────────────────────────────────────────────────────────────
-
     def _has_address(self, host: Host) -> bool:
         return bool(host.record.address) or not self._host_queue.by_address
 
@@ -387,8 +382,6 @@ class Prerequisites:
         if host.held is not None:
             self._host_queue.hold_back(host)
         self._host_queue.schedule(host)
-
-    # ── rules ────────────────────────────────────────────────────────────────────────────────────────
 
     def _send_for_rules(self, host: Host, asked: Host, url: str, entry: Entry, *, is_subrequest: bool = False) -> Lease:
         """Return a lease for a host's robots.txt, which may be on another host (`asked`)."""

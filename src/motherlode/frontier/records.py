@@ -97,6 +97,10 @@ def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: 
     )
 
 
+Correct = Callable[[float], float]
+"""Returns the corrected value of a time that was stored before the machine's clock was set."""
+
+
 class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     """The state of a host that is stored between runs."""
 
@@ -132,24 +136,14 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     admitted: bool = True
     """True if the limit on untried hosts of its domain admits the host (see `Admission`)."""
 
-    def turn_back(self, seconds: float) -> None:
-        """Move all times back, because the machine's clock was set back."""
-        self.ready_at -= seconds
-        self.robots_at -= seconds
-        self.secure_robots_at -= seconds
+    def correct_times(self, ready: Correct, event: Correct) -> bool:
+        """Correct the ready time and the times of past events. Return whether one of them changed."""
+        before = (self.ready_at, self.robots_at, self.secure_robots_at, self.unread_since)
+        self.ready_at = ready(self.ready_at)
+        self.robots_at, self.secure_robots_at = event(self.robots_at), event(self.secure_robots_at)
         if self.unread_since is not None:
-            self.unread_since -= seconds
-
-    def cut_times(self, now: float, latest: float) -> bool:
-        """Reduce a ready time after `latest`, and times of past events after `now`. Return whether there was one."""
-        events = (self.robots_at, self.secure_robots_at, self.unread_since or 0.0)
-        if self.ready_at <= latest and max(events) <= now:
-            return False
-        self.ready_at = min(self.ready_at, latest)
-        self.robots_at, self.secure_robots_at = min(self.robots_at, now), min(self.secure_robots_at, now)
-        if self.unread_since is not None:
-            self.unread_since = min(self.unread_since, now)
-        return True
+            self.unread_since = event(self.unread_since)
+        return before != (self.ready_at, self.robots_at, self.secure_robots_at, self.unread_since)
 
     def rules_for(self, url: str) -> tuple[bytes | None, float]:
         """Return the robots.txt for a URL of this host, and when it was read."""
@@ -332,11 +326,9 @@ class HostRules(Protocol):
     @property
     def delay(self) -> float | None:
         """Crawl-delay in seconds; None if the file has none."""
-        ...
 
     def allows(self, url: str) -> bool:
         """Return whether the rules allow our crawler to fetch the URL."""
-        ...
 
 
 RulesReader = Callable[[bytes], HostRules]

@@ -16,7 +16,7 @@ _LOCK_TIMEOUT_SECONDS = 10.0
 """How long to wait for a locked store."""
 
 
-class CrawlStore(Protocol):
+class CrawlStore(Store, Protocol):
     """The store of a crawl, in this process or in another one."""
 
     def has(self, url: str) -> bool:
@@ -30,10 +30,6 @@ class CrawlStore(Protocol):
     def index_words(self, path: Path) -> None:
         """Index the words of all pages written from now on. A new word index is first filled from the whole store."""
         ...
-
-    def write(self, records: Sequence[PageRecord]) -> None: ...
-
-    def flush(self) -> None: ...
 
     def finish(self, ended_at: float) -> None:
         """Record the end of the run."""

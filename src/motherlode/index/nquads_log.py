@@ -65,7 +65,7 @@ class NQuadsLog:
         self._folder = folder
         last = max((entry.number for entry in manifest), default=0)
         self._segments = SegmentWriter(folder, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=last)
-        self._earlier = _complete_manifest(folder, manifest)
+        self._earlier = complete_manifest(folder, manifest)
         self._run: RunRecord | None = None
         self.flush, self.close = self._segments.flush, self._segments.close
 
@@ -78,7 +78,6 @@ class NQuadsLog:
         return True
 
     def begin(self, run: RunRecord) -> None:
-        """Record that all pages written from now on were fetched by this run."""
         self._run = run
         self._segments.append(serialize_run(run).encode())
 
@@ -91,12 +90,10 @@ class NQuadsLog:
         self._segments.append(b"".join(chain.from_iterable(pages)))
 
     def finish(self, ended_at: float) -> None:
-        """Record the end of the run."""
         if self._run is not None:
             self._segments.append(serialize_run_end(self._run, ended_at).encode())
 
     def backup(self, path: Path) -> None:
-        """Copy the current state to a new folder."""
         self.flush()
         shutil.copytree(self._folder, path)
 
@@ -108,7 +105,12 @@ def check_log(folder: Path, manifest: Sequence[ManifestEntry], *, contents: bool
     """
     found = log_damage(folder, manifest, contents=contents)
     if found:
-        raise DamagedError(log_advice(folder, found))
+        more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
+        crawl = quote(str(folder.parent))
+        raise DamagedError(
+            f"{found[0]}{more}. Put back a copy of it if you have one; or `motherlode index {crawl} --skip-damaged` "
+            f"indexes what can still be read, and queues pages whose quads are lost for `motherlode resume {crawl}`"
+        )
 
 
 def log_damage(folder: Path, manifest: Sequence[ManifestEntry], *, contents: bool = True) -> list[str]:
@@ -136,28 +138,13 @@ def _is_truncated(path: Path) -> bool:
     return max((end for _, end in whole_members(path)), default=0) < _file_size(path)
 
 
-def log_advice(folder: Path, found: Sequence[str]) -> str:
-    """Return the error message for damaged files of a log: the first of them, and what the user can do."""
-    more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-    crawl = quote(str(folder.parent))
-    return (
-        f"{found[0]}{more}. Put back a copy of it if you have one; or `motherlode index {crawl} --skip-damaged` "
-        f"indexes what can still be read, and queues pages whose quads are lost for `motherlode resume {crawl}`"
-    )
-
-
-def _complete_manifest(folder: Path, known: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+def complete_manifest(folder: Path, known: Sequence[ManifestEntry] = ()) -> list[ManifestEntry]:
     """Return an entry for every file in a folder. A known entry is kept unless the size of its file has changed."""
     manifest = {entry.number: entry for entry in known}
     for number, path in list_segments(folder):
         if number not in manifest or _file_size(path) != manifest[number].length:
             manifest[number] = describe_segment(path)
     return [manifest[number] for number in sorted(manifest)]
-
-
-def current_manifest(folder: Path) -> list[ManifestEntry]:
-    """Return the manifest of the files as they are now, damaged or not."""
-    return [describe_segment(path) for _, path in list_segments(folder)]
 
 
 LogPosition = tuple[int, int]

@@ -72,7 +72,6 @@ class QuadStore:
         return next(self.match(page_iri(url), graph=f"<{PROVENANCE}>"), None) is not None
 
     def begin(self, run: RunRecord) -> None:
-        """Record that all pages written from now on were fetched by this run."""
         self._run = run
         self.add_run_quads(serialize_run(run).encode())
 
@@ -81,7 +80,6 @@ class QuadStore:
         self._add(lines, quads=0)
 
     def finish(self, ended_at: float) -> None:
-        """Record the end of the run."""
         if self._run is not None:
             self.add_run_quads(serialize_run_end(self._run, ended_at).encode())
             self.flush()
@@ -183,17 +181,18 @@ class QuadStore:
     ) -> StoreResult:
         """Execute a SPARQL 1.1 query. The default graph is the union of the pages' graphs.
 
-        The query can call `ml:key(?s, ?p, ?o)` (`index.page_record`) and `functions`. The given graph IRIs override the
-        FROM clauses of the query (SPARQL 1.1 Protocol, 2.1.4). Relative IRIs are resolved against `base`, unless the
-        query has its own BASE. They are a SyntaxError if there is neither.
+        The query can call `ml:key(?s, ?p, ?o)` (`index.page_record`) and `functions`. Graph IRIs, if any are given,
+        override the FROM clauses of the query (SPARQL 1.1 Protocol, 2.1.4). Relative IRIs are resolved against `base`,
+        unless the query has its own BASE. They are a SyntaxError if there is neither.
         """
+        is_given = default_graphs is not None or named_graphs is not None
         ask = partial(
             self._store.query,
             base_iri=base or None,
             prefixes=PREFIXES,
             custom_functions={KEY: key_function, **(functions or {})},
-            default_graph=None if default_graphs is None else [_node(f"<{iri}>") for iri in default_graphs],
-            named_graphs=None if named_graphs is None else [_node(f"<{iri}>") for iri in named_graphs],
+            default_graph=[_node(f"<{iri}>") for iri in default_graphs or ()] if is_given else None,
+            named_graphs=[_node(f"<{iri}>") for iri in named_graphs or ()] if is_given else None,
         )
         return query_in_order(ask, sparql)
 

@@ -70,7 +70,7 @@ class SegmentWriter:
             if self._file < 0:
                 self._number += 1
                 self._file = os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
-                _sync_folder(self._folder)
+                sync_path(self._folder)
             self._write(member)
         if self._written >= self._size:
             self.close()
@@ -109,16 +109,16 @@ class SegmentWriter:
             self._closed.append(self._entry())
             self._file, self._written, self._sha256 = -1, 0, hashlib.sha256()
             self._part.rename(self._part.with_suffix(""))
-            _sync_folder(self._folder)
+            sync_path(self._folder)
 
     @property
     def _part(self) -> Path:
         return self._folder / f"{segment_name(self._number)}.part"
 
 
-def _sync_folder(folder: Path) -> None:
-    """Sync a folder, so that the names of new files survive a power failure."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync_path(path: Path) -> None:
+    """Sync a file or a folder, so that its contents or the names of new files survive a power failure."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -126,7 +126,6 @@ def _sync_folder(folder: Path) -> None:
 
 
 def segment_name(number: int) -> str:
-    """Return the final name of the file with this number."""
     return f"segment-{number:06d}.nq.gz"
 
 

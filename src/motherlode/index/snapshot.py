@@ -97,24 +97,19 @@ def remedy(error: BaseException) -> str:
 def store_advice(store: Path, why: str) -> str:
     """Return the error message for a damaged store: the reason, and what the user can do."""
     folder = store.parent
+    rebuild = f"`motherlode resume {folder}` makes a new one and fetches its pages again."
+    if (folder / "quads").is_dir():
+        rebuild = f"`motherlode index {folder}` builds a new one from the files in {folder / 'quads'}."
+    elif (folder / "warc").exists():
+        rebuild += (
+            f" All responses are in {folder / 'warc'}, too: `motherlode crawl --web FILE.warc.gz` reads them again "
+        )
+        rebuild += "without the network."
     return (
         f"the quad store in {store} is damaged: {why.rstrip('. ')}. "
         f"The frontier in {folder / 'frontier'} is untouched. "
         f"`motherlode resume {folder}` cannot use it as it is. "
-        f"Put back a copy of the store if you have one; or move it away and {_rebuild_advice(folder)}"
-    )
-
-
-def _rebuild_advice(folder: Path) -> str:
-    """Return how to build a new store for a crawl that lost its own."""
-    if (folder / "quads").is_dir():
-        return f"`motherlode index {folder}` builds a new one from the files in {folder / 'quads'}."
-    again = f"`motherlode resume {folder}` makes a new one and fetches its pages again."
-    if not (folder / "warc").exists():
-        return again
-    return (
-        f"{again} All responses are in {folder / 'warc'}, too: `motherlode crawl --web FILE.warc.gz` reads them again "
-        "without the network."
+        f"Put back a copy of the store if you have one; or move it away and {rebuild}"
     )
 
 

@@ -93,11 +93,6 @@ class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
     """Follow the anchors, link elements and frames of HTML and the entries of feeds. A refresh is a redirect and is
     always followed. Sitemaps have a key of their own in the job."""
 
-    @property
-    def is_selective(self) -> bool:
-        """Predicates or a query replace the default rule that every IRI is a link."""
-        return bool(self.predicates or self.query)
-
 
 FOLLOW_ALL = LinkRules()
 """The default rules."""
@@ -168,21 +163,22 @@ def _mentions(
     facts: TransformResult, rules: LinkRules, page_url: str, options: LinkOptions
 ) -> Iterator[tuple[str, str]]:
     """Yield the IRIs to follow as written, each with its predicate."""
-    if rules.predicates:
-        yield from _by_predicate(facts, frozenset(f"<{name}>" for name in rules.predicates))
+    wanted = frozenset(f"<{name}>" for name in rules.predicates)
+    for extraction in facts.extractions if wanted else ():
+        for _, predicate, value, _ in extraction.statements:
+            if predicate in wanted and (url := _url_of_term(value)):
+                yield url, predicate[1:-1]
     if rules.query:
         yield from ((text, "") for text in _by_query(facts, rules.query, page_url))
-    if rules.scope is not TermScope.ABOX:
-        yield from _terminology(facts)
-    if rules.scope is not TermScope.TBOX and not rules.is_selective:
+    if rules.scope is not TermScope.ABOX:  # the properties and classes in use (the TBox of LDSpider)
+        for extraction in facts.extractions:
+            for _, predicate, value, _ in extraction.statements:
+                yield predicate[1:-1], predicate[1:-1]
+                if predicate == RDF_TYPE and value.startswith("<"):
+                    yield value[1:-1], RDF_TYPE[1:-1]
+    # predicates or a query replace the default rule that every IRI is a link
+    if rules.scope is not TermScope.TBOX and not rules.predicates and not rules.query:
         yield from _iris(facts)
-
-
-def _by_predicate(facts: TransformResult, predicates: frozenset[str]) -> Iterator[tuple[str, str]]:
-    for extraction in facts.extractions:
-        for _, predicate, value, _ in extraction.statements:
-            if predicate in predicates and (url := _url_of_term(value)):
-                yield url, predicate[1:-1]
 
 
 def _url_of_term(term: str) -> str:
@@ -197,15 +193,6 @@ def _url_of_term(term: str) -> str:
         return ""
     text = term[1 : term.rfind('"')].strip()
     return text if text.startswith(("http://", "https://")) and not re.search(r"[\s\\]", text) else ""
-
-
-def _terminology(facts: TransformResult) -> Iterator[tuple[str, str]]:
-    """Yield the properties and classes in use (the TBox of LDSpider)."""
-    for extraction in facts.extractions:
-        for _, predicate, value, _ in extraction.statements:
-            yield predicate[1:-1], predicate[1:-1]
-            if predicate == RDF_TYPE and value.startswith("<"):
-                yield value[1:-1], RDF_TYPE[1:-1]
 
 
 def _by_query(facts: TransformResult, query: str, page_url: str) -> Iterator[str]:

@@ -129,7 +129,8 @@ class HrefResolver:
         up = steps[1]
         folder = self._folders.get(up)
         if folder is None:
-            folder = self._folders[up] = _parent_folder(self._folders[""], len(up) // 3)
+            steps_up = len(up) // 3  # at most to the root
+            folder = self._folders[up] = self._folders[""].rsplit("/", steps_up + 1)[0] + "/"
         return self.page(folder + reference[steps.end() :])
 
     def _plain_folder(self) -> str:
@@ -142,15 +143,6 @@ def _folder(base: str) -> str:
     """Return the part of a URL that matters for relative references."""
     path = base.partition("#")[0].partition("?")[0]
     return path[: path.rfind("/") + 1] if path.count("/") > 2 else base
-
-
-def _parent_folder(folder: str, steps: int) -> str:
-    """Return the folder that is `steps` levels up, at most the root.
-
-    >>> _parent_folder("/a/b/", 1), _parent_folder("/a/b/", 3)
-    ('/a/', '/')
-    """
-    return folder.rsplit("/", steps + 1)[0] + "/"
 
 
 @lru_cache(maxsize=4096)
@@ -185,14 +177,12 @@ def _path_on_any_host(reference: str, kept: frozenset[str]) -> str | None:
     return None if is_asset(_ANY_HOST + path, kept) else path
 
 
-@lru_cache(maxsize=4096)
-def _cached_page_at(base: str, reference: str, kept: frozenset[str]) -> str | None:
-    return _page_at(base, reference, kept)
-
-
 def _page_at(base: str, reference: str, kept: frozenset[str]) -> str | None:
     url = resolve(base, reference)
     return None if url is None or is_asset(url, kept) else url
+
+
+_cached_page_at = lru_cache(maxsize=4096)(_page_at)
 
 
 def is_asset(url: str, kept: frozenset[str] = frozenset()) -> bool:

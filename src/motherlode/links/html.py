@@ -116,7 +116,9 @@ class ContextReader:
                 node = node.parent
         path = path or ""
         for key, node in reversed(waiting):
-            path = self._paths[key] = _append_node(path, node)
+            if len(path) < _MAX_PATH_CHARACTERS and node.is_element_node:
+                path = _append_step(path, node.tag or "", (node.attributes.get("class") or "")[:_MAX_CLASS_CHARACTERS])
+            self._paths[key] = path
         return path
 
 
@@ -136,13 +138,6 @@ def _alternative_text(element: LexborNode, attributes: Mapping[str, str | None])
     if image is not None and image.tag == "-text":  # white space
         image = image.next
     return shorten(image.attributes.get("alt") or "") if image is not None and image.tag == "img" else ""
-
-
-def _append_node(path: str, node: LexborNode) -> str:
-    if len(path) >= _MAX_PATH_CHARACTERS or not node.is_element_node:
-        return path
-    classes = node.attributes.get("class")
-    return _append_step(path, node.tag or "", classes[:_MAX_CLASS_CHARACTERS] if classes else "")
 
 
 @lru_cache(maxsize=8192)

@@ -13,8 +13,7 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from motherlode.model.content import Syntax
-from motherlode.model.links import Link
-from motherlode.model.pages import FailureKind
+from motherlode.model.pages import FailureKind, Link
 
 MAX_UNTRIED_HOSTS = 20
 """Default number of hosts of one registrable domain that are contacted before one of them has a relevant page."""
@@ -81,11 +80,9 @@ class Mergeable(Protocol):
 
     def delta(self) -> bytes:
         """Return what `learn` added since the last call, without what was absorbed; empty if nothing."""
-        ...
 
     def absorb(self, delta: bytes) -> None:
         """Add the delta of another policy of the same kind."""
-        ...
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -121,7 +118,6 @@ class Explains(Protocol):
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         """Explain the rating that a link got when it was found. Only fields that the frontier stores are set."""
-        ...
 
 
 @runtime_checkable
@@ -130,7 +126,6 @@ class ValuesArms(Protocol):
 
     def value(self, arm: str) -> float:
         """Return the current value of an arm."""
-        ...
 
 
 @runtime_checkable
@@ -144,7 +139,6 @@ class Waits(Protocol):
 
     def leave(self, host: str) -> None:
         """Do not wait for the host, because it will not be ready soon or the time is unknown."""
-        ...
 
 
 @runtime_checkable
@@ -153,7 +147,6 @@ class Combines(Protocol):
 
     def merge(self, state: bytes) -> None:
         """Add the learned state in another policy's `dump`. The random state does not change."""
-        ...
 
 
 class SummaryLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,7 +163,6 @@ class Summarizes(Protocol):
 
     def summary(self, most: int) -> Sequence[SummaryLine]:
         """Return tables of at most `most` rows each, strongest first."""
-        ...
 
 
 class Policy(Protocol):
@@ -178,28 +170,21 @@ class Policy(Protocol):
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         """Return one rating for each link, in order. `parent` is None for seeds."""
-        ...
 
     def learn(self, outcome: Outcome) -> None:
         """Update the policy with the outcome of one fetch."""
-        ...
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         """Mark an arm as ready. It has `waiting` URLs, and `best` is the highest score among them."""
-        ...
 
     def arm_snoozed(self, arm: str) -> None:
         """Mark an arm as not ready: it is empty, or its host is snoozed."""
-        ...
 
     def pick(self) -> str | None:
         """Return a ready arm, or None if no arm is ready or the policy waits."""
-        ...
 
     def dump(self) -> bytes:
         """Serialize the learned state for a checkpoint."""
-        ...
 
     def load(self, state: bytes) -> None:
         """Restore the state that `dump` of the same policy returned."""
-        ...

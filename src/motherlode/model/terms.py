@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
+from pathlib import Path
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -88,11 +90,6 @@ def page_iri(url: str) -> str:
     return f"<{url[:start]}{_NOT_IN_PAGE_IRI.sub(lambda match: f'%{ord(match[0]):02X}', url[start:])}>"
 
 
-def is_iri(term: str) -> bool:
-    """Return whether a term is an IRI."""
-    return term.startswith("<")
-
-
 def iri_value(term: str) -> str:
     """Return the IRI of an IRI term, without its angle brackets."""
     return term[1:-1]
@@ -100,33 +97,16 @@ def iri_value(term: str) -> str:
 
 # ── Prefixes that queries and targets may use without declaring them ─────────────────────────────────
 
-PREFIXES = {
-    "schema": "http://schema.org/",
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "owl": "http://www.w3.org/2002/07/owl#",
-    "xsd": "http://www.w3.org/2001/XMLSchema#",
-    "skos": "http://www.w3.org/2004/02/skos/core#",
-    "foaf": "http://xmlns.com/foaf/0.1/",
-    "dc": "http://purl.org/dc/elements/1.1/",
-    "dcterms": "http://purl.org/dc/terms/",
-    "dcat": "http://www.w3.org/ns/dcat#",
-    "prov": "http://www.w3.org/ns/prov#",
-    "void": "http://rdfs.org/ns/void#",
-    "sioc": "http://rdfs.org/sioc/ns#",
-    "ml": "urn:motherlode:vocabulary:",
-    "og": "http://ogp.me/ns#",
-    "vcard": "http://www.w3.org/2006/vcard/ns#",
-    "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
-    "doap": "http://usefulinc.com/ns/doap#",
-    "bibo": "http://purl.org/ontology/bibo/",
-    "gr": "http://purl.org/goodrelations/v1#",
-    "cc": "http://creativecommons.org/ns#",
-    "org": "http://www.w3.org/ns/org#",
-    "time": "http://www.w3.org/2006/time#",
-    "as": "https://www.w3.org/ns/activitystreams#",
-    "dbo": "http://dbpedia.org/ontology/",
-    "dbr": "http://dbpedia.org/resource/",
-    "wd": "http://www.wikidata.org/entity/",
-    "wdt": "http://www.wikidata.org/prop/direct/",
-}
+PREFIXES: dict[str, str] = json.loads(Path(__file__).with_name("prefixes.json").read_bytes())
+
+
+def prefixed_name(iri: str) -> str:
+    """Return an IRI as a prefixed name, or unchanged if no common prefix fits.
+
+    >>> prefixed_name("http://schema.org/name"), prefixed_name("urn:x")
+    ('schema:name', 'urn:x')
+    """
+    for prefix, start in PREFIXES.items():
+        if iri.startswith(start) and len(iri) > len(start):
+            return f"{prefix}:{iri[len(start) :]}"
+    return iri

@@ -27,7 +27,6 @@ from motherlode.index.query.query_worker import (
     CHUNK,
     DAMAGED,
     DONE,
-    FAILED,
     HEAD,
     INVALID,
     READY,
@@ -46,16 +45,19 @@ _log = logging.getLogger("motherlode.serve")
 
 
 class QueryFailure(Exception):  # noqa: N818 - the outcome of a query, not a bug
-    """A query without a result, with the reason and the HTTP status for it."""
+    """A query without a result, with the reason, and the status and headers of the HTTP response."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.headers = headers or {}
 
 
 class _Worker:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
+        self.is_idle = True
+        """Whether the last query has ended, so that the worker can execute the next."""
         self.opened_at = time.monotonic()
         self.fingerprint = 0
         """The fingerprint of the store when the worker opened it."""
@@ -88,6 +90,7 @@ class _Worker:
     async def send(self, worker_query: QueryRequest) -> None:
         if self._process.stdin is None:
             raise QueryFailure(500, "internal error: the query process has no stdin")
+        self.is_idle = False
         self._process.stdin.write(pack_frame(msgspec.msgpack.encode(worker_query)))
         await self._process.stdin.drain()
 
@@ -157,19 +160,16 @@ class QueryResult:
         self._worker = worker
         self.kind = kind
         """solutions, boolean or graph"""
-        self.is_complete = False
 
     async def chunks(self) -> AsyncIterator[bytes]:
         while True:
             kind, content = await self._worker.frame()
-            if kind == CHUNK:
-                yield content
-            elif kind == DONE:
-                self.is_complete = True
+            self._worker.is_idle = kind in (DONE, TOO_LARGE)
+            if kind == DONE:
                 return
-            else:
-                self.is_complete = kind in (TOO_LARGE, FAILED, DAMAGED)
+            if kind != CHUNK:
                 raise failure_from_frame(kind, content)
+            yield content
 
     async def read(self) -> bytes:
         """Return the whole result."""
@@ -218,10 +218,10 @@ class QueryPool:
                 await worker.send(self._refresh_if_stale(worker_query, worker))
                 kind, content = await worker.frame()
                 if kind != HEAD:
-                    raise _QueryRefused(failure_from_frame(kind, content))
-                result = QueryResult(worker, content.decode())
-                yield result
-                if not result.is_complete:
+                    worker.is_idle = True
+                    raise failure_from_frame(kind, content)
+                yield QueryResult(worker, content.decode())
+                if not worker.is_idle:
                     raise QueryFailure(500, "internal error: the result was not read to its end")
         except TimeoutError as error:
             if not has_begun:
@@ -229,8 +229,6 @@ class QueryPool:
             raise QueryFailure(
                 504, f"no result within {seconds:g} s, so the query was stopped: a LIMIT or a narrower pattern may help"
             ) from error
-        except _QueryRefused as handled:
-            raise handled.failure from None
         finally:
             self._queries -= 1
 
@@ -246,29 +244,18 @@ class QueryPool:
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[_Worker]:
-        """Yield a worker. It stays in the pool after a result, an invalid query or a result that is too large.
-
-        After any other failure it is killed.
-        """
+        """Yield a worker. It stays in the pool if it has ended its query, and is killed otherwise."""
         async with self._slots:
             worker = await self._take_worker()
             try:
                 yield worker
-            except _QueryRefused:
-                self._idle.append(worker)
-                raise
-            except QueryFailure as failed:
-                if failed.status == 413 and worker.is_alive:
+            finally:
+                if worker.is_idle and worker.is_alive:
                     self._idle.append(worker)
                 else:
-                    await worker.end()
-                raise
-            except BaseException:
-                await asyncio.shield(worker.end())
-                raise
-            self._idle.append(worker)
-            if self._closed:
-                await self.close()
+                    await asyncio.shield(worker.end())
+                if self._closed:
+                    await self.close()
 
     async def _take_worker(self) -> _Worker:
         while self._idle:
@@ -281,14 +268,6 @@ class QueryPool:
         self._closed = True
         while self._idle:
             await self._idle.pop().shut_down()
-
-
-class _QueryRefused(Exception):  # noqa: N818
-    """A query was refused before its result, and the worker is ready for the next one."""
-
-    def __init__(self, failure: QueryFailure) -> None:
-        super().__init__()
-        self.failure = failure
 
 
 # Results in pages

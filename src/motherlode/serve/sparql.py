@@ -6,6 +6,7 @@ import socket
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from urllib.parse import parse_qsl
 
 import pyoxigraph as ox
@@ -17,20 +18,8 @@ from motherlode.model.terms import PREFIXES, iri
 from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose_format, find_format
 from motherlode.serve.query_pool import QueryFailure, QueryPool, QueryResult
 
-_TEXT = """
-@prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
-@prefix formats: <http://www.w3.org/ns/formats/> .
-@prefix ml: <%(ml)s> .
-[] a sd:Service ;
-  sd:endpoint <%(endpoint)s> ;
-  sd:supportedLanguage sd:SPARQL11Query ;
-  sd:feature sd:UnionDefaultGraph ;
-  sd:resultFormat formats:SPARQL_Results_JSON, formats:SPARQL_Results_XML, formats:SPARQL_Results_CSV,
-    formats:SPARQL_Results_TSV, formats:Turtle, formats:N-Triples, formats:RDF_XML, formats:JSON-LD ;
-  sd:extensionFunction ml:matches, ml:score, ml:node, ml:key ;
-  sd:defaultDataset [ a sd:Dataset ; sd:defaultGraph [ a sd:Graph ] ] .
-ml:matches a sd:Function . ml:score a sd:Function . ml:node a sd:Function . ml:key a sd:Function .
-"""
+_SERVICE = resources.files("motherlode.serve").joinpath("service.ttl").read_text("utf-8")
+"""The service description as Turtle, without the URL of the endpoint and our namespace."""
 
 
 def describe_service(endpoint: str, media_type: str) -> bytes:
@@ -40,7 +29,7 @@ def describe_service(endpoint: str, media_type: str) -> bytes:
     True
     """
     safe = "".join(character for character in endpoint if character not in '<>"{}|^`\\ ')
-    quads = ox.parse((_TEXT % {"endpoint": safe, "ml": PREFIXES["ml"]}).encode(), ox.RdfFormat.TURTLE)
+    quads = ox.parse((_SERVICE % {"endpoint": safe, "ml": PREFIXES["ml"]}).encode(), ox.RdfFormat.TURTLE)
     kind = ox.RdfFormat.from_media_type(media_type) or ox.RdfFormat.TURTLE
     return ox.serialize((quad.triple for quad in quads), format=kind) or b""
 
@@ -56,15 +45,6 @@ _MAX_BUFFERED_BYTES = 1 << 20
 def endpoint_url(request: web.Request) -> str:
     """Return the URL of the endpoint as the client names this server: the base IRI of queries."""
     return str(request.url.origin().with_path("/sparql"))
-
-
-class RefusalError(Exception):
-    """A request that is refused, with the status of the response."""
-
-    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.headers = headers or {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +74,17 @@ class SparqlEndpoint:
         begun: list[web.StreamResponse] = []
         try:
             return await self._handle(request, begun)
-        except RefusalError as refusal:
-            return web.Response(status=refusal.status, text=f"{refusal}\n", headers=refusal.headers)
         except QueryFailure as failed:
             if begun:
                 return _reset_connection(request, begun[0])
-            headers = {"Retry-After": "2"} if failed.status == 503 else {}
+            headers = {"Retry-After": "2"} if failed.status == 503 else failed.headers
             return web.Response(status=failed.status, text=f"{failed}\n", headers=headers)
 
     async def _handle(self, request: web.Request, begun: list[web.StreamResponse]) -> web.StreamResponse:
         if request.method == "OPTIONS":
             return web.Response(status=204, headers={"Allow": ALLOWED})
         if request.method not in ("GET", "HEAD", "POST"):
-            raise RefusalError(405, f"{request.method} is not possible here", {"Allow": ALLOWED})
+            raise QueryFailure(405, f"{request.method} is not possible here", {"Allow": ALLOWED})
         pairs = await self._read_parameters(request)
         if pairs is None:
             return _describe_or_redirect(request)
@@ -122,32 +100,32 @@ class SparqlEndpoint:
         kind = request.content_type
         charset = (request.charset or "utf-8").lower()
         if charset not in ("utf-8", "utf8"):
-            raise RefusalError(415, f"queries are UTF-8, not {charset}")
+            raise QueryFailure(415, f"queries are UTF-8, not {charset}")
         try:
             body = (await request.read()).decode("utf-8")
         except UnicodeDecodeError as error:
-            raise RefusalError(400, "the request is not UTF-8") from error
+            raise QueryFailure(400, "the request is not UTF-8") from error
         except web.HTTPRequestEntityTooLarge as error:
             raise self._too_large() from error
         if kind == _FORM:
             return _parse_parameters(body) + [pair for pair in in_url if pair[0] == "format"]
         if kind == _QUERY:
             if any(name == "query" for name, _ in in_url):
-                raise RefusalError(400, "there are two queries: one in the URL and one in the body")
+                raise QueryFailure(400, "there are two queries: one in the URL and one in the body")
             return [("query", body), *in_url]
         if kind == _UPDATE:
-            raise RefusalError(403, "the store can only be read: updates are refused")
-        raise RefusalError(415, f"a query is sent as {_FORM} or {_QUERY}, not as {kind}")
+            raise QueryFailure(403, "the store can only be read: updates are refused")
+        raise QueryFailure(415, f"a query is sent as {_FORM} or {_QUERY}, not as {kind}")
 
-    def _too_large(self) -> RefusalError:
-        return RefusalError(413, f"the query is too large: at most {self._limits.query:,} bytes are allowed")
+    def _too_large(self) -> QueryFailure:
+        return QueryFailure(413, f"the query is too large: at most {self._limits.query:,} bytes are allowed")
 
     def _worker_query(self, pairs: Pairs, accept: str, *, base: str) -> tuple[QueryRequest, Format]:
         if any(name == "update" for name, _ in pairs):
-            raise RefusalError(403, "the store can only be read: updates are refused")
+            raise QueryFailure(403, "the store can only be read: updates are refused")
         queries = [value for name, value in pairs if name == "query"]
         if len(queries) != 1:
-            raise RefusalError(400, "there must be one query" + (f", not {len(queries)}" if queries else ": ?query=…"))
+            raise QueryFailure(400, "there must be one query" + (f", not {len(queries)}" if queries else ": ?query=…"))
         if len(queries[0].encode()) > self._limits.query:
             raise self._too_large()
         wanted = next((value for name, value in pairs if name == "format"), "")
@@ -170,7 +148,7 @@ def _parse_parameters(text: str) -> Pairs:
     try:
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=1_000)
     except ValueError as error:
-        raise RefusalError(400, "the parameters cannot be read: they must be percent-encoded UTF-8") from error
+        raise QueryFailure(400, "the parameters cannot be read: they must be percent-encoded UTF-8") from error
 
 
 def _graph_iris(pairs: Pairs, name: str) -> tuple[str, ...] | None:
@@ -178,7 +156,7 @@ def _graph_iris(pairs: Pairs, name: str) -> tuple[str, ...] | None:
     values = [value for key, value in pairs if key == name]
     for value in values:
         if iri(value) is None:
-            raise RefusalError(400, f"{name} is not an absolute IRI: {value[:200]}")
+            raise QueryFailure(400, f"{name} is not an absolute IRI: {value[:200]}")
     return tuple(values) or None
 
 
@@ -188,11 +166,11 @@ def _choose_format(accept: str, offered: Sequence[Format], wanted: str, introduc
         chosen = find_format(wanted, offered)
         if chosen is None:
             names = ", ".join(form.name for form in offered)
-            raise RefusalError(400, f"format={wanted[:100]} is not possible here: {introduction} {names}")
+            raise QueryFailure(400, f"format={wanted[:100]} is not possible here: {introduction} {names}")
         return chosen
     chosen = choose_format(accept, offered)
     if chosen is None:
-        raise RefusalError(406, f"{introduction} {', '.join(form.media_type for form in offered)}")
+        raise QueryFailure(406, f"{introduction} {', '.join(form.media_type for form in offered)}")
     return chosen
 
 

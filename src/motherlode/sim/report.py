@@ -12,7 +12,7 @@ from statistics import mean, pstdev
 
 from markupsafe import Markup
 
-from motherlode.crawler.report.markup import open_templates
+from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.plot import CHART_STYLE, HARVEST, Axes, Curve, line_chart, write_svg
 from motherlode.sim.experiment import Experiment, Row, relevant_at
 from motherlode.sim.simulator import SimResult

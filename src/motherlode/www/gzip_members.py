@@ -23,9 +23,8 @@ class GzipMember(NamedTuple):
     """One complete member."""
 
     start: int
-    """Offset of the first byte in the file."""
     end: int
-    """Offset after the last byte."""
+    """Offset after the last byte in the file."""
     data: bytes
     """The decompressed data, or its beginning if there is a limit."""
 

@@ -23,12 +23,6 @@ class Ancestry(Generic[Mark]):
     """Finds the nearest mark at or above an element, given the marks of some elements of the tree.
 
     The result is cached for every element on the way up, so that no path is walked twice.
-
-    >>> from selectolax.lexbor import LexborHTMLParser
-    >>> tree = LexborHTMLParser("<section id=s><div><p>x")
-    >>> ancestry = Ancestry({tree.css_first("section").mem_id: "S"}, default="")
-    >>> ancestry.above(tree.css_first("p")), ancestry.above(tree.css_first("section"))
-    ('S', '')
     """
 
     __slots__ = ("_default", "_known")
@@ -69,9 +63,6 @@ def own_language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str |
     """Return the language that an element names for itself; None if it names none.
 
     `xml:lang` counts only in XML, where it overrides `lang` (HTML, section 3.2.6.2).
-
-    >>> own_language({"xml:lang": "de", "lang": "en"}, is_xml=True), own_language({"xml:lang": "de"}, is_xml=False)
-    ('de', None)
     """
     if is_xml and "xml:lang" in attributes:
         return (attributes["xml:lang"] or "").strip()

@@ -1,9 +1,4 @@
-"""Limits for hostile HTML: on the text extracted from a page, and on the markup given to the HTML parser.
-
-`TextBudget` bounds the extracted text. Elements are nested, and a property at each level contains the text of all inner
-elements, so a page can produce a quadratic amount of text. A few times its size suffices for every honest page.
-`guarded` removes markup that would cost the parser time or memory out of proportion.
-"""
+"""Limits for hostile HTML: on the text extracted from a page, and on the markup given to the HTML parser."""
 
 from __future__ import annotations
 
@@ -18,7 +13,11 @@ _MIN_CHARACTERS = 1_000_000
 
 
 class TextBudget:
-    """Counts the characters that may still be extracted from a page."""
+    """Counts the characters that may still be extracted from a page.
+
+    Elements are nested, and a property at each level contains the text of all inner elements, so a page can produce a
+    quadratic amount of text. A few times its size suffices for every honest page.
+    """
 
     __slots__ = ("_left", "was_short")
 
@@ -120,7 +119,7 @@ _ACCEPTABLE_TAG = re.compile(
 
 
 def guarded(markup: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """Return the markup for the parser, and messages about what was removed."""
+    """Return the markup without what costs the parser too much time or memory, and messages about what was removed."""
     messages: tuple[str, ...] = ()
     if len(markup) > MAX_MARKUP:
         markup = markup[:MAX_MARKUP]

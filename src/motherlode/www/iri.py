@@ -51,11 +51,7 @@ def _forbidden_outside(characters: str) -> re.Pattern[str]:
 
 
 _NOT_IN_AUTHORITY = _forbidden_outside(rf"{_COMMON}:@\[\]")
-_NOT_IN_PATH, _NOT_IN_QUERY, _NOT_IN_FRAGMENT = (
-    _forbidden_outside(_PATH),
-    _forbidden_outside(_QUERY),
-    _forbidden_outside(_FRAGMENT),
-)
+_NOT_IN_PATH, _NOT_IN_QUERY, _NOT_IN_FRAGMENT = map(_forbidden_outside, (_PATH, _QUERY, _FRAGMENT))
 _REPLACEMENT = "\ufffd".encode()
 
 Parts = tuple[str | None, str | None, str, str | None, str | None]
@@ -141,11 +137,7 @@ def resolve(base: str, reference: str) -> str:
 
 
 def split(reference: str) -> Parts:
-    """Return the parts of a reference (RFC 3986, appendix B).
-
-    >>> split("http://a/b?c#d"), split("//a"), split("?")
-    (('http', 'a', '/b', 'c', 'd'), (None, 'a', '', None, None), (None, None, '', '', None))
-    """
+    """Return the parts of a reference (RFC 3986, appendix B)."""
     found = _PARTS.fullmatch(reference)
     assert found is not None  # every part is optional, so every string matches
     scheme, authority, path, query, fragment = found.groups()
@@ -164,11 +156,7 @@ def join(parts: Parts) -> str:
 
 
 def repair_message(iri: Iri) -> str:
-    """Return the message of the problem that every syntax records for a repaired IRI.
-
-    >>> repair_message(check("http://example.org/a b"))
-    'not a valid IRI, read as <http://example.org/a%20b>'
-    """
+    """Return the message of the problem that every syntax records for a repaired IRI."""
     return f"not a valid IRI, read as {iri.term[:200]}{'' if len(iri.term) <= 200 else '…'}"
 
 
@@ -210,11 +198,7 @@ def _percent_encode(found: re.Match[str]) -> str:
 
 
 def _remove_dot_segments(path: str) -> str:
-    """Remove dot segments (RFC 3986, section 5.2.4).
-
-    >>> _remove_dot_segments("/a/b/c/./../../g"), _remove_dot_segments("/../a/.."), _remove_dot_segments("a/../../b")
-    ('/a/g', '/', 'b')
-    """
+    """Remove dot segments (RFC 3986, section 5.2.4)."""
     if "." not in path:
         return path
     kept: list[str] = []

@@ -33,8 +33,7 @@ class Media(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     markers: tuple[str, ...] = ()
     """Lower-case tags. A document of the kind starts with one of them, after white space and comments."""
     fragments: frozenset[str] = frozenset()
-    """Lower-case element names (WHATWG MIME Sniffing, 7.1, and other frequent ones). Content that starts with one of
-    them is of this kind, if no other kind matches."""
+    """Lower-case element names. Content that starts with one of them is of this kind, if no other kind matches."""
     roots: tuple[tuple[str | None, str], ...] = ()
     """Namespace and local name of the XML root element. None matches every namespace."""
     syntax: Syntax | None = None
@@ -102,11 +101,7 @@ def by_media_type(content_type: str) -> ContentKind | None:
 
 
 def extension_of(url: str) -> str:
-    """Return the file extension of a URL's path in lower case, or "".
-
-    >>> extension_of("http://example.org/a.b/Data.TTL?x=1.html#y.rdf"), extension_of("http://example.org")
-    ('ttl', '')
-    """
+    """Return the file extension of a URL's path in lower case, or ""."""
     path = url.partition("#")[0].partition("?")[0]
     start = path.find("//")
     slash = path.rfind("/", start + 2 if start != -1 else 0)

@@ -1,9 +1,7 @@
 """Crawler traps: URLs that servers generate without end, and hosts that mirror others.
 
-`trap_reason` judges one URL by its form. `HostTraps` finds URL patterns of a host that lead to nothing new.
-`ContentSeen` finds duplicate bodies, and `MirrorHosts` finds mirrors by them. A refused page is lost, so every rule
-must be safe on honest sites: the limits are far beyond what people write, and old dates are allowed, because archives
-have them.
+A refused page is lost, so every rule must be safe on honest sites: the limits are far beyond what people write, and old
+dates are allowed, because archives have them.
 """
 
 from __future__ import annotations
@@ -117,10 +115,7 @@ def _is_far_date(dated: re.Match[str] | None, query: str, year_now: int) -> bool
 
 
 def _is_calendar(dated: re.Match[str], year_now: int) -> bool:
-    """Return whether numbers that look like a far date are one, and not, for example, an article and its revision.
-
-    They are a date if a calendar word precedes them, or if they are a full date that can hardly be anything else.
-    """
+    """Return whether a calendar word precedes a far date, or whether it can hardly be anything else than a date."""
     before = dated.string[: dated.start()].split("/")[3:][-2:]
     if any(_CALENDAR_WORD.search(segment) for segment in before):
         return True
@@ -179,11 +174,6 @@ class HostTraps:
     """Refuses URL patterns of a host that were offered many times and led to nothing new.
 
     A pattern is refused only after a sample was fetched and no page of it was useful or led to a useful page.
-
-    >>> traps = HostTraps(offers=2, sample=1)
-    >>> traps.record_page("http://example.org/day/1", useful=False)
-    >>> [traps.reason(f"http://example.org/day/{n}") for n in range(4)]
-    ['', '', 'trap: endless pattern', 'trap: endless pattern']
     """
 
     def __init__(self, *, offers: int = 2000, sample: int = 500, capacity: int = 50_000) -> None:
@@ -196,9 +186,6 @@ class HostTraps:
         """The counts of the page whose links are being offered."""
         self._copies: OrderedDict[int, int] = OrderedDict()
         """Hash of host and content fingerprint → number of pages."""
-
-    def __len__(self) -> int:
-        return len(self._counts)
 
     def reason(self, url: str) -> str:
         """Return why a new URL should not be added to the frontier, or "" if it may be.
@@ -222,12 +209,9 @@ class HostTraps:
 
     def _is_endless(self, counts: list[int]) -> bool:
         offered, useless, led, others, tried, *contents = counts
-        if (
-            offered < self._offers
-            or useless < self._sample
-            or led * _PAGES_PER_LEAD >= useless
-            or tried < min(_MIN_TRIED, others // 2)
-        ):
+        if offered < self._offers or useless < self._sample:
+            return False
+        if led * _PAGES_PER_LEAD >= useless or tried < min(_MIN_TRIED, others // 2):
             return False
         return not any(self._copies.get(content, _MAX_COPIES) <= _MAX_COPIES for content in contents)
 
@@ -313,9 +297,6 @@ class ContentSeen:
         """Bytes. Shorter bodies are ignored: many pages are empty."""
         self._urls: OrderedDict[bytes, str] = OrderedDict()
 
-    def __len__(self) -> int:
-        return len(self._urls)
-
     def first(self, url: str, body: bytes) -> str:
         """Return the URL at which the same body was first seen, or "" if there is no other."""
         if len(body) < self._min_bytes:
@@ -355,13 +336,6 @@ class MirrorHosts:
     Several mirrors may be crawled at the same time, so each of them may be the first with some pages. A page of one
     host proves nothing until the same path of the other was fetched. Two hosts are different if they differ under one
     path. Hosts that share only some pages, such as the customers of one service, differ at their home page.
-
-    >>> mirrors = MirrorHosts(sample=2)
-    >>> for name in ("a", "b"):
-    ...     mirrors.record_page(f"http://example.org/{name}", duplicate_of="")
-    ...     mirrors.record_page(f"http://www.example.org/{name}", duplicate_of=f"http://example.org/{name}")
-    >>> mirrors.reason("http://www.example.org/c"), mirrors.reason("http://example.org/c")
-    ('trap: mirror of another host', '')
     """
 
     def __init__(self, *, sample: int = 20, share: float = 2 / 3, capacity: int = 100_000) -> None:

@@ -45,11 +45,7 @@ def is_tracking(parameter: str) -> bool:
 
 
 def remove_sessions(path: str) -> str:
-    """Return a path without tracking and session parameters, and without the session segments of ASP.NET.
-
-    >>> remove_sessions("/a;jsessionid=1/b;sid=2"), remove_sessions("/x/(S(lit3py55t21z5v55vlm25s55))/page.aspx")
-    ('/a/b;sid=2', '/x/page.aspx')
-    """
+    """Return a path without tracking and session parameters, and without the session segments of ASP.NET."""
     if ";" in path:
         path = _PATH_PARAMETER.sub(lambda it: "" if is_tracking(it[1]) else it[0], path)
     return _ASP_NET_SESSION.sub("", path) if "/(" in path else path
@@ -235,11 +231,7 @@ def _normalize_escape(match: re.Match[str]) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a canonical URL, with the port if it is not the default: the unit of politeness.
-
-    >>> host_of("http://example.org:8080/x")
-    'example.org:8080'
-    """
+    """Return the host of a canonical URL, with the port if it is not the default: the unit of politeness."""
     return url.split("/", 3)[2]
 
 
@@ -313,11 +305,7 @@ def _suffixes() -> Any:
 
 @lru_cache(maxsize=65536)
 def registrable_domain(host: str) -> str:
-    """Return the registrable domain (pay-level domain) of a host. For an IP address, the address.
-
-    >>> [registrable_domain(host) for host in ("www.shop.example.co.uk:8080", "127.0.0.1", "[::1]:80")]
-    ['example.co.uk', '127.0.0.1', '[::1]']
-    """
+    """Return the registrable domain (pay-level domain) of a host. For an IP address, the address."""
     if host.startswith("["):
         return host.partition("]")[0] + "]"
     name = host.partition(":")[0]

@@ -27,7 +27,7 @@ def test_crawl_logs_one_line_per_url(tmp_path: Path) -> None:
 def test_log_level_of_the_job_sets_the_lowest_level(tmp_path: Path) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), log_level="warning")
     assert not folder.log.exists()
-    with pytest.raises(JobError, match="log_level must be one of debug, info, warning, error; got 'loud'"):
+    with pytest.raises(JobError, match=r"log_level must be .*; got 'loud'"):
         Job(seeds=("http://a.example/",), log_level="loud")
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from motherlode.crawler.engine.components import cancel, close_components
+from motherlode.crawler.engine.components import close_components
+from motherlode.crawler.engine.limits import cancel
 
 
 async def test_what_is_under_way_has_ended_when_it_was_cancelled() -> None:

@@ -10,7 +10,6 @@ from motherlode.crawler.engine.limits import LeaseResult
 from motherlode.crawler.engine.outage import (
     MIN_RESPONDING_HOSTS,
     MonitoredFetcher,
-    NoOutageMonitor,
     OutageDetector,
     OutageMonitor,
     Verdict,
@@ -58,7 +57,6 @@ class Crawl:
             fetcher,
             frontier_on(),
             resolve=resolve,
-            unit=15.0,
             clock=self.clock,  # type: ignore[arg-type]
         )
         self.monitor.start(self.counters, wake_up=lambda: None, is_ending=lambda: self.is_ending)
@@ -80,13 +78,6 @@ class Crawl:
         self.clock.seconds += 100.0
         self.detector.heard(self.clock.now())
         self.monitor.tick()
-
-
-def test_without_a_monitor_every_failure_counts_at_once() -> None:
-    monitor = NoOutageMonitor()
-    assert monitor.verdict(Crawl().result()) is Verdict.COUNTS
-    assert not monitor.is_stalled and not monitor.is_exhausted()
-    assert monitor.idle_for() == float("inf") and monitor.next_released() is None
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,7 @@ class Crawl:
             read_rules=RobotsRules,
             politeness=Politeness(delay=delay, by_address=True, retry_wait=UNIT),
         )
-        self.outage_monitor = OutageMonitor(
-            self.detector, self.listener, self.frontier, resolve=self.resolve, unit=UNIT
-        )
+        self.outage_monitor = OutageMonitor(self.detector, self.listener, self.frontier, resolve=self.resolve)
 
     async def resolve(self, url: str) -> str:
         return address_of(url.split("/")[2])
@@ -235,7 +233,7 @@ async def test_where_nobody_ever_answered_the_silent_are_asked_again_and_then_ta
 async def test_after_a_resume_those_who_answered_before_are_called_up() -> None:
     crawl = Crawl()
     await met(crawl, "h1.example", "h2.example", "h3.example")
-    crawl.listener.witnesses.__init__()  # type: ignore[misc]
+    crawl.detector.witnesses.__init__()  # type: ignore[misc]
     crawl.network.is_up = False
     await crawl.fail("new20.example", "new21.example", "new22.example")
     crawl.network.log.clear()
@@ -251,7 +249,7 @@ async def test_silence_that_a_killed_run_left_in_its_journal_says_nothing_now() 
     recalled = Failure(url=lease.url, kind=FailureKind.CONNECT, silent=True, recalled=True)
     for _ in range(5):
         crawl.outage_monitor.observe(LeaseResult(lease, response=recalled))
-    assert crawl.detector.silent_networks == frozenset()
+    assert not crawl.detector.silences
     assert crawl.verdict(recalled, began=0.0, ended=0.0) is Verdict.UNCOUNTED
 
 

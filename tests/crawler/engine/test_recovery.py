@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from motherlode.crawler import CrawlFolder
-from motherlode.crawler.engine.recovery import open_ledger, open_store, requeue_lost
+from motherlode.crawler.engine.recovery import open_storage, open_store, requeue_lost
 from motherlode.frontier import LmdbStorage, SavedStateError, UrlState
 from motherlode.frontier.storage.tables import SAVED_STATE
 from motherlode.index.crawl_store import LocalStore
@@ -62,7 +62,7 @@ def test_a_damaged_frontier_is_an_error_that_says_what_to_do(tmp_path: Path) -> 
     folder.frontier.mkdir()
     (folder.frontier / "data.mdb").write_bytes(b"no database" * 1_000)
     with pytest.raises(DamagedError, match="frontier") as caught:
-        open_ledger(folder)
+        open_storage(folder)
     assert f"motherlode resume {tmp_path}" in str(caught.value)
     assert (folder.frontier / "data.mdb").read_bytes() == b"no database" * 1_000, "it is left for whoever can mend it"
 
@@ -73,12 +73,12 @@ def test_damage_that_only_a_writer_meets_is_told_alike(tmp_path: Path, monkeypat
 
     monkeypatch.setattr("motherlode.crawler.engine.recovery.LmdbStorage", put)
     with pytest.raises(DamagedError, match=r"the frontier in .* is damaged: mdb_put"):
-        open_ledger(CrawlFolder(tmp_path))
+        open_storage(CrawlFolder(tmp_path))
 
 
 def test_what_is_not_there_yet_is_made(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path)
-    store, storage = open_store(folder), open_ledger(folder)
+    store, storage = open_store(folder), open_storage(folder)
     assert not store.has("http://a.example/")
     assert list(storage.visits()) == []
     storage.close()
@@ -161,4 +161,4 @@ def test_folder_of_a_newer_version_is_refused_with_what_to_do(tmp_path: Path, mo
         storage.commit()
         storage.close()
     with pytest.raises(SavedStateError, match=r"newer version of Motherlode \(format 2, this one reads up to 1\)"):
-        open_ledger(folder)
+        open_storage(folder)

@@ -1,4 +1,4 @@
-"""Escaping, number formats and line charts."""
+"""Number formats and line charts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markupsafe import Markup
 
-from motherlode.crawler.report.markup import element, escaped
 from motherlode.crawler.report.plot import (
     CHART_STYLE,
     SERIES,
@@ -58,24 +56,6 @@ def paths(picture: ElementTree.Element, kind: str) -> list[list[tuple[float, flo
 
 HALF = Curve(name="half", points=tuple((n, n // 2) for n in range(1, 101)))
 TENTH = Curve(name="tenth", points=tuple((n, n // 10) for n in range(1, 101)))
-
-
-class TestMarkup:
-    def test_element_escapes_text_and_not_markup(self) -> None:
-        assert element("b", "<i>", Markup("<i></i>")) == "<b>&lt;i&gt;<i></i></b>"
-
-    def test_element_escapes_attributes(self) -> None:
-        assert element("b", title='"><script>') == '<b title="&#34;&gt;&lt;script&gt;"></b>'
-
-    def test_illegal_and_bidirectional_characters_are_replaced(self) -> None:
-        assert escaped("a\x00b\ud800c\u202ed\uffffe\tf\n") == "a\ufffdb\ufffdc\ufffdd\ufffde\tf\n"
-
-    @given(st.text(st.characters(codec=None, categories=None)))
-    def test_escaped_text_is_well_formed_xml(self, text: str) -> None:
-        parsed = ElementTree.fromstring(element("a", text, title=text))
-        assert len(parsed) == 0
-        assert set(parsed.attrib) == {"title"}
-        escaped(text).encode("utf-8")
 
 
 class TestFigures:
@@ -329,7 +309,3 @@ class TestAxes:
     def test_empty_chart_has_the_message_of_its_axes(self) -> None:
         axes = Axes(x="x", y="y", nothing="No focus without an oracle.")
         assert "No focus without an oracle." in line_chart([], title="t", axes=axes)
-
-
-def test_escaped_text_is_not_escaped_again() -> None:
-    assert escaped(escaped("<&>")) == "&lt;&amp;&gt;"

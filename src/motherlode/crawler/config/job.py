@@ -170,20 +170,16 @@ class Job:
             raise JobError(f"stop_below must be a share above 0 and up to 1; got {self.stop_below}")
 
     def _check_choices(self) -> None:
+        for name, choices in _CHOICES.items():
+            if (value := getattr(self, name)) not in choices:
+                *others, last = (f'"{choice}"' for choice in choices)
+                raise JobError(f"{name} must be {', '.join(others)} or {last}; got {value!r}")
         if self.sitemaps not in (True, False, "robots", "usual"):
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
-        if self.probe not in ("never", "unsure", "always"):
-            raise JobError(f'probe must be "never", "unsure" or "always"; got {self.probe!r}')
         if self.proxy is not None:
             _check_proxy(self.proxy, "proxy")
         if not self.contact.isprintable():
             raise JobError(f"contact is sent in an HTTP header and cannot have line breaks; got {self.contact!r}")
-        if self.index not in ("now", "later"):
-            raise JobError(f'index must be "now" or "later"; got {self.index!r}')
-        if self.contexts not in ("bundled", "fetch"):
-            raise JobError(f'contexts must be "bundled" or "fetch"; got {self.contexts!r}')
-        if self.log_level not in LOG_LEVELS:
-            raise JobError(f"log_level must be one of {', '.join(LOG_LEVELS)}; got {self.log_level!r}")
 
     def _check_combinations(self) -> None:
         if self.proxy is not None and self.proxy_env:
@@ -222,7 +218,6 @@ class Job:
             raise JobError(f"the table [transform]: {error}") from error
 
     def link_rules(self) -> LinkRules:
-        """Parse the table `[links]`."""
         try:
             compile_links_table(self.links)
             return link_rules_from(self.links)
@@ -230,7 +225,6 @@ class Job:
             raise JobError(f"the table [links]: {error}") from error
 
     def sink_settings(self) -> tuple[SinkSettings, ...]:
-        """Parse the tables `[[sinks]]`."""
         settings = []
         for number, table in enumerate(self.sinks, 1):
             sizes = {name: parse_size(table[name]) for name in ("size", "spool") if isinstance(table.get(name), str)}
@@ -259,6 +253,12 @@ _POSITIVE = (
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
     "checkpoint",
 )
+_CHOICES = {
+    "probe": ("never", "unsure", "always"),
+    "index": ("now", "later"),
+    "contexts": ("bundled", "fetch"),
+    "log_level": LOG_LEVELS,
+}
 _NOT_NEGATIVE = ("delay", "retry_wait", "address_delay", "delay_factor")
 
 

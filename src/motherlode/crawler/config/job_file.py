@@ -35,14 +35,7 @@ _PATH_KEYS = frozenset({"web", "model", "state"})
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 _FIELDS = {one.name: str(one.type) for one in dataclasses.fields(Job)}
-_TOML_TYPES: dict[str, tuple[type, ...]] = {
-    "bool": (bool,),
-    "int": (int,),
-    "float": (int, float),
-    "str": (str,),
-    "tuple": (list,),
-    "Mapping": (dict,),
-}
+_TOML_TYPES = {"bool": bool, "int": int, "float": int | float, "str": str, "tuple": list, "Mapping": dict}
 _ITEM_TYPES = {"tuple[str, ...]": str, "tuple[Mapping[str, Any], ...]": dict, "Mapping[str, str]": str}
 _TYPE_DESCRIPTIONS = {
     "bool": "true or false",
@@ -91,7 +84,6 @@ def read_job_file(path: Path, *, accept_renamed_keys: bool = False) -> dict[str,
 
 
 def _convert(name: str, value: Any, path: Path) -> Any:
-    """Return the value in the type of the field, or raise JobError."""
     declared = _FIELDS.get(name)
     if declared is None:
         raise JobError(f"{path}: {_describe_unknown_key(name)}")
@@ -146,7 +138,6 @@ def make_paths_absolute(name: str, value: Any, folder: Path) -> Any:
 
 
 def _make_stylesheets_absolute(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a `[transform]` table with absolute paths of stylesheets."""
 
     def resolve(name: Any) -> Any:
         return name if not isinstance(name, str) or name.startswith(BUILTIN) else str((folder / name).resolve())

@@ -1,6 +1,6 @@
 """Checkpoints: the quads first, then frontier, counters and what was learned, in one transaction.
 
-Journal, files of quads and the log file take part in each (`JournalCommit`, `ManifestCommit`, `LogFile`).
+Journal, quad log and log file take part in each (`SavedPart`, `LogFile`).
 
 A checkpoint takes time, and a crash between two of them costs only work: the journal keeps responses as they come
 (`fetch.journal`), and they are parsed again. So checkpoints are frequent while they are cheap, about one per second. A
@@ -12,16 +12,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL
 from motherlode.crawler.engine.components import Components, SaveEntry
-from motherlode.crawler.index_later import MANIFEST, encode_manifest
 from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
-from motherlode.fetch import ResponseJournal
-from motherlode.index.nquads_log import NQuadsLog
 
 MIN_SECONDS, MAX_SECONDS = 1.0, 5.0
 """Between two checkpoints."""
@@ -31,34 +29,17 @@ _MODEL_PAUSE_FACTOR = 100.0
 """The same for saving what was learned."""
 
 
-class JournalCommit:
-    """Commits the state of the journal with the frontier."""
+@dataclass(slots=True)
+class SavedPart:
+    """Saves one entry with each commit of the frontier: the state of the journal, or the manifest of the quad log."""
 
-    def __init__(self, journal: ResponseJournal) -> None:
-        self._journal = journal
-
-    def prepare_commit(self, save: SaveEntry) -> None:
-        save("journal", self._journal.state())
-
-    def committed(self) -> None:
-        self._journal.finish_commit()
-
-    def close(self) -> None:
-        self._journal.close()
-
-
-class ManifestCommit:
-    """Commits the manifest of the files of quads with the frontier."""
-
-    def __init__(self, quad_log: NQuadsLog) -> None:
-        self._quad_log = quad_log
+    key: str
+    state: Callable[[], bytes]
+    committed: Callable[[], None] = lambda: None
+    close: Callable[[], None] = lambda: None
 
     def prepare_commit(self, save: SaveEntry) -> None:
-        save(MANIFEST, encode_manifest(self._quad_log.manifest()))
-
-    def committed(self) -> None: ...
-
-    def close(self) -> None: ...
+        save(self.key, self.state())
 
 
 _MAX_LOG_LINES = 1000
@@ -161,7 +142,6 @@ class Checkpointer:
         return self._totals.seconds + self._clock() - self._clock_at
 
     async def save_if_due(self) -> None:
-        """Make a checkpoint if the last one is long enough ago."""
         began = self._clock()
         if began - self._ended_at < self._wait:
             return

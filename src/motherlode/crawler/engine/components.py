@@ -1,29 +1,29 @@
 """The components of a crawl. The factory makes the components; the engine uses and closes them.
 
-Optional parts are objects that do nothing (`NoProber`, `NoArchive`, `NoRevisits`, `NoOutageMonitor`), never None.
+Optional parts are objects that do nothing (`NoProber`, `NoArchive`), never None.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from motherlode.crawler.engine.outage import NoOutageMonitor, OutageMonitor
+from motherlode.crawler.engine.limits import cancel
+from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
-from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve, ignore_response, unresolvable
-from motherlode.crawler.engine.scheduler import same_url
+from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve
 from motherlode.crawler.parsing.parser_pool import ParserLanes
-from motherlode.crawler.recrawl.revisits import NoRevisits, Revisits
+from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, WarcArchive
 from motherlode.frontier import STORAGE_ERRORS, Frontier, FrontierStorage
 from motherlode.index.crawl_store import BatchWriter
 from motherlode.index.sinks.sink_store import Sinks
 from motherlode.model import Fetcher, Link, Outcome, Policy
-from motherlode.policies import DEFAULT_REWARD, Reward, reward_from
+from motherlode.policies import Reward
 
 SaveEntry = Callable[[str, bytes], None]
 """Called with key and content of something that the next commit is to hold."""
@@ -73,41 +73,33 @@ class Components:
     """Expressions that URLs must match. The user may change them while the crawl runs."""
     sinks: Sinks
     """Where quads go beside the store. They are closed after the writer."""
-    participants: tuple[CommitParticipant, ...] = ()
+    participants: tuple[CommitParticipant, ...]
     """Journal, files of quads, and other shards, as far as there are any."""
-    prober: Prober | NoProber = field(default_factory=NoProber)
-    revisits: Revisits | NoRevisits = field(default_factory=NoRevisits)
-    stop_conditions: tuple[Callable[[], bool], ...] = ()
+    prober: Prober | NoProber
+    revisits: Revisits
+    stop_conditions: tuple[Callable[[], bool], ...]
     """Rules of optional parts: the crawl stops if one of them returns True."""
-    archive: WarcArchive | NoArchive = field(default_factory=NoArchive)
-    outage_monitor: OutageMonitor | NoOutageMonitor = field(default_factory=NoOutageMonitor)
-    sitemaps: bool = True
+    archive: WarcArchive | NoArchive
+    outage_monitor: OutageMonitor
+    sitemaps: bool
     """Add the sitemaps that robots.txt files name."""
-    usual_sitemaps: bool = False
+    usual_sitemaps: bool
     """Add /sitemap.xml if a robots.txt names none."""
-    respell: Callable[[str], str] = same_url
+    respell: Callable[[str], str]
     """Returns how a recorded web spells a URL."""
-    simplify: Callable[[str], str] = same_url
+    simplify: Callable[[str], str]
     """Returns one URL for all that are alike."""
-    forget_response: ForgetResponse = ignore_response
+    forget_response: ForgetResponse
     """Tells the journal that a response is not needed any more."""
-    value_of: Callable[[str], float | None] = lambda arm: None
+    value_of: Callable[[str], float | None]
     """Returns the policy's value of an arm; None if the policy gives none."""
-    troubles: tuple[str, ...] = ()
+    troubles: tuple[str, ...]
     """Problems that were found when the crawl was assembled."""
-    resolve: Resolve = unresolvable
-    ends_when_idle: bool = True
+    resolve: Resolve
+    ends_when_idle: bool
     """False for a shard: the others may send links, so only a stop ends it."""
-    reward: Reward = field(default_factory=lambda: reward_from(DEFAULT_REWARD))
+    reward: Reward
     """The reward that the policy learns from."""
-
-
-async def cancel(running: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel tasks and wait until they have ended."""
-    tasks = list(running)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager

@@ -7,8 +7,8 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 
 from motherlode.crawler.engine.checkpoint import MIN_SECONDS, Checkpointer
-from motherlode.crawler.engine.components import Components, cancel, closing
-from motherlode.crawler.engine.limits import Budget, LeaseResult, Limits, Slots
+from motherlode.crawler.engine.components import Components, closing
+from motherlode.crawler.engine.limits import Budget, LeaseResult, Limits, Slots, cancel
 from motherlode.crawler.engine.outage import Verdict
 from motherlode.crawler.engine.pipeline import LeasePipeline
 from motherlode.crawler.engine.recovery import restore_counters
@@ -87,7 +87,6 @@ class Engine:
         self._results.put_nowait(None)
 
     def limit_pages(self, pages: int) -> None:
-        """Set another limit of pages for the whole crawl."""
         self._limits.limit_pages(pages)
 
     @property

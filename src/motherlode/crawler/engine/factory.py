@@ -6,30 +6,31 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from typing import Any, NamedTuple
 
 from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
-from motherlode.crawler.engine.checkpoint import JournalCommit, LogFile, ManifestCommit
+from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
 from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
-from motherlode.crawler.engine.outage import MonitoredFetcher, NoOutageMonitor, OutageDetector, OutageMonitor
+from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
-from motherlode.crawler.engine.recovery import check_model, open_ledger, open_store, read_model, requeue_lost
-from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve, ignore_response, unresolvable
+from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
+from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.index_later import MANIFEST, decode_manifest
+from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
-from motherlode.crawler.recrawl.revisits import NoRevisits, RefreshFirst, Revisits
+from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
 from motherlode.fetch import (
     AddressGuard,
@@ -67,7 +68,6 @@ from motherlode.runtime import Clock
 from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 
-_SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 """Begins what names a file. A browser would take `/data` after `https://` for a host of that name."""
@@ -92,7 +92,7 @@ class Assembled:
 
 
 def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
-    """The seeds as the frontier spells them; an error that names the first bad one."""
+    """Return the seeds as the frontier spells them. Raise JobError if one is not a URL."""
     found: dict[str, None] = {}
     for seed in seeds:
         if _PATH.match(seed):
@@ -109,7 +109,7 @@ def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def check(job: Job) -> None:
-    """Raise JobError for what would keep a job from beginning, before anything is made for it."""
+    """Raise JobError if the job cannot be run. Nothing is created."""
     seeds = canonical_seeds(job.seeds)
     if not seeds:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
@@ -132,90 +132,137 @@ def check(job: Job) -> None:
 
 
 def assemble(
-    job: Job,
-    folder: CrawlFolder,
-    *,
-    join: Join | None = None,
-    refresh: BeginRefresh | None = None,
+    job: Job, folder: CrawlFolder, *, join: Join | None = None, refresh: BeginRefresh | None = None
 ) -> Assembled:
-    """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop.
+    """Make a crawl from a job, in a folder that is locked. Call it inside a running event loop.
 
     `join` makes the crawl a shard with peers; `refresh` lets known pages wait again.
     """
     check(job)
     seeds = canonical_seeds(job.seeds)
-    recorded = _recorded(job)
-    ledger, store = _opened(job, folder)  # both first, since they may be damaged
-    lost = _begin(store, ledger, job, folder)
-    http = _http(job) if recorded is None else None
-    journal = ResponseJournal(folder.journal, state=ledger.note("journal")) if recorded is None else None
     clock = Clock()
-    detector = OutageDetector(unit=job.retry_wait or DEFAULT_UNIT_SECONDS)
-    monitored = MonitoredFetcher(http, detector, clock=clock) if http is not None else None
-    fetcher = _fetcher(recorded, monitored, journal)
-    resolve = http.resolve if http is not None else unresolvable
-    forget = ignore_response if journal is None else journal.settle
-    policy = _learner(job, ledger)
-    refreshing = None
-    if refresh is not None or ledger.note(REFRESH_BEGUN) is not None:
-        policy = refreshing = RefreshFirst(policy)
+    recorded = _recorded(job)
+    storage, store = _opened(job, folder)  # before the others, because they may be damaged
+    web = _open_web(job, recorded, folder, storage, clock)
+    lost = _begin(store, storage, job, folder)
+    policy = _learner(job, storage)
+    refreshing = RefreshFirst(policy)
+    is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
+    if is_refresh:
+        policy = refreshing
     filters = Filters(folder.filters, job.links)
     scope = scope_rule(job.scope, seeds)
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
-    neighbours = join(ledger, traps.plain_reason) if join is not None else None
-    frontier = _frontier(job, ledger, policy, traps, filters, neighbours)
-    clock_warning = frontier.check_clock(clock.now(), known_time=0.0 if journal is None else journal.latest)
-    revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else NoRevisits()
-    if refresh is not None and isinstance(revisits, Revisits):
+    peers = join(storage, traps.plain_reason) if join is not None else None
+    frontier = _frontier(job, storage, policy, traps, filters, peers)
+    clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
+    revisits = Revisits(storage, frontier, refreshing)
+    if refresh is not None:
         refresh(revisits, frontier)
-    archive = _archive(job, folder, http) if job.warc else NoArchive()
-    supplier = ArchivedFetcher(fetcher, archive) if isinstance(archive, WarcArchive) else fetcher
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
-        storage=ledger,
+        storage=storage,
         frontier=frontier,
         policy=policy,
-        fetcher=fetcher,
-        subrequests=_subrequests(job, frontier, supplier, resolve, forget, clock),
-        forget_response=forget,
-        participants=(*_participants(journal, store, neighbours), LogFile(folder.log, job.log_level)),
-        troubles=(*_troubles(lost, journal, recorded), *([clock_warning] if clock_warning else [])),
+        **_web_parts(job, folder, web, frontier, clock),
+        participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
+        troubles=(*_troubles(lost, web), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope),
-        archive=archive,
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
-        stop_conditions=(revisits.is_over,) if isinstance(revisits, Revisits) else (),
+        stop_conditions=(revisits.is_over,) if is_refresh else (),
         writer=BatchWriter(sinks.wrap(store), at_end=lambda: store.finish(time.time())),
-        respell=recorded.spelling if recorded is not None else same_url,
-        simplify=_simplifier(recorded) if job.simplify else same_url,
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
-        resolve=resolve,
         traps=traps,
         filters=filters,
         sinks=sinks,
-        outage_monitor=_outage_monitor(job, detector, monitored, frontier, resolve, clock),
-        ends_when_idle=neighbours is None,
+        ends_when_idle=peers is None,
         reward=reward_from(job.reward),
     )
-    engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, ledger, store, policy, clock)
+    budget = Budget(
+        pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
+    )
+    engine = Engine(parts, budget=budget, concurrency=job.concurrency, clock=clock)
+    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+
+
+class _Web(NamedTuple):
+    """The network or a recorded web. The parts of the other one are None."""
+
+    fetcher: Fetcher
+    monitored: Fetcher
+    """The fetcher without its journal."""
+    detector: OutageDetector
+    recorded: RecordedWeb | None = None
+    http: HttpFetcher | None = None
+    journal: ResponseJournal | None = None
+
+
+def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, storage: LmdbStorage, clock: Clock) -> _Web:
+    detector = OutageDetector(unit=job.retry_wait or DEFAULT_UNIT_SECONDS)
+    if recorded is not None:  # it can be asked again at no cost, so it needs no journal
+        return _Web(recorded, recorded, detector, recorded)
+    raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
+    http = HttpFetcher(_http_options(job))
+    journal = ResponseJournal(folder.journal, state=storage.note("journal"))
+    monitored = MonitoredFetcher(http, detector, clock=clock)
+    return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
+
+
+def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock) -> dict[str, Any]:
+    """Return the components that depend on whether a recorded web is crawled."""
+    recorded, fetcher = web.recorded, web.fetcher
+    archive = _archive(job, folder, web.http) if job.warc else NoArchive()
+    resolve = unresolvable if web.http is None else web.http.resolve
+    forget = ignore_response if web.journal is None else web.journal.settle
+    subrequests = Subrequests(
+        frontier,
+        ArchivedFetcher(fetcher, archive) if isinstance(archive, WarcArchive) else fetcher,
+        services=job.transform_options().services,
+        fetch_contexts=job.contexts == "fetch",
+        resolve=resolve,
+        forget=forget,
+        clock=clock,
+    )
+    return {
+        "fetcher": fetcher,
+        "archive": archive,
+        "resolve": resolve,
+        "forget_response": forget,
+        "subrequests": subrequests,
+        "outage_monitor": OutageMonitor(web.detector, web.monitored, frontier, resolve=resolve, clock=clock),
+        "respell": recorded.spelling if recorded is not None else same_url,
+        # what was recorded is there under its own URL alone
+        "simplify": (lambda url: url if recorded is not None and url in recorded else simplify(url))
+        if job.simplify
+        else same_url,
+    }
 
 
 def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
-    ledger = open_ledger(folder)
+    storage = open_storage(folder)
     try:
-        return ledger, open_store(folder, later=job.index == "later", manifest=decode_manifest(ledger.note(MANIFEST)))
+        return storage, open_store(folder, later=job.index == "later", manifest=decode_manifest(storage.note(MANIFEST)))
     except BaseException:
-        ledger.close()
+        storage.close()
         raise
 
 
 def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolder) -> int:
-    """Make the store ready for the pages of this run; how many it had lost, which wait again."""
+    """Begin a run in the store. Return how many pages the store had lost; they wait again."""
     lost = requeue_lost(storage, store)
-    store.begin(_run(job))
+    run = RunRecord(
+        identifier=str(uuid.uuid4()),
+        started_at=time.time(),
+        version=__version__,
+        target=job.target,
+        policy=job.policy,
+        own_hosts=job.own_hosts,
+        unproven_hosts=job.any_certificate,
+    )
+    store.begin(run)
     if job.words:
         store.index_words(folder.words)
     return lost
@@ -226,91 +273,29 @@ def _participants(
 ) -> tuple[CommitParticipant, ...]:
     found: list[CommitParticipant] = []
     if journal is not None:
-        found.append(JournalCommit(journal))
+        found.append(SavedPart("journal", journal.state, committed=journal.finish_commit, close=journal.close))
     if isinstance(store, NQuadsLog):
-        found.append(ManifestCommit(store))
+        found.append(SavedPart(MANIFEST, lambda: encode_manifest(store.manifest())))
     if peers is not None:
         found.append(peers)
     return tuple(found)
 
 
-def _subrequests(
-    job: Job, frontier: Frontier, fetcher: Fetcher, resolve: Resolve, forget: ForgetResponse, clock: Clock
-) -> Subrequests:
-    return Subrequests(
-        frontier,
-        fetcher,
-        services=job.transform_options().services,
-        fetch_contexts=job.contexts == "fetch",
-        resolve=resolve,
-        forget=forget,
-        clock=clock,
-    )
-
-
 def _readers(job: Job, scope: ScopeRule) -> ParserLanes:
-    """As many as the job says, or one for each core but the one that all else needs; two cores are shared."""
+    """Start the parser processes: by default one fewer than there are cores, and two on two cores."""
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
     return ParserLanes(_instructions(job, scope), workers=workers, seconds=_SECONDS_A_PAGE)
 
 
-def _troubles(lost: int, journal: ResponseJournal | None, recorded: RecordedWeb | None) -> tuple[str, ...]:
-    """Return the problems of opening the components, for the counters."""
-    lost_pages = "resume: pages were missing in the quad store; they are fetched again"
-    broken = f"{recorded.broken_records} records of the recorded web cannot be read" if recorded is not None else ""
-    return (
-        *(journal.problems if journal is not None else ()),
-        *([lost_pages] if lost else []),
-        *([broken] if recorded is not None and recorded.broken_records else []),
-    )
-
-
-def _budget(job: Job) -> Budget:
-    return Budget(
-        pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
-    )
-
-
-def _run(job: Job) -> RunRecord:
-    return RunRecord(
-        identifier=str(uuid.uuid4()),
-        started_at=time.time(),
-        version=__version__,
-        target=job.target,
-        policy=job.policy,
-        own_hosts=job.own_hosts,
-        unproven_hosts=job.any_certificate,
-    )
-
-
-def _outage_monitor(
-    job: Job,
-    detector: OutageDetector,
-    fetcher: MonitoredFetcher | None,
-    frontier: Frontier,
-    resolve: Resolve,
-    clock: Clock,
-) -> OutageMonitor | NoOutageMonitor:
-    """Return the monitor of a live crawl. A recorded web is always there."""
-    if fetcher is None:
-        return NoOutageMonitor()
-    unit = job.retry_wait or DEFAULT_UNIT_SECONDS
-    return OutageMonitor(detector, fetcher, frontier, resolve=resolve, unit=unit, clock=clock)
-
-
-def _fetcher(recorded: RecordedWeb | None, http: Fetcher | None, journal: ResponseJournal | None) -> Fetcher:
-    """A recorded web can be asked again at no cost; what comes over the network goes through the journal."""
-    if recorded is not None:
-        return recorded
-    if http is None or journal is None:
-        raise ValueError("without a recorded web there must be a network")
-    return JournalledFetcher(http, journal)
-
-
-def _simplifier(recorded: RecordedWeb | None) -> Callable[[str], str]:
-    """One address for those that are alike; but what was recorded is there under its own address alone."""
-    return lambda url: url if recorded is not None and url in recorded else simplify(url)
+def _troubles(lost: int, web: _Web) -> Iterator[str]:
+    """Yield the problems of opening the components, for the counters."""
+    if web.journal is not None:
+        yield from web.journal.problems
+    if lost:
+        yield "resume: pages were missing in the quad store; they are fetched again"
+    if web.recorded is not None and web.recorded.broken_records:
+        yield f"{web.recorded.broken_records} records of the recorded web cannot be read"
 
 
 def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArchive:
@@ -338,12 +323,26 @@ def _learner(job: Job, storage: LmdbStorage) -> Policy:
 def _frontier(
     job: Job, storage: LmdbStorage, policy: Policy, traps: TrapWatch, filters: Filters, peers: Peers | None
 ) -> Frontier:
+    is_live = job.web is None  # a recorded web has no addresses, and needs neither delays nor retries
+    politeness = Politeness(
+        delay=job.host_delay,
+        per_host=job.per_host,
+        retry_wait=job.retry_wait,
+        retries=is_live,
+        by_address=is_live,
+        uses_grants=peers is not None,
+        address_delay=job.address_delay,
+        per_address=job.per_address,
+        adaptive=is_live,
+        delay_factor=job.delay_factor,
+        max_ready_at_once=_MAX_READY_AT_ONCE,
+    )
     return Frontier(
         storage=storage,
         policy=policy,
         scope=traps.reason,
         read_rules=RobotsRules,
-        politeness=_politeness(job, uses_grants=peers is not None),
+        politeness=politeness,
         keep_own=peers.keep_own if peers is not None else None,
         budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after),
         random=Random(job.seed),
@@ -353,36 +352,12 @@ def _frontier(
     )
 
 
-def _politeness(job: Job, *, uses_grants: bool = False) -> Politeness:
-    """Return the politeness of the job. A recorded web has no addresses and needs neither delays nor retries."""
-    live = job.web is None
-    return Politeness(
-        delay=job.host_delay,
-        per_host=job.per_host,
-        retry_wait=job.retry_wait,
-        retries=live,
-        by_address=live,
-        uses_grants=uses_grants,
-        address_delay=job.address_delay,
-        per_address=job.per_address,
-        adaptive=live,
-        delay_factor=job.delay_factor,
-        max_ready_at_once=_MAX_READY_AT_ONCE,
-    )
-
-
 def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
-    options = job.transform_options()
     is_brief = not reads_known_links(job.policy)
     is_scoped = is_brief and job.web is None  # a recorded web spells its links in its own way before they are judged
     return ParseOptions(
         target=job.target,
-        seconds=_SECONDS_A_SYNTAX,
-        stylesheets=options.stylesheets,
-        transformations=dict(options.transformations),
-        services=options.services,
-        transformers=options.transformers,
-        strict_jsonld=options.strict_jsonld,
+        transform=job.transform_options(),
         following=job.link_rules(),
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,
@@ -397,11 +372,6 @@ def _recorded(job: Job) -> RecordedWeb | None:
         return RecordedWeb(Path(job.web), limit=job.max_body, useful=transformable_types(job.transform_options()))
     except ValueError as error:
         raise JobError(str(error)) from error
-
-
-def _http(job: Job) -> HttpFetcher:
-    raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
-    return HttpFetcher(_http_options(job))
 
 
 def _http_options(job: Job) -> HttpOptions:

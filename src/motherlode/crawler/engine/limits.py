@@ -9,10 +9,11 @@ from the start. At most three slow requests per slot are left out of the count.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.stats.counters import Counters, EarlyStop
@@ -23,6 +24,14 @@ SLOW_SECONDS = 0.5
 _SLOW_PER_SLOT = 3
 MAX_REQUESTS_PER_SLOT = 1 + _SLOW_PER_SLOT
 """Requests that may be in flight for each slot."""
+
+
+async def cancel(running: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel tasks and wait until they have ended."""
+    tasks = list(running)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @dataclass(slots=True, eq=False)
@@ -76,14 +85,12 @@ class Slots:
         self._slow: set[LeaseResult] = set()
 
     def take(self, lease: Lease, *, value: float | None = None) -> LeaseResult:
-        """Take a slot for a lease."""
         result = LeaseResult(lease, value)
         self.results[result] = None
         self.pages_in_use += lease.kind is RequestKind.PAGE
         return result
 
     def free(self, result: LeaseResult) -> None:
-        """Free the slot of a lease."""
         del self.results[result]
         self.pages_in_use -= result.lease.kind is RequestKind.PAGE
 
@@ -154,7 +161,6 @@ class Limits:
         """True if nothing new may begin because the user wants the crawl to stop."""
 
     def limit_pages(self, pages: int) -> None:
-        """Set another limit of pages for the whole crawl."""
         self._budget = replace(self._budget, pages=pages)
 
     def remove_budget(self) -> None:

@@ -11,32 +11,18 @@ Dead hosts must not keep a crawl from ending. Failures in fewer networks than `M
 After each false alarm and each outage, failures count at once for a time that doubles. If no host has ever responded,
 or so few that all may have died, the hosts count as dead after ten minutes. Otherwise the crawl ends after a day, with
 its frontier complete.
-
->>> detector = OutageDetector(unit=15.0)
->>> detector.heard(0.0)
->>> for number in range(3):
-...     detector.silent(f"198.51.{number}", now=20.0)
->>> detector.ask_at, detector.verdict(began=19.0, ended=20.0, now=20.0)
-(25.0, <Verdict.WAITS: 'waits'>)
->>> detector.asking()
->>> detector.asked_in_vain(26.0, enough_witnesses=True)
->>> detector.since, detector.verdict(began=19.0, ended=20.0, now=26.0)
-(20.0, <Verdict.UNCOUNTED: 'uncounted'>)
->>> detector.heard(400.0)
->>> detector.since is None, detector.outages, detector.seconds(500.0)
-(True, 1, 380.0)
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from enum import Enum
 from itertools import islice
 from math import inf
 
-from motherlode.crawler.engine.limits import LeaseResult
+from motherlode.crawler.engine.limits import LeaseResult, cancel
 from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, Resolve
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Frontier, HostRecord
@@ -81,13 +67,15 @@ class OutageDetector:
     """Collects responses and failures without a response. `unit` is the configured retry wait in seconds."""
 
     def __init__(self, *, unit: float) -> None:
-        self._unit = unit
+        self.unit = unit
+        self.witnesses = Witnesses()
         self._heard_at = -inf
-        self._silences: dict[str, float] = {}
+        self.silences: dict[str, float] = {}
         """Networks without a response since the last response of any host, with the time of the first failure."""
         self._rounds = 0
         """Number of rounds without a response."""
-        self._ask_at = inf
+        self.ask_at = inf
+        """Time of the next round; infinite if none is due."""
         self._asking = False
         """Whether a round of requests is in flight."""
         self._alarms, self._alarm_at = 0, -inf
@@ -101,8 +89,6 @@ class OutageDetector:
         """Start of the outage, or None."""
         self.outages = 0
 
-    # ── events ──────────────────────────────────────────────────────────────────────────────────────
-
     def heard(self, now: float) -> None:
         """Record a response: the network is up."""
         if self.since is not None:
@@ -110,20 +96,20 @@ class OutageDetector:
         if self.since is not None or self._asking:
             self._believe(now)
         self._heard_at, self.since, self._resigned = now, None, False
-        self._silences.clear()
-        self._rounds, self._ask_at, self._asking = 0, inf, False
+        self.silences.clear()
+        self._rounds, self.ask_at, self._asking = 0, inf, False
 
     def silent(self, network: str, now: float) -> None:
         """Record a request to a network without a response."""
         if now < self._believed_until or self._resigned:
             return
-        self._silences.setdefault(network, now)
-        if self._is_doubtful and self._ask_at == inf and not self._asking:
-            self._ask_at = now + _GRACE * self._unit
+        self.silences.setdefault(network, now)
+        if self._is_doubtful and self.ask_at == inf and not self._asking:
+            self.ask_at = now + _GRACE * self.unit
 
     def asking(self) -> None:
         """Record the start of a round of requests to reference hosts."""
-        self._asking, self._ask_at = True, inf
+        self._asking, self.ask_at = True, inf
 
     def asked_in_vain(self, now: float, *, enough_witnesses: bool) -> None:
         """Record a round without a response, or without a reference host."""
@@ -131,44 +117,33 @@ class OutageDetector:
             return  # a host has responded meanwhile
         self._asking = False
         if self.since is None:
-            self.since = min(self._silences.values())
+            self.since = min(self.silences.values())
             self.outages += 1
         self._rounds += 1
-        self._ask_at = now + self._unit * min(2.0 ** (self._rounds - 1), _LONGEST_PAUSE)
-        if not enough_witnesses and now >= self.since + _PATIENCE_WITHOUT_WITNESSES * self._unit:
+        self.ask_at = now + self.unit * min(2.0 ** (self._rounds - 1), _LONGEST_PAUSE)
+        if not enough_witnesses and now >= self.since + _PATIENCE_WITHOUT_WITNESSES * self.unit:
             self._before, self.since, self._resigned = self.seconds(now), None, True
-            self._silences.clear()
-            self._ask_at = inf
+            self.silences.clear()
+            self.ask_at = inf
 
     def _believe(self, now: float) -> None:
-        """Return how long failures count at once. It doubles if a false alarm follows soon after another."""
-        forgotten = now - self._alarm_at > _FORGOTTEN * self._unit
+        """Let failures count at once for a time. It doubles if a false alarm follows soon after another."""
+        forgotten = now - self._alarm_at > _FORGOTTEN * self.unit
         self._alarms, self._alarm_at = 1 if forgotten else self._alarms + 1, now
-        self._believed_until = now + self._unit * min(2.0 ** min(self._alarms, 10), _LONGEST_PAUSE)
-
-    # ── conclusions ─────────────────────────────────────────────────────────────────────────────────
+        self._believed_until = now + self.unit * min(2.0 ** min(self._alarms, 10), _LONGEST_PAUSE)
 
     @property
     def _is_doubtful(self) -> bool:
-        return len(self._silences) >= MIN_RESPONDING_HOSTS
+        return len(self.silences) >= MIN_RESPONDING_HOSTS
 
     @property
     def stands_still(self) -> bool:
         """Whether no request may start: a round is in flight, or none has had a response."""
         return self._asking or self.since is not None
 
-    @property
-    def ask_at(self) -> float:
-        """Time of the next round; infinite if none is due."""
-        return self._ask_at
-
     def is_spent(self, now: float) -> bool:
         """Return whether the crawl has waited long enough for a network that was up before."""
-        return self.since is not None and now >= self.since + _PATIENCE * self._unit
-
-    @property
-    def silent_networks(self) -> frozenset[str]:
-        return frozenset(self._silences)
+        return self.since is not None and now >= self.since + _PATIENCE * self.unit
 
     def seconds(self, now: float) -> float:
         """Return the total seconds without a network."""
@@ -180,7 +155,7 @@ class OutageDetector:
             return Verdict.UNCOUNTED
         if self._resigned or self._heard_at > ended or ended < self._believed_until:
             return Verdict.COUNTS
-        if not self._is_doubtful and now >= ended + self._unit:
+        if not self._is_doubtful and now >= ended + self.unit:
             return Verdict.COUNTS  # too few networks to decide
         return Verdict.WAITS
 
@@ -198,7 +173,6 @@ _UNHEARD = frozenset({FailureKind.DNS, FailureKind.GUARD, FailureKind.SCHEME})
 
 
 def is_sign_of_life(fetched: Fetched) -> bool:
-    """Return whether a response came over the network."""
     return not (isinstance(fetched, Failure) and (fetched.silent or fetched.kind in _UNHEARD))
 
 
@@ -224,7 +198,7 @@ class Witnesses:
         if len(self._origins) > _MOST_KEPT:
             self._origins.popitem(last=False)
 
-    def choose(self, count: int, *, unless: frozenset[str] | set[str] = frozenset()) -> list[str]:
+    def choose(self, count: int, *, unless: Container[str] = ()) -> list[str]:
         """Return the most recent origins. Those in the networks `unless` are used only if there are no others."""
         networks = [network for network in reversed(self._origins) if network not in unless]
         chosen = (networks or list(reversed(self._origins)))[:count]
@@ -240,12 +214,11 @@ class MonitoredFetcher:
         self._inner = inner
         self._detector = detector
         self._clock = clock
-        self.witnesses = Witnesses()
 
     async def fetch(self, request: Request) -> Fetched:
         fetched = await self._inner.fetch(request)
         if is_sign_of_life(fetched):
-            self.witnesses.keep(network_of(fetched.address, host_of(request.url)), origin_of(request.url))
+            self._detector.witnesses.keep(network_of(fetched.address, host_of(request.url)), origin_of(request.url))
             self._detector.heard(self._clock.now())
         return fetched
 
@@ -254,25 +227,27 @@ class MonitoredFetcher:
 
 
 class OutageMonitor:
-    """Decides whether failures count, holds those that may not, and sends requests to reference hosts."""
+    """Decides whether failures count, holds those that may not, and sends requests to reference hosts.
+
+    In a recorded web there is no failure without a response, so the monitor has nothing to do.
+    """
 
     def __init__(
         self,
         detector: OutageDetector,
-        fetcher: MonitoredFetcher,
+        fetcher: Fetcher,
         frontier: Frontier,
         *,
         resolve: Resolve,
-        unit: float,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._detector = detector
-        self._witnesses = fetcher.witnesses
+        self._witnesses = detector.witnesses
         self._silent = Witnesses()
         """Hosts that get a request if there is no reference host."""
         self._frontier = frontier
         self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, clock=clock)
-        self._wait = _WAIT * unit
+        self._wait = _WAIT * detector.unit
         self._clock = clock
         self._round: asyncio.Task[None] | None = None
         self._held: list[LeaseResult] = []
@@ -286,8 +261,6 @@ class OutageMonitor:
         """Start to update the counters. `wake_up` is called at changes. No result is held once `is_ending` is true."""
         self._counters, self._wake_up, self._is_ending = counters, wake_up, is_ending
         counters.no_network_since = None
-
-    # ── results ──────────────────────────────────────────────────────────────────────────────────────
 
     def observe(self, result: LeaseResult) -> None:
         """Record a result without a response. The fetcher records the others."""
@@ -321,15 +294,12 @@ class OutageMonitor:
             self._held.remove(found)
         return found
 
-    # ── state ────────────────────────────────────────────────────────────────────────────────────────
-
     @property
     def is_stalled(self) -> bool:
         """Nothing new may begin."""
         return self._detector.stands_still
 
     def is_exhausted(self) -> bool:
-        """Return whether the crawl has waited long enough for a network."""
         return self._detector.is_spent(self._clock.now())
 
     def idle_for(self) -> float:
@@ -345,7 +315,8 @@ class OutageMonitor:
             self._detector.asking()
             self._round = asyncio.create_task(self._ask_witnesses())
             self._round.add_done_callback(lambda _: self._wake_up())
-        self._count()
+        if self._detector.outages:
+            self._count()
 
     def _count(self) -> None:
         outages, seconds = self._detector.outages, self._detector.seconds(self._clock.now())
@@ -356,14 +327,13 @@ class OutageMonitor:
         self._counters.no_network_since = self._detector.since
         self._outages, self._seconds = outages, seconds
 
-    # ── reference hosts ──────────────────────────────────────────────────────────────────────────────
-
     async def _ask_witnesses(self) -> None:
         if not self._witnesses:
             for network, origin in islice(_responding_hosts(self._frontier.host_records()), _MOST_KEPT):
                 self._witnesses.keep(network, origin)
         until = self._clock.now() + self._wait
-        await asyncio.gather(*(self._ask(origin, until) for origin in self._choose()))
+        requests = [Request(url=f"{origin}/robots.txt", kind=RequestKind.SUBREQUEST) for origin in self._choose()]
+        await asyncio.gather(*(self._polite.fetch(request, wait_until=until) for request in requests))
         enough = len(self._witnesses) >= MIN_RESPONDING_HOSTS
         self._detector.asked_in_vain(self._clock.now(), enough_witnesses=enough)
 
@@ -372,45 +342,10 @@ class OutageMonitor:
         if not self._witnesses:  # requests to hosts without a response must have ended before the next one
             return [] if is_first else self._silent.choose(_THEN_ASKED)
         count = _FIRST_ASKED if is_first else _THEN_ASKED
-        return self._witnesses.choose(count, unless=self._detector.silent_networks)
-
-    async def _ask(self, origin: str, until: float) -> None:
-        await self._polite.fetch(Request(url=f"{origin}/robots.txt", kind=RequestKind.SUBREQUEST), wait_until=until)
+        return self._witnesses.choose(count, unless=self._detector.silences.keys())
 
     async def close(self) -> None:
-        if self._round is not None:
-            self._round.cancel()
-            await asyncio.gather(self._round, return_exceptions=True)
-
-
-class NoOutageMonitor:
-    """Monitor of a web that is always available: every failure counts at once."""
-
-    is_stalled = False
-
-    def start(self, counters: Counters, *, wake_up: Callable[[], None], is_ending: Callable[[], bool]) -> None:
-        counters.no_network_since = None
-
-    def observe(self, result: LeaseResult) -> None: ...
-
-    def verdict(self, result: LeaseResult) -> Verdict:
-        return Verdict.COUNTS
-
-    def hold(self, result: LeaseResult) -> None:
-        raise ValueError("internal error: without an outage monitor no result is held")
-
-    def next_released(self) -> LeaseResult | None:
-        return None
-
-    def is_exhausted(self) -> bool:
-        return False
-
-    def idle_for(self) -> float:
-        return inf
-
-    def tick(self) -> None: ...
-
-    async def close(self) -> None: ...
+        await cancel([self._round] if self._round is not None else [])
 
 
 def _responding_hosts(records: list[HostRecord]) -> Iterator[tuple[str, str]]:

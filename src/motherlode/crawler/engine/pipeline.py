@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from motherlode.crawler.engine.limits import LeaseResult, Slots
+from motherlode.crawler.engine.limits import LeaseResult, Slots, cancel
 from motherlode.crawler.engine.robots_and_dns import (
     ForgetResponse,
     PoliteFetcher,
@@ -211,11 +211,7 @@ class Subrequests:
         return SubrequestResults(contexts=contexts, service=answer) if contexts or answer is not None else None
 
     async def close(self) -> None:
-        """Cancel the requests for contexts."""
-        tasks = list(self._contexts.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel(self._contexts.values())
 
     async def _context(self, url: str, wait_until: float) -> bytes | None:
         """Return a context, fetched once and cached; None if it could not be had."""

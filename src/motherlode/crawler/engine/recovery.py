@@ -20,7 +20,7 @@ import msgspec
 
 from motherlode import __version__
 from motherlode.crawler.config.job import Job, JobError
-from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.folder import CrawlFolder, write_atomically
 from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.crawler.url_rules import TrapWatch
 from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, SavedStateError, UrlState, damage
@@ -69,7 +69,7 @@ def open_store(folder: CrawlFolder, *, later: bool = False, manifest: Sequence[M
         raise DamagedError(store_advice(folder.store, str(error))) from error
 
 
-def open_ledger(folder: CrawlFolder) -> LmdbStorage:
+def open_storage(folder: CrawlFolder) -> LmdbStorage:
     found = damage(folder.frontier)
     if found:
         if is_refused(OSError(found)):
@@ -95,7 +95,6 @@ def is_frontier_damage(error: BaseException) -> bool:
 
 
 def frontier_advice(folder: CrawlFolder, why: str) -> str:
-    """Return the advice for a damaged frontier."""
     return (
         f"the frontier in {folder.frontier} is damaged: {why}. The quads in {folder.store} are untouched: "
         f"`motherlode query` and `export` work. Put back a copy of the frontier if you have one; or move it away and "
@@ -103,21 +102,11 @@ def frontier_advice(folder: CrawlFolder, why: str) -> str:
     )
 
 
-def requeue_lost(storage: LmdbStorage, store: Pages) -> int:
+def requeue_lost(storage: LmdbStorage, store: Pages, *, in_a_row: int | None = _IN_A_ROW) -> int:
     """Queue pages again that are done in the frontier but missing in the store. Return their number.
 
-    Only the newest pages are compared, because a log is lost from its end.
+    The newest pages are compared first, until the store has `in_a_row` consecutive pages. None compares every page.
     """
-    return _requeue(storage, store, in_a_row=_IN_A_ROW)
-
-
-def requeue_all_lost(storage: LmdbStorage, store: Pages) -> int:
-    """Do the same for every page of the crawl, wherever in the log it was lost."""
-    return _requeue(storage, store, in_a_row=None)
-
-
-def _requeue(storage: LmdbStorage, store: Pages, *, in_a_row: int | None) -> int:
-    """Stop after `in_a_row` consecutive pages that the store has. None compares every page."""
     decode = msgspec.msgpack.Decoder(Visit).decode
     lost = there = 0
     for record in storage.newest_visits():
@@ -206,11 +195,8 @@ def read_model(path: Path) -> Model:
 
 
 def write_model(model: Model, path: Path) -> None:
-    """Write a model file atomically."""
-    new = path.with_name(path.name + ".new")
     try:
-        new.write_bytes(to_bytes(model))
-        new.replace(path)
+        write_atomically(path, to_bytes(model))
     except OSError as error:
         raise ModelError(f"the model {path} cannot be written: {error.strerror}") from error
 

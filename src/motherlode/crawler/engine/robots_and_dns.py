@@ -100,26 +100,22 @@ class RobotsAndDns:
             self._frontier.end(lease, End.NEXT_ADDRESS, now, failure=response)
             return None
         if isinstance(response, Failure) and response.kind is FailureKind.REDIRECT:
-            self._redirect(lease, response, now)
+            is_followed = self._frontier.end(lease, End.ROBOTS_MOVED, now, failure=response) is not None
+            if is_followed and not lease.is_subrequest:
+                # no commit knows of this redirect: after a kill the robots.txt is requested from its first URL
+                self._redirected.setdefault(lease.host, []).append(lease.url)
+            else:
+                self._forget_responses(lease)
             return None
         self._forget_responses(lease)
         return self._read(lease, response, now)
-
-    def _redirect(self, lease: Lease, failure: Failure, now: float) -> None:
-        is_followed = self._frontier.end(lease, End.ROBOTS_MOVED, now, failure=failure) is not None
-        if is_followed and not lease.is_subrequest:
-            # no commit knows of this redirect: after a kill the robots.txt is requested from its first URL
-            self._redirected.setdefault(lease.host, []).append(lease.url)
-        else:
-            self._forget_responses(lease)
 
     def _read(self, lease: Lease, response: Fetched, now: float) -> Failure | None:
         failure = response if isinstance(response, Failure) else None
         body = robots_body(response)
         if body is not None:
-            self._frontier.end(
-                lease, End.ROBOTS_READ, now, failure=failure, robots=body, lasts=robots_lifetime(response)
-            )
+            lasts = robots_lifetime(response)
+            self._frontier.end(lease, End.ROBOTS_READ, now, failure=failure, robots=body, lasts=lasts)
             if not lease.is_subrequest:
                 self._on_rules(lease, body)
             return None

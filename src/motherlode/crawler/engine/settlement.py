@@ -111,7 +111,6 @@ class Settlement:
         return await self._settle_failure(result, response, now)
 
     async def _settle_revisit(self, result: LeaseResult, response: Fetched, found: RevisitResult, now: float) -> Visit:
-        """End the lease of a known page that is unchanged, changed or gone."""
         lease, revisits = result.lease, self._parts.revisits
         before = revisits.entry_before(lease)
         if isinstance(response, Page):
@@ -195,15 +194,10 @@ class Settlement:
         return self._failed_visit(result, failure, before)
 
     def _failed_visit(self, result: LeaseResult, failure: Failure, before: Entry | None = None) -> Visit:
-        return failed_visit(
-            before or result.lease.entry,
-            result.lease.host,
-            failure,
-            number=self._counters.fetched + 1,
-            value=result.value,
-            now=self._clock.now(),
-            is_failed_revisit=before is None and result.lease.is_revisit,
-        )
+        lease, number = result.lease, self._counters.fetched + 1
+        refresh = FAILED_REFRESH if before is None and lease.is_revisit else ""
+        entry, now = before or lease.entry, self._clock.now()
+        return failed_visit(entry, lease.host, failure, number=number, now=now, value=result.value, refresh=refresh)
 
     def _record(self, visit: Visit) -> Visit:
         """Add a visit to the counters, to its host's account and to the storage."""
@@ -235,7 +229,6 @@ def _end_without_visit(lease: Lease, failure: Failure, verdict: Verdict) -> End 
 
 
 def _log_visit(visit: Visit) -> None:
-    """Log one line per URL."""
     if visit.failure is None:
         relevance = "relevant" if visit.relevant else "not relevant"
         _LOG.info("%s %s %.0fms %d quads %s", visit.url, visit.status, 1000 * visit.elapsed, visit.quads, relevance)
@@ -245,43 +238,30 @@ def _log_visit(visit: Visit) -> None:
 
 def redirect_record(lease: Lease, failure: Failure, *, now: float) -> PageRecord:
     """Return what the store keeps of a redirect."""
-    return PageRecord(
-        url=lease.url,
-        fetched_at=failure.fetched_at or now,
-        status=failure.status,
-        redirects_to=failure.location,
-    )
+    at = failure.fetched_at or now
+    return PageRecord(url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location)
 
 
 def page_visit(
-    entry: Entry,
-    host: str,
-    page: Page,
-    parsed: ParsedPage,
-    *,
-    number: int,
-    value: float | None = None,
-    new_links: int,
-    copy_of: str,
-    reward: float,
-    now: float,
+    entry: Entry, host: str, page: Page, parsed: ParsedPage, *, number: int, copy_of: str, now: float, **more: Any
 ) -> Visit:
-    """Return the visit of a page. `copy_of` is the URL at which the same content was found before, or ""."""
+    """Return the visit of a page.
+
+    `copy_of` is the URL at which the same content was found before, or "". `more` are further fields of the visit.
+    """
     problems = parsed.problems
     if page.truncated:
         message = f"the body was cut after {len(page.body)} bytes; see max_body"
         problems = (*problems, Problem(syntax=None, message=message))
     return Visit(
         **_common_fields(entry, host, page, number, now),
-        value=value,
+        **more,
         kind=parsed.kind,
         media_type=page.content_type,
         relevant=parsed.relevant,
-        reward=reward,
         counts=parsed.counts,
         quads=parsed.quads,
         links=len(parsed.links),
-        new_links=new_links,
         problems=problems,
         content_hash=parsed.content_hash,
         etag=_validator(page, "etag"),
@@ -298,25 +278,10 @@ def _validator(page: Page, header: str) -> str:
     return value if len(value) <= MAX_VALIDATOR_CHARACTERS else ""
 
 
-def failed_visit(
-    entry: Entry,
-    host: str,
-    failure: Failure,
-    *,
-    number: int,
-    value: float | None = None,
-    now: float,
-    is_failed_revisit: bool = False,
-) -> Visit:
-    """Return the visit of a URL that gave no page."""
-    return Visit(
-        **_common_fields(entry, host, failure, number, now),
-        value=value,
-        failure=failure.kind,
-        detail=failure.detail,
-        location=failure.location,
-        refresh=FAILED_REFRESH if is_failed_revisit else "",
-    )
+def failed_visit(entry: Entry, host: str, failure: Failure, *, number: int, now: float, **more: Any) -> Visit:
+    """Return the visit of a URL that gave no page. `more` are further fields of the visit."""
+    fields = _common_fields(entry, host, failure, number, now)
+    return Visit(**fields, failure=failure.kind, detail=failure.detail, location=failure.location, **more)
 
 
 def _common_fields(entry: Entry, host: str, response: Fetched, number: int, now: float) -> dict[str, Any]:

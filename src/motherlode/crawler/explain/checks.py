@@ -105,13 +105,11 @@ def _check_address(url: str, job: Job, record: HostRecord | None, reason: str) -
     address = address or (record.address if record is not None else "")
     if address:
         refusal = AddressGuard(job.allow).refusal(address)
-        return _check_from_refusal(
-            name, f"{refusal}; if the host is yours, --allow {address} allows it" if refusal else ""
-        )
+        advice = f"{refusal}; if the host is yours, --allow {address} allows it"
+        return _check_from_refusal(name, advice if refusal else "")
     if reason == FailureKind.GUARD.value:
-        return _check_from_refusal(
-            name, "its host has no public address; if the host is yours, --allow RANGE allows it"
-        )
+        advice = "its host has no public address; if the host is yours, --allow RANGE allows it"
+        return _check_from_refusal(name, advice)
     return Check(name=name, passed=None, detail="the address of its host is not resolved yet")
 
 
@@ -123,9 +121,8 @@ def _check_robots(url: str, job: Job, record: HostRecord | None) -> Check:
         return Check(name="robots", passed=False if given_up(record) else None, detail=_describe_unread(record))
     if robots is None:
         return Check(name="robots", passed=None, detail="the robots.txt of its host is not fetched yet")
-    return _check_from_refusal(
-        "robots", "" if RobotsRules(robots).allows(url) else "its host's robots.txt disallows it"
-    )
+    allows = RobotsRules(robots).allows(url)
+    return _check_from_refusal("robots", "" if allows else "its host's robots.txt disallows it")
 
 
 def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:

@@ -9,12 +9,15 @@ arms until it picks the wanted one. So the rank is right for every policy. Snooz
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from difflib import SequenceMatcher
+from heapq import nlargest
+from itertools import islice
 from typing import Any
 
 import msgspec
+from rapidfuzz.distance import Prefix
 
 from motherlode.crawler.config.host_patterns import complete_url
 from motherlode.crawler.config.job import Job
@@ -31,7 +34,7 @@ from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.recrawl.revisits import WITHDRAWN, RevisitResult
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Entry, LmdbStorage, UrlState, is_revisit_arm
-from motherlode.model import Explanation, Link, LinkSource, Outcome, Policy, Rating, Syntax, Visit
+from motherlode.model import Explains, Explanation, Link, LinkSource, Outcome, Policy, Rating, Syntax, Visit
 from motherlode.policies import policy_from, target_from
 from motherlode.www.urls import host_of
 
@@ -115,10 +118,9 @@ class UrlExplanation(msgspec.Struct, frozen=True, kw_only=True):
     nearest: tuple[tuple[str, str], ...] = ()
     """For an unknown URL: the most similar known URLs of its host, with their states."""
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Any:
         """Return the explanation as an object for JSON."""
-        summary: dict[str, Any] = msgspec.to_builtins(self)
-        return summary
+        return msgspec.to_builtins(self)
 
 
 def explain_url(folder: CrawlFolder, url: str) -> UrlExplanation:
@@ -127,9 +129,8 @@ def explain_url(folder: CrawlFolder, url: str) -> UrlExplanation:
     spelled = complete_url(url)
     if spelled is None:
         problem = Check(name="address", passed=False, detail="not an http or https URL")
-        return UrlExplanation(
-            url=url, state=UNKNOWN, because=f"it cannot be fetched: {problem.detail}", checks=(problem,)
-        )
+        because = f"it cannot be fetched: {problem.detail}"
+        return UrlExplanation(url=url, state=UNKNOWN, because=because, checks=(problem,))
     parts = [part for part in (folder.shard_folders() or [folder]) if part.frontier.exists()]
     for part in parts:
         with _open_storage(part) as storage:
@@ -146,13 +147,8 @@ def explain_url(folder: CrawlFolder, url: str) -> UrlExplanation:
         return _explain_unknown(parts[0], storage, spelled, nearest)
 
 
-@contextmanager
-def _open_storage(folder: CrawlFolder) -> Iterator[LmdbStorage]:
-    storage = LmdbStorage(folder.frontier, read_only=True)
-    try:
-        yield storage
-    finally:
-        storage.close()
+def _open_storage(folder: CrawlFolder) -> closing[LmdbStorage]:
+    return closing(LmdbStorage(folder.frontier, read_only=True))
 
 
 def _other_scheme(url: str) -> str:
@@ -162,7 +158,7 @@ def _other_scheme(url: str) -> str:
 
 def _guess_scheme(url: str, nearest: Sequence[tuple[str, str]]) -> str:
     """Return the URL with the other scheme if most of the similar URLs have that."""
-    others = sum(not known.startswith(url.partition("/")[0] + "/") for known, _ in nearest)
+    others = sum(not known.startswith(f"{url.partition('/')[0]}/") for known, _ in nearest)
     return _other_scheme(url) if 2 * others > len(nearest) else url
 
 
@@ -192,6 +188,10 @@ def _explain_known(
     rank = _compute_rank(_load_policy(job, storage), storage, entry) if has_rank else None
     if policy is not None:
         _make_arms_ready(policy, storage, host_of(entry.url))
+    checks: list[Check] = []
+    if state in (UrlState.WAITING, UrlState.REFUSED):
+        is_seed = entry.source == LinkSource.SEED.value
+        checks = run_checks(entry.url, job=job, folder=folder, storage=storage, is_seed=is_seed, reason=reason)
     explanation = UrlExplanation(
         url=entry.url,
         state=WAITS if retry_at is not None else _STATES[state],
@@ -208,7 +208,7 @@ def _explain_known(
         outcome=None if last is None else build_history(last, visits, recorded=job.web is not None),
         redirects=find_redirects(storage, entry, last),
         retry_at=retry_at,
-        checks=_run_checks(folder, job, storage, entry, state, reason),
+        checks=tuple(checks),
     )
     return msgspec.structs.replace(explanation, because=_summarize(explanation))
 
@@ -228,16 +228,6 @@ def _make_arms_ready(policy: Policy, storage: LmdbStorage, wanted: str) -> None:
     for arm, host, count in storage.waiting():
         if host == wanted and not is_revisit_arm(arm):
             policy.arm_ready(arm, storage.best(arm) or 0.0, count)
-
-
-def _run_checks(
-    folder: CrawlFolder, job: Job, storage: LmdbStorage, entry: Entry, state: UrlState, reason: str
-) -> tuple[Check, ...]:
-    """Run the checks of a waiting or refused URL."""
-    if state not in (UrlState.WAITING, UrlState.REFUSED):
-        return ()
-    is_seed = entry.source == LinkSource.SEED.value
-    return tuple(run_checks(entry.url, job=job, folder=folder, storage=storage, is_seed=is_seed, reason=reason))
 
 
 def _find_record(storage: LmdbStorage, entry: Entry) -> UrlRecord:
@@ -261,8 +251,7 @@ def _find_record(storage: LmdbStorage, entry: Entry) -> UrlRecord:
 
 
 def _explain_rating(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanation | None:
-    explains = getattr(policy, "explain", None)
-    if explains is None or entry.is_revisit:
+    if not isinstance(policy, Explains) or entry.is_revisit:
         return None
     link = Link(
         url=entry.url,
@@ -272,10 +261,8 @@ def _explain_rating(policy: Policy, storage: LmdbStorage, entry: Entry) -> Expla
         tag_path=entry.tag_path,
         predicate=entry.predicate,
     )
-    explanation: Explanation = explains(
-        link, Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state), _find_parent(storage, entry)
-    )
-    return explanation
+    rating = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)
+    return policy.explain(link, rating, _find_parent(storage, entry))
 
 
 def _find_parent(storage: LmdbStorage, entry: Entry) -> Outcome | None:
@@ -377,12 +364,9 @@ def _explain_unknown(
     policy = _load_policy(job, storage)
     found = tuple(run_checks(url, job=job, folder=folder, storage=storage, policy=policy))
     refusal = next((one for one in found if one.passed is False), None)
+    because = "unknown: no fetched page links to it, or only pages with nofollow, whose links are counted, not stored"
     if refusal is not None:
         because = f"unknown; a link to it would be refused ({refusal.name}): {refusal.detail}"
-    else:
-        because = (
-            "unknown: no fetched page links to it, or only pages with nofollow, whose links are counted and not stored"
-        )
     return UrlExplanation(
         url=url,
         state=UNKNOWN,
@@ -397,17 +381,10 @@ def _explain_unknown(
 
 def _explain_new_link(policy: Policy, url: str) -> Explanation | None:
     """Return how the policy would rate a plain link to the URL on its host's home page, or None."""
-    explains = getattr(policy, "explain", None)
-    if explains is None:
+    if not isinstance(policy, Explains):
         return None
     link, parent = link_from_home_page(url)
-    explanation: Explanation = explains(link, policy.rate([link], parent)[0], parent)
-    return explanation
-
-
-def _common_prefix_length(one: str, other: str) -> int:
-    """Return the number of equal characters at the start of two URLs."""
-    return next((index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    return policy.explain(link, policy.rate([link], parent)[0], parent)
 
 
 def _find_similar(parts: Sequence[CrawlFolder], url: str) -> tuple[tuple[str, str], ...]:
@@ -415,12 +392,9 @@ def _find_similar(parts: Sequence[CrawlFolder], url: str) -> tuple[tuple[str, st
     host, found = host_of(url), []
     for part in parts:
         with _open_storage(part) as storage:
-            for number, (entry, state, _) in enumerate(storage.entries()):
-                if number >= _MAX_SCANNED_URLS:
-                    break
+            for entry, state, _ in islice(storage.entries(), _MAX_SCANNED_URLS):
                 if f"//{host}" in entry.url and host_of(entry.url) == host:
                     found.append((entry.url, _STATES[state]))
-    found.sort(key=lambda one: -_common_prefix_length(url, one[0]))
-    found = found[:_MAX_COMPARED_URLS]
+    found = nlargest(_MAX_COMPARED_URLS, found, key=lambda one: Prefix.similarity(url, one[0]))
     similarity = {one: SequenceMatcher(None, url, one, autojunk=False).quick_ratio() for one, _ in found}
     return tuple(sorted(found, key=lambda one: -similarity[one[0]])[:_SIMILAR_URLS])

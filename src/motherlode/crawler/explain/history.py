@@ -14,6 +14,11 @@ from motherlode.model import FailureKind, LinkSource, Visit
 
 _MAX_PROBLEMS = 5
 """Problems of a page in its history."""
+_COPIED = (
+    *("number", "at", "status", "detail", "kind", "media_type", "size", "elapsed", "relevant", "reward"),
+    *("quads", "links", "new_links"),
+)
+"""Attributes of a visit that its history has as well."""
 
 
 class FetchHistory(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,30 +66,6 @@ def find_visits(storage: LmdbStorage, url: str) -> list[Visit]:
     return [visit for visit in found if visit.url == url]
 
 
-def _history_from(visit: Visit, visits: Sequence[Visit], *, recorded: bool) -> FetchHistory:
-    return FetchHistory(
-        number=visit.number,
-        at=visit.at,
-        visits=len(visits),
-        status=visit.status,
-        failure="" if visit.failure is None else visit.failure.value,
-        detail=visit.detail,
-        treatment="" if visit.failure is None else describe_treatment(visit.failure, recorded=recorded),
-        kind=visit.kind,
-        media_type=visit.media_type,
-        size=visit.size,
-        elapsed=visit.elapsed,
-        relevant=visit.relevant,
-        reward=visit.reward,
-        statements=dict(visit.counts),
-        quads=visit.quads,
-        links=visit.links,
-        new_links=visit.new_links,
-        problems=tuple(problem.message for problem in visit.problems[:_MAX_PROBLEMS]),
-        refresh=visit.refresh,
-    )
-
-
 def last_informative_visit(visits: Sequence[Visit]) -> Visit | None:
     """Return the last visit that was not a revisit of an unchanged page, or the last of all, or None."""
     last = visits[-1] if visits else None
@@ -93,13 +74,20 @@ def last_informative_visit(visits: Sequence[Visit]) -> Visit | None:
 
 def build_history(visit: Visit, visits: Sequence[Visit], *, recorded: bool) -> FetchHistory:
     """Return the history of a URL from its informative visit and the result of its last revisit."""
-    history = msgspec.structs.replace(_history_from(visit, visits, recorded=recorded), refresh=visits[-1].refresh)
-    if visit.refresh != RevisitResult.GONE.value:
-        return history
-    moved = f"{history.treatment}; " if visit.failure is FailureKind.REDIRECT else ""
-    due = f"{datetime.fromtimestamp(visit.at + GONE_FOR, UTC):%Y-%m-%d}"
-    again = f"{moved}its quads were removed; a refresh visits it again from {due} on"
-    return msgspec.structs.replace(history, treatment=again)
+    treatment = "" if visit.failure is None else describe_treatment(visit.failure, recorded=recorded)
+    if visit.refresh == RevisitResult.GONE.value:
+        moved = f"{treatment}; " if visit.failure is FailureKind.REDIRECT else ""
+        due = f"{datetime.fromtimestamp(visit.at + GONE_FOR, UTC):%Y-%m-%d}"
+        treatment = f"{moved}its quads were removed; a refresh visits it again from {due} on"
+    return FetchHistory(
+        **{name: getattr(visit, name) for name in _COPIED},
+        visits=len(visits),
+        failure="" if visit.failure is None else visit.failure.value,
+        treatment=treatment,
+        statements=dict(visit.counts),
+        problems=tuple(problem.message for problem in visit.problems[:_MAX_PROBLEMS]),
+        refresh=visits[-1].refresh,
+    )
 
 
 def describe_treatment(kind: FailureKind, *, recorded: bool = False) -> str:

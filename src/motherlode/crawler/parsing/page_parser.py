@@ -153,7 +153,6 @@ def _accepts_context(detected: Detected, content_type: str) -> bool:
 
 
 def _merge_links(gathered: Iterable[Iterable[Link]], page_url: str) -> list[Link]:
-    """Return the distinct links of all members of an archive, without the URL of the archive itself."""
     found: dict[str, Link] = {}
     for links in gathered:
         for link in links:
@@ -163,7 +162,6 @@ def _merge_links(gathered: Iterable[Iterable[Link]], page_url: str) -> list[Link
 
 
 def _report_omitted_links(links: int, members: int) -> Iterator[TransformResult]:
-    """Yield a problem if links of an archive were left out."""
     if links > 0 or members:
         rest = [f"{links:,} more of them" if links > 0 else "", f"all those of {members:,} members" if members else ""]
         left_out = " and ".join(filter(None, rest))
@@ -227,14 +225,7 @@ class PageParser:
 
     def __init__(self, options: ParseOptions) -> None:
         self._target: Target = target_from(options.target)
-        self._transform_options = TransformOptions(
-            seconds=options.seconds,
-            stylesheets=options.stylesheets,
-            transformations=options.transformations,
-            services=options.services,
-            transformers=options.transformers,
-            strict_jsonld=options.strict_jsonld,
-        )
+        self._transform_options = options.transform
         self._out_of_scope = None if options.scope.is_everything else OutOfScope(options.scope.scope())
         self._link_options = LinkOptions(
             kept_extensions=_find_extensions(transformable_types(self._transform_options)), outside=self._out_of_scope
@@ -245,7 +236,6 @@ class PageParser:
         self._described: set[str] | None = set() if options.is_brief else None
 
     def read(self, page: PageBody) -> ParsedPage:
-        """Parse a page."""
         is_second_pass = page.supplies != NO_SUBREQUEST_RESULTS  # the result of the first pass was not used
         described: AbstractSet[str] = frozenset() if is_second_pass or self._described is None else self._described
         if self._out_of_scope is not None:
@@ -316,14 +306,12 @@ class OutOfScope:
 
 
 def _add_described(described: set[str], links: Sequence[Link]) -> None:
-    """Add the links that were returned with all their attributes."""
     if len(described) > _MAX_KNOWN_URLS:
         described.clear()  # links that are on every page are added again soon
     described.update(link.url for link in links if not link.nofollow)
 
 
 def _find_extensions(patterns: Sequence[str]) -> frozenset[str]:
-    """Return the file extensions of the media types that match one of the patterns."""
     known = mimetypes.types_map.items()
     return frozenset(end[1:] for end, kind in known if any(fits(pattern, kind) for pattern in patterns))
 

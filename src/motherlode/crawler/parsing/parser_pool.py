@@ -119,18 +119,15 @@ class ParserPool:
         return await job.result
 
     def process_ids(self) -> list[int]:
-        """Return the ids of the running processes."""
         return [worker.process.pid for worker in self._running]
 
     async def close(self) -> None:
-        """Cancel the supervising tasks and kill all processes."""
         self._is_closing = True
         while pending := [task for task in self._tasks if not task.done()]:
             for task in pending:
                 task.cancel()
-            await asyncio.wait(
-                pending, timeout=1
-            )  # repeated, because a cancellation may be lost if a result arrives at the same time
+            # repeated, because a cancellation may be lost if a result arrives at the same time
+            await asyncio.wait(pending, timeout=1)
         for process in list(self._processes):
             await self._end(process)  # a task may have been cancelled while it waited for its process to end
 
@@ -150,9 +147,8 @@ class ParserPool:
         error = None if task.cancelled() else task.exception()
         if self._is_closing:
             return
-        _LOG.error(
-            "internal error: the supervising task of a parser process ended; it is started again", exc_info=error
-        )
+        message = "internal error: the supervising task of a parser process ended; it is started again"
+        _LOG.error(message, exc_info=error)
         if slot.worker is not None:
             slot.worker.kill()
             self._requeue_pages(slot, slot.worker)
@@ -226,7 +222,6 @@ class ParserPool:
     # One process
 
     async def _start(self) -> asyncio.subprocess.Process:
-        """Start a process and wait until it is ready."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -309,29 +304,23 @@ class ParserLanes:
     """Two parser pools with the interface of one: small pages need not wait for large ones."""
 
     def __init__(self, options: ParseOptions, *, workers: int, seconds: float, large: int = LARGE_BODY_BYTES) -> None:
-        self._options = options
-        self._seconds = seconds
         self._large = large
-        self._main_pool = ParserPool(options, workers=workers, seconds=seconds)
-        self._large_pool: ParserPool | None = None
+        self._pools = [ParserPool(options, workers=workers, seconds=seconds)]
+        self._make_large_pool = partial(ParserPool, options, workers=1, seconds=seconds)
 
     async def read(self, page: PageBody) -> ParsedPage:
         """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
-        if len(page.body) < self._large:
-            return await self._main_pool.read(page)
-        if self._large_pool is None:
-            self._large_pool = ParserPool(self._options, workers=1, seconds=self._seconds)
-        return await self._large_pool.read(page)
+        is_large = len(page.body) >= self._large
+        if is_large and len(self._pools) == 1:
+            self._pools.append(self._make_large_pool())
+        return await self._pools[is_large].read(page)
 
     @property
     def replaced(self) -> int:
-        """Number of processes that were replaced."""
-        return self._main_pool.replaced + (self._large_pool.replaced if self._large_pool is not None else 0)
+        return sum(pool.replaced for pool in self._pools)
 
     def process_ids(self) -> list[int]:
-        """Return the ids of the running processes."""
-        return self._main_pool.process_ids() + (self._large_pool.process_ids() if self._large_pool is not None else [])
+        return [number for pool in self._pools for number in pool.process_ids()]
 
     async def close(self) -> None:
-        """Close both pools."""
-        await asyncio.gather(*(pool.close() for pool in (self._main_pool, self._large_pool) if pool is not None))
+        await asyncio.gather(*(pool.close() for pool in self._pools))

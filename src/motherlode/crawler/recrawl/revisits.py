@@ -101,7 +101,6 @@ class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=
 
     @property
     def header_asked(self) -> CrawlerDirectives:
-        """Directives of the X-Robots-Tag header."""
         return CrawlerDirectives.read(self.directives) if self.directives else NO_DIRECTIVES
 
     @property
@@ -163,22 +162,17 @@ def expect_first_change(rate: float, interval: float) -> float:
     return interval * (1 / events - 1 / math.expm1(events))
 
 
-def memory_of(visit: Visit, *, arm: str, score: float) -> PageMemory:
+def memory_of(visit: Visit) -> PageMemory:
     """Return the state of a page after its first visit."""
     fresh = PageMemory(
         url=visit.url,
-        etag=visit.etag,
-        last_modified=visit.last_modified,
-        content_hash=visit.content_hash,
         visited_at=visit.at,
         relevant=visit.relevant,
         quads=visit.quads,
-        arm=arm,
-        score=score,
+        arm=visit.arm,
+        score=visit.score,
         counts=dict(visit.counts),
-        media_type=visit.media_type,
-        directives=visit.directives,
-        ends_at=visit.ends_at,
+        **_fields_of_visit(visit),
     )
     return msgspec.structs.replace(fresh, due_at=visit.at + _DUE_EXPECTED_CHANGES / fresh.rate).due_by_its_end()
 
@@ -192,7 +186,7 @@ class Revisits:
     """Starts revisits of known pages and stores their results."""
 
     def __init__(self, storage: FrontierStorage, frontier: Frontier, policy: RefreshFirst) -> None:
-        self._ledger = storage
+        self._storage = storage
         self._frontier = frontier
         self._policy = policy
 
@@ -205,16 +199,16 @@ class Revisits:
         self._remember_visits()
         self._policy.only_known = self._frontier.waiting > self._frontier.revisits_left
         queued = 0
-        for record in self._ledger.pages():
+        for record in self._storage.pages():
             memory = _decode(record)
             if memory.due_at > now and (due_only or memory.gone):
                 continue
-            found = self._ledger.find(memory.url)
+            found = self._storage.find(memory.url)
             if found is None or found[1] in (UrlState.WAITING, UrlState.IN_FLIGHT):
                 continue
             self._frontier.revisit(msgspec.structs.replace(found[0], score=memory.change_expected(now)))
             queued += 1
-        self._ledger.put_note(BEGUN, b"1")
+        self._storage.put_note(BEGUN, b"1")
         self._frontier.commit()  # a crawl that is killed right after this goes on with the refresh
         return queued
 
@@ -225,24 +219,27 @@ class Revisits:
 
     def _remember_visits(self) -> None:
         """Create page records for the visits since the last refresh. The visit log is part of each commit."""
-        mark = int(self._ledger.note(_MARK) or b"0")
+        mark = int(self._storage.note(_MARK) or b"0")
         last = mark
-        for record in self._ledger.visits():
+        for record in self._storage.visits():
             visit = _decode_visit(record)
             if visit.number <= mark:
                 continue
             last = max(last, visit.number)
             if visit.failure is None and not visit.refresh:
-                self._put(memory_of(visit, arm=visit.arm, score=visit.score))
-        self._ledger.put_note(_MARK, str(last).encode())
+                self._put(memory_of(visit))
+        self._storage.put_note(_MARK, str(last).encode())
 
     def _put(self, memory: PageMemory) -> None:
-        self._ledger.put_page(memory.url, _encode(memory))
+        self._storage.put_page(memory.url, _encode(memory))
 
     def memory(self, url: str) -> PageMemory | None:
         """Return the state of a page, or None if the page is not known."""
-        record = self._ledger.page(url)
+        record = self._storage.page(url)
         return None if record is None else _decode(record)
+
+    def _memory_of(self, lease: Lease) -> PageMemory | None:
+        return self.memory(lease.url) if lease.is_revisit else None
 
     def is_over(self) -> bool:
         """Return whether this run is only for known pages, and all have been revisited."""
@@ -254,27 +251,26 @@ class Revisits:
         It is not conditional if the page has an X-Robots-Tag header, because a 304 response need not show that the
         header was removed.
         """
-        memory = self.memory(lease.url) if lease.is_revisit else None
-        if memory is None or memory.gone:
-            return Request(url=lease.url, kind=lease.kind)
-        asked = memory.header_asked
-        if asked.nofollow or not asked.may_be_kept(now):
+        memory = self._memory_of(lease)
+        if memory is None or memory.gone or memory.header_asked.nofollow or not memory.header_asked.may_be_kept(now):
             return Request(url=lease.url, kind=lease.kind)
         etag, modified = _sendable(memory.etag), _sendable(memory.last_modified)
         return Request(url=lease.url, kind=lease.kind, etag=etag, last_modified=modified)
 
     def detect_unchanged(self, lease: Lease, fetched: Fetched) -> Fetched:
         """Return a NOT_MODIFIED failure if content, type and directives are unchanged, else the response."""
-        memory = self.memory(lease.url) if lease.is_revisit else None
+        memory = self._memory_of(lease)
         if memory is None:
             return fetched
         if not isinstance(fetched, Page):
             return replace(fetched, detail=WITHDRAWN) if _is_withdrawn(memory, fetched) else fetched
-        if memory.gone or memory.content_hash != content_hash(fetched.body):
-            return fetched
-        if memory.header_asked != (header_asks(fetched) or NO_DIRECTIVES):
-            return fetched
-        if _is_withdrawn(memory, fetched) or not is_same_type(memory.media_type, fetched.content_type):
+        if (
+            memory.gone
+            or memory.content_hash != content_hash(fetched.body)
+            or memory.header_asked != (header_asks(fetched) or NO_DIRECTIVES)
+            or _is_withdrawn(memory, fetched)
+            or not is_same_type(memory.media_type, fetched.content_type)
+        ):
             return fetched
         return Failure(
             url=fetched.url,
@@ -302,10 +298,8 @@ class Revisits:
 
     def failed(self, lease: Lease, failure: Failure) -> None:
         """Remove the validators of a page after a client error (400, 412 …), because the condition may be its cause."""
-        if failure.kind is FailureKind.CLIENT_ERROR and lease.is_revisit:
-            memory = self.memory(lease.url)
-            if memory is not None:
-                self._put(msgspec.structs.replace(memory, etag="", last_modified=""))
+        if failure.kind is FailureKind.CLIENT_ERROR and (memory := self._memory_of(lease)) is not None:
+            self._put(msgspec.structs.replace(memory, etag="", last_modified=""))
 
     def entry_before(self, lease: Lease) -> Entry:
         """Return the entry of a revisited page as it was before the revisit."""
@@ -322,9 +316,8 @@ class Revisits:
             after = msgspec.structs.replace(after, gone=True, content_hash="", relevant=False, quads=0, counts={})
             after = msgspec.structs.replace(after, due_at=visit.at + GONE_FOR)
         elif outcome is RevisitResult.CHANGED:
-            after = msgspec.structs.replace(
-                after, relevant=visit.relevant, quads=visit.quads, counts=dict(visit.counts)
-            )
+            counts = dict(visit.counts)
+            after = msgspec.structs.replace(after, relevant=visit.relevant, quads=visit.quads, counts=counts)
         self._put(after.due_by_its_end())
         return replace(
             visit,
@@ -335,33 +328,6 @@ class Revisits:
             quads_before=before.quads,
             counts_before={} if outcome is RevisitResult.UNCHANGED else before.counts,
         )
-
-
-class NoRevisits:
-    """No-op replacement of `Revisits` for a crawl without a refresh."""
-
-    def is_over(self) -> bool:
-        return False
-
-    def finish(self) -> bool:
-        return False
-
-    def request(self, lease: Lease, now: float) -> Request:
-        return lease
-
-    def detect_unchanged(self, lease: Lease, fetched: Fetched) -> Fetched:
-        return fetched
-
-    def outcome(self, lease: Lease, fetched: Fetched) -> RevisitResult | None:
-        return None
-
-    def failed(self, lease: Lease, failure: Failure) -> None: ...
-
-    def entry_before(self, lease: Lease) -> Entry:
-        return lease.entry
-
-    def settle(self, outcome: RevisitResult, visit: Visit, response: Fetched) -> Visit:
-        return visit
 
 
 def _fields_of_visit(visit: Visit) -> dict[str, Any]:
@@ -379,22 +345,21 @@ def _fields_of_headers(response: Fetched) -> dict[str, str]:
 
 
 def _sendable(value: str) -> str:
-    """Return a validator, or "" if its characters are not allowed in a request header."""
     return value if value.isascii() and value.isprintable() else ""
 
 
-def header_asks(answer: Fetched) -> CrawlerDirectives | None:
+def header_asks(response: Fetched) -> CrawlerDirectives | None:
     """Return the directives of the X-Robots-Tag header, or None if the response has no such header.
 
     Dates are ignored in a recorded web, because it has no current time.
     """
-    value = answer.headers.get("x-robots-tag")
+    value = response.headers.get("x-robots-tag")
     if value is None:
         return None
     from motherlode.links.robots_meta import header_directives  # imported here, because few responses have this header
 
     asked = header_directives(value)
-    return asked if answer.fetched_at else msgspec.structs.replace(asked, ends_at=None)
+    return asked if response.fetched_at else msgspec.structs.replace(asked, ends_at=None)
 
 
 def is_same_type(known: str, content_type: str) -> bool:
@@ -417,13 +382,13 @@ def content_hash(body: bytes) -> str:
     return "sha256:" + hashlib.sha256(body).hexdigest()
 
 
-def _is_withdrawn(memory: PageMemory, answer: Fetched) -> bool:
+def _is_withdrawn(memory: PageMemory, response: Fetched) -> bool:
     """Return whether an unchanged page must no longer be kept, because of a header or because its end date has come."""
-    if isinstance(answer, Failure) and answer.kind is not FailureKind.NOT_MODIFIED:
+    if isinstance(response, Failure) and response.kind is not FailureKind.NOT_MODIFIED:
         return False
-    asked = header_asks(answer)
+    asked = header_asks(response)
     now = memory.asked if asked is None else asked | CrawlerDirectives(ends_at=memory.ends_at)
-    at = answer.fetched_at or memory.visited_at
+    at = response.fetched_at or memory.visited_at
     return memory.asked.may_be_kept(memory.visited_at) and not now.may_be_kept(at)
 
 

@@ -6,12 +6,15 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
+from jinja2 import Template
 from markupsafe import Markup
 
-from motherlode.crawler.report.markup import element
+from motherlode.crawler.report import open_templates
 
 
 def compact(number: float) -> str:
@@ -134,6 +137,10 @@ class _Frame:
     def y(self, value: float) -> float:
         return self.bottom - (self.bottom - self.top) * (value - self.y_min) / (self.y_max - self.y_min)
 
+    def path(self, points: Sequence[tuple[int, int]]) -> str:
+        """Return the points as the path data of a line, or "" if there are none."""
+        return "M" * bool(points) + "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
+
 
 def line_chart(
     curves: Sequence[Curve],
@@ -145,50 +152,39 @@ def line_chart(
     axes: Axes = HARVEST,
 ) -> Markup:
     """Return the curves as one `svg` element, styled by CHART_STYLE. Ids begin with `name`."""
-    contents = [
-        element("desc", _description(curves, axes), id=f"{name}-desc"),
-        *_draw_contents(curves, width, height, axes),
-    ]
-    return _svg(contents, title=title, width=width, height=height, name=name)
+    values = _lay_out(curves, width, height, axes)
+    return _render(curves, axes, title=title, width=width, height=height, name=name, card_title=None, **values)
 
 
 def write_svg(path: Path, curves: Sequence[Curve], title: str, *, axes: Axes = HARVEST) -> None:
     """Write the curves as an SVG file with title, frame, and colours for light and dark mode."""
-    width, height, edge, head = 860, 470, 24, 44
-    inner_width, inner_height = width - 2 * edge, height - head - 2 * edge
-    inner = _draw_contents(curves, inner_width, inner_height, axes)
-    card = [
-        element("desc", _description(curves, axes), id="harvest-desc"),
-        element("style", Markup(CHART_STYLE + ".chart .card { fill: var(--surface); stroke: var(--line); }")),
-        element("rect", class_="card", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=10),
-        _text(edge, edge + 16, _fit_text(title, inner_width, 18, bold=True), class_="strong", font_size=18),
-        element("g", *inner, transform=f"translate({edge} {edge + head})"),
-    ]
-    path.write_text(_svg(card, title=title, width=width, height=height, name="harvest") + "\n", "utf-8")
+    width, height = 860, 470
+    values = _lay_out(curves, width - 48, height - 92, axes)
+    values["card_title"] = _fit_text(title, width - 48, 18, bold=True)
+    svg = _render(curves, axes, title=title, width=width, height=height, name="harvest", **values)
+    path.write_text(f"{svg}\n", "utf-8")
 
 
-def _svg(contents: Sequence[Markup], *, title: str, width: int, height: int, name: str) -> Markup:
-    return element(
-        "svg",
-        element("title", title, id=f"{name}-title"),
-        *contents,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width} {height}",
-        width=width,
-        height=height,
-        class_="chart",
-        role="img",
-        aria_labelledby=f"{name}-title {name}-desc",
-    )
+@cache
+def _template() -> Template:
+    templates = open_templates("motherlode.crawler.report")
+    templates.filters["compact"] = compact
+    templates.globals.update(colours=SERIES, style=Markup(CHART_STYLE))
+    return templates.get_template("chart.svg")
 
 
-def _draw_contents(curves: Sequence[Curve], width: int, height: int, axes: Axes) -> list[Markup]:
-    """Return all elements of the chart, from back to front."""
+def _render(curves: Sequence[Curve], axes: Axes, **values: Any) -> Markup:
+    return Markup(_template().render(values, axes=axes, description=_description(curves, axes)))
+
+
+def _lay_out(curves: Sequence[Curve], width: int, height: int, axes: Axes) -> dict[str, Any]:
+    """Return the positions of everything inside the chart, as values for its template."""
+    values: dict[str, Any] = {"inner_width": width, "inner_height": height, "frame": None}
     curves = [curve for curve in curves if curve.end[0] > 0]
     if not curves:
-        return [_text(width / 2, height / 2, axes.nothing, text_anchor="middle")]
+        return values
     narrow = width < 560
-    legend, legend_height = _draw_legend(curves, width) if len(curves) > 1 else ([], 0)
+    legend, legend_height = _place_legend(curves, width) if len(curves) > 1 else ([], 0)
     top, bottom = legend_height + 32, height - 46
     room = 2 if len(curves) * _LABEL_HEIGHT <= bottom - top else 1
     named = len(curves) > 1 and not narrow
@@ -204,18 +200,25 @@ def _draw_contents(curves: Sequence[Curve], width: int, height: int, axes: Axes)
         y_max=y_ticks[-1],
         y_min=y_ticks[0],
     )
-    bands = [_draw_band(index, curve, frame) for index, curve in enumerate(curves) if curve.band]
-    alone = len(curves) == 1
-    series = [
-        shape for index, curve in enumerate(curves) for shape in _draw_series(index, curve, frame, axes, alone=alone)
-    ]
-    return [
-        *legend,
-        *_draw_axes(frame, y_ticks, axes, narrow=narrow),
-        *bands,
-        *series,
-        *_draw_ends(curves, labels, frame),
-    ]
+    return values | {
+        "frame": frame,
+        "legend": legend,
+        "y_ticks": y_ticks,
+        "x_ticks": [tick for tick in ticks(frame.x_max, 3 if narrow else 6) if tick <= frame.x_max],
+        "bands": [frame.path(_outline(curve.band)) for curve in curves],
+        "lines": [frame.path(_points(curve, axes)) for curve in curves],
+        "ends": _place_ends(curves, labels, frame),
+    }
+
+
+def _outline(band: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
+    return [*((x, high) for x, _, high in band), *((x, low) for x, low, _ in reversed(band))]
+
+
+def _points(curve: Curve, axes: Axes) -> list[tuple[int, int]]:
+    shown = thin_out(curve.points, 400)
+    starts_at_origin = axes.harvest or curve.points[0] == shown[0]
+    return shown if starts_at_origin else shown[1:]
 
 
 def _compute_y_ticks(curves: Sequence[Curve]) -> list[int]:
@@ -230,58 +233,14 @@ def _compute_y_ticks(curves: Sequence[Curve]) -> list[int]:
     return [step * index for index in range(-math.ceil(depth / step), math.ceil(up[-1] / step) + 1)]
 
 
-def _draw_axes(frame: _Frame, y_ticks: list[int], axes: Axes, *, narrow: bool) -> list[Markup]:
-    elements = [_text(0, frame.top - 16, axes.y)]
-    for tick in y_ticks:
-        y = _round(frame.y(tick))
-        elements.append(_line(frame.left, y, frame.right, y, class_="grid" if tick else "axis"))
-        elements.append(_text(frame.left - 8, y + 4.5, axes.value(tick), text_anchor="end"))
-    for tick in ticks(frame.x_max, 3 if narrow else 6):
-        if tick <= frame.x_max:
-            x = _round(frame.x(tick))
-            elements.append(_line(x, frame.bottom, x, frame.bottom + 5, class_="axis"))
-            elements.append(_text(x, frame.bottom + 20, compact(tick), text_anchor="middle"))
-    middle = _round((frame.left + frame.right) / 2)
-    elements.append(_text(middle, frame.bottom + 41, axes.x, text_anchor="middle"))
-    return elements
-
-
-def _draw_band(index: int, curve: Curve, frame: _Frame) -> Markup:
-    upper = [f"{frame.x(x):.1f} {frame.y(high):.1f}" for x, _, high in curve.band]
-    lower = [f"{frame.x(x):.1f} {frame.y(low):.1f}" for x, low, _ in reversed(curve.band)]
-    return element("path", class_=f"band f{index % SERIES}", d="M" + "L".join([*upper, *lower]) + "Z")
-
-
-def _draw_series(index: int, curve: Curve, frame: _Frame, axes: Axes, *, alone: bool) -> list[Markup]:
-    shown = thin_out(curve.points, 400)
-    if not axes.harvest and curve.points[0] != shown[0]:  # only harvest curves start at the origin
-        shown = shown[1:]
-    points = [f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in shown]
-    line = "M" + "L".join(points)
-    colour = index % SERIES
-    series = element("path", class_=f"series s{colour}", d=line, **_dashes(index))
-    if not alone or not axes.harvest:
-        return [series]
-    floor = f"{frame.bottom:.1f}"
-    area = f"{line}L{frame.x(curve.end[0]):.1f} {floor}L{frame.left:.1f} {floor}Z"
-    return [element("path", class_=f"area f{colour}", d=area), series]
-
-
-def _draw_ends(curves: Sequence[Curve], labels: list[list[str]], frame: _Frame) -> list[Markup]:
-    """Return dots at the ends of the curves, and labels beside them that do not overlap."""
+def _place_ends(
+    curves: Sequence[Curve], labels: list[list[str]], frame: _Frame
+) -> list[tuple[float, float, float, list[str]]]:
+    """Return the end of each curve, and the height and lines of its label. Labels do not overlap."""
     height = _LABEL_HEIGHT * max(len(label) for label in labels) / 2
     ends = [(frame.x(curve.end[0]), frame.y(curve.end[1])) for curve in curves]
-    middles = _spread([y for _, y in ends], height, frame.top, frame.bottom - 12)
-    elements, at = [], frame.right + (20 if len(curves) > 1 else 10)
-    for index, (x, y) in enumerate(ends):
-        if len(curves) > 1:
-            leader = f"M{x:.1f} {y:.1f}L{frame.right + 8:.1f} {middles[index]:.1f}H{frame.right + 16:.1f}"
-            elements.append(element("path", class_=f"leader s{index % SERIES}", d=leader))
-        elements.append(element("circle", class_=f"end f{index % SERIES}", cx=_round(x), cy=_round(y), r=5))
-        first = middles[index] + 4.5 - 8 * (len(labels[index]) - 1)
-        for row, line in enumerate(labels[index]):
-            elements.append(_text(at, _round(first + 16 * row), line, class_="strong" if row == 0 else "plain"))
-    return elements
+    heights = _spread([y for _, y in ends], height, frame.top, frame.bottom - 12)
+    return [(x, y, label_y, label) for (x, y), label_y, label in zip(ends, heights, labels, strict=True)]
 
 
 def _format_end_label(curve: Curve, width: int, axes: Axes, *, lines: int, named: bool) -> list[str]:
@@ -317,28 +276,18 @@ def _spread(wanted: Sequence[float], gap: float, top: float, bottom: float) -> l
     return [placed[index] + order.index(index) * gap for index in range(len(wanted))]
 
 
-def _draw_legend(curves: Sequence[Curve], width: int) -> tuple[list[Markup], int]:
-    """Return a sample line and the name of each series, in as many rows as needed, and the total height."""
-    elements: list[Markup] = []
+def _place_legend(curves: Sequence[Curve], width: int) -> tuple[list[tuple[float, float, str]], int]:
+    """Return position and name of each series, in as many rows as needed, and the total height."""
+    items: list[tuple[float, float, str]] = []
     x, row = 0.0, 0
-    for index, curve in enumerate(curves):
+    for curve in curves:
         label = _fit_text(curve.name, min(240, width - 40))
         needed = 28 + _estimate_width(label) + 20
         if x and x + needed - 20 > width:
             x, row = 0.0, row + 1
-        y = 10 + row * _LEGEND_ROW_HEIGHT
-        elements.append(
-            _line(_round(x + 1), y, _round(x + 21), y, class_=f"series s{index % SERIES}", **_dashes(index))
-        )
-        elements.append(_text(_round(x + 28), y + 4.5, label))
+        items.append((x, 10 + row * _LEGEND_ROW_HEIGHT, label))
         x += needed
-    return elements, (row + 1) * _LEGEND_ROW_HEIGHT + 8
-
-
-def _dashes(index: int) -> dict[str, str]:
-    """Return the dash attribute of a series. The first series of each colour is solid."""
-    again = index // SERIES
-    return {"stroke_dasharray": f"{3 * again} {2 + 3 * again}"} if again else {}
+    return items, (row + 1) * _LEGEND_ROW_HEIGHT + 8
 
 
 def _description(curves: Sequence[Curve], axes: Axes) -> str:
@@ -350,18 +299,6 @@ def _description(curves: Sequence[Curve], axes: Axes) -> str:
         return f"{axes.y} over {axes.x}. " + "; ".join(ends) + "."
     ends = (f"{c.name}: {c.end[1]:,} relevant of {c.end[0]:,} fetched ({percent(c.end[1], c.end[0])})" for c in curves)
     return "Relevant pages over pages fetched. " + "; ".join(ends) + "."
-
-
-def _text(x: float, y: float, text: str, **attributes: str | float) -> Markup:
-    return element("text", text, x=x, y=y, **attributes)
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, **attributes: str | float) -> Markup:
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, **attributes)
-
-
-def _round(value: float) -> float:
-    return round(value, 1)
 
 
 _WIDTHS = dict.fromkeys("iIjlftr.,:;|!'()[]/ ·-", 0.4) | dict.fromkeys("mwMW%@…", 1.0)

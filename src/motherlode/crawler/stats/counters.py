@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
-from math import sqrt
+from math import hypot, sqrt
 from typing import Any
 
 import msgspec
@@ -58,7 +58,6 @@ class Counters(msgspec.Struct, kw_only=True):
     """Pairs of the number of first visits and the number of relevant pages, thinned as their number grows."""
 
     def add(self, visit: Visit) -> None:
-        """Count a visit."""
         self.fetched += 1
         self.requests += 1
         self.relevant += visit.relevant - visit.relevant_before
@@ -73,18 +72,13 @@ class Counters(msgspec.Struct, kw_only=True):
             self.gone += visit.refresh == "gone"
         if visit.failure is FailureKind.REDIRECT:
             self.redirects += 1
-        elif visit.failure is FailureKind.NOT_MODIFIED:
-            pass  # an unchanged page is not a failure
-        elif visit.failure is not None:
+        elif visit.failure is not None and visit.failure is not FailureKind.NOT_MODIFIED:
             self.failures[visit.failure.value] = self.failures.get(visit.failure.value, 0) + 1
-        for syntax, statements in visit.counts.items():
-            pages = self.syntaxes.setdefault(syntax, [0, 0])
-            pages[0] += 1
-            pages[1] += statements
-        for syntax, statements in visit.counts_before.items():
-            pages = self.syntaxes.setdefault(syntax, [0, 0])
-            pages[0] -= 1
-            pages[1] -= statements
+        for sign, counts in ((1, visit.counts), (-1, visit.counts_before)):
+            for syntax, statements in counts.items():
+                pages = self.syntaxes.setdefault(syntax, [0, 0])
+                pages[0] += sign
+                pages[1] += sign * statements
         for problem in visit.problems:
             self.note_problem(f"{problem.syntax.value if problem.syntax else 'page'}: {_generalize(problem.message)}")
         if not visit.refresh:
@@ -92,10 +86,8 @@ class Counters(msgspec.Struct, kw_only=True):
 
     def note_problem(self, problem: str) -> None:
         """Count a problem. Problems of more than 200 kinds are counted as "others"."""
-        if problem in self.problems or len(self.problems) < 200:
-            self.problems[problem] = self.problems.get(problem, 0) + 1
-        else:
-            self.problems["others"] = self.problems.get("others", 0) + 1
+        kind = problem if problem in self.problems or len(self.problems) < 200 else "others"
+        self.problems[kind] = self.problems.get(kind, 0) + 1
 
     def _extend_curve(self) -> None:
         """Add the current point to the curve, and keep the curve at a few hundred evenly spaced points."""
@@ -117,22 +109,10 @@ class Counters(msgspec.Struct, kw_only=True):
 
     def summary(self) -> dict[str, Any]:
         """Return the counters for the JSON output."""
-        return {
-            "fetched": self.fetched,
-            "relevant": self.relevant,
+        sums = {name: getattr(self, name) for name in _COUNTERS if name != "links"}
+        return sums | {
             "harvest_rate": round(self.harvest_rate, 4),
-            "quads": self.quads,
-            "bytes": self.bytes,
             "seconds": round(self.seconds, 3),
-            "requests": self.requests,
-            "heads": self.heads,
-            "refreshed": self.refreshed,
-            "unchanged": self.unchanged,
-            "changed": self.changed,
-            "gone": self.gone,
-            "redirects": self.redirects,
-            "duplicates": self.duplicates,
-            "outages": self.outages,
             "outage_seconds": round(self.outage_seconds, 3),
             "no_network_since": self.no_network_since,
             "unfinished": dict(sorted(Counter(self.unfinished.values()).items())),
@@ -153,18 +133,15 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
     whole = Counters(
         seconds=max((part.seconds for part in parts), default=0.0),
         outage_seconds=max((part.outage_seconds for part in parts), default=0.0),
-        no_network_since=min(
-            (part.no_network_since for part in parts if part.no_network_since is not None), default=None
-        ),
+        no_network_since=min((since for part in parts if (since := part.no_network_since) is not None), default=None),
     )
     for part in parts:
         for name in _COUNTERS:
             setattr(whole, name, getattr(whole, name) + getattr(part, name))
         whole.unfinished |= part.unfinished
-        for kind, count in part.failures.items():
-            whole.failures[kind] = whole.failures.get(kind, 0) + count
-        for problem, count in part.problems.items():
-            whole.problems[problem] = whole.problems.get(problem, 0) + count
+        for counts, added in ((whole.failures, part.failures), (whole.problems, part.problems)):
+            for name, count in added.items():
+                counts[name] = counts.get(name, 0) + count
         for syntax, (pages, statements) in part.syntaxes.items():
             sums = whole.syntaxes.setdefault(syntax, [0, 0])
             sums[0] += pages
@@ -238,7 +215,6 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def high(self) -> float:
-        """Upper bound."""
         return min(float(self.urls), max(self.finds + _Z_95 * self.deviation, self._max_missed))
 
     @property
@@ -275,17 +251,15 @@ def sum_of_estimates(parts: Iterable[Estimate]) -> Estimate:
     5.0
     """
     known = list(parts)
-    urls = sum(part.urls for part in known)
-    return Estimate(
-        finds=sum(part.finds for part in known),
-        deviation=sqrt(sum(part.deviation**2 for part in known)),
-        tried=sum(part.tried for part in known),
-        tried_deviation=sqrt(sum(part.tried_deviation**2 for part in known)),
-        urls=urls,
-        growth=sum(part.growth * part.urls for part in known) / urls if urls else 0.0,
-        requests=sum(part.requests for part in known),
-        found=sum(part.found for part in known),
-    )
+    sums: dict[str, Any] = {
+        name: sum(getattr(part, name) for part in known) for name in ("finds", "tried", "urls", "requests", "found")
+    }
+    deviations: dict[str, Any] = {
+        name: hypot(*(getattr(part, name) for part in known)) for name in ("deviation", "tried_deviation")
+    }
+    urls = sums["urls"]
+    growth = sum(part.growth * part.urls for part in known) / urls if urls else 0.0
+    return Estimate(**sums, **deviations, growth=growth)
 
 
 _Tally = list[float]
@@ -333,7 +307,6 @@ class Estimator:
         self._state = _State()
 
     def add(self, visit: Visit) -> None:
-        """Record a visit."""
         if visit.refresh:
             return
         state, relevant = self._state, int(visit.relevant)
@@ -359,9 +332,8 @@ class Estimator:
     def estimate(self, waiting: Iterable[tuple[str, str, int]]) -> Estimate:
         """Return the estimate for the waiting URLs, given as arm, host and number of URLs. Revisits do not count."""
         state, links = self._state, self._sum_linked()
-        base = min(
-            0.5, _estimate_rate(links, _estimate_rate(state.seeds, 0.5))
-        )  # a policy picks the best URLs first, so waiting URLs are not better
+        # a policy picks the best URLs first, so waiting URLs are not better
+        base = min(0.5, _estimate_rate(links, _estimate_rate(state.seeds, 0.5)))
         untried: dict[str, int] = {}
         finds = variance = doubt = sure = sure_variance = 0.0
         urls = 0
@@ -374,9 +346,8 @@ class Estimator:
                 untried[host] = untried.get(host, 0) + count
                 continue
             known = record[0] + _PRIOR_REQUESTS
-            mean, spread = _compute_beta_binomial(
-                count, _estimate_rate(record, self._expected_rate(host, base)), known=known
-            )
+            rate = _estimate_rate(record, self._expected_rate(host, base))
+            mean, spread = _compute_beta_binomial(count, rate, known=known)
             finds += mean
             variance += spread * spread
             mean, spread = _compute_beta_binomial(count, _estimate_rate(record, 0.0), known=known)
@@ -411,11 +382,9 @@ class Estimator:
         return _estimate_rate(state.hosts[host], _estimate_rate(first_tries, base))
 
     def dump(self) -> bytes:
-        """Serialize the state."""
         return msgspec.msgpack.encode(self._state)
 
     def load(self, state: bytes) -> None:
-        """Restore the state from an earlier `dump`."""
         self._state = msgspec.msgpack.decode(state, type=_State)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -101,7 +102,11 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
         hosts=tuple(host for part in parts for host in part.hosts),
         known_urls=sum(part.known_urls for part in parts),
         refused=dict(refused),
-        withheld=_sum_withheld([part.withheld for part in parts]),
+        withheld=Withheld(  # each domain belongs to one shard
+            domains=sum(part.withheld.domains for part in parts),
+            hosts=sum(part.withheld.hosts for part in parts),
+            urls=sum(part.withheld.urls for part in parts),
+        ),
         disk=whole.disk,
         store_bytes=sum(part.store_bytes for part in parts),
         sinks=sinks,
@@ -113,8 +118,7 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
 def _read_stats(folder: CrawlFolder) -> CrawlStats:
     if not folder.frontier.exists():
         return CrawlStats(totals=Counters(), hosts=(), known_urls=0, refused={}, disk=folder.measure_disk_use())
-    storage = LmdbStorage(folder.frontier, read_only=True)
-    try:
+    with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
         saved, frontier = storage.note("totals"), storage.note("frontier")
         left, dried_out = _decode_estimate(storage.note("estimate"))
         state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
@@ -132,27 +136,13 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
             left=left,
             dried_out=dried_out,
         )
-    finally:
-        storage.close()
-
-
-def _sum_withheld(parts: Sequence[Withheld]) -> Withheld:
-    """Add up the withheld URLs of shards. Each domain belongs to one shard."""
-    return Withheld(
-        domains=sum(part.domains for part in parts),
-        hosts=sum(part.hosts for part in parts),
-        urls=sum(part.urls for part in parts),
-    )
 
 
 def count_waiting_revisits(folder: CrawlFolder) -> int:
     """Return the number of revisits that a refresh queued and that are still waiting."""
-    storage = LmdbStorage(folder.frontier, read_only=True)
-    try:
+    with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
         waiting = sum(count for arm, _, count in storage.waiting() if is_revisit_arm(arm))
         return waiting + sum(entry.is_revisit for _, entry in storage.postponed())
-    finally:
-        storage.close()
 
 
 def _decode_estimate(note: bytes | None) -> tuple[Estimate | None, bool]:
@@ -192,10 +182,7 @@ def _merge_sink_states(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def read_visits(folder: CrawlFolder) -> Iterator[Visit]:
     """Yield all recorded visits in order."""
     folder.require()
-    storage = LmdbStorage(folder.frontier, read_only=True)
-    try:
+    with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
         decode = msgspec.msgpack.Decoder(Visit).decode
         for record in storage.visits():
             yield decode(record)
-    finally:
-        storage.close()

@@ -1,9 +1,4 @@
-"""Connections of the HTTP client: file descriptor limits, one connection, the connector and the pool.
-
-`Connection` sends one request after the other and enforces the timeouts of each. `Connector` is the only code that
-opens connections: directly, behind the address guard, or through the user's proxy. `ConnectionPool` keeps idle
-connections for the next request to the same endpoint.
-"""
+"""Connections of the HTTP client: file descriptor limits, one connection, the connector and the pool."""
 
 from __future__ import annotations
 
@@ -82,13 +77,11 @@ class ConnectionOwner(Protocol):
 
 
 class Connection(asyncio.Protocol):
-    """An HTTP/1.1 connection.
-
-    `is_reusable` is true only between two responses, and only if the last response allows another request.
-    """
+    """An HTTP/1.1 connection: sends one request after the other and enforces the timeouts of each."""
 
     def __init__(self, *, read_timeout: float, owner: ConnectionOwner) -> None:
         self.is_reusable = False
+        """Another request may be sent. False while a response is awaited."""
         self.has_response = False
         """At least one byte of the response to the last request has arrived."""
         self._read_timeout = read_timeout
@@ -129,20 +122,14 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def _discard_unsent(self) -> None:
-        """Make the kernel drop the unsent bytes of a request that got no response.
-
-        Otherwise it keeps them, and delivers them when the network is back, together with newer requests.
-        """
+        """Make the kernel drop the unsent bytes of a request. Otherwise it sends them when the network is back."""
         sock = None if self._transport is None else self._transport.get_extra_info("socket")
         if sock is not None:
             with suppress(OSError):  # the socket is closed already
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
 
     def _check_timeouts(self) -> None:
-        """Fail the request if a limit has passed, else set the timer again.
-
-        One timer serves both limits. Incoming data does not move the timer; it is set again only when it fires.
-        """
+        """Fail the request if a limit has passed, else set the timer again. Incoming data does not move the timer."""
         now = self._loop.time()
         if self._transport is not None and self._transport.get_write_buffer_size():
             self._last_activity = now  # the server is still reading the request
@@ -235,7 +222,7 @@ class Endpoint(NamedTuple):
 
 
 class Connector:
-    """Opens connections: directly, behind the address guard, or through the user's proxy."""
+    """The only code that opens connections: directly, behind the address guard, or through the user's proxy."""
 
     def __init__(self, guard: AddressGuard, tls: TlsContexts, *, proxy: Proxy | None, timeout: float) -> None:
         self._guard = guard
@@ -309,7 +296,7 @@ _CLOSE_TIMEOUT_SECONDS = 2.0
 
 
 class ConnectionPool:
-    """Sends requests over an idle connection to the endpoint, or over a new one."""
+    """Sends requests over an idle connection to the endpoint, or over a new one. Keeps idle connections for a while."""
 
     def __init__(self, connector: Connector, *, read_timeout: float) -> None:
         self._connector = connector
@@ -383,7 +370,6 @@ class ConnectionPool:
             self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep)
 
     def _sweep(self) -> None:
-        """Close the connections that have been idle for too long."""
         loop = asyncio.get_running_loop()
         before = loop.time() - KEEPALIVE_SECONDS
         while self._idle_since:

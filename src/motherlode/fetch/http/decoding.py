@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeAlias
 
 import brotli
 import zstandard
@@ -49,19 +50,8 @@ class Decoder(Protocol):
     def feed(self, data: bytes, max_bytes: int) -> bytes: ...
 
 
-class _Stream(Protocol):
-    """Decodes one member."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    @property
-    def unconsumed_tail(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_bytes: int, /) -> bytes: ...
+_Stream: TypeAlias = "zlib._Decompress | _ZstdFrame | _BrotliStream"
+"""Decodes one member."""
 
 
 class MemberDecoder:
@@ -131,28 +121,6 @@ class MemberDecoder:
         return decoded, len(step) - len(stream.unused_data)
 
 
-def gzip_decoder() -> MemberDecoder:
-    return MemberDecoder(_find_gzip_start, _new_deflate_stream)
-
-
-def deflate_decoder() -> MemberDecoder:
-    """Return a decoder of deflate, with the zlib header of RFC 1950 or, as many servers send it, without."""
-    return MemberDecoder(_find_deflate_start, _new_deflate_stream)
-
-
-def zstd_decoder() -> MemberDecoder:
-    library = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW_BYTES)
-    return MemberDecoder(_find_zstd_start, lambda: _ZstdFrame(library.decompressobj()))
-
-
-def brotli_decoder() -> MemberDecoder:
-    return MemberDecoder(_find_only_stream, _BrotliStream)
-
-
-def _new_deflate_stream() -> _Stream:
-    return zlib.decompressobj(-zlib.MAX_WBITS)
-
-
 def _find_gzip_start(data: bytes, offset: int, members: int) -> int | None:
     """Return the offset after the header of a member, and after checksum and length of the member before it."""
     start = _skip_gzip_header(data, offset + _GZIP_TRAILER_BYTES if members else offset)
@@ -186,6 +154,7 @@ def _skip_gzip_fields(data: bytes, offset: int, flags: int) -> int:
 
 
 def _find_deflate_start(data: bytes, offset: int, members: int) -> int | None:
+    """Skip the zlib header of RFC 1950. Many servers send deflate without it."""
     if members:
         return _NO_MEMBER
     head = data[offset : offset + 2]
@@ -193,10 +162,6 @@ def _find_deflate_start(data: bytes, offset: int, members: int) -> int | None:
         return None
     has_header = head[0] & 0x8F == 8 and not head[1] & 0x20 and int.from_bytes(head, "big") % 31 == 0
     return offset + 2 if has_header else offset
-
-
-def _find_only_stream(data: bytes, offset: int, members: int) -> int | None:
-    return _NO_MEMBER if members else offset
 
 
 def _find_zstd_start(data: bytes, offset: int, members: int) -> int | None:
@@ -284,6 +249,20 @@ class _BrotliStream:
         self._bytes_to_skip = skipped
 
 
+def _new_deflate_stream() -> _Stream:
+    return zlib.decompressobj(-zlib.MAX_WBITS)
+
+
+def zstd_decoder() -> MemberDecoder:
+    library = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW_BYTES)
+    return MemberDecoder(_find_zstd_start, lambda: _ZstdFrame(library.decompressobj()))
+
+
+gzip_decoder = partial(MemberDecoder, _find_gzip_start, _new_deflate_stream)
+deflate_decoder = partial(MemberDecoder, _find_deflate_start, _new_deflate_stream)
+brotli_decoder = partial(MemberDecoder, lambda data, offset, members: _NO_MEMBER if members else offset, _BrotliStream)
+
+
 # The decoder of a Content-Encoding -----------------------------------------------------------------------------------
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
@@ -295,8 +274,7 @@ _CHAIN_RATIO = 8
 _MAX_CODINGS = 4
 _FRAMING_BYTES = 1 << 16
 _IGNORED_CODINGS = ("none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit", "aws-chunked")
-"""Values that browsers ignore. Some servers write the charset or "no coding" into the header. aws-chunked is a coding
-of uploads that some object stores announce in responses as well."""
+"""Values that browsers ignore: no coding, charsets, and a coding of uploads that some object stores announce."""
 
 
 def max_encoded_bytes(decoded_bytes: int) -> int:
@@ -360,9 +338,6 @@ def content_codings(headers: Mapping[str, str]) -> str:
     """Return the codings of a body in the order of their application: content codings, then transfer codings.
 
     "chunked" and unknown transfer codings are left out. Browsers know no other transfer coding at all.
-
-    >>> content_codings({"content-encoding": "br", "transfer-encoding": "gzip, chunked"})
-    'br, gzip'
     """
     content, transfer = headers.get("content-encoding", ""), headers.get("transfer-encoding", "chunked").lower()
     if transfer == "chunked":
@@ -375,10 +350,6 @@ def decoder_for(codings: str) -> Decoder | None:
     """Return a decoder of one or several codings (RFC 9110, 8.4), or None if the body is used as it is.
 
     If one coding is unknown, none is decoded, as in browsers: most such servers have encoded nothing at all.
-
-    >>> import zlib
-    >>> decoder_for("gzip").feed(zlib.compress(b"hello", wbits=31), 3)
-    b'hel'
     """
     names = [name.strip() for name in codings.lower().split(",")]
     if len(names) > _MAX_CODINGS or not all(name in _DECODERS for name in names):

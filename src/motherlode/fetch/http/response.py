@@ -1,8 +1,4 @@
-"""From a response to a page or a failure. The HTTP client and the replay of WARC files share this code.
-
-`failure_from_status` says what a status means, `is_useless` whether the body can contain data or links.
-`ResponseReader` receives one response piece by piece.
-"""
+"""From a response to a page or a failure. The HTTP client and the replay of WARC files share this code."""
 
 from __future__ import annotations
 
@@ -23,25 +19,17 @@ from motherlode.www.urls import resolve, resolve_as_written
 
 _REDIRECT_STATUSES = frozenset({300, 301, 302, 303, 307, 308})
 """Includes 300, whose Location is the server's choice (RFC 9110, 15.4.1). Excludes 305, which names a proxy."""
-_KIND_BY_STATUS = {
-    304: FailureKind.NOT_MODIFIED,
-    401: FailureKind.FORBIDDEN,
-    402: FailureKind.FORBIDDEN,
-    403: FailureKind.FORBIDDEN,
-    404: FailureKind.NOT_FOUND,
-    407: FailureKind.FORBIDDEN,
-    408: FailureKind.SERVER_ERROR,
-    410: FailureKind.NOT_FOUND,
-    421: FailureKind.SERVER_ERROR,
-    425: FailureKind.SERVER_ERROR,
-    429: FailureKind.TOO_MANY,
-    451: FailureKind.FORBIDDEN,
-    503: FailureKind.UNAVAILABLE,
-    509: FailureKind.UNAVAILABLE,
-    529: FailureKind.UNAVAILABLE,
+_STATUSES_BY_KIND = {
+    FailureKind.NOT_MODIFIED: (304,),
+    FailureKind.FORBIDDEN: (401, 402, 403, 407, 451),
+    FailureKind.NOT_FOUND: (404, 410),
+    FailureKind.SERVER_ERROR: (408, 421, 425),
+    FailureKind.TOO_MANY: (429,),
+    FailureKind.UNAVAILABLE: (503, 509, 529),
 }
 """408, 421 and 425 say nothing about the page: the same request may succeed over another connection, or later (RFC
 9110, 15.5.9 and 15.5.20; RFC 8470, 5.2). 509 and 529 are in no RFC: hosting services send them to limit requests."""
+_KIND_BY_STATUS = {status: kind for kind, statuses in _STATUSES_BY_KIND.items() for status in statuses}
 _KIND_BY_CLASS = {1: FailureKind.PROTOCOL, 3: FailureKind.REDIRECT_BROKEN, 4: FailureKind.CLIENT_ERROR}
 """Every other status is a server error, undefined ones included (RFC 9110, 15)."""
 _SECONDS = re.compile(r"([0-9]+)(?:\.[0-9]*)?\s*(?:s|secs?|seconds?)?", re.IGNORECASE)
@@ -75,7 +63,7 @@ def failure_from_status(url: str, status: int, headers: Mapping[str, str]) -> Fa
 
 
 def _redirect_target(url: str, given: str) -> str:
-    """Return the target of a Location header, or "" if there is none or it is the URL itself."""
+    """Return the target of a Location header, or "" if it has none or leads to the same URL."""
     location = resolve(url, given) if given else None
     if location == url:  # canonicalization may have removed a session id, without which the server redirects endlessly
         location = resolve_as_written(url, given)
@@ -115,22 +103,14 @@ def is_useless(content_type: str, head: bytes) -> bool:
 
 
 def is_useful(content_type: str, useful: tuple[str, ...]) -> bool:
-    """Return whether the user has an extractor for the media type, or for its family.
-
-    >>> is_useful("image/png; x=y", ("image/*",)), is_useful("image/png", ("image/gif",))
-    (True, False)
-    """
+    """Return whether the user has an extractor for the media type, or for its family."""
     media_type = essence(content_type)
     return any(fits(pattern, media_type) for pattern in useful)
 
 
 @lru_cache(maxsize=1024)
 def is_suspect(content_type: str) -> bool:
-    """Return true if a body of this content type is useless unless its first bytes show otherwise.
-
-    >>> is_suspect("image/png"), is_suspect("text/html")
-    (True, False)
-    """
+    """Return true if a body of this content type is useless unless its first bytes show otherwise."""
     media_type = essence(content_type)
     if media_type == _UNKNOWN_BINARY:
         return False

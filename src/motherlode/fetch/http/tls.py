@@ -102,10 +102,7 @@ _SHORT_STEP_BYTES = 1 << 14
 
 
 class TlsProtocol(asyncio.Protocol):
-    """Connects an application protocol to a transport through TLS.
-
-    The application's `connection_made` is called when the handshake is complete.
-    """
+    """Connects an application protocol to a transport through TLS when the handshake is complete."""
 
     def __init__(self, application: asyncio.Protocol, stream: TlsStream) -> None:
         self.application = application
@@ -241,11 +238,8 @@ class _TlsTransport(asyncio.Transport):
 # SSL contexts --------------------------------------------------------------------------------------------------------
 
 _CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:RSA+AESGCM:RSA+AES:!aNULL:!eNULL:!aDSS:!AESCCM:!PSK:!SRP"
-"""Ciphers for TLS 1.2, best first, as in browsers.
-
-Python's own list lacks RSA key exchange and SHA-1 records, and some old servers offer nothing else. It contains DHE,
-which only hostile servers need: DHE keys may have 10,000 bits, and one of 8,192 bits blocks the process for 0.25 s.
-"""
+"""Ciphers for TLS 1.2, best first, as in browsers. Python's own list lacks RSA key exchange and SHA-1 records, and some
+old servers offer nothing else. It contains DHE, whose keys may block the process: one of 8,192 bits takes 0.25 s."""
 _LEGACY_SERVER_CONNECT = 0x4
 """ssl.OP_LEGACY_SERVER_CONNECT of Python 3.12. Browsers accept servers older than RFC 5746. The missing extension
 protects requests with secrets, and ours have none."""

@@ -74,11 +74,7 @@ def new_id() -> str:
 
 
 def digest_of(data: bytes) -> str:
-    """Return a digest in the notation of most archives.
-
-    >>> digest_of(b"")
-    'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
-    """
+    """Return a digest in the notation of most archives."""
     return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
 
 
@@ -248,11 +244,6 @@ def _warc_response(fetched: Fetched, status: int) -> WarcResponse:
     )
 
 
-def _is_shared(response: WarcResponse) -> bool:
-    """Return whether the body is written only once per file."""
-    return len(response.body) >= _MIN_SHARED_BYTES and not response.truncated
-
-
 class WarcFile:
     """Appends records to a file. Related records are written with one call, so a kill cuts at most the last ones."""
 
@@ -263,6 +254,7 @@ class WarcFile:
         self._common_fields: tuple[Field, ...] = ()
         """Fields that every record gets."""
         self._bodies: OrderedDict[str, Original] = OrderedDict()
+        """Digest of a long body → the record that contains it."""
         if about is not None:
             info = new_id()
             self._write(info_record(info, name=path.name, at=time.time(), about=about))
@@ -271,18 +263,16 @@ class WarcFile:
     def append(self, response: WarcResponse, request: bytes = b"") -> None:
         """Append a response, and the request for it if one was sent."""
         record = new_id()
-        original = self._bodies.get(digest_of(response.body)) if _is_shared(response) else None
+        is_shared = len(response.body) >= _MIN_SHARED_BYTES and not response.truncated
+        digest = digest_of(response.body) if is_shared else ""
+        original = self._bodies.get(digest)
         data = response_record(response, record, original=original, more=self._common_fields)
         if request:
             data += request_record(response, request, record, more=self._common_fields)
         self._write(data)
-        if _is_shared(response):
-            self._remember_body(response, record)
-
-    def _remember_body(self, response: WarcResponse, record: str) -> None:
-        digest = digest_of(response.body)
-        self._bodies.setdefault(digest, Original(record=record, url=response.url, date=response.date))
-        self._bodies.move_to_end(digest)
+        if is_shared:
+            self._bodies[digest] = original or Original(record=record, url=response.url, date=response.date)
+            self._bodies.move_to_end(digest)
         if len(self._bodies) > _MAX_SHARED_BODIES:
             self._bodies.popitem(last=False)
 
@@ -340,14 +330,11 @@ class WarcArchive:
 
     def _write(self, request: Request, response: WarcResponse) -> None:
         if self._file is None or self._file.size > self._max_file_bytes:
-            self._file = self._next_file()
+            if self._file is not None:
+                self._file.close()
+            self._number += 1
+            self._file = WarcFile(self._folder / f"crawl-{self._number:05d}.warc.gz", about=self._about)
         self._file.append(response, b"" if self._serialize is None else self._serialize(request))
-
-    def _next_file(self) -> WarcFile:
-        if self._file is not None:
-            self._file.close()
-        self._number += 1
-        return WarcFile(self._folder / f"crawl-{self._number:05d}.warc.gz", about=self._about)
 
     def close(self) -> None:
         self._thread.shutdown(wait=True)

@@ -100,16 +100,16 @@ def _groups(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
 def _quad_row(quad: ox.Quad) -> tuple[str | None, ...]:
     graph = str(quad.graph_name)[1:-1]  # the graph of a page is always an IRI
     subject = quad.subject.value if isinstance(quad.subject, ox.NamedNode) else str(quad.subject)
-    return (subject, quad.predicate.value, *_object(quad.object), graph, graph.partition("#graph=")[0])
-
-
-def _object(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> tuple[str, str, str | None, str | None]:
+    term, datatype, language = quad.object, None, None
     if isinstance(term, ox.Literal):
         direction = f"--{term.direction}" if term.direction is not None else ""
-        return term.value, "literal", term.datatype.value, term.language and term.language + direction
-    if isinstance(term, ox.NamedNode):
-        return term.value, "iri", None, None
-    return serialize_term(term), "triple" if isinstance(term, ox.Triple) else "blank", None, None
+        value, kind, datatype = term.value, "literal", term.datatype.value
+        language = term.language and term.language + direction
+    elif isinstance(term, ox.NamedNode):
+        value, kind = term.value, "iri"
+    else:
+        value, kind = serialize_term(term), "triple" if isinstance(term, ox.Triple) else "blank"
+    return (subject, quad.predicate.value, value, kind, datatype, language, graph, graph.partition("#graph=")[0])
 
 
 def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:

@@ -95,8 +95,7 @@ def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
         if not create:
             raise
         shutil.rmtree(path)
-        path.mkdir()
-        index = tantivy.Index(schema(), str(path))
+        return open_index(path, create=True)
     index.register_tokenizer(_ANALYZER_NAME, analyzer())
     return index
 

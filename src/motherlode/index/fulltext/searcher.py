@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -36,7 +36,6 @@ class LinkedFolder:
         self.update_links()
 
     def update_links(self) -> None:
-        """Add links to new files."""
         for file in self._source.iterdir():
             link = self.path / file.name
             if file.suffix != _LOCK_SUFFIX and not link.is_symlink():
@@ -233,64 +232,45 @@ class WordSearcher:
         """Return the best subjects with all words, else with any of them, else with similar words."""
         wanted = [token for part in parse_words(search.words) if not part.excluded for token in part.tokens]
         searcher = self._index.searcher()
-        for query in build_queries(search):
-            found = _find_subjects(searcher, query, search, wanted)
-            if found:
-                return found
-        return []
+        tries = (_find_subjects(searcher, query, search, wanted) for query in build_queries(search))
+        return next(filter(None, tries), [])
 
     def subjects(self, words: str, *, limit: int = 10_000) -> list[tuple[str, str, float]]:
         """Return subject, graph and score of every document with all words, for a join in a SPARQL query."""
-        if limit < 1:  # tantivy rejects it
+        queries = build_queries(Search(words=words))
+        if limit < 1 or not queries:  # tantivy rejects a limit of zero
             return []
         searcher = self._index.searcher()
-        for query in build_queries(Search(words=words))[:1]:
-            found = searcher.search(query, limit=limit, count=False).hits
-            documents = ((float(score), _read_document(searcher, address)) for score, address in found)
-            return [(stored.subject, stored.graph, score) for score, stored in documents]
-        return []
+        found = searcher.search(queries[0], limit=limit, count=False).hits
+        documents = ((float(score), _read_document(searcher, address)) for score, address in found)
+        return [(stored.subject, stored.graph, score) for score, stored in documents]
 
 
 def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, search: Search, wanted: list[str]) -> list[Hit]:
     """Return the subjects of the best documents, up to the limit of the search."""
+    limit = min(search.limit, MAX_RESULTS)
     found: dict[_Key, Hit] = {}
     for number in range(_MAX_ROUNDS):
-        addresses = searcher.search(
-            query, limit=_DOCUMENTS_PER_ROUND, count=False, offset=number * _DOCUMENTS_PER_ROUND
-        ).hits
-        documents = [(float(score), _read_document(searcher, address)) for score, address in addresses]
-        has_more = len(documents) == _DOCUMENTS_PER_ROUND
-        for key, hit in _group_by_subject(documents, search, wanted, known=found).items():
-            hit.has_more_pages = has_more or number > 0
-            found[key] = hit
-        if not has_more or len(found) >= min(search.limit, MAX_RESULTS):
+        start = number * _DOCUMENTS_PER_ROUND
+        addresses = searcher.search(query, limit=_DOCUMENTS_PER_ROUND, count=False, offset=start).hits
+        has_more = len(addresses) == _DOCUMENTS_PER_ROUND
+        pages: dict[_Key, set[str]] = {}  # of the subjects that this round has found
+        for score, address in addresses:
+            stored = _read_document(searcher, address)
+            label = stored.label
+            key = ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
+            if key in pages:
+                pages[key].add(stored.page)
+                found[key].similar_subjects += found[key].subject != stored.subject
+            elif len(found) < limit and key not in found:
+                hit = _make_hit(stored, label, float(score), search, wanted)
+                if hit is not None:
+                    found[key], pages[key] = hit, {stored.page}
+        for key, own in pages.items():
+            found[key].pages, found[key].has_more_pages = len(own), has_more or number > 0
+        if not has_more or len(found) >= limit:
             break
     return list(found.values())
-
-
-def _group_by_subject(
-    documents: Sequence[tuple[float, SubjectDocument]], search: Search, wanted: list[str], known: Collection[_Key]
-) -> dict[_Key, Hit]:
-    """Return the subjects of documents that are not in `known`. Their pages are counted in all of the documents."""
-    room = min(search.limit, MAX_RESULTS) - len(known)
-    found: dict[_Key, Hit] = {}
-    pages: dict[_Key, set[str]] = {}
-    for score, stored in documents:
-        label = stored.label
-        key = ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
-        if key in found:
-            pages[key].add(stored.page)
-            found[key].similar_subjects += found[key].subject != stored.subject
-        elif (
-            len(found) < room
-            and key not in known
-            and (hit := _make_hit(stored, label, score, search, wanted)) is not None
-        ):
-            found[key] = hit
-            pages[key] = {stored.page}
-    for key, hit in found.items():
-        hit.pages = len(pages[key])
-    return found
 
 
 def _read_document(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> SubjectDocument:

@@ -30,9 +30,6 @@ _LENGTH = struct.Struct("<I")
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[tuple[str, list[SubjectDocument]]]).decode
 
-JournalPages = Sequence[tuple[str, Sequence[bytes]]]
-"""IRIs of pages with their documents, encoded by `analysis.encode`."""
-
 
 class PendingPages:
     """The journal: batches of pages that were not committed yet.
@@ -46,7 +43,8 @@ class PendingPages:
         """Size of the journal in bytes."""
         self._compressor = zstandard.ZstdCompressor(level=1)
 
-    def append(self, pages: JournalPages) -> None:
+    def append(self, pages: Sequence[tuple[str, Sequence[bytes]]]) -> None:
+        """Append a batch: IRIs of pages with their documents, encoded by `analysis.encode`."""
         batch = [(page, list(map(msgspec.Raw, documents))) for page, documents in pages]
         frame = self._compressor.compress(_encode(batch))
         with self._path.open("ab") as file:

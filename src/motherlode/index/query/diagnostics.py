@@ -8,13 +8,18 @@ This module moves it back to the token at fault, and recognizes common mistakes.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from motherlode.model.sparql import Token, TokenKind, declared_prefixes, line_and_column, offset_of, tokens
 from motherlode.model.terms import PREFIXES
+
+if TYPE_CHECKING:
+    from motherlode.index.query.service_clause import RewrittenQuery
 
 FORMS = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
 UPDATES = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"})
@@ -24,8 +29,11 @@ _PAIRS = {"{": "}", "(": ")", "[": "]"}
 _MAX_EXPECTED = 8
 _LONGEST_FUNCTION = "ENCODE_FOR_URI"
 """The parser expects it wherever a function call is possible. If a call is there already, its arguments are wrong."""
-_KEYWORDS = frozenset(Path(__file__).with_name("sparql_keywords.txt").read_text(encoding="ascii").split())
+_DATA = json.loads(Path(__file__).with_name("sparql_words.json").read_text(encoding="utf-8"))
+_KEYWORDS = frozenset(_DATA["keywords"].split())
 """The keywords of SPARQL 1.1, and further keywords of the engine."""
+_SENTENCES: dict[str, tuple[str, str]] = {sentence: tuple(said) for sentence, said in _DATA["sentences"].items()}
+"""Sentences in messages of the parser, each with our message and hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +78,17 @@ def error_at(sparql: str, offset: int, message: str, hint: str = "") -> QueryErr
     return QueryError(problem_at(sparql, offset, message, hint))
 
 
-def diagnose(sparql: str, error: str, *, offset: int | None = None) -> QueryProblem:
-    """Explain an error message of the parser. `offset` is the reached position in the user's text."""
+def diagnose(sparql: str, error: str, *, rewritten: RewrittenQuery | None = None) -> QueryProblem:
+    """Explain an error message of the parser. Its position is one in `rewritten`, if given, else in the query."""
     found = tokens(sparql)
     mistakes = (_no_query, _open_string, _unknown_prefix, _unknown_word, _pairs)
     problem = next(filter(None, (mistake(sparql, found) for mistake in mistakes)), None)
     match = _ERROR.match(error)
     if problem is not None or match is None:
         return problem or QueryProblem(error)
-    reached = offset if offset is not None else offset_of(sparql, int(match[1]), int(match[2]))
+    reached = offset_of(rewritten.text if rewritten else sparql, int(match[1]), int(match[2]))
+    if rewritten is not None:
+        reached = rewritten.original_offset(reached)
     if (problem := _explain_sentence(sparql, found, match[3], reached)) is not None:
         return problem
     expected = _parse_expected(match[3])
@@ -184,23 +194,6 @@ def _pairs(sparql: str, found: list[Token]) -> QueryProblem | None:
 
 
 # Mistakes that the parser reports as a sentence.
-
-_SENTENCES = {
-    "The SELECT contains a variable that is unbound": (
-        "a selected variable has no value",
-        "with GROUP BY or an aggregate, every selected variable must be grouped or aggregated: (SAMPLE(?x) AS ?y)",
-    ),
-    "IRI parsing failed": (
-        "this is not an absolute IRI",
-        "write it in full, as in <http://schema.org/name>; spaces and braces must be escaped, as in %20",
-    ),
-    "Duplicated variable name in SELECT": ("a variable is selected twice", "give one of them another name"),
-    "SELECT * is not authorized with GROUP BY": (
-        "SELECT * cannot be grouped",
-        "name the grouped variables and the aggregates: SELECT ?type (COUNT(*) AS ?n)",
-    ),
-    "Prefix not found": ("the prefix is not known", "declare it: PREFIX name: <…>"),
-}
 
 
 def _explain_sentence(sparql: str, found: list[Token], expected_text: str, reached: int) -> QueryProblem | None:

@@ -24,9 +24,8 @@ import pyoxigraph as ox
 
 from motherlode.index.quad_store import QuadStore, StoreResult
 from motherlode.index.query.diagnostics import QueryError, diagnose
-from motherlode.index.query.service_clause import Lookup, RewrittenQuery, rewrite_services
+from motherlode.index.query.service_clause import Lookup, rewrite_services
 from motherlode.index.snapshot import DamagedError, is_damage, store_advice
-from motherlode.model.sparql import offset_of
 from motherlode.runtime import read_frame, write_frame
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
@@ -71,12 +70,11 @@ class QueryExecutor:
                 made.text,
                 functions=made.functions,
                 base=request.base,
-                default_graphs=_graphs(request.default_graphs, request.named_graphs),
-                named_graphs=_graphs(request.named_graphs, request.default_graphs),
+                default_graphs=request.default_graphs,
+                named_graphs=request.named_graphs,
             )
         except SyntaxError as error:
-            message = error.msg or str(error)
-            raise QueryError(diagnose(sparql, message, offset=_offset(message, made))) from error
+            raise QueryError(diagnose(sparql, error.msg or str(error), rewritten=made)) from error
 
     def _lookup(self) -> Lookup | None:
         """Return a function that searches the word index, which it opens when it is called; None without an index."""
@@ -84,7 +82,7 @@ class QueryExecutor:
             return None
 
         def look_up(words: str, limit: int) -> Sequence[tuple[str, str, float]]:
-            from motherlode.index.fulltext import WordSearcher
+            from motherlode.index.fulltext import WordSearcher  # tantivy loads slowly
 
             return WordSearcher(self._words).subjects(words, limit=limit)
 
@@ -96,19 +94,6 @@ class QueryExecutor:
 
     def close(self) -> None:
         self._store.close()
-
-
-def _graphs(own: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the graphs `own` of a request; empty if only `other` is given, None if neither (SPARQL Protocol 2.1.4)."""
-    return () if own is None and other is not None else own
-
-
-def _offset(message: str, made: RewrittenQuery) -> int | None:
-    """Return the offset in the user's text at which the parser stopped; None if the message has no position."""
-    head = message.removeprefix("error at ").partition(": ")[0].split(":")
-    if len(head) != 2 or not all(part.isdigit() for part in head):
-        return None
-    return made.original_offset(offset_of(made.text, int(head[0]), int(head[1])))
 
 
 def isolate_from_network() -> bool:

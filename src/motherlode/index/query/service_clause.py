@@ -287,7 +287,6 @@ class _SearchFunctions:
         self._scores = cache(self._find_scores)
 
     def _find_subjects(self, words: str, limit: int) -> frozenset[tuple[str, str]]:
-        """Return the found subjects with their graphs."""
         return frozenset((subject, graph) for subject, graph, _ in self.found(words, limit))
 
     def _find_scores(self, words: str, limit: int) -> dict[str, float]:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -23,6 +23,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from motherlode.index.page_record import PROVENANCE, PageRecord
+from motherlode.index.segment_files import sync_path
 from motherlode.index.sinks.nquads_sink import PageChange, change_from, drop_nonstandard
 from motherlode.model.terms import PREFIXES, iri_value
 
@@ -30,10 +31,6 @@ _BATCH_SUFFIX = ".batch"
 _ERROR_FILE = "trouble.txt"
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[PageChange]).decode
-
-
-class SpoolFullError(OSError):
-    """More bytes wait for the endpoint than the setting `spool` allows."""
 
 
 class Spool:
@@ -63,7 +60,7 @@ class Spool:
         with self._lock:
             # one batch is always allowed, or a large one could never be sent
             if self._queue and self._bytes + len(data) > self._max_bytes:
-                raise SpoolFullError(
+                raise OSError(
                     f"the spool in {self._folder} is full ({self._bytes:,} bytes): continue with `motherlode resume` "
                     "when the endpoint accepts data again, or raise the sink's key `spool`"
                 )
@@ -112,14 +109,8 @@ class Spool:
         with self._lock:
             paths = [path for path, _ in self._queue]
         for path in [*paths[-64:], self._folder]:  # earlier calls, or the system, have synced the files before
-            try:
-                handle = os.open(path, os.O_RDONLY)
-            except FileNotFoundError:
-                continue  # was sent meanwhile
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            with suppress(FileNotFoundError):  # it was sent meanwhile
+                sync_path(path)
 
 
 def spool_state(folder: Path) -> dict[str, int | str]:
@@ -151,10 +142,7 @@ class EndpointClient:
     """An HTTP client with one persistent connection, for one thread. OSError if there is no response."""
 
     def __init__(self, url: str, *, timeout_seconds: float, headers: Mapping[str, str]) -> None:
-        parts = urlsplit(url)
-        self._host = parts.hostname or ""
-        self._port = parts.port
-        self._secure = parts.scheme == "https"
+        self._url = parts = urlsplit(url)
         self._timeout_seconds = timeout_seconds
         self._headers = dict(headers)
         self.target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -174,8 +162,8 @@ class EndpointClient:
 
     def _send(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> EndpointResponse:
         if self._connection is None:
-            made = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-            self._connection = made(self._host, self._port, timeout=self._timeout_seconds)
+            made = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
+            self._connection = made(self._url.hostname or "", self._url.port, timeout=self._timeout_seconds)
         self._connection.request(method, target, body=body, headers=dict(headers))
         response = self._connection.getresponse()
         text = response.read(_MAX_MESSAGE_BYTES).decode("utf-8", "replace")
@@ -357,18 +345,16 @@ class EndpointSink:
             wait = min(wait * 2, _MAX_BACKOFF_SECONDS)
 
     def _attempt(self, changes: Sequence[PageChange]) -> EndpointResponse | None:
+        response = None
         try:
             response = self._send(self._client, changes)
-        except OSError as error:
-            self._record_error(str(error))
-            return None
-        self._record_error("" if response.is_success else f"{response.status} {response.text[:200]}".strip())
+            error = "" if response.is_success else f"{response.status} {response.text[:200]}".strip()
+        except OSError as failure:
+            error = str(failure)
+        if error != self.last_error:
+            self.last_error = error
+            self._spool.record_error(error)
         return response
-
-    def _record_error(self, last_error: str) -> None:
-        if last_error != self.last_error:
-            self.last_error = last_error
-            self._spool.record_error(last_error)
 
     def _isolate_refused(self, changes: Sequence[PageChange], refusal: EndpointResponse) -> bool:
         """Send pages one by one, then without non-standard statements. Keep a page that is still refused."""

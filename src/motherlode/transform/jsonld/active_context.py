@@ -210,14 +210,7 @@ class CachedContext:
 
 
 class ContextCache:
-    """Keeps the most recently used contexts, limited by their number and by the sum of their weights (terms).
-
-    >>> cache = ContextCache(entries=1, weight=100)
-    >>> for name in "ab":
-    ...     cache.put(name, CachedContext(ActiveContext(), (), 1))
-    >>> cache.get("a") is None, cache.get("b") is None
-    (True, False)
-    """
+    """Keeps the most recently used contexts, limited by their number and by the sum of their weights (terms)."""
 
     def __init__(self, *, entries: int, weight: int) -> None:
         self._entries = entries

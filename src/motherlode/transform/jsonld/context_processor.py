@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from motherlode.transform.jsonld import context_tables
 from motherlode.transform.jsonld.active_context import (
     DOCUMENT,
     ActiveContext,
@@ -14,13 +15,7 @@ from motherlode.transform.jsonld.active_context import (
     ContextOrigin,
     TermDefinition,
 )
-from motherlode.transform.jsonld.context_tables import (
-    BundledContext,
-    ProvidedContext,
-    find_provided,
-    is_bundled,
-    load_context,
-)
+from motherlode.transform.jsonld.context_tables import BundledContext, ProvidedContext
 from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, require, shorten
 from motherlode.transform.jsonld.processor_options import (
     CONTEXT_ENTRIES,
@@ -74,8 +69,6 @@ class ContextProcessor:
         self._sources: dict[str, bytes | None] = {}
         self.initial = _INITIAL_CONTEXTS[options.mode]
 
-    # Called by expansion
-
     def apply_embedded(self, active: ActiveContext, local: Json) -> ActiveContext:
         """Return the context inside an object with `@context` (Expansion, step 9)."""
         origin = ContextOrigin()
@@ -103,7 +96,9 @@ class ContextProcessor:
     ) -> ActiveContext:
         whole_key = (active.serial_number, key, origin.override_protected, propagate)
         found = _CACHE.get(whole_key)
-        if found is not None and all(find_provided(self._contexts, url) == content for url, content in found.sources):
+        if found is not None and all(
+            context_tables.find_provided(self._contexts, url) == content for url, content in found.sources
+        ):
             return found.context
         self._is_document_specific, self._sources = False, {}
         context = self.process(active, local, origin, propagate=propagate)
@@ -115,8 +110,6 @@ class ContextProcessor:
         """Return the weight in the cache: the number of terms, plus a share for the stored texts."""
         texts = [*self._sources, *filter(None, self._sources.values()), key if isinstance(key, str | bytes) else ""]
         return 1 + len(context.terms) + sum(map(len, texts)) // _CHARACTERS_PER_TERM
-
-    # The algorithm
 
     def process(
         self, active: ActiveContext, local: Json, origin: ContextOrigin, *, propagate: bool = True
@@ -152,8 +145,6 @@ class ContextProcessor:
         if self._work > _MAX_WORK:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "the contexts of the document need too much work")
 
-    # Remote contexts
-
     def _apply_remote(self, result: ActiveContext, reference: str, origin: ContextOrigin) -> ActiveContext:
         """Process a remote context (step 5.2)."""
         url = self._resolve_reference(reference, origin.base)
@@ -183,7 +174,7 @@ class ContextProcessor:
         if base is None:
             raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, reference)
         with_scheme = "https://" + reference.lstrip("/")
-        if not self._strict and is_bundled(with_scheme):
+        if not self._strict and context_tables.is_bundled(with_scheme):
             self._is_document_specific = True
             self._notes.add(f"context URL without a scheme, read as {with_scheme}", reference)
             return with_scheme
@@ -193,8 +184,8 @@ class ContextProcessor:
         self._loads += 1
         if self._loads > MAX_REMOTE_LOADS:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "too many remote contexts")
-        self._sources[url] = find_provided(self._contexts, url)
-        return load_context(self._contexts, url)
+        self._sources[url] = context_tables.find_provided(self._contexts, url)
+        return context_tables.load_context(self._contexts, url)
 
     def _record_missing(self, result: ActiveContext, url: str) -> None:
         require(not self._strict, ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, url)
@@ -203,8 +194,6 @@ class ContextProcessor:
         if url.startswith(("http://", "https://")) and is_well_formed(url):
             self._notes.wanted[url] = None
         result.is_incomplete = True
-
-    # Context definitions
 
     def _define(self, result: ActiveContext, context: Node, origin: ContextOrigin) -> None:
         """Process a context definition (steps 5.4 to 5.13)."""

@@ -35,8 +35,6 @@ class Expander:
         self.notes = notes
         self.contexts = contexts
 
-    # Elements
-
     def expand(self, active: ActiveContext, key: ExpandedKey | None, element: Json, *, from_map: bool = False) -> Json:
         """Expand any element. `key` is the active property in `active`; None at the top level and in `@graph`."""
         if element is None:
@@ -101,8 +99,6 @@ class Expander:
             return {"@value": value}
         return {"@value": value, "@type": coercion}
 
-    # IRIs
-
     def expand_id(self, active: ActiveContext, value: str) -> str | None:
         """Expand the value of `@id`: an IRI relative to the document, without the vocabulary mapping."""
         if value[:1] <= " " and self._strips_iris:
@@ -134,8 +130,6 @@ class Expander:
         if stripped != value:
             self.notes.add("white space before an IRI was left out", value, repaired=True)
         return stripped
-
-    # Objects
 
     def _expand_object(self, active: ActiveContext, key: ExpandedKey | None, element: Node, *, from_map: bool) -> Json:
         """Expand an object (steps 6 to 20)."""

@@ -39,12 +39,7 @@ _MAX_SEARCHED_SCRIPTS = 1000
 
 
 class ScriptLocations:
-    """Converts offsets in the content of scripts to positions in the page.
-
-    >>> page = '<p>\\n<script type="application/ld+json">{}</script>'
-    >>> ScriptLocations(page).position(["{}"], 1)
-    (2, 37)
-    """
+    """Converts offsets in the content of scripts to positions in the page."""
 
     def __init__(self, source: str, *, embedded: bool = True) -> None:
         self._source = source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
@@ -109,11 +104,7 @@ class ScriptLocations:
 
 
 def find_sample(content: str, sample: str) -> int:
-    """Return the offset of a string in the text of a block; the first non-space character if it is not found.
-
-    >>> find_sample('{"a": "x\\\\"y"}', 'x"y'), find_sample('{"a": "b c"}', "http://example.org/b c")
-    (7, 7)
-    """
+    """Return the offset of a string in the text of a block; the first non-space character if it is not found."""
     found = _find_spelling(content, sample) if sample else -1
     if found != -1:
         return found
@@ -239,11 +230,7 @@ def _has_content(value: Json) -> bool:
 
 
 def find_undefined_name(value: Json) -> str:
-    """Return a quoted term, type or compact IRI that is used outside any context; "" if there is none.
-
-    >>> find_undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
-    '"C"'
-    """
+    """Return a quoted term, type or compact IRI that is used outside any context; "" if there is none."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -35,7 +35,6 @@ KEYWORDS = CONTAINERS.union(
 )
 
 _KEYWORD_FORM = re.compile(r"@[A-Za-z]+").fullmatch
-_LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*").fullmatch
 _MAX_IRI_CHARACTERS = 65_536
 
 
@@ -54,32 +53,15 @@ def is_blank(value: str) -> bool:
 
 
 def parse_iri(value: str) -> Iri | None:
-    """Return the IRI in a string, repaired if necessary; None if it cannot be repaired or is too long.
-
-    >>> parse_iri("http://example.org/a b").term, parse_iri("a")
-    ('<http://example.org/a%20b>', None)
-    """
+    """Return the IRI in a string, repaired if necessary; None if it cannot be repaired or is too long."""
     found = check(value) if len(value) <= _MAX_IRI_CHARACTERS else None
     return found if found is not None and found.is_valid else None
 
 
 def is_well_formed(value: str) -> bool:
-    """Return whether a string is a valid IRI without repair.
-
-    >>> [is_well_formed(f"http://example.org/{end}") for end in ("a#b", "a#b#c", "a b")]
-    [True, False, False]
-    """
+    """Return whether a string is a valid IRI without repair."""
     found = parse_iri(value)
     return found is not None and not found.is_repaired
-
-
-def is_language_tag(value: str) -> bool:
-    """Return whether a tag has the general form of BCP 47, section 2.2.9.
-
-    >>> is_language_tag("de-AT"), is_language_tag("en_US")
-    (True, False)
-    """
-    return _LANGUAGE_TAG(value) is not None
 
 
 class Mode(Enum):

@@ -107,11 +107,7 @@ class ImageText(Enum):
 
 
 def join_pieces(pieces: Sequence[Piece], images: ImageText) -> str:
-    """Return the text of pieces without leading and trailing white space.
-
-    >>> join_pieces([" see ", Image("a cat", "http://e.org/c"), Image(None, "u:d"), " "], ImageText.ALT_OR_SRC)
-    'see a cat u:d'
-    """
+    """Return the text of pieces without leading and trailing white space."""
     texts = [piece if isinstance(piece, str) else _image_text(piece, images) for piece in pieces]
     return "".join(texts).strip(_TRIMMED)
 
@@ -125,11 +121,7 @@ def _image_text(image: Image, images: ImageText) -> str:
 
 
 def collapse(text: str) -> str:
-    """Return a text with each run of white space replaced by one space, as a browser shows it.
-
-    >>> collapse(" a  \\n b ")
-    'a b'
-    """
+    """Return a text with each run of white space replaced by one space, as a browser shows it."""
     return " ".join(text.split())
 
 
@@ -137,20 +129,12 @@ def collapse(text: str) -> str:
 
 
 def resolve(base: str, reference: str) -> str:
-    """Return the absolute URL of a reference. An absolute reference is returned unchanged.
-
-    >>> resolve("http://example.org/a/b", "../c"), resolve("http://example.org", ""), resolve("http://e.org/", "tel:1")
-    ('http://example.org/c', 'http://example.org', 'tel:1')
-    """
+    """Return the absolute URL of a reference. An absolute reference is returned unchanged."""
     return iri.resolve(base, reference.strip(HTML_SPACE))
 
 
 def read_tag(url: str) -> str:
-    """Return the tag of a rel=tag link: the last segment of its path (microformats.org/wiki/rel-tag).
-
-    >>> read_tag("http://example.org/tags/web+of%20data/?page=2")
-    'web of data'
-    """
+    """Return the tag of a rel=tag link: the last segment of its path (microformats.org/wiki/rel-tag)."""
     path = iri.split(url)[2]
     return unquote(path.rstrip("/").rpartition("/")[2].replace("+", " "))
 
@@ -171,12 +155,12 @@ _WITH_URLS = ",".join(f"[{name}]" for name in _URL_ATTRIBUTES)
 _MAYBE_RELATIVE = re.compile(rf""" (?:{"|".join(_URL_ATTRIBUTES)})="(?!#|https?:)""")
 
 
-class ValuePart(msgspec.Struct, kw_only=True):
+class ValuePart(msgspec.Struct, frozen=True, kw_only=True):
     """One element of the value class pattern."""
 
-    text: str = ""
+    text: str
     """The text for p-* and u-* properties."""
-    moment: str = ""
+    moment: str
     """The text for dt-* properties, which also read the datetime attribute."""
 
 

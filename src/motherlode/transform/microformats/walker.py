@@ -13,6 +13,7 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from motherlode.model import ContentKind
+from motherlode.transform.microformats import value_parsing
 from motherlode.transform.microformats.class_names import (
     NO_NAMES,
     PLAIN_TYPES,
@@ -23,23 +24,7 @@ from motherlode.transform.microformats.class_names import (
     parse_class,
 )
 from motherlode.transform.microformats.dates import find_date, read_time
-from motherlode.transform.microformats.value_parsing import (
-    Image,
-    ImageText,
-    Item,
-    Piece,
-    PropertyElement,
-    Value,
-    ValuePart,
-    add_implied_properties,
-    read_markup,
-    read_moment,
-    read_part,
-    read_plain,
-    read_text,
-    read_url,
-    resolve,
-)
+from motherlode.transform.microformats.value_parsing import Image, Item, Piece, PropertyElement, Value
 from motherlode.www.document import Document
 from motherlode.www.html_ancestors import languages, own_language
 
@@ -67,8 +52,8 @@ class OpenElement(PropertyElement, kw_only=True):
     """The item that this element starts, if any."""
     own: list[PropertySlot] = msgspec.field(default_factory=list)
     """The properties of the item that it starts itself: `class="item fn"` in a classic review."""
-    part: ValuePart | None = None
-    """Its part of the value of the enclosing property (value class pattern)."""
+    part_of: PropertyElement | None = None
+    """The property of whose value it is a part (value class pattern)."""
     is_title: bool = False
     """The part is the title attribute (class value-title)."""
     includes: tuple[str, ...] = ()
@@ -235,7 +220,7 @@ class ItemWalker:
         if is_image:
             src = attributes["src"] or "" if "src" in attributes else None
             alt = attributes["alt"] or "" if "alt" in attributes else None
-            self._pieces.append(Image(alt, None if src is None else resolve(self._base, src)))
+            self._pieces.append(Image(alt, None if src is None else value_parsing.resolve(self._base, src)))
         written = attributes.get("class")
         names = parse_class(written) if written else NO_NAMES
         matters = names is not NO_NAMES and self._matters(names)
@@ -253,7 +238,7 @@ class ItemWalker:
             language=inherited if language is None else language,
         )
         self._classify(opened, names)
-        if opened.slots or opened.item is not None or opened.part is not None:
+        if opened.slots or opened.item is not None or opened.part_of is not None:
             opened.enclosing = opened
         elif opened.includes or language is not None:
             opened.enclosing = self._enclosing()
@@ -300,8 +285,7 @@ class ItemWalker:
             return
         enclosing = self._enclosing()
         if enclosing is not None and enclosing.slots and enclosing.item is None:
-            opened.part, opened.is_title = ValuePart(), is_title
-            enclosing.parts.append(opened.part)
+            opened.part_of, opened.is_title = enclosing, is_title
 
     def _start_item(self, opened: OpenElement, roots: tuple[str, ...], classic_roots: tuple[str, ...]) -> None:
         depth = self._contexts[-1].depth + 1 if self._contexts else 0
@@ -323,8 +307,6 @@ class ItemWalker:
             opened.includes = tuple(references.split())
         self._contexts.append(ItemContext(item=item, classic=classic, depth=depth))
 
-    # The end of an element
-
     def _leave(self) -> None:
         """Process the end of the innermost open element."""
         opened = self._open[-1]
@@ -333,30 +315,24 @@ class ItemWalker:
         self._open.pop()
         self._open_keys.discard(opened.key)
         opened.pieces = self._take_pieces(opened)
-        if opened.part is not None:
-            found = read_part(opened, is_title=opened.is_title)
-            opened.part.text, opened.part.moment = found.text, found.moment
+        if opened.part_of is not None:
+            opened.part_of.parts.append(value_parsing.read_part(opened, is_title=opened.is_title))
         if opened.item is not None:
             for slot in opened.own:
                 self._fill(slot, opened, None)
             complete_times(self._contexts.pop())
-            add_implied_properties(opened.item, opened)
+            value_parsing.add_implied_properties(opened.item, opened)
         for slot in opened.slots:
             self._fill(slot, opened, opened.item)
         if opened.item is not None and not opened.slots:
-            opened.item.plain = self._read_plain_text(opened, opened.item)
+            if _is_bare(opened.item):
+                opened.item.plain = value_parsing.read_plain(opened, None, rel_tag=False)
             siblings = self._contexts[-1].item.children if self._contexts else self.items
             siblings.append(opened.item)
 
-    def _read_plain_text(self, opened: OpenElement, item: Item) -> Value | None:
-        if not _is_bare(item):
-            return None
-        text, from_attribute = read_text(opened)
-        return Value(prefix="p", text=text, from_attribute=from_attribute, language=opened.language)
-
     def _take_pieces(self, opened: OpenElement) -> Sequence[Piece]:
         """Return the text pieces of an element if a value needs them and the limit of text allows it."""
-        uses = len(opened.slots) + len(opened.own) + (opened.part is not None)
+        uses = len(opened.slots) + len(opened.own) + (opened.part_of is not None)
         if opened.item is not None:
             uses += _is_bare(opened.item) or not (opened.item.has_nested or opened.item.is_classic)
         if not uses or self._chars_left < 0:
@@ -395,11 +371,11 @@ class ItemWalker:
 
     def _read_value(self, slot: PropertySlot, opened: OpenElement, item: Item | None) -> Value:
         if slot.prefix == "p":
-            return read_plain(opened, item, rel_tag=slot.rel_tag)
+            return value_parsing.read_plain(opened, item, rel_tag=slot.rel_tag)
         if slot.prefix == "u":
-            return read_url(opened, item)
+            return value_parsing.read_url(opened, item)
         is_markup = slot.prefix == "e"
-        text = opened.text(ImageText.ALT_OR_SRC) if is_markup else read_moment(opened)
+        text = opened.text(value_parsing.ImageText.ALT_OR_SRC) if is_markup else value_parsing.read_moment(opened)
         html = self._read_markup(opened) if is_markup else None
         return Value(prefix=slot.prefix, text=text, html=html, language=opened.language, item=item, item_value=text)
 
@@ -407,7 +383,7 @@ class ItemWalker:
         """Return the markup of an e-* element, or "" beyond the limit of text."""
         if self._chars_left < 0:
             return ""
-        html, cost = read_markup(element)
+        html, cost = value_parsing.read_markup(element)
         self._chars_left -= cost
         if self._chars_left < 0:
             self.limits.add("text beyond the limit was left out")

@@ -38,9 +38,7 @@ class CurieResolver:
         only = context.tokens.get(value)
         if only is not None:
             return [only]
-        tokens = value.split()
-        found = (self.resolve_token(token, context) for token in tokens)
-        return list(dict.fromkeys(term for term in found if term is not None and term[0] == "<"))
+        return [term for term in self.resolve_types(value, context) if term[0] == "<"]
 
     def resolve_types(self, value: str, context: EvaluationContext) -> list[str]:
         """Return the terms of a list of TERMorCURIEorAbsIRI."""

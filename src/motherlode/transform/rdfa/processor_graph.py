@@ -17,16 +17,12 @@ _MAX_ENTRIES = 1_000
 
 
 class ProcessorMessage(Enum):
-    """The classes of messages; each is an error or a warning."""
+    """The classes of messages. All are warnings except `DOCUMENT_ERROR`."""
 
     DOCUMENT_ERROR = "DocumentError"
     UNRESOLVED_CURIE = "UnresolvedCURIE"
     UNRESOLVED_TERM = "UnresolvedTerm"
     PREFIX_REDEFINITION = "PrefixRedefinition"
-
-    @property
-    def is_error(self) -> bool:
-        return self is ProcessorMessage.DOCUMENT_ERROR
 
 
 class ProcessorGraph:
@@ -72,7 +68,8 @@ class ProcessorGraph:
         for message, description in self.messages:
             node = names.fresh()
             yield node, RDF_TYPE, f"<{_RDFA}{message.value}>", ""
-            yield node, RDF_TYPE, f"<{_RDFA}{'Error' if message.is_error else 'Warning'}>", ""
+            is_error = message is ProcessorMessage.DOCUMENT_ERROR
+            yield node, RDF_TYPE, f"<{_RDFA}{'Error' if is_error else 'Warning'}>", ""
             yield node, _DESCRIPTION, literal(description, language="en"), ""
             if page is not None:
                 yield node, f"<{_RDFA}context>", page, ""

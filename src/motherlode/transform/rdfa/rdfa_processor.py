@@ -177,11 +177,6 @@ class RdfaProcessor:
         self._parents = frozenset([element.parent for element in tree.elements])
         """The positions of elements that have descendants in the tree."""
 
-    @property
-    def is_full(self) -> bool:
-        """Whether the limit of statements was reached."""
-        return len(self.statements) >= MAX_STATEMENTS
-
     def run(self) -> None:
         """Apply the rules to all elements; the results are in `statements`."""
         base = f"<{self._tree.base}>"
@@ -243,13 +238,8 @@ class RdfaProcessor:
 
     def _is_plain(self, element: RdfaElement, context: EvaluationContext) -> bool:
         """Whether an element is only a property of the parent object. Most are, and take the fast path."""
-        return not (
-            context.incomplete
-            or element.namespaces
-            or element.parent == -1
-            or self._roles
-            or element.tag in ("head", "body")
-        )
+        is_special = element.parent == -1 or element.tag in ("head", "body")
+        return not (context.incomplete or element.namespaces or is_special or self._roles)
 
     def _add_plain_property(self, element: RdfaElement, context: EvaluationContext) -> None:
         written = element.attributes.get("property")
@@ -261,8 +251,6 @@ class RdfaProcessor:
             predicates = predicates[: self.values.budget.affordable(value, len(predicates))]
         for predicate in predicates:
             self.statements.append((context.object, predicate, value, ""))
-
-    # Steps 5 and 6: subjects and objects
 
     def _read_relations(
         self, element: RdfaElement, context: EvaluationContext
@@ -329,8 +317,6 @@ class RdfaProcessor:
             else:
                 local.object = local.typed = local.object or self._names.fresh()
 
-    # Steps 9 to 14: statements
-
     def _add_relations(self, element: RdfaElement, local: _LocalValues) -> None:
         """Add the statements of relations with an object (step 9), or else the incomplete triples (step 10)."""
         in_list = "inlist" in element.attributes
@@ -338,14 +324,14 @@ class RdfaProcessor:
         if target is None:
             local.object = self._names.fresh()
             if in_list:
-                forward = [IncompleteTriple(collection=local.lists.get(predicate)) for predicate in local.rel or ()]
+                forward = [IncompleteTriple(collection=local.lists.items[predicate]) for predicate in local.rel or ()]
             else:
                 forward = [IncompleteTriple(forward=predicate) for predicate in local.rel or ()]
             local.incomplete = (*forward, *(IncompleteTriple(backward=predicate) for predicate in local.rev or ()))
             return
         for predicate in local.rel or ():
             if in_list:
-                local.lists.get(predicate).append(target)
+                local.lists.items[predicate].append(target)
             else:
                 self.statements.append((subject, predicate, target, ""))
         for predicate in local.rev or ():
@@ -360,7 +346,7 @@ class RdfaProcessor:
             return
         for predicate in predicates[: self.values.budget.affordable(value, len(predicates))]:
             if "inlist" in element.attributes:
-                local.lists.get(predicate).append(value)
+                local.lists.items[predicate].append(value)
             else:
                 self.statements.append((local.subject or "", predicate, value, ""))
 

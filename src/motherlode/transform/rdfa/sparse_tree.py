@@ -1,20 +1,31 @@
-"""The sparse tree that the processing rules visit, and how it is built from XML (XHTML, SVG and others).
+"""The sparse tree that the processing rules visit, and how it is built from HTML and XML (XHTML, SVG and others).
 
-It has the elements with RDFa attributes and their ancestors that change the evaluation context.
+It has the elements with RDFa attributes and their ancestors that change the evaluation context. In HTML, one selector
+finds the elements with an attribute that can start a statement. Other elements matter in two cases: as ancestors of
+these, so the ancestors of each are visited once, and as descendants of a relation without an object, so only there all
+elements with IRI attributes are added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from html import escape
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 from lxml import etree
+from selectolax.lexbor import LexborNode
 
 from motherlode.model import ContentKind
-from motherlode.transform.rdfa.evaluation_context import XHTML1, XHTML5, XML, HostLanguage
+from motherlode.transform.rdfa.evaluation_context import HTML, XHTML1, XHTML5, XML, HostLanguage
+from motherlode.transform.rdfa.xml_fragments import (
+    XML_ATTRIBUTES,
+    read_xml_text,
+    serialize_fragment,
+    serialize_xml_content,
+)
 from motherlode.www.document import Document
+from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import resolve_and_check, without_fragment
 from motherlode.www.media_types import XHTML_NAMESPACE
 from motherlode.www.xml import local_name
@@ -60,13 +71,144 @@ class RdfaTree(msgspec.Struct, frozen=True, kw_only=True):
     """The root first, parents before their children, siblings in document order."""
 
 
+# HTML documents
+
+# A plain list of selectors is faster than `:is()`. It returns an element once per selector that matches.
+_SELECTORS = {
+    Mark.PROPERTIES: "[property]",
+    Mark.TYPES: "[typeof]",
+    Mark.VOCABULARIES: "[vocab]",
+    Mark.RELATIONS: '[rel]:is([rel*=":"], [rel*="license" i], [rel*="describedby" i], [rel~="role" i])',
+    Mark.REVERSE_RELATIONS: "[rev]",
+}
+"""The selector for pages with a mark. Each additional attribute costs a tenth of the time to parse the page.
+
+Most values of `rel` are keywords of HTML such as `stylesheet`, which make no statement without a vocabulary.
+"""
+MARKS = frozenset((*_SELECTORS, Mark.XHTML_RDFA))
+"""A page without any of these marks has no RDFa. In XHTML+RDFa, keywords such as `next` in `rel` are relations."""
+_ANY_RELATION = "[property], [typeof], [rev], [vocab], [rel]"
+_ANY_RESOURCE = f"{_ANY_RELATION}, [role], [about], [resource], [href], [src]"
+_NO_NAMESPACES: Mapping[str, str] = {}
+_HTML_READER = TreeReader(
+    read_text=LexborNode.text, read_html=lambda node: node.inner_html or "", read_markup=serialize_fragment
+)
+
+
+def build_html_tree(document: Document, *, roles: bool) -> RdfaTree | None:
+    """Return the sparse tree, or None for a document without a root."""
+    root = document.html.root
+    if root is None:
+        return None
+    builder = _TreeBuilder(root)
+    for node in _find_starts(document, roles=roles):
+        builder.add(node)
+    return RdfaTree(
+        host=HTML,
+        reader=_HTML_READER,
+        url=without_fragment(document.iri),
+        base=without_fragment(document.iri_base),
+        elements=builder.elements,
+    )
+
+
+def _find_starts(document: Document, *, roles: bool) -> list[LexborNode]:
+    """Return the elements that may start a statement. With a vocabulary, every value of `rel` may."""
+    selector = _selector(document.marks)
+    if "[vocab]" in selector and document.html.css_first("[vocab]") is not None:
+        selector = _ANY_RELATION
+    if roles:
+        selector = f"{selector}, [role]" if selector else "[role]"
+    return document.html.css(selector) if selector else []
+
+
+@lru_cache(maxsize=256)
+def _selector(marks: frozenset[Mark]) -> str:
+    return ", ".join(selector for mark, selector in _SELECTORS.items() if mark in marks)
+
+
+def _is_incomplete(attributes: Mapping[str, str | None]) -> bool:
+    """Whether an element has a relation without an object, which a descendant may supply.
+
+    A relation with a safe CURIE counts, because the CURIE may be unresolvable.
+    """
+    if "rel" not in attributes and "rev" not in attributes:
+        return False
+    if "href" in attributes or "src" in attributes:
+        return False
+    return "resource" not in attributes or (attributes["resource"] or "").lstrip().startswith("[")
+
+
+class _TreeBuilder:
+    """Builds the list of elements, each after its ancestors. Each ancestor is visited once."""
+
+    def __init__(self, root: LexborNode) -> None:
+        self.elements: list[RdfaElement] = []
+        self._positions: dict[int, int] = {}
+        """For each visited element, its position in the list, or that of its nearest ancestor in the list."""
+        self._append(root, root.mem_id, root.attributes, -1)
+        if _is_incomplete(root.attributes):
+            self._add_descendants(root)
+
+    def add(self, node: LexborNode) -> None:
+        """Add an element that may start a statement, and the descendants that may complete its relation."""
+        key = node.mem_id
+        if key in self._positions:
+            return
+        attributes = node.attributes
+        self._append(node, key, attributes, self._add_ancestors(node))
+        if _is_incomplete(attributes):
+            self._add_descendants(node)
+
+    def _add_descendants(self, incomplete: LexborNode) -> None:
+        for node in incomplete.css(_ANY_RESOURCE):
+            key = node.mem_id
+            if key not in self._positions:
+                self._append(node, key, node.attributes, self._add_ancestors(node))
+
+    def _add_ancestors(self, node: LexborNode) -> int:
+        """Add the relevant ancestors that are not in the list yet; return the position of the nearest one."""
+        parent = node.parent
+        position = self._positions.get(parent.mem_id) if parent is not None else 0
+        if position is not None:  # usually a sibling was added before
+            return position
+        unvisited: list[tuple[LexborNode, int]] = []
+        while parent is not None and position is None:
+            unvisited.append((parent, parent.mem_id))
+            parent = parent.parent
+            position = self._positions.get(parent.mem_id) if parent is not None else 0
+        position = position or 0
+        for ancestor, key in reversed(unvisited):
+            attributes = ancestor.attributes
+            for name in attributes:
+                if name in RELEVANT or (name[0] == "x" and name.startswith("xmlns:")):
+                    position = self._append(ancestor, key, attributes, position)
+                    break
+            else:
+                self._positions[key] = position
+        return position
+
+    def _append(self, node: LexborNode, key: int, attributes: dict[str, Any], parent: int) -> int:
+        position = len(self.elements)
+        self._positions[key] = position
+        namespaces = _NO_NAMESPACES
+        for name, value in attributes.items():
+            if name[0] == "x" and (name == "xmlns" or name.startswith("xmlns:")):
+                namespaces = {**namespaces, name.partition(":")[2].lower(): value or ""}
+        if None in attributes.values():  # an attribute without a value has the value ""
+            attributes = {name: value or "" for name, value in attributes.items()}
+        self.elements.append(RdfaElement(node.tag or "", attributes, namespaces, node, parent))
+        return position
+
+
 # XML documents
 
-_XML_ATTRIBUTES = {
-    "{http://www.w3.org/XML/1998/namespace}lang": "xml:lang",
-    "{http://www.w3.org/XML/1998/namespace}base": "xml:base",
-}
 _XHTML = f"{{{XHTML_NAMESPACE}}}"
+_XML_READER = TreeReader(
+    read_text=read_xml_text,
+    read_html=lambda node: serialize_xml_content(node, {}),
+    read_markup=serialize_xml_content,
+)
 
 
 def build_xml_tree(document: Document, root: Any, *, public_id: str) -> RdfaTree:
@@ -77,7 +219,7 @@ def build_xml_tree(document: Document, root: Any, *, public_id: str) -> RdfaTree
         given = root.find(f"{_XHTML}head/{_XHTML}base[@href]")
         base = resolve_and_check(base, given.get("href")).value if given is not None else base
     url = without_fragment(document.iri)
-    return RdfaTree(host=host, reader=_READER, url=url, base=without_fragment(base), elements=_find_elements(root))
+    return RdfaTree(host=host, reader=_XML_READER, url=url, base=without_fragment(base), elements=_find_elements(root))
 
 
 def _choose_host(kind: ContentKind, root: Any, public_id: str) -> HostLanguage:
@@ -111,74 +253,4 @@ def _find_elements(root: Any) -> list[RdfaElement]:
 def _read_attributes(item: Any) -> Mapping[str, str]:
     if not isinstance(item.tag, str):  # an unresolved entity
         return {}
-    return {_XML_ATTRIBUTES.get(name, name): value for name, value in item.attrib.items()}
-
-
-def _read_text(node: Any) -> str:
-    """Return the text content without comments, processing instructions and unresolved entities."""
-    parts = []
-    for event, item in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
-        if event == "start":
-            parts.append(item.text if isinstance(item.tag, str) else "")
-        elif item is not node:
-            parts.append(item.tail)
-    return "".join(filter(None, parts))
-
-
-def _read_markup(node: Any, namespaces: Mapping[str, str]) -> str:
-    """Return an XML literal, which keeps the namespaces in scope (RDFa Core 1.1, section 7.5, step 11)."""
-    parts = [escape(node.text or "", quote=False)]
-    for child in node:
-        if child.tag is not etree.Entity:  # an unresolved entity
-            parts.extend(_serialize(child, namespaces))
-        parts.append(escape(child.tail or "", quote=False))
-    return "".join(parts)
-
-
-_READER = TreeReader(read_text=_read_text, read_html=lambda node: _read_markup(node, {}), read_markup=_read_markup)
-
-
-def _serialize(top: Any, namespaces: Mapping[str, str]) -> list[str]:
-    parts: list[str] = []
-    declared = dict(namespaces)
-    for event, item in etree.iterwalk(top, events=("start-ns", "start", "end", "comment", "pi")):
-        if event == "start-ns":
-            declared[item[0] or ""] = item[1] or ""
-            continue
-        if event == "comment":
-            parts.append(f"<!--{item.text or ''}-->")
-        elif event == "pi":
-            parts.append(f"<?{item.target} {item.text or ''}?>")
-        elif not isinstance(item.tag, str):  # an unresolved entity
-            if event == "start":
-                continue
-        elif event == "start":
-            end = ">" if len(item) or item.text else "/>"
-            parts.append(f"<{_name(item)}{_serialize_attributes(item)}{_serialize_declarations(declared)}{end}")
-            parts.append(escape(item.text or "", quote=False))
-            declared = {}
-            continue
-        elif len(item) or item.text:
-            parts.append(f"</{_name(item)}>")
-        if item is not top:
-            parts.append(escape(item.tail or "", quote=False))
-    return parts
-
-
-def _name(item: Any) -> str:
-    return f"{item.prefix}:{local_name(item)}" if item.prefix else local_name(item)
-
-
-def _serialize_attributes(item: Any) -> str:
-    """Return the attributes of an element in document order."""
-    prefixes = {iri: prefix for prefix, iri in item.nsmap.items() if prefix} if item.attrib else {}
-    parts = []
-    for name, value in item.attrib.items():
-        namespace, _, local = name[1:].rpartition("}") if name[0] == "{" else ("", "", name)
-        prefix = _XML_ATTRIBUTES[name].partition(":")[0] if name in _XML_ATTRIBUTES else prefixes.get(namespace, "")
-        parts.append(f' {prefix}{":" if prefix else ""}{local}="{escape(value)}"')
-    return "".join(parts)
-
-
-def _serialize_declarations(declared: Mapping[str, str]) -> str:
-    return "".join(f' xmlns{":" if prefix else ""}{prefix}="{escape(iri)}"' for prefix, iri in sorted(declared.items()))
+    return {XML_ATTRIBUTES.get(name, name): value for name, value in item.attrib.items()}

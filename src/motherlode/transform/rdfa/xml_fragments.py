@@ -1,4 +1,4 @@
-"""Serialization of the content of an HTML element as a well-formed XML fragment (HTML+RDFa 1.1, section 3.4).
+"""Serialization of the content of an element as a well-formed XML fragment (HTML+RDFa 1.1, section 3.4).
 
 In HTML the namespace of an element depends on its ancestors, not on its `xmlns` attributes. The serializer therefore
 computes the namespaces and declares them anew: on each outermost element, together with the declarations in scope, and
@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 import msgspec
+from lxml import etree
 from selectolax.lexbor import LexborNode
 
 from motherlode.www.media_types import XHTML_NAMESPACE
-from motherlode.www.xml import coerce_ncname, is_ncname
+from motherlode.www.xml import coerce_ncname, is_ncname, local_name
 
 _SVG = "http://www.w3.org/2000/svg"
 _MATHML = "http://www.w3.org/1998/Math/MathML"
@@ -75,10 +77,11 @@ def _serialize(top: LexborNode, outside: _Scope, declared: Mapping[str, str]) ->
 def _serialize_start_tag(node: LexborNode, scope: _Scope, declared: Mapping[str, str]) -> tuple[str, str, _Scope]:
     """Return the name of an element, its attributes and declarations, and the scope of its children."""
     tag = node.tag or ""
-    namespace = _namespace(tag, scope.content)
+    namespace = _OPENED_BY.get(tag, scope.content)
     attributes = {name: value or "" for name, value in node.attributes.items()}
     new = {**declared, **_read_declarations(attributes)}
-    if namespace != XHTML_NAMESPACE and scope.prefixes.get("xlink") != _XLINK and any(map(_is_xlink, attributes)):
+    has_xlink = namespace != XHTML_NAMESPACE and any(name.startswith("xlink:") for name in attributes)
+    if has_xlink and scope.prefixes.get("xlink") != _XLINK:
         new["xlink"] = _XLINK
     prefixes = {**scope.prefixes, **new} if new else scope.prefixes
     written = "".join(
@@ -88,8 +91,7 @@ def _serialize_start_tag(node: LexborNode, scope: _Scope, declared: Mapping[str,
     )
     if namespace != scope.default:
         new[""] = namespace
-    for prefix, iri in sorted(new.items()):
-        written += f' xmlns{":" if prefix else ""}{prefix}="{_escape_text(iri, quote=True)}"'
+    written += _serialize_declarations(new)
     return _qualified_name(tag, prefixes), written, _Scope(_child_namespace(tag, namespace), namespace, prefixes)
 
 
@@ -102,10 +104,6 @@ def _can_be_declared(prefix: str, iri: str) -> bool:
     return bool(iri) and is_ncname(prefix) and prefix not in _RESERVED
 
 
-def _is_xlink(name: str) -> bool:
-    return name.startswith("xlink:")
-
-
 def _content_namespace(node: LexborNode) -> str:
     """Return the namespace of the content of an element, which depends on its ancestors."""
     path: list[str] = []
@@ -115,12 +113,8 @@ def _content_namespace(node: LexborNode) -> str:
         ancestor = ancestor.parent
     content = XHTML_NAMESPACE
     for tag in reversed(path):
-        content = _child_namespace(tag, _namespace(tag, content))
+        content = _child_namespace(tag, _OPENED_BY.get(tag, content))
     return content
-
-
-def _namespace(tag: str, around: str) -> str:
-    return _OPENED_BY.get(tag, around)
 
 
 def _child_namespace(tag: str, namespace: str) -> str:
@@ -152,3 +146,81 @@ def _reversed_children(node: LexborNode) -> list[LexborNode]:
         found.append(child)
         child = child.prev
     return found
+
+
+# XML documents
+
+XML_ATTRIBUTES = {
+    "{http://www.w3.org/XML/1998/namespace}lang": "xml:lang",
+    "{http://www.w3.org/XML/1998/namespace}base": "xml:base",
+}
+
+
+def read_xml_text(node: Any) -> str:
+    """Return the text content without comments, processing instructions and unresolved entities."""
+    parts = []
+    for event, item in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            parts.append(item.text if isinstance(item.tag, str) else "")
+        elif item is not node:
+            parts.append(item.tail)
+    return "".join(filter(None, parts))
+
+
+def serialize_xml_content(node: Any, namespaces: Mapping[str, str]) -> str:
+    """Return an XML literal, which keeps the namespaces in scope (RDFa Core 1.1, section 7.5, step 11)."""
+    parts = [escape(node.text or "", quote=False)]
+    for child in node:
+        if child.tag is not etree.Entity:  # an unresolved entity
+            parts.extend(_serialize_xml(child, namespaces))
+        parts.append(escape(child.tail or "", quote=False))
+    return "".join(parts)
+
+
+def _serialize_xml(top: Any, namespaces: Mapping[str, str]) -> list[str]:
+    parts: list[str] = []
+    declared = dict(namespaces)
+    for event, item in etree.iterwalk(top, events=("start-ns", "start", "end", "comment", "pi")):
+        if event == "start-ns":
+            declared[item[0] or ""] = item[1] or ""
+            continue
+        if event == "comment":
+            parts.append(f"<!--{item.text or ''}-->")
+        elif event == "pi":
+            parts.append(f"<?{item.target} {item.text or ''}?>")
+        elif not isinstance(item.tag, str):  # an unresolved entity
+            if event == "start":
+                continue
+        elif event == "start":
+            end = ">" if len(item) or item.text else "/>"
+            parts.append(f"<{_name(item)}{_serialize_attributes(item)}{_serialize_declarations(declared)}{end}")
+            parts.append(escape(item.text or "", quote=False))
+            declared = {}
+            continue
+        elif len(item) or item.text:
+            parts.append(f"</{_name(item)}>")
+        if item is not top:
+            parts.append(escape(item.tail or "", quote=False))
+    return parts
+
+
+def _name(item: Any) -> str:
+    return f"{item.prefix}:{local_name(item)}" if item.prefix else local_name(item)
+
+
+def _serialize_attributes(item: Any) -> str:
+    """Return the attributes of an element in document order."""
+    prefixes = {iri: prefix for prefix, iri in item.nsmap.items() if prefix} if item.attrib else {}
+    parts = []
+    for name, value in item.attrib.items():
+        namespace, _, local = name[1:].rpartition("}") if name[0] == "{" else ("", "", name)
+        prefix = XML_ATTRIBUTES[name].partition(":")[0] if name in XML_ATTRIBUTES else prefixes.get(namespace, "")
+        parts.append(f' {prefix}{":" if prefix else ""}{local}="{escape(value)}"')
+    return "".join(parts)
+
+
+def _serialize_declarations(declared: Mapping[str, str]) -> str:
+    return "".join(
+        f' xmlns{":" if prefix else ""}{prefix}="{_escape_text(iri, quote=True)}"'
+        for prefix, iri in sorted(declared.items())
+    )

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from motherlode.cluster.grants import AddressGrantTable, BudgetGrants
+from motherlode.cluster.coordinator import AddressGrantTable, BudgetGrants
 from motherlode.frontier import AddressGrant, End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.frontier.host_queue import HostQueue
 from motherlode.model import RequestKind

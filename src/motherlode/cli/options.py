@@ -1,4 +1,4 @@
-"""Usage, help and usage errors of commands.
+"""Usage of commands: options that several of them share, help, and messages for wrong usage.
 
 Typer shows Python types (`<list[Path]>`) and the messages of its validator. This module replaces both by plain words.
 """
@@ -6,12 +6,52 @@ Typer shows Python types (`<list[Path]>`) and the messages of its validator. Thi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
-from motherlode.cli.terminal import typed_flags
+from motherlode.cli.terminal import stop, typed_flags
+from motherlode.crawler import CrawlFolder, JobError
+
+
+def argument(metavar: str, help: str) -> Any:
+    """Return an argument of a command with its name in the usage."""
+    return typer.Argument(metavar=metavar, help=help)
+
+
+def option(metavar: str, help: str, *names: str, **limits: Any) -> Any:
+    """Return an option with a value. Its name is that of the parameter, or one of `names`."""
+    return typer.Option(*names, metavar=metavar, help=help, **limits)
+
+
+def flag(name: str, help: str) -> Any:
+    """Return an option without a value."""
+    return typer.Option(name, help=help)
+
+
+CrawlDir = Annotated[Path, argument("DIR", "The folder of a crawl, running or finished.")]
+OUTPUT = ("-o", "--output")
+AsJson = Annotated[bool, flag("--json", "Print the result as JSON.")]
+Quiet = Annotated[bool, flag("--quiet", "No progress.")]
+Model = Annotated[Path | None, option("FILE|DIR", "Start from the model of another crawl: see docs/models.md.")]
+Allow = Annotated[
+    list[str] | None, option("RANGE", "Allow requests to a private address range, as in 127.0.0.0/8; repeatable.")
+]
+TARGET_HELP = "Which pages are relevant: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'."
+
+
+def open_crawl(path: Path) -> CrawlFolder:
+    """Return the crawl folder, or exit with an error if it has no crawl."""
+    folder = CrawlFolder(path)
+    try:
+        folder.require()
+    except JobError as error:
+        stop(str(error))
+    return folder
+
 
 _ERROR_MESSAGES: Mapping[str, str] = {
     "int_parsing": "{input!r} is not a whole number",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.cli.crawl_end import CrawlEnd, RefreshEnd, describe_failure
+from motherlode.cli.crawl_run import CrawlEnd, RefreshEnd, describe_failure
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job
 from motherlode.crawler.stats.counters import Estimate
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
