@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.crawl_report import (
     MAX_COUNTS,
     MAX_HOSTS,
@@ -19,7 +20,6 @@ from motherlode.crawler.report.crawl_report import (
     SyntaxRow,
     write_report,
 )
-from motherlode.crawler.report.markup import open_templates
 from motherlode.crawler.report.plot import Curve
 from motherlode.frontier import HostRecord
 

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from motherlode import __version__
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.config.values import format_count, format_duration, format_size
-from motherlode.crawler.report.markup import open_templates
+from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.plot import CHART_STYLE, Curve, compact, line_chart, percent, thin_out
 from motherlode.crawler.stats.counters import Counters
 from motherlode.crawler.stats.reader import CrawlStats
