@@ -136,9 +136,9 @@ def test_redirect_of_a_seed_is_contacted_and_that_of_a_link_is_not() -> None:
     frontier = frontier_with(1)
     seed(frontier, "http://seed.example/")
     offer(frontier, *hosts(2))
-    tickets = {lease.host: lease for lease in iter(lambda: frontier.lease(0.0), None) if isinstance(lease, Lease)}
-    assert set(tickets) == {"seed.example", "h0.zone.example"}
-    for number, lease in enumerate(tickets.values()):
+    leases = {lease.host: lease for lease in iter(lambda: frontier.lease(0.0), None) if isinstance(lease, Lease)}
+    assert set(leases) == {"seed.example", "h0.zone.example"}
+    for number, lease in enumerate(leases.values()):
         target = Link(url=f"http://to{number}.zone.example/", source=LinkSource.REDIRECT)
         frontier.response_received(lease, 0.0)
         frontier.add_links([target], parent=page_outcome(lease))

@@ -83,10 +83,10 @@ def test_slow_host_does_not_block_others() -> None:
 def test_host_without_delay_gets_at_most_per_host_requests() -> None:
     frontier = frontier_on(delay=0.0, per_host=3)
     offer(frontier, *(f"{A}/{number}" for number in range(6)))
-    tickets = [take(frontier, 0.0) for _ in range(3)]
+    leases = [take(frontier, 0.0) for _ in range(3)]
     assert frontier.lease(0.0) is None
     assert frontier.idle_until() is None, "only an answer can bring more"
-    frontier.response_received(tickets[1], 1.0)
+    frontier.response_received(leases[1], 1.0)
     assert frontier.idle_until() == 1.0
     assert take(frontier, 1.0).url == f"{A}/3"
     assert frontier.lease(1.0) is None

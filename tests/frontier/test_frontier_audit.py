@@ -92,11 +92,11 @@ def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 1
     under_way: list[tuple[float, int, Lease]] = []
     unsettled: list[tuple[float, int, Lease]] = []
     for _ in range(100_000):
-        while begun < stop_after and len(under_way) < 6 and (ticket := frontier.lease(now)) is not None:
+        while begun < stop_after and len(under_way) < 6 and (lease := frontier.lease(now)) is not None:
             begun += 1
             end = now + world.random.uniform(0.01, 3.0)
-            world.log.append((host_of(ticket.url), now, end, ticket.url))
-            heapq.heappush(under_way, (end, begun, ticket))
+            world.log.append((host_of(lease.url), now, end, lease.url))
+            heapq.heappush(under_way, (end, begun, lease))
         if begun >= stop_after or frontier.exhausted:
             return now
         ripe = frontier.idle_until() if len(under_way) < 6 else None
@@ -104,12 +104,12 @@ def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 1
         assert times, "something is left, but nothing will bring it"
         now = max(now, min(times))
         while under_way and under_way[0][0] <= now:
-            end, number, ticket = heapq.heappop(under_way)
-            frontier.response_received(ticket, end)
-            heapq.heappush(unsettled, (end + world.random.choice([0.0, 2.0]), number, ticket))
+            end, number, lease = heapq.heappop(under_way)
+            frontier.response_received(lease, end)
+            heapq.heappush(unsettled, (end + world.random.choice([0.0, 2.0]), number, lease))
         while unsettled and unsettled[0][0] <= now:
-            _, _, ticket = heapq.heappop(unsettled)
-            settle(world, frontier, ticket, now)
+            _, _, lease = heapq.heappop(unsettled)
+            settle(world, frontier, lease, now)
     pytest.fail("the crawl does not come to an end")
 
 

@@ -154,16 +154,16 @@ class FrontierMachine(RuleBasedStateMachine):
     def next(self, most: int) -> None:
         for _ in range(most):
             expected = self.model.next(self.now)
-            ticket = self.frontier.lease(self.now)
-            assert (ticket and (ticket.entry.url, ticket.kind)) == expected
-            if ticket is None:
+            lease = self.frontier.lease(self.now)
+            assert (lease and (lease.entry.url, lease.kind)) == expected
+            if lease is None:
                 self.check_idle()
                 return
-            self.open.append(ticket)
-            self.check_politeness(ticket)
-            if ticket.kind is RequestKind.PAGE:
-                self.handed_out[ticket.url] = self.handed_out.get(ticket.url, 0) + 1
-                assert self.handed_out[ticket.url] <= 1 + self.model.attempts.get(ticket.url, 0)
+            self.open.append(lease)
+            self.check_politeness(lease)
+            if lease.kind is RequestKind.PAGE:
+                self.handed_out[lease.url] = self.handed_out.get(lease.url, 0) + 1
+                assert self.handed_out[lease.url] <= 1 + self.model.attempts.get(lease.url, 0)
 
     def check_idle(self) -> None:
         told, ripe = self.frontier.idle_until(), self.model.next_ripe()
@@ -179,53 +179,53 @@ class FrontierMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.open)
     @rule(data=st.data())
     def answer(self, data: st.DataObject) -> None:
-        ticket = self.open.pop(data.draw(st.integers(0, len(self.open) - 1)))
-        self.response_received.append(ticket)
-        self.frontier.response_received(ticket, self.now)
-        host = self.model.hosts[ticket.host]
+        lease = self.open.pop(data.draw(st.integers(0, len(self.open) - 1)))
+        self.response_received.append(lease)
+        self.frontier.response_received(lease, self.now)
+        host = self.model.hosts[lease.host]
         host.in_flight -= 1
         host.last_end = self.now
         host.ready_at = max(host.ready_at, self.now + self.model.delay_of(host))
 
-    @precondition(lambda self: any(ticket.kind is RequestKind.PAGE for ticket in self.response_received))
+    @precondition(lambda self: any(lease.kind is RequestKind.PAGE for lease in self.response_received))
     @rule(data=st.data(), failure=st.none() | st.sampled_from(FAILURES))
     def settle_page(self, data: st.DataObject, failure: FailureKind | None) -> None:
-        pages = [ticket for ticket in self.response_received if ticket.kind is RequestKind.PAGE]
-        ticket = data.draw(st.sampled_from(pages))
-        self.response_received.remove(ticket)
+        pages = [lease for lease in self.response_received if lease.kind is RequestKind.PAGE]
+        lease = data.draw(st.sampled_from(pages))
+        self.response_received.remove(lease)
         if failure is not None:
-            again = self.frontier.end(ticket, End.FAILED, self.now, failure=Failure(url="", kind=failure))
-            assert (again is not None) == self.model.fail(ticket.url, failure, self.now)
+            again = self.frontier.end(lease, End.FAILED, self.now, failure=Failure(url="", kind=failure))
+            assert (again is not None) == self.model.fail(lease.url, failure, self.now)
         else:
-            self.frontier.end(ticket, End.FETCHED, 0.0)
-            self.model.under_way.remove(ticket.url)
-            self.model.host(ticket.url).failures = 0
+            self.frontier.end(lease, End.FETCHED, 0.0)
+            self.model.under_way.remove(lease.url)
+            self.model.host(lease.url).failures = 0
 
     @precondition(lambda self: self.response_received)
     @rule(data=st.data(), kind=st.sampled_from([FailureKind.CONNECT, FailureKind.NO_DNS]))
     def put_back(self, data: st.DataObject, kind: FailureKind) -> None:
-        ticket = self.response_received.pop(data.draw(st.integers(0, len(self.response_received) - 1)))
-        self.frontier.end(ticket, End.NETWORK_DOWN, self.now, failure=failure(kind))
-        host = self.model.hosts[ticket.host]
-        if ticket.kind is RequestKind.ROBOTS:
+        lease = self.response_received.pop(data.draw(st.integers(0, len(self.response_received) - 1)))
+        self.frontier.end(lease, End.NETWORK_DOWN, self.now, failure=failure(kind))
+        host = self.model.hosts[lease.host]
+        if lease.kind is RequestKind.ROBOTS:
             host.asking, host.held = False, ""
         else:
-            self.model.under_way.remove(ticket.url)
-            self.handed_out[ticket.url] -= 1  # a request that our own network lost is no attempt
+            self.model.under_way.remove(lease.url)
+            self.handed_out[lease.url] -= 1  # a request that our own network lost is no attempt
         if host.failures < HOST_GIVEN_UP_AFTER:
             host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * TREATMENTS[kind].wait)
-        self.model.waiting.add(ticket.entry.url)
+        self.model.waiting.add(lease.entry.url)
 
-    @precondition(lambda self: any(ticket.kind is RequestKind.ROBOTS for ticket in self.response_received))
+    @precondition(lambda self: any(lease.kind is RequestKind.ROBOTS for lease in self.response_received))
     @rule(data=st.data(), robots=st.none() | st.sampled_from([*ROBOTS, FailureKind.CONNECT, FailureKind.GUARD]))
     def settle_robots(self, data: st.DataObject, robots: bytes | FailureKind | None) -> None:
-        asked = [ticket for ticket in self.response_received if ticket.kind is RequestKind.ROBOTS]
-        ticket = data.draw(st.sampled_from(asked))
-        self.response_received.remove(ticket)
-        host = self.model.hosts[ticket.host]
+        asked = [lease for lease in self.response_received if lease.kind is RequestKind.ROBOTS]
+        lease = data.draw(st.sampled_from(asked))
+        self.response_received.remove(lease)
+        host = self.model.hosts[lease.host]
         host.asking = False
         if isinstance(robots, bytes):
-            self.frontier.end(ticket, End.ROBOTS_READ, self.now, robots=robots)
+            self.frontier.end(lease, End.ROBOTS_READ, self.now, robots=robots)
             host.rules = FakeRules(robots)
             host.unread_since = None
             host.cleared = True
@@ -234,10 +234,10 @@ class FrontierMachine(RuleBasedStateMachine):
             return
         url, host.held = host.held, ""
         if isinstance(robots, FailureKind):
-            again = self.frontier.end(ticket, End.FAILED, self.now, failure=failure(robots))
+            again = self.frontier.end(lease, End.FAILED, self.now, failure=failure(robots))
             assert (again is not None) == self.model.fail(url, robots, self.now)
         else:
-            self.frontier.end(ticket, End.ROBOTS_UNREADABLE, self.now, failure=failure(FailureKind.SERVER_ERROR))
+            self.frontier.end(lease, End.ROBOTS_UNREADABLE, self.now, failure=failure(FailureKind.SERVER_ERROR))
             host.unread_since = self.now if host.unread_since is None else host.unread_since
             unread = (self.now - host.unread_since) / RETRY_WAIT
             host.failures = HOST_GIVEN_UP_AFTER if unread >= MAX_UNREADABLE_RULES_UNITS else 0

@@ -31,10 +31,10 @@ def frontier_by_address(
 
 def find(frontier: Frontier, now: float, *addresses: str) -> None:
     """Resolve the next leases, which must be for DNS look-ups."""
-    tickets = [take(frontier, now) for _ in addresses]
-    for ticket, address in zip(tickets, addresses, strict=True):
-        assert ticket.kind is RequestKind.RESOLVE
-        frontier.end(ticket, End.RESOLVED, 0.0, address=address)
+    leases = [take(frontier, now) for _ in addresses]
+    for lease, address in zip(leases, addresses, strict=True):
+        assert lease.kind is RequestKind.RESOLVE
+        frontier.end(lease, End.RESOLVED, 0.0, address=address)
 
 
 def finish(frontier: Frontier, lease: Lease, now: float) -> None:
@@ -118,19 +118,19 @@ def test_many_hosts_at_one_address_alternate() -> None:
     offer(frontier, *(f"http://h{number}.example/{page}" for number in range(hosts) for page in range(3)))
     now, served, last = 0.0, Counter[str](), -1.0
     while not frontier.exhausted:
-        ticket = frontier.lease(now)
-        if ticket is None:
+        lease = frontier.lease(now)
+        if lease is None:
             ripe = frontier.idle_until()
             assert ripe is not None
             now = ripe
-        elif ticket.kind is RequestKind.RESOLVE:
-            frontier.end(ticket, End.RESOLVED, 0.0, address="192.0.2.1")
+        elif lease.kind is RequestKind.RESOLVE:
+            frontier.end(lease, End.RESOLVED, 0.0, address="192.0.2.1")
         else:
             assert now >= last + 0.5
             last = now
-            served[ticket.host] += 1
+            served[lease.host] += 1
             assert max(served.values()) <= 1 + 1 + min(served.values()), "no host is far ahead of the others"
-            finish(frontier, ticket, now)
+            finish(frontier, lease, now)
     assert served == Counter({f"h{number}.example": 3 for number in range(hosts)})
     assert now == pytest.approx(0.5 * (3 * hosts - 1)), "and the address is never idle"
 
@@ -139,9 +139,9 @@ def test_address_without_delay_has_a_limit_of_requests_in_flight() -> None:
     frontier = frontier_by_address(delay=0.0, per_address=2)
     offer(frontier, f"{A}/1", f"{B}/1", f"{C}/1")
     find(frontier, 0.0, *["192.0.2.1"] * 3)
-    tickets = [take(frontier, 0.0), take(frontier, 0.0)]
+    leases = [take(frontier, 0.0), take(frontier, 0.0)]
     assert frontier.lease(5.0) is None
-    finish(frontier, tickets[0], 5.0)
+    finish(frontier, leases[0], 5.0)
     assert take(frontier, 5.0).url == f"{C}/1"
 
 
@@ -247,11 +247,11 @@ def test_parallel_pages_with_failed_connections_are_all_requested_again() -> Non
         frontier.response_received(page, 1.0)
         frontier.end(page, End.NEXT_ADDRESS, 1.0)
     fetched = set()
-    while (ticket := frontier.lease(2.0)) is not None:
-        if ticket.kind is RequestKind.RESOLVE:
-            frontier.end(ticket, End.RESOLVED, 0.0, address="192.0.2.2")
+    while (lease := frontier.lease(2.0)) is not None:
+        if lease.kind is RequestKind.RESOLVE:
+            frontier.end(lease, End.RESOLVED, 0.0, address="192.0.2.2")
         else:
-            fetched.add((ticket.url, ticket.address))
-            finish(frontier, ticket, 2.0)
+            fetched.add((lease.url, lease.address))
+            finish(frontier, lease, 2.0)
     assert fetched == {(f"{A}/{number}", "192.0.2.2") for number in range(3)}
     assert ended(frontier)

@@ -71,54 +71,40 @@ def make_page_links(links: Sequence[Link], parent: Outcome | None) -> PageLinks:
     return PageLinks(links, parent)
 
 
-_encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(list[PageLinks])
+_encode = msgspec.msgpack.Encoder().encode
+_decode_pages = msgspec.msgpack.Decoder(list[PageLinks]).decode
+_decode_batch = msgspec.msgpack.Decoder(LinkBatch).decode
 
 
 def pack(pages: Sequence[PageLinks]) -> bytes:
     """Return a compressed batch. Compression is effective because the URLs of one page resemble each other."""
-    return zstandard.compress(_encoder.encode(pages), _COMPRESSION_LEVEL)
+    return zstandard.compress(_encode(pages), _COMPRESSION_LEVEL)
 
 
 def unpack(batch: bytes) -> list[PageLinks]:
     """Return the pages of a compressed batch."""
-    return _decoder.decode(zstandard.decompress(batch, max_output_size=_MAX_BATCH_BYTES))
+    return _decode_pages(zstandard.decompress(batch, max_output_size=_MAX_BATCH_BYTES))
 
 
-class _OldPageLinks(msgspec.Struct, frozen=True, array_like=True):
-    """The message of version 1."""
-
-    links: Sequence[Link]
-    parent: dict[str, Any] | None
-    found_on: tuple[str, int, float, int] | None
-    """URL, depth, score and number of consecutive redirects."""
-
-
-_old_decoder = msgspec.msgpack.Decoder(list[_OldPageLinks])
+_OldPageLinks = tuple[list[Link], dict[str, Any] | None, tuple[str, int, float, int] | None]
+"""The message of version 1: links, parent, and the parent's URL, depth, score and number of consecutive redirects."""
 
 
 def encode_batch(stored: LinkBatch) -> bytes:
     """Return a stored batch in the format of this version."""
     if stored.format >= _FORMAT:
         return stored.batch
-    pages = _old_decoder.decode(zstandard.decompress(stored.batch, max_output_size=_MAX_BATCH_BYTES))
-    return pack([PageLinks(page.links, _upgrade_parent(page)) for page in pages])
-
-
-def _upgrade_parent(page: _OldPageLinks) -> Outcome | None:
-    if page.parent is None and page.found_on is None:
-        return None
-    fields = dict(page.parent or {})
-    if "memo" in fields:
-        fields["policy_state"] = fields.pop("memo")
-    if page.found_on is not None:
-        url, depth, score, hops = page.found_on
-        fields = {"url": url, "host": host_of(url), **fields, "depth": depth, "score": score, "hops": hops}
-    return msgspec.convert(fields, Outcome)
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(LinkBatch).decode
+    data = zstandard.decompress(stored.batch, max_output_size=_MAX_BATCH_BYTES)
+    pages = []
+    for links, parent, found_on in msgspec.msgpack.decode(data, type=list[_OldPageLinks]):
+        fields = dict(parent or {})
+        if "memo" in fields:
+            fields["policy_state"] = fields.pop("memo")
+        if found_on is not None:
+            url, depth, score, hops = found_on
+            fields = {"url": url, "host": host_of(url), **fields, "depth": depth, "score": score, "hops": hops}
+        pages.append(PageLinks(links, msgspec.convert(fields, Outcome) if fields else None))
+    return pack(pages)
 
 
 class Outbox:
@@ -150,7 +136,7 @@ class Outbox:
         self.closed = False
         self._error: BaseException | None = None
         for number, data in storage.batches():
-            self._waiting[_decode(data).to].append(number)
+            self._waiting[_decode_batch(data).to].append(number)
             self._number = number + 1
             self._unacknowledged += 1
         self._wait = max(MIN_WAIT_SECONDS, (shards - 1) / BATCHES_PER_SECOND)
@@ -267,7 +253,7 @@ class Outbox:
             if data is None:
                 raise ValueError(f"internal error: batch {number} to shard {owner} is not in the frontier storage")
             self._sending[owner] += 1
-            task = asyncio.create_task(self._deliver(owner, number, encode_batch(_decode(data)), send))
+            task = asyncio.create_task(self._deliver(owner, number, encode_batch(_decode_batch(data)), send))
             self._tasks.add(task)
             task.add_done_callback(self._finish_delivery)
 

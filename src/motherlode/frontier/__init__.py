@@ -36,7 +36,7 @@ Nothing here reads a clock or opens a socket: `now` is an argument, so a simulat
 
 from motherlode.frontier.admission import Withheld, domain_refusal
 from motherlode.frontier.frontier import Frontier
-from motherlode.frontier.leases import SLOW_DOWN, End
+from motherlode.frontier.leases import End
 from motherlode.frontier.records import (
     MAX_REDIRECTS,
     AddressGrant,
@@ -55,7 +55,6 @@ from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
 
 __all__ = [
     "MAX_REDIRECTS",
-    "SLOW_DOWN",
     "STORAGE_ERRORS",
     "AddressGrant",
     "End",

@@ -362,8 +362,6 @@ class Prerequisites:
         self._host_queue.snooze(host)
         self._host_queue.hold_back(host)
 
-    # ── addresses ────────────────────────────────────────────────────────────────────────────────────
-
     def _has_address(self, host: Host) -> bool:
         return bool(host.record.address) or not self._host_queue.by_address
 
@@ -384,8 +382,6 @@ class Prerequisites:
         if host.held is not None:
             self._host_queue.hold_back(host)
         self._host_queue.schedule(host)
-
-    # ── rules ────────────────────────────────────────────────────────────────────────────────────────
 
     def _send_for_rules(self, host: Host, asked: Host, url: str, entry: Entry, *, is_subrequest: bool = False) -> Lease:
         """Return a lease for a host's robots.txt, which may be on another host (`asked`)."""

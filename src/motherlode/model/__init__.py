@@ -18,7 +18,6 @@ from motherlode.model.content import (
     Term,
     TransformResult,
 )
-from motherlode.model.links import Link, LinkSource
 from motherlode.model.pages import (
     NO_DIRECTIVES,
     CrawlerDirectives,
@@ -26,6 +25,8 @@ from motherlode.model.pages import (
     FailureKind,
     Fetched,
     Fetcher,
+    Link,
+    LinkSource,
     Page,
     Posting,
     Request,

@@ -13,8 +13,7 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from motherlode.model.content import Syntax
-from motherlode.model.links import Link
-from motherlode.model.pages import FailureKind
+from motherlode.model.pages import FailureKind, Link
 
 MAX_UNTRIED_HOSTS = 20
 """Default number of hosts of one registrable domain that are contacted before one of them has a relevant page."""

@@ -198,3 +198,11 @@ def test_web_unknown_urls_give_failures(web: SyntheticWeb) -> None:
     with pytest.raises(ValueError, match="no host"):
         web.habit("nobody.example")
     assert web.facts(f"http://{web.hosts()[0]}").status == 200
+
+
+def test_choose_gives_expected_results_for_examples() -> None:
+    assert (choose(("text/html", "text/turtle"), "text/turtle, text/html;q=0.7")) == 1
+    assert (
+        choose(("text/html", "text/turtle"), "text/*;q=0.5, text/turtle;q=0"),
+        choose(("text/html",), "image/png"),
+    ) == (0, None)

@@ -17,15 +17,6 @@ from motherlode.transform.rdfa.evaluation_context import (
 from .pages import triples
 
 
-def test_list_mapping_get_creates_a_collection_once() -> None:
-    lists = ListMapping("<u:owner>")
-    assert lists.items == {}
-    lists.get("<u:p>").append("<u:1>")
-    lists.get("<u:p>").append("<u:2>")
-    lists.get("<u:q>")
-    assert lists.items == {"<u:p>": ["<u:1>", "<u:2>"], "<u:q>": []}
-
-
 def test_copied_context_shares_lists_and_new_context_has_its_own_tokens() -> None:
     one = EvaluationContext(base="u:", subject="<u:s>", object="<u:o>", lists=ListMapping("<u:s>"), prefixes={})
     child = msgspec.structs.replace(one, language="de")

@@ -103,8 +103,6 @@ class LmdbStorage(LmdbTables):
                 self._txn.put(_SENTINEL_KEY, _SENTINEL, db=self._flight)
             self._load()
 
-    # ── opening ──────────────────────────────────────────────────────────────────────────────────────
-
     def _check_format(self) -> None:
         """Raise SavedStateError if a newer version of Motherlode wrote the folder."""
         try:
@@ -150,8 +148,6 @@ class LmdbStorage(LmdbTables):
             self._known.put_all([hash_of(entry.url.encode())], row)
             if waits and bytes(key) not in flight:
                 self._push(row, entry)
-
-    # ── known URLs ───────────────────────────────────────────────────────────────────────────────────
 
     def _row_of(self, url: str) -> int | None:
         if not self._loaded:
@@ -211,8 +207,6 @@ class LmdbStorage(LmdbTables):
         for _, value in self._txn.cursor(db=self._rows):
             yield _decode_row(value)
 
-    # ── adding URLs ──────────────────────────────────────────────────────────────────────────────────────
-
     def add_new(self, entries: Sequence[Entry]) -> None:
         first = self._next_row
         rows = [(NUMBER_KEY.pack(row), _WAITING + encode(entry)) for row, entry in enumerate(entries, start=first)]
@@ -269,8 +263,6 @@ class LmdbStorage(LmdbTables):
             self._new_names.append(arm if host == arm else f"{host}{_SEPARATOR}{arm}")
         return number
 
-    # ── popping and finishing URLs ───────────────────────────────────────────────────────────────────────
-
     def pop(self, arm: str) -> Entry | None:
         number = self._arm_numbers.get(arm)
         row = None if number is None else self._queues.pop(self._txn, number)
@@ -324,8 +316,6 @@ class LmdbStorage(LmdbTables):
             if found is not None:
                 self._enqueue(row, found[0])
         return len(lost)
-
-    # ── commit ───────────────────────────────────────────────────────────────────────────────────────────
 
     def commit(self) -> None:
         if self._next_row - self._mark + len(self._put_back) >= self._flush_rows:

@@ -387,8 +387,6 @@ class Queues:
             heapq.heappush(heap, item)
         return heap
 
-    # ── the best row of an arm ───────────────────────────────────────────────────────────────────────────
-
     def best(self, txn: lmdb.Transaction, number: int) -> float | None:
         """Return the score of the row that `pop` would return; None if the arm is empty."""
         found, heap = self._first_in_runs(txn, number), self._heap(number)
@@ -447,8 +445,6 @@ class Queues:
                 indexes = range(unused, bisect_left(run.heads, number + 1, start))
                 count += bisect_left(indexes, tail, key=run.tail)
         return count
-
-    # ── flush and merge ──────────────────────────────────────────────────────────────────────────────────
 
     def flush(self, txn: lmdb.Transaction) -> None:
         """Move the rows in memory to runs."""

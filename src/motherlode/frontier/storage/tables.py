@@ -154,8 +154,6 @@ class LmdbTables:
         self._mapping = FileMapping(path / "data.mdb")
         self._txn = self._env.begin(write=not read_only, buffers=True)
 
-    # ── hosts and visits ─────────────────────────────────────────────────────────────────────────────
-
     def put_host(self, host: HostRecord) -> None:
         self._txn.put(xxhash.xxh3_128_digest(host.name.encode()), encode(host), db=self._hosts)
 
@@ -174,8 +172,6 @@ class LmdbTables:
         """Yield the visits, newest first."""
         for _, value in self._txn.cursor(db=self._visits).iterprev():
             yield bytes(value)
-
-    # ── notes, pages, batches ────────────────────────────────────────────────────────────────────────────
 
     def put_note(self, key: str, value: bytes) -> None:
         self._txn.put(key.encode(), wrap(key, value), db=self._notes)
@@ -208,8 +204,6 @@ class LmdbTables:
     def batches(self) -> Iterator[tuple[int, bytes]]:
         for key, value in self._txn.cursor(db=self._batches):
             yield NUMBER_KEY.unpack(key)[0], bytes(value)
-
-    # ── commit ───────────────────────────────────────────────────────────────────────────────────────────
 
     def copy(self, path: Path) -> None:
         """Write a copy of the last commit to a new folder. Another thread may call it during the crawl."""

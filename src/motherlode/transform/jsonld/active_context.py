@@ -48,6 +48,8 @@ class ContextOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """URLs of the remote contexts that contain the context, outermost first."""
     override_protected: bool = False
     """Whether the context may redefine protected terms."""
+    propagate: bool = True
+    """Whether the context also applies inside nested node objects."""
     validate_scoped: bool = True
     """Whether a remote context is processed again if one of `remote` is the same."""
 
@@ -210,14 +212,7 @@ class CachedContext:
 
 
 class ContextCache:
-    """Keeps the most recently used contexts, limited by their number and by the sum of their weights (terms).
-
-    >>> cache = ContextCache(entries=1, weight=100)
-    >>> for name in "ab":
-    ...     cache.put(name, CachedContext(ActiveContext(), (), 1))
-    >>> cache.get("a") is None, cache.get("b") is None
-    (True, False)
-    """
+    """Keeps the most recently used contexts, limited by their number and by the sum of their weights (terms)."""
 
     def __init__(self, *, entries: int, weight: int) -> None:
         self._entries = entries

@@ -35,8 +35,6 @@ class Expander:
         self.notes = notes
         self.contexts = contexts
 
-    # Elements
-
     def expand(self, active: ActiveContext, key: ExpandedKey | None, element: Json, *, from_map: bool = False) -> Json:
         """Expand any element. `key` is the active property in `active`; None at the top level and in `@graph`."""
         if element is None:
@@ -52,7 +50,7 @@ class Expander:
         if key is None:
             return None
         if key.scoped and key.definition is not None:
-            active = self.contexts.apply_scoped(active, key.definition, override_protected=True, propagate=True)
+            active = self.contexts.apply_scoped(active, key.definition, is_type=False)
             key = active.key(key.name)
         return self.expand_value(active, key, element)
 
@@ -61,9 +59,7 @@ class Expander:
             raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep")
         self._remaining_depth -= 1
 
-    def _expand_array(
-        self, active: ActiveContext, key: ExpandedKey | None, elements: list[Json], *, from_map: bool
-    ) -> list[Json]:
+    def _expand_array(self, active: ActiveContext, key: ExpandedKey | None, elements: Json, *, from_map: bool) -> Json:
         """Expand an array (step 5)."""
         result: list[Json] = []
         lists = key is not None and "@list" in key.container
@@ -101,8 +97,6 @@ class Expander:
             return {"@value": value}
         return {"@value": value, "@type": coercion}
 
-    # IRIs
-
     def expand_id(self, active: ActiveContext, value: str) -> str | None:
         """Expand the value of `@id`: an IRI relative to the document, without the vocabulary mapping."""
         if value[:1] <= " " and self._strips_iris:
@@ -135,14 +129,12 @@ class Expander:
             self.notes.add("white space before an IRI was left out", value, repaired=True)
         return stripped
 
-    # Objects
-
     def _expand_object(self, active: ActiveContext, key: ExpandedKey | None, element: Node, *, from_map: bool) -> Json:
         """Expand an object (steps 6 to 20)."""
         if active.previous is not None and not from_map and self._leaves_type_scope(active, element):
             active = active.previous
         if key is not None and key.scoped and key.definition is not None:
-            active = self.contexts.apply_scoped(active, key.definition, override_protected=True, propagate=True)
+            active = self.contexts.apply_scoped(active, key.definition, is_type=False)
         if "@context" in element:
             active = self.contexts.apply_embedded(active, element["@context"])
         outside = active
@@ -176,9 +168,7 @@ class Expander:
             for item in types:
                 key = outside.key(item) if isinstance(item, str) else None
                 if key is not None and key.scoped and key.definition is not None:
-                    active = self.contexts.apply_scoped(
-                        active, key.definition, override_protected=False, propagate=False
-                    )
+                    active = self.contexts.apply_scoped(active, key.definition, is_type=True)
         return active
 
     def _expand_entries(
@@ -245,7 +235,7 @@ class Expander:
         self._enter()
         try:
             if entry.scoped and entry.definition is not None:
-                active = self.contexts.apply_scoped(active, entry.definition, override_protected=True, propagate=True)
+                active = self.contexts.apply_scoped(active, entry.definition, is_type=False)
             for value in values if isinstance(values, list) else [values]:
                 is_node = isinstance(value, dict) and all(active.key(name).iri != "@value" for name in value)
                 require(is_node, ErrorCode.INVALID_NEST_VALUE, entry.name)

@@ -80,11 +80,7 @@ class _OpenContainer(msgspec.Struct):
 
 
 class TolerantDecoder:
-    """Decodes a text that is not valid JSON.
-
-    >>> TolerantDecoder('<!-- {"a": [1, 2,], "b": "x"}; -->').decode().values
-    [{'a': [1, 2], 'b': 'x'}]
-    """
+    """Decodes a text that is not valid JSON."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -81,11 +81,7 @@ def require(is_valid: object, code: ErrorCode, detail: object = "") -> None:
 
 
 def describe_value(value: object) -> str:
-    """Return a JSON value for a message. Containers are only named, because they may be large.
-
-    >>> describe_value("text"), describe_value(None), describe_value({"a": 1})
-    ('text', 'null', 'an object')
-    """
+    """Return a JSON value for a message. Containers are only named, because they may be large."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list):

@@ -99,11 +99,7 @@ class ItemTree:
 
 
 def split_words(value: str | None) -> tuple[str, ...]:
-    """Return the words of an attribute value without duplicates.
-
-    >>> split_words(" name  url name "), split_words(None)
-    (('name', 'url'), ())
-    """
+    """Return the words of an attribute value without duplicates."""
     if not value:
         return ()
     found = value.split()

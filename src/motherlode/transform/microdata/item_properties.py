@@ -93,11 +93,7 @@ def _predicate_iri(vocabulary: str, name: str) -> str:
 
 
 def _vocabulary_prefix(item_type: str) -> str:
-    """Return a type up to the last slash or hash of its path and fragment.
-
-    >>> _vocabulary_prefix("http://example.org/a/Type"), _vocabulary_prefix("http://example.org#Type")
-    ('http://example.org/a/', 'http://example.org#')
-    """
+    """Return a type up to the last slash or hash of its path and fragment."""
     start = item_type.find("//") + 2 if "//" in item_type else item_type.find(":") + 1
     cut = max(item_type.rfind("/", start), item_type.rfind("#", start))
     return item_type[: cut + 1] if cut != -1 else item_type

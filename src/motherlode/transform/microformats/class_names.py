@@ -42,11 +42,7 @@ PLAIN_TYPES = frozenset({"h-adr", "h-geo"})
 
 @lru_cache(maxsize=256)
 def combine_formats(roots: tuple[str, ...]) -> ClassicFormat:
-    """Return the combined properties of classic root classes, of which an element may have several.
-
-    >>> combine_formats(("vcard", "vevent")).properties["summary"]
-    ('p', 'name')
-    """
+    """Return the combined properties of classic root classes, of which an element may have several."""
     found = [_FORMATS[root] for root in roots]
     return ClassicFormat(
         type=found[0].type,
@@ -57,11 +53,7 @@ def combine_formats(roots: tuple[str, ...]) -> ClassicFormat:
 
 
 def classic_types(roots: Iterable[str]) -> tuple[str, ...]:
-    """Return the microformats2 types of classic root classes, sorted.
-
-    >>> classic_types(["vevent", "vcard"])
-    ('h-card', 'h-event')
-    """
+    """Return the microformats2 types of classic root classes, sorted."""
     return tuple(sorted({_FORMATS[root].type for root in roots}))
 
 
@@ -104,12 +96,7 @@ NO_NAMES = ClassNames()
 
 
 def parse_class(attribute: str) -> ClassNames:
-    """Return the names of a class attribute that matter to microformats.
-
-    >>> names = parse_class("h-card p-author vcard fn p-4")
-    >>> names.roots, names.classic_roots, names.properties, names.classic
-    (('h-card',), ('vcard',), (('p', 'author'),), ('fn',))
-    """
+    """Return the names of a class attribute that matter to microformats."""
     return _parse_cached(attribute) if len(attribute) <= _MAX_CACHED_CHARS else _parse(attribute)
 
 

@@ -23,15 +23,7 @@ _MAX_CHARS = 64
 
 
 def join_date_parts(parts: Iterable[str]) -> str | None:
-    """Return the date and time of several value elements, or None. The first date, time and zone count.
-
-    >>> join_date_parts(["2009-06-26", "7:00 p.m.", "-08:00"])
-    '2009-06-26 19:00-0800'
-    >>> join_date_parts(["00:00:00", "2099-12-31 23:59:59", "2000-01-01"])
-    '2000-01-01 00:00:00'
-    >>> join_date_parts(["soon"]) is None
-    True
-    """
+    """Return the date and time of several value elements, or None. The first date, time and zone count."""
     day = clock = zone = ""
     separator = " "
     for part in (part.strip() for part in parts):
@@ -92,11 +84,7 @@ def _normalize_time(match: re.Match[str]) -> str:
 
 
 def _normalize_zone(written: str) -> str:
-    """Return a zone without colon and with four digits.
-
-    >>> _normalize_zone("-8"), _normalize_zone("+08:00"), _normalize_zone("z"), _normalize_zone("")
-    ('-0800', '+0800', 'Z', '')
-    """
+    """Return a zone without colon and with four digits."""
     if written[:1] not in ("+", "-"):
         return written.upper()
     sign, digits = written[0], written[1:].replace(":", "")
@@ -106,32 +94,24 @@ def _normalize_zone(written: str) -> str:
 
 # XML Schema datatypes
 
-_YEAR = re.compile(r"\d{4}")
-_YEAR_MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
-_MONTH_DAY = re.compile(r"--(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])")
 _DURATION = re.compile(r"-?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?")
 _WEEKS = re.compile(r"P(\d{1,4})W")
+_OTHER_TYPES = (
+    (re.compile(r"\d{4}"), r"\g<0>", "gYear"),
+    (re.compile(r"\d{4}-(0[1-9]|1[0-2])"), r"\g<0>", "gYearMonth"),
+    (re.compile(r"--(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])"), r"--\1-\2", "gMonthDay"),
+    (_DURATION, r"\g<0>", "duration"),
+)
+"""Patterns, lexical forms and datatypes of values without a full date or time."""
 
 
 def is_duration(value: str) -> bool:
-    """Whether a value is a duration of ISO 8601.
-
-    >>> is_duration("PT1H10M"), is_duration("P2W"), is_duration("10 min")
-    (True, True, False)
-    """
+    """Whether a value is a duration of ISO 8601."""
     return len(value) <= _MAX_CHARS and bool(_DURATION.fullmatch(value) or _WEEKS.fullmatch(value))
 
 
 def to_typed_value(value: str) -> tuple[str, str] | None:
-    """Return lexical form and datatype of a value that is a date, a time or a duration, otherwise None.
-
-    >>> to_typed_value("2009-06-26 19:00-0800")
-    ('2009-06-26T19:00:00-08:00', 'http://www.w3.org/2001/XMLSchema#dateTime')
-    >>> to_typed_value("PT0H10M")
-    ('PT0H10M', 'http://www.w3.org/2001/XMLSchema#duration')
-    >>> to_typed_value("2013-02-30") is None
-    True
-    """
+    """Return lexical form and datatype of a value that is a date, a time or a duration, otherwise None."""
     value = value.strip()
     if len(value) > _MAX_CHARS or not value.isascii():
         return None
@@ -149,17 +129,11 @@ def to_typed_value(value: str) -> tuple[str, str] | None:
 
 def _to_other_type(value: str) -> tuple[str, str] | None:
     """Return lexical form and datatype of a year, month, recurring day or duration, otherwise None."""
-    if _YEAR.fullmatch(value):
-        return value, XSD + "gYear"
-    if _YEAR_MONTH.fullmatch(value):
-        return value, XSD + "gYearMonth"
-    if match := _MONTH_DAY.fullmatch(value):
-        return f"--{match[1]}-{match[2]}", XSD + "gMonthDay"
-    if _DURATION.fullmatch(value):
-        return value, XSD + "duration"
-    if weeks := _WEEKS.fullmatch(value):
-        return f"P{int(weeks[1]) * 7}D", XSD + "duration"
-    return None
+    for pattern, form, datatype in _OTHER_TYPES:
+        if match := pattern.fullmatch(value):
+            return match.expand(form), XSD + datatype
+    weeks = _WEEKS.fullmatch(value)
+    return (f"P{int(weeks[1]) * 7}D", XSD + "duration") if weeks else None
 
 
 def _to_schema_date(written: str) -> str:

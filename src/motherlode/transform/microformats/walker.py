@@ -307,8 +307,6 @@ class ItemWalker:
             opened.includes = tuple(references.split())
         self._contexts.append(ItemContext(item=item, classic=classic, depth=depth))
 
-    # The end of an element
-
     def _leave(self) -> None:
         """Process the end of the innermost open element."""
         opened = self._open[-1]
@@ -327,15 +325,10 @@ class ItemWalker:
         for slot in opened.slots:
             self._fill(slot, opened, opened.item)
         if opened.item is not None and not opened.slots:
-            opened.item.plain = self._read_plain_text(opened, opened.item)
+            if _is_bare(opened.item):
+                opened.item.plain = value_parsing.read_plain(opened, None, rel_tag=False)
             siblings = self._contexts[-1].item.children if self._contexts else self.items
             siblings.append(opened.item)
-
-    def _read_plain_text(self, opened: OpenElement, item: Item) -> Value | None:
-        if not _is_bare(item):
-            return None
-        text, from_attribute = value_parsing.read_text(opened)
-        return Value(prefix="p", text=text, from_attribute=from_attribute, language=opened.language)
 
     def _take_pieces(self, opened: OpenElement) -> Sequence[Piece]:
         """Return the text pieces of an element if a value needs them and the limit of text allows it."""

@@ -3,7 +3,7 @@
 A document becomes a sparse tree of the elements that can take part in statements (`sparse_tree`). The
 processing rules (`rdfa_processor`) visit each element once, parents before children and without recursion, with an
 evaluation context per element (`evaluation_context`, `curies`). Patterns are copied afterwards (`copy_patterns`).
-Errors and warnings of the rules form the processor graph (`processor_graph`).
+Errors and warnings of the rules form the processor graph (`curies`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
+from motherlode.transform.rdfa.curies import ProcessorGraph, ProcessorMessage
 from motherlode.transform.rdfa.rdfa_processor import MAX_STATEMENTS, RdfaProcessor, copy_patterns
 from motherlode.transform.rdfa.sparse_tree import MARKS, RdfaTree, build_html_tree, build_xml_tree
 from motherlode.transform.source_locations import locate_problems
@@ -45,10 +45,12 @@ def _process(document: Document, names: BlankNames, graph: ProcessorGraph, *, ro
     processor = RdfaProcessor(tree, names, graph, budget=budget, roles=roles)
     processor.run()
     problems.extend(locate_problems(document, Syntax.RDFA, graph.repairs.items(), repaired=True))
-    if processor.is_full:
-        problems.append(_problem(f"more than {MAX_STATEMENTS} statements; the rest was left out"))
+    limits = []
+    if len(processor.statements) >= MAX_STATEMENTS:
+        limits.append(f"more than {MAX_STATEMENTS} statements; the rest was left out")
     if budget.was_short:
-        problems.append(_problem("nested properties repeat too much text; the rest was left out"))
+        limits.append("nested properties repeat too much text; the rest was left out")
+    problems.extend(Problem(syntax=Syntax.RDFA, message=message) for message in limits)
     reported = [*graph.invalid_terms][:_MAX_REPORTED_IRIS]
     invalid = ((f"not a valid IRI: {term[:200]}", term[1:-1]) for term in reported)
     problems.extend(locate_problems(document, Syntax.RDFA, invalid))
@@ -71,14 +73,10 @@ def _build_tree(document: Document, graph: ProcessorGraph, *, roles: bool) -> tu
     problems = []
     if source.error:
         graph.add_message(ProcessorMessage.DOCUMENT_ERROR, source.error)
-        problems.append(
-            _problem(f"not well-formed: {source.error}", line=source.line, column=source.column, repaired=True)
-        )
+        message = f"not well-formed: {source.error}"
+        at = {"line": source.line, "column": source.column}
+        problems.append(Problem(syntax=Syntax.RDFA, message=message, repaired=True, **at))
         if document.kind is ContentKind.XHTML:
             return build_html_tree(document, roles=roles), problems
     root = source.root
     return None if root is None else build_xml_tree(document, root, public_id=source.public_id), problems
-
-
-def _problem(message: str, *, line: int | None = None, column: int | None = None, repaired: bool = False) -> Problem:
-    return Problem(syntax=Syntax.RDFA, message=message, line=line, column=column, repaired=repaired)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,18 +39,11 @@ XHTML1 = HostLanguage(terms=XHTML_TERMS, is_html=True)
 XML = HostLanguage(terms=TERMS, has_xml_base=True)
 
 
-class ListMapping:
+class ListMapping(msgspec.Struct, frozen=True):
     """The list mapping: the collections of one resource, by predicate."""
 
-    __slots__ = ("items", "owner")
-
-    def __init__(self, owner: str) -> None:
-        self.owner = owner
-        self.items: dict[str, list[str]] = {}
-
-    def get(self, predicate: str) -> list[str]:
-        """Return the collection of a predicate. The first call creates it."""
-        return self.items.setdefault(predicate, [])
+    owner: str
+    items: defaultdict[str, list[str]] = msgspec.field(default_factory=lambda: defaultdict(list))
 
 
 class IncompleteTriple(msgspec.Struct, frozen=True):

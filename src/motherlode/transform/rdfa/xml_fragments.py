@@ -91,8 +91,7 @@ def _serialize_start_tag(node: LexborNode, scope: _Scope, declared: Mapping[str,
     )
     if namespace != scope.default:
         new[""] = namespace
-    for prefix, iri in sorted(new.items()):
-        written += f' xmlns{":" if prefix else ""}{prefix}="{_escape_text(iri, quote=True)}"'
+    written += _serialize_declarations(new)
     return _qualified_name(tag, prefixes), written, _Scope(_child_namespace(tag, namespace), namespace, prefixes)
 
 
@@ -221,4 +220,7 @@ def _serialize_attributes(item: Any) -> str:
 
 
 def _serialize_declarations(declared: Mapping[str, str]) -> str:
-    return "".join(f' xmlns{":" if prefix else ""}{prefix}="{escape(iri)}"' for prefix, iri in sorted(declared.items()))
+    return "".join(
+        f' xmlns{":" if prefix else ""}{prefix}="{_escape_text(iri, quote=True)}"'
+        for prefix, iri in sorted(declared.items())
+    )
