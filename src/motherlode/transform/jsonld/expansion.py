@@ -50,7 +50,7 @@ class Expander:
         if key is None:
             return None
         if key.scoped and key.definition is not None:
-            active = self.contexts.apply_scoped(active, key.definition, override_protected=True, propagate=True)
+            active = self.contexts.apply_scoped(active, key.definition, is_type=False)
             key = active.key(key.name)
         return self.expand_value(active, key, element)
 
@@ -59,9 +59,7 @@ class Expander:
             raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep")
         self._remaining_depth -= 1
 
-    def _expand_array(
-        self, active: ActiveContext, key: ExpandedKey | None, elements: list[Json], *, from_map: bool
-    ) -> list[Json]:
+    def _expand_array(self, active: ActiveContext, key: ExpandedKey | None, elements: Json, *, from_map: bool) -> Json:
         """Expand an array (step 5)."""
         result: list[Json] = []
         lists = key is not None and "@list" in key.container
@@ -136,7 +134,7 @@ class Expander:
         if active.previous is not None and not from_map and self._leaves_type_scope(active, element):
             active = active.previous
         if key is not None and key.scoped and key.definition is not None:
-            active = self.contexts.apply_scoped(active, key.definition, override_protected=True, propagate=True)
+            active = self.contexts.apply_scoped(active, key.definition, is_type=False)
         if "@context" in element:
             active = self.contexts.apply_embedded(active, element["@context"])
         outside = active
@@ -170,9 +168,7 @@ class Expander:
             for item in types:
                 key = outside.key(item) if isinstance(item, str) else None
                 if key is not None and key.scoped and key.definition is not None:
-                    active = self.contexts.apply_scoped(
-                        active, key.definition, override_protected=False, propagate=False
-                    )
+                    active = self.contexts.apply_scoped(active, key.definition, is_type=True)
         return active
 
     def _expand_entries(
@@ -239,7 +235,7 @@ class Expander:
         self._enter()
         try:
             if entry.scoped and entry.definition is not None:
-                active = self.contexts.apply_scoped(active, entry.definition, override_protected=True, propagate=True)
+                active = self.contexts.apply_scoped(active, entry.definition, is_type=False)
             for value in values if isinstance(values, list) else [values]:
                 is_node = isinstance(value, dict) and all(active.key(name).iri != "@value" for name in value)
                 require(is_node, ErrorCode.INVALID_NEST_VALUE, entry.name)
