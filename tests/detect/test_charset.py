@@ -264,3 +264,29 @@ def test_codec_of_label_is_accepted_by_the_xml_parser(label: str, text: str) -> 
     codec = lookup_codec(label)
     assert codec is not None
     assert parse_xml(f"<a>{text}</a>".encode(codec), charset=codec).root.text == text
+
+
+def test_lookup_codec_gives_expected_results_for_short_texts() -> None:
+    assert (lookup_codec(" ISO-8859-1 "), lookup_codec("GB2312"), lookup_codec("utf-7"), lookup_codec("rot13")) == (
+        "cp1252",
+        "gb18030",
+        None,
+        None,
+    )
+
+
+def test_iter_declared_codecs_gives_expected_results_for_short_texts() -> None:
+    body = b"<title>charset</title><meta name=description content='charset=koi8-r'><meta charset=latin1>"
+    assert (list(iter_declared_codecs(body))) == ["cp1252"]
+
+
+def test_detect_unicode_signature_gives_expected_results_for_short_texts() -> None:
+    assert (detect_unicode_signature("<p>1".encode("utf-16-be")), detect_unicode_signature(b"\xef\xbb\xbf<p>")) == (
+        "utf-16-be",
+        "utf-8-sig",
+    )
+
+
+def test_detect_charset_gives_expected_results_for_short_texts() -> None:
+    assert (detect_charset("é".encode(), "text/html; charset=iso-8859-1")) == "utf-8"
+    assert (detect_charset("é".encode("latin-1"), "text/html; charset=utf-8")) == "cp1252"

@@ -38,6 +38,7 @@ def print_summary(stats: CrawlStats) -> None:
     """Print the summary of a crawl as a table."""
     totals = stats.totals
     rate = totals.fetched / totals.seconds if totals.seconds else 0.0
+    advice = "`motherlode index` or the first query indexes them"
     rows = [
         ("fetched", f"{format_count(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({rate:,.0f} per second)"),
         ("relevant", f"{totals.relevant:,} (harvest rate {totals.harvest_rate:.3f})"),
@@ -47,13 +48,17 @@ def print_summary(stats: CrawlStats) -> None:
         *([("left to find", describe_estimate(stats))] if stats.left is not None else []),
         ("received", format_size(totals.bytes)),
         ("on disk", format_size(stats.disk)),
-        *([("not indexed", _describe_unindexed(stats))] if stats.unindexed_bytes else []),
+        *(
+            [("not indexed", f"{format_size(stats.unindexed_bytes)} of quads: {advice}")]
+            if stats.unindexed_bytes
+            else []
+        ),
         *([("damaged", "\n".join(stats.damaged_segments))] if stats.damaged_segments else []),
         ("redirects", f"{totals.redirects:,}"),
         *([("network", _describe_outages(totals))] if totals.outages else []),
         *([("heads", f"{totals.heads:,}")] if totals.heads else []),
         *([("refreshed", _describe_refreshes(totals))] if totals.refreshed else []),
-        *([("sinks", _describe_sinks(stats))] if stats.sinks else []),
+        *([("sinks", "; ".join(map(_describe_sink, stats.sinks)))] if stats.sinks else []),
         *([("unfinished", _describe_unfinished(totals))] if totals.unfinished else []),
         ("failures", _join_counts(totals.failures) or "none"),
         ("refused", _join_counts(stats.refused) or "none"),
@@ -99,10 +104,6 @@ def _describe_withheld(stats: CrawlStats) -> str:
     return f"{format_count(withheld.urls, 'URL')} on {where} without a relevant page so far (max_untried_hosts)"
 
 
-def _describe_unindexed(stats: CrawlStats) -> str:
-    return f"{format_size(stats.unindexed_bytes)} of quads: `motherlode index` or the first query indexes them"
-
-
 def _describe_outages(totals: Counters) -> str:
     from motherlode.crawler.config.values import format_duration  # slow to import
 
@@ -123,15 +124,12 @@ def _describe_refreshes(totals: Counters) -> str:
     return f"{format_count(totals.refreshed, 'revisit')} in all: {describe_refresh(totals)}"
 
 
-def _describe_sinks(stats: CrawlStats) -> str:
-    return "; ".join(f"{state['kind']} {state['to']}: {_describe_sink(state)}" for state in stats.sinks)
-
-
 def _describe_sink(state: Mapping[str, Any]) -> str:
+    name = f"{state['kind']} {state['to']}"
     if "files" in state:
-        return format_count(state["files"], "file")
+        return f"{name}: {format_count(state['files'], 'file')}"
     error = f" ({state['trouble']})" if state["trouble"] else ""
-    return f"{state['waiting']:,} waiting{error}, {state['refused']:,} refused"
+    return f"{name}: {state['waiting']:,} waiting{error}, {state['refused']:,} refused"
 
 
 def _describe_unread_robots(stats: CrawlStats) -> str:

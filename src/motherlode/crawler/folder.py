@@ -100,8 +100,8 @@ class CrawlFolder:
         secret = secret_keys(job)
         try:
             if secret:
-                _replace(self.secrets_file, job_to_toml(job, only=secret), mode=0o600)
-            _replace(self.job_file, job_to_toml(job, without=secret), mode=0o644)
+                write_atomically(self.secrets_file, job_to_toml(job, only=secret).encode(), mode=0o600)
+            write_atomically(self.job_file, job_to_toml(job, without=secret).encode())
             if not secret:
                 self.secrets_file.unlink(missing_ok=True)
         except OSError as error:
@@ -167,13 +167,13 @@ class CrawlFolder:
         return sum(dict(map(_inode_and_blocks, paths)).values()) * _BLOCK_BYTES
 
 
-def _replace(path: Path, text: str, *, mode: int) -> None:
-    """Write a file atomically: after a power failure it has the old text or the new text."""
-    new = path.with_suffix(".new")
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Write a file so that readers, also after a power failure, find the old content or the new content."""
+    new = path.with_name(path.name + ".new")
     new.unlink(missing_ok=True)
     descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)

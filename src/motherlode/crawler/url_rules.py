@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 import re2
 
+from motherlode.crawler.folder import write_atomically
 from motherlode.frontier import Entry
 from motherlode.model import LinkSource
 from motherlode.www.traps import ContentSeen, HostTraps, MirrorHosts, MirrorStats, trap_reason
@@ -119,10 +120,7 @@ def remove_filter(path: Path, number: int) -> Filter:
 
 
 def _store(path: Path, file: _File) -> None:
-    """Replace the file atomically, so that a crawl never reads an incomplete file."""
-    fresh = path.with_name(path.name + ".new")
-    fresh.write_bytes(json.dumps(msgspec.to_builtins(file), ensure_ascii=False, indent=1).encode() + b"\n")
-    fresh.replace(path)
+    write_atomically(path, json.dumps(msgspec.to_builtins(file), ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 @contextmanager

@@ -116,7 +116,7 @@ class GuardedResolver:
         return self.known_address(host, port) or (await self.renew(host), port)
 
     async def renew(self, host: str) -> str:
-        """Resolve a host again and keep the result. Of several addresses, use the one after the current one."""
+        """Resolve a host again and keep the result. If there are several addresses, use the next one."""
         addresses = await self._resolve_all(host)
         current = self._pins.get(host)
         index = addresses.index(current) + 1 if current in addresses else 0

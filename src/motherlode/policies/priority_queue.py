@@ -67,7 +67,6 @@ class ReadyArms:
             heapify(self._heap)
 
     def remove(self, arm: str) -> None:
-        """Remove an arm, if it is there."""
         self._current.pop(arm, None)
 
     def best(self) -> str | None:
@@ -147,7 +146,6 @@ class WaitRule:
         self._snoozed_hosts.remove(host)
 
     def _on_ready(self, host: str, arm: str) -> None:
-        """Record that an arm has waiting links and its host may be fetched from."""
         if self.wait_threshold:
             self._snoozed_hosts.remove(host)
             if arm == self._last_pick:

@@ -1,31 +1,27 @@
-"""The web application: routes, middleware, response headers, and the server itself."""
+"""The web application: routes, access control, response headers, and the server itself."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import re
-import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.report.crawl_report import build_report
 from motherlode.crawler.report.plot import CHART_STYLE
-from motherlode.crawler.stats.reader import CrawlStats, read_stats
-from motherlode.index.fulltext import Hit, Search, WordSearcher
-from motherlode.serve.access import Access
+from motherlode.index.fulltext import Search
 from motherlode.serve.entity_pages import blank_node_page, crawled_page, entity_page
 from motherlode.serve.negotiation import HTML, JSON, choose_format, find_format
 from motherlode.serve.pages import (
     TOP_TYPES,
-    CrawlState,
+    CrawlView,
     query_page,
     render_error,
     render_live_part,
@@ -33,7 +29,8 @@ from motherlode.serve.pages import (
     render_search,
 )
 from motherlode.serve.query_pool import QueryFailure, QueryPool, Row, select
-from motherlode.serve.sparql import QueryLimits, SparqlEndpoint, endpoint_url
+from motherlode.serve.sparql import ALLOWED, QueryLimits, SparqlEndpoint, endpoint_url
+from motherlode.www.urls import canonical, host_of
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Page = Callable[[web.Request], Awaitable[tuple[int, str]]]
@@ -56,56 +53,6 @@ _MAX_HITS = 200
 """Maximum number of results of a search. Larger limits are lowered to it."""
 _TYPES_TIMEOUT_SECONDS = 10.0
 _TYPES_FRESH_SECONDS = 20.0
-_STATS_FRESH_SECONDS = 1.0
-_FRONTIER_LOCK = threading.Lock()
-"""Held while the frontier is read, because py-lmdb (3.0) cannot open a file twice in one process."""
-
-
-class CrawlView:
-    """Reads the folder of a crawl, without writing and without locks. Its methods block: call them in a thread."""
-
-    def __init__(self, folder: CrawlFolder) -> None:
-        self.folder = folder
-        self._job = folder.read_job()
-        self._cached_stats: tuple[float, CrawlStats] | None = None
-        self._searcher: WordSearcher | None = None
-        self._searcher_lock = threading.Lock()
-
-    def read_state(self) -> CrawlState:
-        """Return the state of the crawl as of its last checkpoint."""
-        is_running, stats = self._is_running(), self._stats()
-        report = build_report(self._job, stats)
-        return CrawlState(
-            report=report, is_running=is_running, fetched=stats.totals.fetched, page_budget=self._job.pages
-        )
-
-    def _is_running(self) -> bool:
-        """Return whether a process holds the folder's lock.
-
-        It is looked up in /proc/locks, because trying to take the lock could keep a crawl from starting.
-        """
-        try:
-            inode = (self.folder.path / "lock").stat().st_ino
-            locks = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
-        except OSError:
-            return False
-        return any(f":{inode} " in line for line in locks.splitlines() if "FLOCK" in line)
-
-    def _stats(self) -> CrawlStats:
-        """Return the statistics, read again if they are older than a second. Concurrent threads share one read."""
-        with _FRONTIER_LOCK:
-            if self._cached_stats is None or time.monotonic() - self._cached_stats[0] > _STATS_FRESH_SECONDS:
-                read = read_stats(self.folder)
-                self._cached_stats = time.monotonic(), read
-            return self._cached_stats[1]
-
-    def search(self, search: Search) -> list[Hit]:
-        """Search the word index. FileNotFoundError if the crawl has none."""
-        with self._searcher_lock:
-            if self._searcher is None:
-                self._searcher = WordSearcher(self.folder.words)
-            self._searcher.refresh()
-        return self._searcher.search(search)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +196,106 @@ def _static(name: str, content_type: str, before: str = "") -> Handler:
         return web.Response(text=text, content_type=content_type)
 
     return handle
+
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{0,5})?", re.ASCII)
+"""A Host header: a name or an IP address, with an optional port (RFC 9110, 7.2)."""
+_GIVEN_HOST = re.compile(r"\[[0-9A-Fa-f:.]+\]|[^\s/:?#@\[\]\\]+")
+_ORIGIN = re.compile(r"https?://[^\s/?#@\\]+", re.IGNORECASE)
+_ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Allowed host names, besides those of loopback, and origins whose pages may read responses.
+
+    Any web page in a browser can send requests to a server on loopback. The same-origin policy keeps the page from
+    reading the response, unless the server allows its origin (CORS) or the page's host name resolves to 127.0.0.1 (DNS
+    rebinding). In the latter case the Host header still has the foreign name. A crawl may contain pages of private
+    networks, so both ways are closed by default.
+    """
+
+    hosts: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+    """As browsers write them; `*` means every origin."""
+
+    @classmethod
+    def from_options(cls, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Access:
+        """Return the access for command-line options. ValueError if a host or an origin is malformed."""
+        return cls(frozenset(map(_parse_host, hosts)), frozenset(map(_parse_origin, origins)))
+
+    def refused_host(self, request: web.Request) -> str | None:
+        """Return the host of a request that must be refused; None if the request is allowed."""
+        own = _own_address(request)
+        for host in (*request.headers.getall("Host", [""]), request.host):  # the latter for absolute targets
+            match = _HOST.fullmatch(host)
+            name = match[1].lower().strip("[]").removesuffix(".") if match is not None else ""
+            if not (_is_loopback(name) or name in self.hosts or (own and name == own)):
+                return host
+        return None
+
+    def add_cors(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Add the headers by which pages of the allowed origins may read the response."""
+        if not self.origins:
+            return
+        is_for_all = _ANY in self.origins
+        origin = request.headers.get("Origin", "")
+        if not is_for_all:
+            vary = response.headers.get("Vary", "")
+            response.headers["Vary"] = f"{vary}, Origin" if vary else "Origin"
+        if is_for_all or origin in self.origins:
+            response.headers["Access-Control-Allow-Origin"] = _ANY if is_for_all else origin
+            response.headers["Access-Control-Allow-Methods"] = ALLOWED
+            response.headers["Access-Control-Allow-Headers"] = "Accept, Content-Type"
+            response.headers["Access-Control-Max-Age"] = "86400"
+
+
+def _is_loopback(name: str) -> bool:
+    """Return whether a name always resolves to this machine (RFC 6761, 6.3).
+
+    >>> [_is_loopback(name) for name in ("localhost", "a.localhost", "127.0.0.9", "::1", "127.0.0.1.evil.test", "")]
+    [True, True, True, True, False, False]
+    """
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _own_address(request: web.Request) -> str:
+    """Return the local IP address of the request's connection."""
+    name = request.transport.get_extra_info("sockname") if request.transport is not None else None
+    return str(name[0]) if isinstance(name, tuple) else ""
+
+
+def _parse_host(text: str) -> str:
+    """Return the host name of an option as browsers send it.
+
+    >>> _parse_host("Crawl.Example.ORG"), _parse_host("bücher.example")
+    ('crawl.example.org', 'xn--bcher-kva.example')
+    """
+    url = canonical(f"http://{text}/") if _GIVEN_HOST.fullmatch(text) else None
+    name = host_of(url) if url is not None else ""
+    if _HOST.fullmatch(name) is None:
+        raise ValueError(f"--allow-host {text} is not a host name: give it without scheme and port: crawl.example.org")
+    return name.strip("[]").removesuffix(".")
+
+
+def _parse_origin(text: str) -> str:
+    """Return the origin of an option as browsers send it.
+
+    >>> _parse_origin("HTTPS://App.example.org:443/"), _parse_origin("http://localhost:3000"), _parse_origin("*")
+    ('https://app.example.org', 'http://localhost:3000', '*')
+    """
+    if text == _ANY:
+        return text
+    plain = text.removesuffix("/")
+    url = canonical(f"{plain}/") if _ORIGIN.fullmatch(plain) else None
+    if url is None:
+        raise ValueError(f"--cors {text} is not an origin: give scheme, host and port: https://app.example.org")
+    return url.removesuffix("/")
 
 
 def refuse_requests(access: Access) -> Middleware:

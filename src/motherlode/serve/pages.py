@@ -1,4 +1,4 @@
-"""The pages of the web site: overview, search, query and errors, rendered by the templates beside this module.
+"""The pages of the web site: overview, search, query and errors, rendered by templates, and the state that they show.
 
 The templates escape every value. Links lead to our own pages, or to http and https URLs only, because a crawled URL may
 have any scheme, such as `javascript:`.
@@ -6,43 +6,35 @@ have any scheme, such as `javascript:`.
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pyoxigraph as ox
 from markupsafe import Markup
 
-from motherlode.crawler.report.crawl_report import CrawlReport, draw_harvest
-from motherlode.crawler.report.markup import open_templates
-from motherlode.index.fulltext import Hit, Search, Snippet
+from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.report import open_templates
+from motherlode.crawler.report.crawl_report import CrawlReport, build_report, draw_harvest
+from motherlode.crawler.stats.reader import CrawlStats, read_stats
+from motherlode.index.fulltext import Hit, Search, Snippet, WordSearcher
 from motherlode.index.query.diagnostics import query_form
 from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import prefixed_name
 from motherlode.serve.query_pool import MAX_PAGE_RESULT_BYTES, QueryFailure, QueryPool, Row, Term, parse_results
 
 _MAX_HOSTS, _MAX_FAILURES = 12, 8
+_STATS_FRESH_SECONDS = 1.0
+_FRONTIER_LOCK = threading.Lock()
+"""Held while the frontier is read, because py-lmdb (3.0) cannot open a file twice in one process."""
 MAX_ROWS = 1_000
 """Rows of a query result on its page."""
 TOP_TYPES = "SELECT ?type (COUNT(?s) AS ?n) { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) ?type LIMIT 12"
-_EXAMPLES = (
-    ("Types", "SELECT ?type (COUNT(*) AS ?n) { ?s a ?type }\nGROUP BY ?type ORDER BY DESC(?n) LIMIT 25"),
-    ("Names and their pages", "SELECT ?name ?page {\n  GRAPH ?page { ?s schema:name ?name }\n} LIMIT 50"),
-    (
-        "Words",
-        "SELECT ?s ?score ?type {\n"
-        '  SERVICE ml:search { ?s ml:matches "data" ; ml:score ?score }\n'
-        "  OPTIONAL { ?s a ?type }\n} ORDER BY DESC(?score) LIMIT 25",
-    ),
-    (
-        "Pages by syntax",
-        "SELECT ?syntax (COUNT(?page) AS ?pages) {\n"
-        "  GRAPH <urn:motherlode:provenance> { ?page ml:syntax ?syntax }\n} GROUP BY ?syntax ORDER BY DESC(?pages)",
-    ),
-    ("Predicates", "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o }\nGROUP BY ?p ORDER BY DESC(?n) LIMIT 25"),
-)
 
 
 def own_url(path: str, **parameters: str | int) -> str:
@@ -101,6 +93,53 @@ class CrawlState:
     page_budget: int | None = None
 
 
+class CrawlView:
+    """Reads the folder of a crawl, without writing and without locks. Its methods block: call them in a thread."""
+
+    def __init__(self, folder: CrawlFolder) -> None:
+        self.folder = folder
+        self._job = folder.read_job()
+        self._cached_stats: tuple[float, CrawlStats] | None = None
+        self._searcher: WordSearcher | None = None
+        self._searcher_lock = threading.Lock()
+
+    def read_state(self) -> CrawlState:
+        """Return the state of the crawl as of its last checkpoint."""
+        is_running, stats = self._is_running(), self._stats()
+        report = build_report(self._job, stats)
+        return CrawlState(
+            report=report, is_running=is_running, fetched=stats.totals.fetched, page_budget=self._job.pages
+        )
+
+    def _is_running(self) -> bool:
+        """Return whether a process holds the folder's lock.
+
+        It is looked up in /proc/locks, because trying to take the lock could keep a crawl from starting.
+        """
+        try:
+            inode = (self.folder.path / "lock").stat().st_ino
+            locks = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
+        except OSError:
+            return False
+        return any(f":{inode} " in line for line in locks.splitlines() if "FLOCK" in line)
+
+    def _stats(self) -> CrawlStats:
+        """Return the statistics, read again if they are older than a second. Concurrent threads share one read."""
+        with _FRONTIER_LOCK:
+            if self._cached_stats is None or time.monotonic() - self._cached_stats[0] > _STATS_FRESH_SECONDS:
+                read = read_stats(self.folder)
+                self._cached_stats = time.monotonic(), read
+            return self._cached_stats[1]
+
+    def search(self, search: Search) -> list[Hit]:
+        """Search the word index. FileNotFoundError if the crawl has none."""
+        with self._searcher_lock:
+            if self._searcher is None:
+                self._searcher = WordSearcher(self.folder.words)
+            self._searcher.refresh()
+        return self._searcher.search(search)
+
+
 def render_overview(state: CrawlState, types: Sequence[Row] | None) -> str:
     """Return the overview page. `types` is None if they could not be counted in time."""
     report = state.report
@@ -153,7 +192,7 @@ async def query_page(pool: QueryPool, sparql: str, *, base: str, seconds: float)
             result = await _run_query(pool, sparql, base, seconds)
         except QueryFailure as failed:
             status, problem = failed.status, str(failed)
-    return status, render("query.html", sparql=sparql, examples=_EXAMPLES, problem=problem, result=result)
+    return status, render("query.html", sparql=sparql, problem=problem, result=result)
 
 
 async def _run_query(pool: QueryPool, sparql: str, base: str, seconds: float) -> _ShownResult:

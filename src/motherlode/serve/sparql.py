@@ -6,6 +6,7 @@ import socket
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from urllib.parse import parse_qsl
 
 import pyoxigraph as ox
@@ -17,20 +18,8 @@ from motherlode.model.terms import PREFIXES, iri
 from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose_format, find_format
 from motherlode.serve.query_pool import QueryFailure, QueryPool, QueryResult
 
-_TEXT = """
-@prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
-@prefix formats: <http://www.w3.org/ns/formats/> .
-@prefix ml: <%(ml)s> .
-[] a sd:Service ;
-  sd:endpoint <%(endpoint)s> ;
-  sd:supportedLanguage sd:SPARQL11Query ;
-  sd:feature sd:UnionDefaultGraph ;
-  sd:resultFormat formats:SPARQL_Results_JSON, formats:SPARQL_Results_XML, formats:SPARQL_Results_CSV,
-    formats:SPARQL_Results_TSV, formats:Turtle, formats:N-Triples, formats:RDF_XML, formats:JSON-LD ;
-  sd:extensionFunction ml:matches, ml:score, ml:node, ml:key ;
-  sd:defaultDataset [ a sd:Dataset ; sd:defaultGraph [ a sd:Graph ] ] .
-ml:matches a sd:Function . ml:score a sd:Function . ml:node a sd:Function . ml:key a sd:Function .
-"""
+_SERVICE = resources.files("motherlode.serve").joinpath("service.ttl").read_text("utf-8")
+"""The service description as Turtle, without the URL of the endpoint and our namespace."""
 
 
 def describe_service(endpoint: str, media_type: str) -> bytes:
@@ -40,7 +29,7 @@ def describe_service(endpoint: str, media_type: str) -> bytes:
     True
     """
     safe = "".join(character for character in endpoint if character not in '<>"{}|^`\\ ')
-    quads = ox.parse((_TEXT % {"endpoint": safe, "ml": PREFIXES["ml"]}).encode(), ox.RdfFormat.TURTLE)
+    quads = ox.parse((_SERVICE % {"endpoint": safe, "ml": PREFIXES["ml"]}).encode(), ox.RdfFormat.TURTLE)
     kind = ox.RdfFormat.from_media_type(media_type) or ox.RdfFormat.TURTLE
     return ox.serialize((quad.triple for quad in quads), format=kind) or b""
 

@@ -13,7 +13,7 @@ import gzip
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
@@ -73,6 +73,7 @@ def _has_valid_checksum(header: bytes) -> bool:
 _READ_BYTES = 1 << 16
 _ZIP_ENTRY_SIGNATURE = b"PK\x01\x02"
 _MAX_ZIP_ENTRIES = 65_535
+_DECOMPRESSED_EXTENSIONS = {"gz": "", "bz2": "", "tgz": ".tar", "tbz": ".tar", "tbz2": ".tar", "svgz": ".svg"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,13 +164,7 @@ def _bunzip2(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOr
 
 
 def _untar(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrProblem]:
-    for member, content in read_tar_members(body):
-        if not budget.spend_member():
-            yield Problem(syntax=None, message=f"{name}: {budget.exceeded}; the rest was left out")
-            return
-        yield from _read_member(member, partial(io.BytesIO, content), budget)
-        if budget.exceeded:
-            return
+    return _read_members(name, ((one, partial(io.BytesIO, content)) for one, content in read_tar_members(body)), budget)
 
 
 def _unzip(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrProblem]:
@@ -181,13 +176,23 @@ def _unzip(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrPr
     except Exception as error:  # noqa: BLE001 - zipfile has no closed set of errors for bytes that are no zip file
         yield Problem(syntax=None, message=f"{name}: cannot be unpacked: {error}")
         return
-    for info in archive.infolist():
-        if info.filename.endswith("/"):  # is_dir() raises IndexError for an empty name in Python 3.11
-            continue
+    members = (
+        (info.filename, partial(_open_zip_entry, archive, info))
+        for info in archive.infolist()
+        if not info.filename.endswith("/")  # is_dir() raises IndexError for an empty name in Python 3.11
+    )
+    yield from _read_members(name, members, budget)
+
+
+def _read_members(
+    archive: str, members: Iterable[tuple[str, Callable[[], DecompressedFile]]], budget: _UnpackBudget
+) -> Iterator[MemberOrProblem]:
+    """Yield the members of an archive until a limit is exceeded."""
+    for name, open_file in members:
         if not budget.spend_member():
-            yield Problem(syntax=None, message=f"{name}: {budget.exceeded}; the rest was left out")
+            yield Problem(syntax=None, message=f"{archive}: {budget.exceeded}; the rest was left out")
             return
-        yield from _read_member(info.filename, partial(_open_zip_entry, archive, info), budget)
+        yield from _read_member(name, open_file, budget)
         if budget.exceeded:
             return
 
@@ -223,11 +228,7 @@ def _read_member(
 def _decompressed_name(name: str) -> str:
     """Return the name of the content of a compressed file."""
     stem, _, extension = name.rpartition(".")
-    if extension.lower() in ("tgz", "tbz", "tbz2"):
-        return f"{stem}.tar"
-    if extension.lower() == "svgz":
-        return f"{stem}.svg"
-    return stem if extension.lower() in ("gz", "bz2") else name
+    return stem + _DECOMPRESSED_EXTENSIONS[extension.lower()] if extension.lower() in _DECOMPRESSED_EXTENSIONS else name
 
 
 _UNPACKERS: dict[ContentKind, Callable[[str, bytes, _UnpackBudget], Iterator[MemberOrProblem]]] = {

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from functools import cached_property
 
 from lxml import etree
 from msgspec.structs import replace
@@ -96,14 +95,14 @@ def _make_document(text: bytes, kind: ContentKind, base: str) -> Document:
 
 
 def _find_script_blocks(document: Document, syntax: Syntax) -> EmbeddedBlocks:
-    locator = _ScriptLocator(document)
     for script in document.find_scripts(lambda written: _kind_of(written, syntax) is not None):
         kind = _kind_of(script.media_type, syntax)
         content = script.content.strip()
         if content.startswith(_CDATA):
             content = content.removeprefix(_CDATA).removesuffix(_CDATA_END)
         if content and kind is not None:
-            yield _make_document(content.encode(errors="replace"), kind, document.iri_base), locator.for_script(content)
+            block = _make_document(content.encode(errors="replace"), kind, document.iri_base)
+            yield block, _locate_in_script(document, content)
 
 
 def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
@@ -112,20 +111,14 @@ def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
     return kind if kind is not None and MEDIA[kind].syntax is syntax else None
 
 
-class _ScriptLocator:
-    """Finds the positions of script elements in the page. It searches only if there are problems to report."""
+def _locate_in_script(document: Document, content: str) -> LocateProblems:
+    """Return a function that converts positions in a script to positions in the page."""
 
-    def __init__(self, document: Document) -> None:
-        self._document = document
-
-    def for_script(self, content: str) -> LocateProblems:
-        """Return a function that locates the problems of the script with this content."""
-        return lambda problems: self._locate(problems, content) if problems else ()
-
-    def _locate(self, problems: tuple[Problem, ...], content: str) -> Iterator[Problem]:
-        start = self._source.find(content)
-        line = self._source.count("\n", 0, start)
-        column = start - (self._source.rfind("\n", 0, start) + 1)
+    def locate(problems: tuple[Problem, ...]) -> Iterator[Problem]:
+        source = document.text.replace("\r\n", "\n").replace("\r", "\n") if problems else ""  # as the parser does it
+        start = source.find(content)
+        line = source.count("\n", 0, start)
+        column = start - (source.rfind("\n", 0, start) + 1)
         for problem in problems:
             if start < 0 or problem.line is None or problem.column is None:  # the HTML parser may have changed the text
                 yield replace(problem, line=None, column=None)
@@ -133,10 +126,7 @@ class _ScriptLocator:
                 shift = column if problem.line == 1 else 0
                 yield replace(problem, line=problem.line + line, column=problem.column + shift)
 
-    @cached_property
-    def _source(self) -> str:
-        """Text of the page with line ends as the HTML parser normalizes them."""
-        return self._document.text.replace("\r\n", "\n").replace("\r", "\n")
+    return locate
 
 
 # XML elements

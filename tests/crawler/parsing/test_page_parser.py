@@ -12,7 +12,7 @@ from motherlode.crawler.engine.pipeline import syntaxes
 from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions, SubrequestResults
 from motherlode.crawler.parsing.page_parser import MAX_PROBLEMS, PageParser
 from motherlode.crawler.recrawl.revisits import content_hash
-from motherlode.transform.options import Service
+from motherlode.transform.options import Service, TransformOptions
 from motherlode.www.urls import scope_rule
 
 URL = "http://ex.org/a/page"
@@ -176,7 +176,7 @@ def test_files_for_a_service_are_links() -> None:
     service = Service(media_type="application/pdf", url="http://s.example/")
     page = '<a href="/paper.pdf">p</a>'
     assert parse(page).links == []
-    wanted = parse(page, options=ParseOptions(target="any", services=(service,)))
+    wanted = parse(page, options=ParseOptions(target="any", transform=TransformOptions(services=(service,))))
     assert [link.url for link in wanted.links] == ["http://ex.org/paper.pdf"]
 
 

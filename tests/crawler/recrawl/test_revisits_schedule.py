@@ -23,7 +23,7 @@ def visit(**more: object) -> Visit:
     ],
 )
 def test_page_is_due_on_its_end_date(told: dict[str, object], due: float) -> None:
-    page = memory_of(visit(**told), arm="", score=0.0)
+    page = memory_of(visit(**told))
     assert page.due_at == due
     assert page.change_expected(due) == 1.0
     assert page.change_expected(due - 1) < 0.5
@@ -33,9 +33,9 @@ def test_page_is_due_on_its_end_date(told: dict[str, object], due: float) -> Non
 
 
 def test_distant_or_past_end_date_does_not_change_the_due_time() -> None:
-    plain = memory_of(visit(), arm="", score=0.0).due_at
+    plain = memory_of(visit()).due_at
     for ends_at in (99.0, plain + 1):
-        assert memory_of(visit(ends_at=ends_at), arm="", score=0.0).due_at == plain
+        assert memory_of(visit(ends_at=ends_at)).due_at == plain
 
 
 def test_header_directives_are_parsed() -> None:

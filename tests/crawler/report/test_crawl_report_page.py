@@ -10,18 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.crawl_report import (
     MAX_COUNTS,
     MAX_HOSTS,
     Count,
     CrawlReport,
     Figure,
-    HostRow,
     SyntaxRow,
     write_report,
 )
-from motherlode.crawler.report.markup import open_templates
 from motherlode.crawler.report.plot import Curve
+from motherlode.frontier import HostRecord
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -46,7 +46,7 @@ def told(text: str) -> CrawlReport:
         settings=((text, text),),
         figures=(Figure(label=text, value=text, note=text),),
         curves=(Curve(name=text, points=((1, 1), (4, 2))), Curve(name=text, points=((4, 1),))),
-        hosts=(HostRow(name=text, fetched=4, relevant=2, quads=20, bytes=3000),),
+        hosts=(HostRecord(name=text, fetched=4, relevant=2, quads=20, received=3000),),
         syntaxes=(SyntaxRow(name=text, pages=2, statements=20),),
         failures=(count,),
         refused=(count,),
@@ -157,8 +157,8 @@ class TestContent:
 
     def test_hosts_are_sorted_by_relevant_pages(self, tmp_path: Path) -> None:
         hosts = (
-            HostRow(name="poor", fetched=100, relevant=1, quads=5, bytes=10),
-            HostRow(name="rich", fetched=8, relevant=6, quads=50, bytes=2000),
+            HostRecord(name="poor", fetched=100, relevant=1, quads=5, received=10),
+            HostRecord(name="rich", fetched=8, relevant=6, quads=50, received=2000),
         )
         page = LexborHTMLParser(written(tmp_path, CrawlReport(title="t", hosts=hosts)))
         assert [node.text() for node in page.css(".hosts tbody th")] == ["rich", "poor"]
@@ -166,7 +166,9 @@ class TestContent:
         assert [node.text() for node in page.css(".hosts tbody tr:first-child td.number")] == ["8", "50", "2.0 kB"]
 
     def test_many_hosts_are_folded_and_summed_up(self, tmp_path: Path) -> None:
-        hosts = tuple(HostRow(name=f"h{n}", fetched=2, relevant=1, quads=3, bytes=5) for n in range(MAX_HOSTS + 700))
+        hosts = tuple(
+            HostRecord(name=f"h{n}", fetched=2, relevant=1, quads=3, received=5) for n in range(MAX_HOSTS + 700)
+        )
         text = written(tmp_path, CrawlReport(title="t", hosts=hosts))
         page = LexborHTMLParser(text)
         names = [node.text() for node in page.css(".hosts tbody th")]
@@ -206,7 +208,7 @@ class TestContent:
         report = CrawlReport(
             title="t",
             curves=(Curve(name="c", points=((big, big // 2),)),),
-            hosts=(HostRow(name="h", fetched=big, relevant=big, quads=big, bytes=big),),
+            hosts=(HostRecord(name="h", fetched=big, relevant=big, quads=big, received=big),),
             syntaxes=(SyntaxRow(name="s", pages=big, statements=big),),
             failures=(Count(name="f", count=big),),
         )
@@ -215,6 +217,6 @@ class TestContent:
         assert all(len(node.text()) <= 24 for node in page.css("td, .counts .number, svg text"))
 
     def test_share_of_zero_is_zero(self, tmp_path: Path) -> None:
-        host = HostRow(name="h", fetched=0, relevant=0, quads=0, bytes=0)
+        host = HostRecord(name="h", fetched=0, relevant=0, quads=0, received=0)
         page = LexborHTMLParser(written(tmp_path, CrawlReport(title="t", hosts=(host,))))
         assert [node.attributes["style"] for node in page.css(".bar i")] == ["width:0.0%"]

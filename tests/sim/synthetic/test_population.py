@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from motherlode.sim.synthetic.host_profiles import HABITS, Family
-from motherlode.sim.synthetic.population import FAMILY_SHARES, Population, World
+from motherlode.sim.synthetic.population import FAMILY_SHARES, World
 from motherlode.sim.synthetic.random_draws import mix
 
 
-def _population(pages: int, hosts: int | None = None) -> Population:
-    return Population(pages=pages, seed=5, hosts=hosts)
+def _population(pages: int, hosts: int | None = None) -> World:
+    return World(pages=pages, seed=5, hosts=hosts)
 
 
 @pytest.mark.parametrize("pages", [400, 1000, 5000, 123_456, 10_000_000])
@@ -79,7 +79,7 @@ def test_cross_host_links_lead_to_existing_hosts() -> None:
 
 
 def test_cross_host_links_prefer_own_family() -> None:
-    population = WORLD.population
+    population = WORLD
     rich = next(host for host in range(population.count) if population.habit(host).family is Family.RICH)
     site = WORLD.site(rich)
     hosts = [WORLD.find(WORLD.elsewhere(site, mix(3, n))[0].split("/")[2]) for n in range(400)]
@@ -88,7 +88,7 @@ def test_cross_host_links_prefer_own_family() -> None:
 
 
 def test_related_site_has_same_habit() -> None:
-    for host in range(WORLD.population.count):
+    for host in range(WORLD.count):
         site = WORLD.site(host)
         assert WORLD.kin(site, mix(7, host)).habit is site.habit
 

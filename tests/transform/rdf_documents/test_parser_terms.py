@@ -153,3 +153,7 @@ def test_read_batch_ends_after_long_objects() -> None:
         sizes.append(len(batch))
         batch = []
     assert sizes == [3, 2]
+
+
+def test_find_fault_gives_expected_results_for_short_texts() -> None:
+    assert (find_fault(("<urn:a b>", "<urn:c>", '"d"@en', ""))) == "not a valid IRI: <urn:a b>"

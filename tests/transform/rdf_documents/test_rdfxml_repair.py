@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from motherlode.model import Problem, Syntax
-from motherlode.transform.rdf_documents.rdfxml_attributes import UNDECLARED_ENTITY, restore_statement
+from motherlode.transform.rdf_documents.rdfxml_input import UNDECLARED_ENTITY, restore_statement
 from motherlode.transform.rdf_documents.rdfxml_repair import RepairingFeed
 from motherlode.transform.rdf_documents.source import Source
 from motherlode.www.media_types import RDF_NAMESPACE

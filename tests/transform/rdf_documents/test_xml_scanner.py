@@ -6,12 +6,15 @@ import pytest
 
 from motherlode.transform.rdf_documents.xml_scanner import (
     OpenElements,
+    StartTag,
+    convert_cdata,
     count_depth,
     ends_before_root,
     find_last_boundary,
     find_next_node,
     find_token_end,
     has_unclosed_section,
+    is_tag,
     parse_end_tag,
     parse_start_tag,
 )
@@ -118,3 +121,55 @@ def test_start_tag_replace_attributes_rebuilds_markup() -> None:
     tag = parse_start_tag(b"<a b='\"' />")
     assert tag is not None
     assert tag.replace_attributes([*tag.attributes, (b"c", b"d")]).markup == b'<a b="&quot;" c="d" />'
+
+
+def test_find_last_boundary_gives_expected_results_for_short_texts() -> None:
+    assert (find_last_boundary(b"<r><a/><b><c/></b> <d>", depth=0), find_last_boundary(b"<a/><b", depth=1)) == (18, 4)
+
+
+def test_count_depth_gives_expected_results_for_short_texts() -> None:
+    assert (count_depth(b"<a><b c='d'/><e>f</e><g", depth=1), count_depth(b"<a><!-- <b> --><c", depth=1)) == (
+        (2, 21),
+        (2, 15),
+    )
+
+
+def test_ends_before_root_gives_expected_results_for_short_texts() -> None:
+    assert (
+        ends_before_root(b"<b><c/></b></a></r>", [b"r", b"a"]),
+        ends_before_root(b"<b><c/></b></r>", [b"r", b"a"]),
+    ) == (True, False)
+
+
+def test_find_next_node_gives_expected_results_for_short_texts() -> None:
+    assert (
+        find_next_node(b"<p>1</p></a> <p>2</p></b> <c rdf:about='d'>", b"r"),
+        find_next_node(b"<p>1</p></r>", b"r"),
+    ) == (25, 0)
+
+
+def test_find_token_end_gives_expected_results_for_short_texts() -> None:
+    assert (find_token_end(b'one <a b=">"> two', is_all=False), find_token_end(b"<!-- > --> x", is_all=False)) == (
+        13,
+        10,
+    )
+    assert (find_token_end(b"<a", is_all=False), find_token_end(b"<a", is_all=True)) == (None, 2)
+    assert (find_token_end(b"<a b='c <d e='f'>", is_all=False)) == 8
+
+
+def test_is_tag_gives_expected_results_for_short_texts() -> None:
+    assert (is_tag(b'<a b=">">'), is_tag(b"<a b='c "), is_tag(b"<a b='c>")) == (True, False, False)
+
+
+def test_has_unclosed_section_gives_expected_results_for_short_texts() -> None:
+    assert (has_unclosed_section(b"<a><?b ?><!-- <?c --></a>"), has_unclosed_section(b"<a><?b </a>")) == (False, True)
+
+
+def test_convert_cdata_gives_expected_results_for_short_texts() -> None:
+    assert (convert_cdata(b"<![CDATA[1 < 2 & 3]]>")) == b"1 &lt; 2 &amp; 3"
+
+
+def test_parse_start_tag_gives_expected_results_for_short_texts() -> None:
+    assert (parse_start_tag(b"<a b='c' />")) == StartTag(
+        markup=b"<a b='c' />", name=b"a", attributes=((b"b", b"c"),), rest=b" />"
+    )

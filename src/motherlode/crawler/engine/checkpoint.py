@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -28,24 +29,17 @@ _MODEL_PAUSE_FACTOR = 100.0
 """The same for saving what was learned."""
 
 
+@dataclass(slots=True)
 class SavedPart:
     """Saves one entry with each commit of the frontier: the state of the journal, or the manifest of the quad log."""
 
-    def __init__(
-        self,
-        key: str,
-        state: Callable[[], bytes],
-        *,
-        committed: Callable[[], None] = lambda: None,
-        close: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._key = key
-        self._state = state
-        self.committed = committed
-        self.close = close
+    key: str
+    state: Callable[[], bytes]
+    committed: Callable[[], None] = lambda: None
+    close: Callable[[], None] = lambda: None
 
     def prepare_commit(self, save: SaveEntry) -> None:
-        save(self._key, self._state())
+        save(self.key, self.state())
 
 
 _MAX_LOG_LINES = 1000

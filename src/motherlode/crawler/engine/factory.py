@@ -68,7 +68,6 @@ from motherlode.runtime import Clock
 from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 
-_SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 """Begins what names a file. A browser would take `/data` after `https://` for a host of that name."""
@@ -160,7 +159,7 @@ def assemble(
     revisits = Revisits(storage, frontier, refreshing)
     if refresh is not None:
         refresh(revisits, frontier)
-    sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
+    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=storage,
         frontier=frontier,
@@ -174,7 +173,7 @@ def assemble(
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
-        writer=BatchWriter(sinks.wrap(store), at_end=lambda: store.finish(time.time())),
+        writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
@@ -354,17 +353,11 @@ def _frontier(
 
 
 def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
-    options = job.transform_options()
     is_brief = not reads_known_links(job.policy)
     is_scoped = is_brief and job.web is None  # a recorded web spells its links in its own way before they are judged
     return ParseOptions(
         target=job.target,
-        seconds=_SECONDS_A_SYNTAX,
-        stylesheets=options.stylesheets,
-        transformations=dict(options.transformations),
-        services=options.services,
-        transformers=options.transformers,
-        strict_jsonld=options.strict_jsonld,
+        transform=job.transform_options(),
         following=job.link_rules(),
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,

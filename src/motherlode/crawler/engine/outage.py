@@ -315,7 +315,8 @@ class OutageMonitor:
             self._detector.asking()
             self._round = asyncio.create_task(self._ask_witnesses())
             self._round.add_done_callback(lambda _: self._wake_up())
-        self._count()
+        if self._detector.outages:
+            self._count()
 
     def _count(self) -> None:
         outages, seconds = self._detector.outages, self._detector.seconds(self._clock.now())

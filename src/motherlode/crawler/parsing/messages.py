@@ -10,7 +10,7 @@ import msgspec
 
 from motherlode.links.from_quads import LinkRules
 from motherlode.model import Link, Problem
-from motherlode.transform.options import Service, Stylesheet
+from motherlode.transform.options import TransformOptions
 from motherlode.www.urls import ScopeRule
 
 MAX_CONTEXTS = 8
@@ -41,13 +41,7 @@ class ParseOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options for parsing all pages of a crawl. They are sent to each parser process once."""
 
     target: str
-    seconds: float = 5.0
-    """Timeout of one syntax on one page."""
-    stylesheets: tuple[Stylesheet, ...] = ()
-    transformations: dict[str, bytes] = {}
-    services: tuple[Service, ...] = ()
-    transformers: frozenset[str] | None = None
-    strict_jsonld: bool = False
+    transform: TransformOptions = TransformOptions()
     following: LinkRules = LinkRules()
     """Rules that select the links to follow."""
     keep_ntriples: bool = False

@@ -225,14 +225,7 @@ class PageParser:
 
     def __init__(self, options: ParseOptions) -> None:
         self._target: Target = target_from(options.target)
-        self._transform_options = TransformOptions(
-            seconds=options.seconds,
-            stylesheets=options.stylesheets,
-            transformations=options.transformations,
-            services=options.services,
-            transformers=options.transformers,
-            strict_jsonld=options.strict_jsonld,
-        )
+        self._transform_options = options.transform
         self._out_of_scope = None if options.scope.is_everything else OutOfScope(options.scope.scope())
         self._link_options = LinkOptions(
             kept_extensions=_find_extensions(transformable_types(self._transform_options)), outside=self._out_of_scope

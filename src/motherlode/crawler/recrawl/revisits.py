@@ -162,22 +162,17 @@ def expect_first_change(rate: float, interval: float) -> float:
     return interval * (1 / events - 1 / math.expm1(events))
 
 
-def memory_of(visit: Visit, *, arm: str, score: float) -> PageMemory:
+def memory_of(visit: Visit) -> PageMemory:
     """Return the state of a page after its first visit."""
     fresh = PageMemory(
         url=visit.url,
-        etag=visit.etag,
-        last_modified=visit.last_modified,
-        content_hash=visit.content_hash,
         visited_at=visit.at,
         relevant=visit.relevant,
         quads=visit.quads,
-        arm=arm,
-        score=score,
+        arm=visit.arm,
+        score=visit.score,
         counts=dict(visit.counts),
-        media_type=visit.media_type,
-        directives=visit.directives,
-        ends_at=visit.ends_at,
+        **_fields_of_visit(visit),
     )
     return msgspec.structs.replace(fresh, due_at=visit.at + _DUE_EXPECTED_CHANGES / fresh.rate).due_by_its_end()
 
@@ -232,7 +227,7 @@ class Revisits:
                 continue
             last = max(last, visit.number)
             if visit.failure is None and not visit.refresh:
-                self._put(memory_of(visit, arm=visit.arm, score=visit.score))
+                self._put(memory_of(visit))
         self._storage.put_note(_MARK, str(last).encode())
 
     def _put(self, memory: PageMemory) -> None:

@@ -22,10 +22,11 @@ from markupsafe import Markup
 from motherlode import __version__
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.config.values import format_count, format_duration, format_size
-from motherlode.crawler.report.markup import open_templates
+from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.plot import CHART_STYLE, Curve, compact, line_chart, percent, thin_out
 from motherlode.crawler.stats.counters import Counters
 from motherlode.crawler.stats.reader import CrawlStats
+from motherlode.frontier import HostRecord
 from motherlode.frontier.admission import TOO_MANY_HOSTS
 from motherlode.frontier.leases import NO_RULES, TOO_MANY_FAILURES
 from motherlode.model import Syntax
@@ -63,17 +64,6 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostRow:
-    """Counters of one host."""
-
-    name: str
-    fetched: int
-    relevant: int
-    quads: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SyntaxRow:
     """Pages and statements of one syntax."""
 
@@ -105,7 +95,7 @@ class CrawlReport:
     figures: tuple[Figure, ...] = ()
     """The most important figure is the first."""
     curves: tuple[Curve, ...] = ()
-    hosts: tuple[HostRow, ...] = ()
+    hosts: tuple[HostRecord, ...] = ()
     syntaxes: tuple[SyntaxRow, ...] = ()
     failures: tuple[Count, ...] = ()
     refused: tuple[Count, ...] = ()
@@ -121,11 +111,7 @@ def build_report(job: Job, stats: CrawlStats, *, made_at: float | None = None) -
         settings=_list_settings(job),
         figures=_compute_figures(stats),
         curves=(build_harvest_curve(job.policy, totals),),
-        hosts=tuple(
-            HostRow(name=host.name, fetched=host.fetched, relevant=host.relevant, quads=host.quads, bytes=host.received)
-            for host in stats.hosts
-            if host.fetched
-        ),
+        hosts=tuple(host for host in stats.hosts if host.fetched),
         syntaxes=tuple(
             SyntaxRow(
                 name=SYNTAX_NAMES.get(name, name), pages=pages, statements=statements, plain=name == Syntax.PAGE.value
@@ -288,16 +274,16 @@ def _curve_rows(curve: Curve) -> list[tuple[str, ...]]:
     ]
 
 
-def _rank_hosts(hosts: Sequence[HostRow]) -> list[HostRow]:
+def _rank_hosts(hosts: Sequence[HostRecord]) -> list[HostRecord]:
     """Return the hosts with most relevant pages, and one row for all others."""
     shown = nsmallest(MAX_HOSTS, hosts, key=lambda host: (-host.relevant, -host.fetched, host.name))
     if len(hosts) == len(shown):
         return shown
     sums = {
         name: sum(getattr(host, name) for host in hosts) - sum(getattr(host, name) for host in shown)
-        for name in ("fetched", "relevant", "quads", "bytes")
+        for name in ("fetched", "relevant", "quads", "received")
     }
-    return [*shown, HostRow(name=f"{len(hosts) - len(shown):,} others together", **sums)]
+    return [*shown, HostRecord(name=f"{len(hosts) - len(shown):,} others together", **sums)]
 
 
 def _rank_counts(counts: Sequence[Count]) -> list[Count]:

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Template
 from markupsafe import Markup
 
-from motherlode.crawler.report.markup import open_templates
+from motherlode.crawler.report import open_templates
 
 
 def compact(number: float) -> str:

@@ -63,7 +63,7 @@ def failure_from_status(url: str, status: int, headers: Mapping[str, str]) -> Fa
 
 
 def _redirect_target(url: str, given: str) -> str:
-    """Return the target of a Location header, or "" if there is none or it is the URL itself."""
+    """Return the target of a Location header, or "" if it has none or leads to the same URL."""
     location = resolve(url, given) if given else None
     if location == url:  # canonicalization may have removed a session id, without which the server redirects endlessly
         location = resolve_as_written(url, given)

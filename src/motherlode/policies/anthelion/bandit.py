@@ -104,7 +104,6 @@ class HostsByValue:
         self._ready.put(host, self._function.value(good, bad, best))
 
     def remove(self, host: str) -> None:
-        """Remove a host, if it is there."""
         self._ready.remove(host)
 
     def best(self, random: Random) -> str | None:
@@ -284,7 +283,6 @@ class HostBandit:
         return arm
 
     def merge_records(self, records: dict[str, Record]) -> None:
-        """Add the records of hosts of another crawl."""
         for host, (good, bad) in records.items():
             self._count(host, good=good, bad=bad)
 
@@ -331,7 +329,6 @@ class HostBandit:
         return self.function.value(*self.records.get(arm, _NO_RECORD), self._best.get(arm, 0.0))
 
     def _online_classifier(self) -> Classifier | None:
-        """Return the classifier of a rater that learns online; None for a classifier that was trained once."""
         return self.rater.classifier if isinstance(self.rater, OnlineRater) else None
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:

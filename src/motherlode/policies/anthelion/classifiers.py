@@ -127,7 +127,6 @@ class NaiveBayes:
         return sums
 
     def merge(self, state: bytes) -> None:
-        """Add the counts of another crawl."""
         classes, ids, counts = msgspec.msgpack.decode(state, type=tuple[list[int], list[bytes], list[bytes]])
         for label in (0, 1):
             self._classes[label] += classes[label]

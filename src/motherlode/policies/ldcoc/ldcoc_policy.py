@@ -21,8 +21,7 @@ import msgspec
 import numpy as np
 
 from motherlode.model import Explanation, FailureKind, Link, LinkSource, Outcome, Rating, Reason, SummaryLine
-from motherlode.policies.ftrl import Ftrl
-from motherlode.policies.hashing import Hasher, Indices
+from motherlode.policies.ftrl import Ftrl, Hasher, Indices
 from motherlode.policies.ldcoc.ldcoc_features import BEST_SETS, SETS, Hardness, hardness, page_features
 from motherlode.policies.model_io import random_state, set_random_state
 from motherlode.policies.priority_queue import ReadyArms
@@ -209,7 +208,6 @@ class Ldcoc:
         return copy
 
     def merge(self, state: bytes) -> None:
-        """Add the saved state of another crawl: z and n of the learner, and counts."""
         read = msgspec.msgpack.decode(state, type=_State)
         self.absorb(read.learned)
         self._state.relevances.update(read.relevances)

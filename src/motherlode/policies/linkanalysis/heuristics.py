@@ -75,12 +75,10 @@ class LinkProperties(NamedTuple):
 
 
 def is_rdf_document(kind: str) -> bool:
-    """Return whether a content kind is of class R."""
     return kind in _RDF_KINDS
 
 
 def is_html_document(kind: str) -> bool:
-    """Return whether a content kind is HTML."""
     return kind in _HTML_KINDS
 
 
@@ -189,7 +187,6 @@ class SimilarUrls:
         return False
 
     def merge(self, state: bytes) -> None:
-        """Add the families of another set from its dump."""
         for family, members in msgspec.msgpack.decode(state, type=dict[int, _Family]).items():
             known = self._families.get(family, ())
             if known or len(self._families) < self._most:
@@ -283,7 +280,6 @@ def concepts_from(folder: Path | None = None) -> Concepts:
 
 @cache
 def default_concepts() -> Concepts:
-    """Return our own concepts."""
     return concepts_from()
 
 

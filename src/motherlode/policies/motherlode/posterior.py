@@ -349,7 +349,6 @@ class PosteriorModel:
         return ArmPosterior(response, sigmoid(self.log_odds(features, RELEVANCE, self.lift(key.host))))
 
     def lift(self, host: str) -> float:
-        """Return how much better than its features predict a host is, as a difference of log-odds."""
         statistics = self.statistics.hosts.get(host)
         return statistics.lift(self._config.host_prior_pages) if statistics is not None else 0.0
 
@@ -382,11 +381,10 @@ class PosteriorModel:
         return posterior.probability
 
     def learn(self, outcome: Outcome) -> None:
-        """Learn from the outcome of one request."""
         key = ArmKey.parse(outcome.arm)
         host = self.statistics.hosts.get(outcome.host)
         has_responded = host is not None and host.responses > 0
-        is_first_response = key.is_cross_host and not has_responded
+        is_first_response = bool(key.from_host) and not has_responded
         if is_first_response and host is None:
             responded = outcome.failure in (None, FailureKind.REDIRECT)
             for statistics in self._targets:

@@ -10,11 +10,8 @@ from motherlode.sim.synthetic.page_model import PageModel
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 from motherlode.sim.web_protocol import SimPage
 
-_FAILURES = {
-    404: FailureKind.NOT_FOUND,
-    503: FailureKind.UNAVAILABLE,
-}
-_NO_SUCH_HOST = 0
+_FAILURES = {0: FailureKind.DNS, 404: FailureKind.NOT_FOUND, 503: FailureKind.UNAVAILABLE}
+"""Failures by the status of a page model, which is 0 if the host does not exist."""
 
 
 class SyntheticSimWeb:
@@ -45,8 +42,6 @@ class SyntheticSimWeb:
                 latency=model.latency,
             )
         kind = FailureKind.REDIRECT if model.location else _FAILURES.get(model.status, FailureKind.CLIENT_ERROR)
-        if model.status == _NO_SUCH_HOST:
-            kind = FailureKind.DNS
         return SimPage(url=model.url, failure=kind, location=model.location, latency=model.latency)
 
     def home_pages(self) -> list[str]:

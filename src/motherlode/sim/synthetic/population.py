@@ -32,6 +32,9 @@ LARGEST_SHARE = 0.07
 """Maximum share of its family's pages that one host has, if there are enough hosts."""
 FAMILY_SHARES = {Family.BARREN: 0.50, Family.MIXED: 0.18, Family.RICH: 0.32}
 """Share of the pages per family."""
+_REMEMBERED = 16384
+"""Number of sites kept in memory. The others are computed again when they are needed."""
+_KIN_TRIES = 3
 FOUND_AT_HUB = 0.7
 """Share of hosts that are first linked from a hub. The others are first linked from any host."""
 
@@ -39,8 +42,11 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-class Population:
-    """The hosts of one web. Host k is the same for every number of pages, except for its size."""
+class World:
+    """The hosts and sites of one web. Host k is the same for every number of pages, except for its size.
+
+    The most recently used sites are kept in memory.
+    """
 
     def __init__(self, *, pages: int, seed: int, hosts: int | None) -> None:
         count = hosts if hosts is not None else max(LEAST_HOSTS, pages // PAGES_PER_HOST)
@@ -50,7 +56,7 @@ class Population:
             )
         self.count = count
         self.pages = pages
-        self._seed = seed
+        self._seed = named(seed, "sites")
         self._names = named(seed, "names")
         self.habits = _habits(named(seed, "habits"), count)
         self.sizes = _sizes(named(seed, "sizes"), pages, self.habits)
@@ -60,7 +66,9 @@ class Population:
         fame = _fame(named(seed, "fame"), self.sizes, self.habits)
         self._everyone = _Lottery(range(count), fame)
         self._families = {family: self._lottery(family, fame) for family in Family}
-        self.same_habit = [np.flatnonzero(self.habits == number) for number in range(len(HABITS))]
+        self._same_habit = [np.flatnonzero(self.habits == number) for number in range(len(HABITS))]
+        self.site = lru_cache(maxsize=_REMEMBERED)(self._build)
+        self.find = lru_cache(maxsize=_REMEMBERED)(self._find)
 
     def _lottery(self, family: Family, fame: Floats) -> _Lottery | None:
         members = np.flatnonzero(np.isin(self.habits, [n for n, habit in enumerate(HABITS) if habit.family is family]))
@@ -78,7 +86,7 @@ class Population:
         domain = self.habit(host).domain
         return f"{self.stem(host)}-{host}.{domain}.example" if domain else f"{self.stem(host)}-{host}.example"
 
-    def find(self, name: str) -> int | None:
+    def _find(self, name: str) -> int | None:
         """Return the number of the host with this name."""
         digits = name.partition(".")[0].rpartition("-")[2]
         if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
@@ -98,6 +106,51 @@ class Population:
 
     def names(self) -> Iterator[str]:
         return map(self.name, range(self.count))
+
+    def _build(self, host: int) -> Site:
+        return build_site(
+            host=host,
+            name=self.name(host),
+            title=self.title(host),
+            habit=self.habit(host),
+            seed=mix(self._seed, host),
+            size=int(self.sizes[host]),
+            introduced=self.introduces(host),
+        )
+
+    def title(self, host: int) -> str:
+        return f"{self.stem(host).title()} {host}"
+
+    def home(self, host: int) -> str:
+        return f"http://{self.name(host)}/"
+
+    def elsewhere(self, site: Site, bits: int) -> tuple[str, str]:
+        """Return URL and title of a page on another host: mostly its home page, half of the time in the same family."""
+        family = site.habit.family if bits % 2 else None
+        host = self.famous(mix(bits, 1), family)
+        if host == site.host:
+            host = self.famous(mix(bits, 2))
+        depth = (bits >> 1) % 20
+        if depth < 14:
+            return self.home(host), self.title(host)
+        other = self.site(host)
+        if not other.parts:
+            return other.home, other.title
+        part = other.parts[(bits >> 6) % len(other.parts)]
+        if depth < 17:
+            return part.list_url(1), f"{part.name} at {other.title}"
+        item = (bits >> 12) % part.items
+        item_bits = part.bits(item)
+        return part.entry_url(item, item_bits), part.titles.title(item_bits)
+
+    def kin(self, site: Site, bits: int) -> Site:
+        """Return another site with the same habit, or this one if there is no other."""
+        alike = self._same_habit[int(self.habits[site.host])]
+        for turn in range(_KIN_TRIES):
+            host = int(alike[(bits >> (8 * turn)) % len(alike)])
+            if host != site.host:
+                return self.site(host)
+        return site
 
 
 class _Lottery:
@@ -169,66 +222,3 @@ def _fame(seed: int, sizes: Integers, habits: npt.NDArray[np.int8]) -> Floats:
     drawn = np.exp(FAME_SIGMA * normals(seed, len(sizes)))
     fame: Floats = drawn * np.sqrt(sizes) * _by_habit([habit.fame for habit in HABITS], habits)
     return fame
-
-
-# ── sites by number or name, and links between hosts
-
-_REMEMBERED = 16384
-"""Number of sites kept in memory. The others are computed again when they are needed."""
-_KIN_TRIES = 3
-
-
-class World:
-    """The sites of one web, with a cache of the most recently used ones."""
-
-    def __init__(self, *, pages: int, seed: int, hosts: int | None) -> None:
-        self.population = Population(pages=pages, seed=seed, hosts=hosts)
-        self._seed = named(seed, "sites")
-        self.site = lru_cache(maxsize=_REMEMBERED)(self._build)
-        self.find = lru_cache(maxsize=_REMEMBERED)(self.population.find)
-
-    def _build(self, host: int) -> Site:
-        population = self.population
-        return build_site(
-            host=host,
-            name=population.name(host),
-            title=self.title(host),
-            habit=population.habit(host),
-            seed=mix(self._seed, host),
-            size=int(population.sizes[host]),
-            introduced=population.introduces(host),
-        )
-
-    def title(self, host: int) -> str:
-        return f"{self.population.stem(host).title()} {host}"
-
-    def home(self, host: int) -> str:
-        return f"http://{self.population.name(host)}/"
-
-    def elsewhere(self, site: Site, bits: int) -> tuple[str, str]:
-        """Return URL and title of a page on another host: mostly its home page, half of the time in the same family."""
-        family = site.habit.family if bits % 2 else None
-        host = self.population.famous(mix(bits, 1), family)
-        if host == site.host:
-            host = self.population.famous(mix(bits, 2))
-        depth = (bits >> 1) % 20
-        if depth < 14:
-            return self.home(host), self.title(host)
-        other = self.site(host)
-        if not other.parts:
-            return other.home, other.title
-        part = other.parts[(bits >> 6) % len(other.parts)]
-        if depth < 17:
-            return part.list_url(1), f"{part.name} at {other.title}"
-        item = (bits >> 12) % part.items
-        item_bits = part.bits(item)
-        return part.entry_url(item, item_bits), part.titles.title(item_bits)
-
-    def kin(self, site: Site, bits: int) -> Site:
-        """Return another site with the same habit, or this one if there is no other."""
-        alike = self.population.same_habit[int(self.population.habits[site.host])]
-        for turn in range(_KIN_TRIES):
-            host = int(alike[(bits >> (8 * turn)) % len(alike)])
-            if host != site.host:
-                return self.site(host)
-        return site

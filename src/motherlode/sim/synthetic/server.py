@@ -17,9 +17,9 @@ import socket
 import sys
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TextIO
 
@@ -30,31 +30,9 @@ from motherlode.sim.synthetic.server_process import ADDRESSES
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 
 _PORT_TRIES = 20
-_CACHE_BYTES = 64_000_000
+_CACHED_RESPONSES = 5000
+"""Encoded responses kept in memory, with 5 to 20 kB each."""
 _BACKLOG = 1024
-
-
-class _Cache:
-    """A cache of encoded responses with a limit in bytes. The least recently used are removed first."""
-
-    def __init__(self, limit: int) -> None:
-        self._left = limit
-        self._kept: OrderedDict[tuple[str, str, str], tuple[Mapping[str, str], bytes]] = OrderedDict()
-
-    def get(self, key: tuple[str, str, str]) -> tuple[Mapping[str, str], bytes] | None:
-        found = self._kept.get(key)
-        if found is not None:
-            self._kept.move_to_end(key)
-        return found
-
-    def put(self, key: tuple[str, str, str], value: tuple[Mapping[str, str], bytes]) -> None:
-        if key in self._kept:
-            return
-        self._kept[key] = value
-        self._left -= len(value[1])
-        while self._left < 0:
-            _, (_, body) = self._kept.popitem(last=False)
-            self._left += len(body)
 
 
 class Handler:
@@ -65,7 +43,7 @@ class Handler:
         self._log = log
         self._failed: dict[str, int] = {}
         """Number of 503 responses per URL. Most URLs recover."""
-        self._cache = _Cache(_CACHE_BYTES)
+        self._encoded = lru_cache(maxsize=_CACHED_RESPONSES)(self._encode)
 
     async def __call__(self, request: http.BaseRequest) -> http.Response:
         host = request.host.partition(":")[0].lower()
@@ -82,19 +60,19 @@ class Handler:
             return http.Response(status=405, headers={"Allow": "GET, HEAD"})
         if self._web.host_number(host) is None:
             return http.Response(status=421, text=f"no host {host} here\n")
-        key = (url, request.headers.get("Accept", "*/*"), request.headers.get("Accept-Encoding", ""))
-        known = self._cache.get(key)
-        if known is not None:
-            return http.Response(status=200, headers=known[0], body=known[1])
-        answer = self._web.answer(url, key[1], attempt=self._failed.get(url, 0))
-        if answer.status == 503:
-            self._failed[url] = self._failed.get(url, 0) + 1
-        headers, body = answer.encoded(key[2])
-        if answer.stall:
-            await asyncio.sleep(answer.stall)
-        elif answer.status == 200:
-            self._cache.put(key, (headers, body))
-        return http.Response(status=answer.status, headers=headers, body=body)
+        accept, encodings = request.headers.get("Accept", "*/*"), request.headers.get("Accept-Encoding", "")
+        attempt = self._failed.get(url, 0)
+        status, headers, body, stall = self._encoded(url, accept, encodings, attempt)
+        if status == 503:
+            self._failed[url] = attempt + 1
+        if stall:
+            await asyncio.sleep(stall)
+        return http.Response(status=status, headers=headers, body=body)
+
+    def _encode(self, url: str, accept: str, encodings: str, attempt: int) -> tuple[int, dict[str, str], bytes, float]:
+        """Return status, headers, body and seconds to wait of a response."""
+        answer = self._web.answer(url, accept, attempt=attempt)
+        return answer.status, *answer.encoded(encodings), answer.stall
 
 
 def _sockets(port: int) -> list[socket.socket]:

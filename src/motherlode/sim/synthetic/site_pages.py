@@ -1,4 +1,4 @@
-"""The page models of a site's HTML pages (home, fixed pages, introductions, lists, items) and the links on them."""
+"""The page models of a site (home, fixed pages, introductions, lists, items, RDF documents) and the links on them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from functools import cached_property
 from msgspec import structs
 
 from motherlode.model import ContentKind, Link, LinkSource, Syntax
-from motherlode.sim.synthetic.entities import TYPES, Block, Flaw
-from motherlode.sim.synthetic.entity_kinds import EntityKind
-from motherlode.sim.synthetic.host_profiles import Charset, Design, Shape, Trap
+from motherlode.model.terms import RDF_TYPE
+from motherlode.sim.synthetic.entities import DCTERMS, FOAF, OWL, RDFS, TYPES, Block, Edge, Flaw, RdfDocument
+from motherlode.sim.synthetic.entity_kinds import EntityKind, person
+from motherlode.sim.synthetic.host_profiles import Charset, Design, Shape, Trap, Voice
 from motherlode.sim.synthetic.page_model import (
     CONTEXTS,
     VARIANTS,
@@ -48,7 +49,7 @@ class SiteLinks:
     def anchor(self, place: LinkPosition, url: str, text: str, *, rel: str = "", type: str = "") -> Link:
         return Link(url=url, source=_ANCHOR, anchor=text, rel=rel, type=type, tag_path=self.paths[place])
 
-    def told(self, place: LinkPosition, url: str, text: str, bits: int) -> Link:
+    def with_sentence(self, place: LinkPosition, url: str, text: str, bits: int) -> Link:
         """Return a link followed by a sentence."""
         context = CONTEXTS[(bits >> 41) % len(CONTEXTS)]
         return Link(url=url, source=_ANCHOR, anchor=text, context=context, tag_path=self.paths[place])
@@ -80,7 +81,7 @@ class SiteLinks:
     def _entries(self, part: SitePart, items: Iterable[int]) -> list[tuple[str, str, int]]:
         """Return URL, title and random bits of items. It has a fast path: this is the hottest loop of a simulation."""
         if self.site.habit.moved_permille or part.shape not in _PLAIN:
-            return list(self._winding_entries(part, items))
+            return list(self._indirect_entries(part, items))
         seed, first, pattern, both = part.seed, part.first, part.pattern, part.titles.both
         found = []
         for item in items:
@@ -89,8 +90,8 @@ class SiteLinks:
             found.append((pattern % (slug, item + first), title, bits))
         return found
 
-    def _winding_entries(self, part: SitePart, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
-        """Return the same for sites whose items are linked by other URLs than their own."""
+    def _indirect_entries(self, part: SitePart, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
+        """Return URL, title and random bits of items that are linked by an identifier or through a redirect."""
         moved = self.site.habit.moved_permille
         for item in items:
             bits = mix(part.seed, item)
@@ -176,6 +177,12 @@ _GONE_HOST_PERMILLE = 4
 """Items per thousand with a link to a dead host."""
 _NOTHING: Mapping[Syntax, int] = {}
 _STALL = 0.3
+_LIES = {
+    ContentKind.TURTLE: ("text/plain", "text/plain; charset=utf-8"),
+    ContentKind.N_TRIPLES: ("text/plain", "application/octet-stream"),
+    ContentKind.RDF_XML: ("text/xml", "application/octet-stream"),
+}
+_BYTES_PER_STATEMENT = 90
 
 
 class SitePages:
@@ -218,7 +225,8 @@ class SitePages:
         hosts = site.introduced[first : first + site.introductions]
         bits = mix(site.seed, 10_000 + page)
         items = tuple(
-            links.told(LinkPosition.ITEMS, world.home(host), world.title(host), mix(bits, host)) for host in hosts
+            links.with_sentence(LinkPosition.ITEMS, world.home(host), world.title(host), mix(bits, host))
+            for host in hosts
         )
         pager = self._pager((page - 1, page + 1), site.introduction_pages, site.introduction_url)
         groups = self._framed((LinkPosition.ITEMS, items), (LinkPosition.PAGER, pager))
@@ -337,17 +345,19 @@ class SitePages:
         found = []
         if below(bits >> 37, _OUTSIDE_PERMILLE):
             url, text = self.world.elsewhere(self.site, mix(bits, 7))
-            found.append(links.told(LinkPosition.INLINE, url, text, bits))
+            found.append(links.with_sentence(LinkPosition.INLINE, url, text, bits))
         if below(bits >> 39, self.site.habit.dead_permille):
             gone = part.pattern % ("old-page", part.first + part.items + 7 + item % 5)
-            found.append(links.told(LinkPosition.INLINE, gone, "as reported before", bits >> 3))
+            found.append(links.with_sentence(LinkPosition.INLINE, gone, "as reported before", bits >> 3))
         if below(bits >> 40, _GONE_HOST_PERMILLE):
             found.append(
-                links.told(LinkPosition.INLINE, f"http://gone-{bits % 500}.example/", "a site that is no more", bits)
+                links.with_sentence(
+                    LinkPosition.INLINE, f"http://gone-{bits % 500}.example/", "a site that is no more", bits
+                )
             )
         if part.shape is Shape.COMPANION and part.section.syntax is not None:
             kind = part.format(item)
-            link = links.told(LinkPosition.INLINE, part.data_url(item), f"Download as {kind.value}", bits >> 5)
+            link = links.with_sentence(LinkPosition.INLINE, part.data_url(item), f"Download as {kind.value}", bits >> 5)
             found.append(structs.replace(link, type=MEDIA[kind].media_types[0]))
         return tuple(found)
 
@@ -361,6 +371,84 @@ class SitePages:
             numbers[(bits >> (10 * turn)) % span] = None
         numbers.pop(item, None)
         return self.links.items(self._related_path, part, numbers)
+
+    def data(self, part: SitePart, item: int, *, url: str, kind: ContentKind) -> PageModel:
+        """Return the RDF document about an item, at its own URL or at the item's."""
+        bits = part.bits(item)
+        document = self._document(part, item, bits)
+        media_type = MEDIA[kind].media_types[0]
+        if self.site.habit.lies:
+            media_type = _LIES[kind][bits % 2]
+        count = document.count()
+        syntax = MEDIA[kind].syntax
+        return PageModel(
+            url=url,
+            role=Role.DATA,
+            kind=kind,
+            media_type=media_type,
+            counts={syntax: count} if syntax else {},
+            types=(FOAF + "Person",) if document.voice is Voice.FRIEND else TYPES[part.kind],
+            size=400 + _BYTES_PER_STATEMENT * count,
+            latency=self.site.latency,
+            groups=((LinkPosition.INLINE, _mentioned(document)),),
+            document=document,
+            bits=bits,
+        )
+
+    def _document(self, part: SitePart, item: int, bits: int) -> RdfDocument:
+        page = part.item_url(item, bits)
+        if part.section.voice is Voice.FRIEND:
+            subject = f"{part.data_url(item)}#me"
+            edges = (Edge(predicate=FOAF + "homepage", target=page), *self._friends(part, item, bits))
+        elif part.shape is Shape.ENTITY:
+            subject = part.entry_url(item, bits)
+            edges = (Edge(predicate=FOAF + "isPrimaryTopicOf", target=page), *self._relations(part, item, bits))
+        else:
+            subject = f"{page}#this"
+            edges = self._relations(part, item, bits)
+        return RdfDocument(voice=part.section.voice, subject=subject, kind=part.kind, bits=bits, edges=edges)
+
+    def _friends(self, part: SitePart, item: int, bits: int) -> tuple[Edge, ...]:
+        """Return friends on the same host and often one on another host, each with the URL of their document."""
+        known = {part.data_url(number): part.bits(number) for number in _neighbours(part, item, bits, most=4)}
+        if bits % 2:
+            other = self.world.kin(self.site, mix(bits, 21))
+            far = other.parts[0] if other.parts else part
+            number = (bits >> 13) % far.items
+            known[far.data_url(number)] = far.bits(number)
+        known.pop(part.data_url(item), None)
+        return tuple(
+            Edge(predicate=RDFS + "seeAlso", target=url, label=person(theirs)) for url, theirs in known.items()
+        )
+
+    def _relations(self, part: SitePart, item: int, bits: int) -> tuple[Edge, ...]:
+        edges = [
+            Edge(predicate=DCTERMS + "relation", target=part.entry_url(number, part.bits(number)))
+            for number in _neighbours(part, item, bits, most=3)
+        ]
+        if bits % 2:
+            other = self.world.kin(self.site, mix(bits, 22))
+            if other.parts and other is not self.site:
+                far = other.parts[0]
+                number = (bits >> 13) % far.items
+                edges.append(Edge(predicate=OWL + "sameAs", target=far.entry_url(number, far.bits(number))))
+        return tuple(edges)
+
+
+def _neighbours(part: SitePart, item: int, bits: int, *, most: int) -> list[int]:
+    """Return related items of the same section: the next one, so that all are reachable, and some at random."""
+    numbers = [(item + 1) % part.items, *((bits >> (9 * turn)) % part.items for turn in range(1 + bits % most))]
+    return [number for number in dict.fromkeys(numbers) if number != item]
+
+
+def _mentioned(document: RdfDocument) -> tuple[Link, ...]:
+    """Return the links that the statements contain: objects with their predicate, and the subject."""
+    subject = document.subject.partition("#")[0]
+    found = {subject: Link(url=subject, source=LinkSource.TRIPLE, predicate=RDF_TYPE[1:-1])}
+    for edge in document.edges:
+        if edge.target not in found:
+            found[edge.target] = Link(url=edge.target, source=LinkSource.TRIPLE, predicate=edge.predicate)
+    return tuple(found.values())
 
 
 def _media_type(charset: Charset, design: Design) -> str:

@@ -6,40 +6,24 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from motherlode.sim.synthetic import special_urls
 from motherlode.sim.synthetic.host_profiles import HABITS, Habit, Shape, Trap
 from motherlode.sim.synthetic.page_model import PageModel, ServedResponse
 from motherlode.sim.synthetic.population import World
-from motherlode.sim.synthetic.rdf_pages import data_model
 from motherlode.sim.synthetic.renderer import render
 from motherlode.sim.synthetic.site import Site, SitePart
 from motherlode.sim.synthetic.site_pages import SitePages
-from motherlode.sim.synthetic.special_urls import (
-    calendar,
-    filters,
-    in_session,
-    missing,
-    moved,
-    nowhere,
-    robots_text,
-    special,
-    without_session,
-)
 from motherlode.www.media_types import ACCEPT, MEDIA
 
 
-@lru_cache(maxsize=256)
-def _ranges(accept: str) -> tuple[tuple[str, float], ...]:
-    ranges = []
-    for part in accept.split(","):
-        media_range, *parameters = (piece.strip().lower() for piece in part.split(";"))
-        quality = 1.0
-        for parameter in parameters:
-            name, _, value = parameter.partition("=")
-            if name.strip() == "q":
-                quality = _number(value)
-        if media_range:
-            ranges.append((media_range, quality))
-    return tuple(ranges)
+def _qualities(accept: str) -> dict[str, float]:
+    """Return the quality of each media range of an Accept header."""
+    found: dict[str, float] = {}
+    for part in accept.lower().split(","):
+        media_range, *parameters = (piece.strip() for piece in part.split(";"))
+        named = (parameter.partition("=") for parameter in parameters)
+        found.setdefault(media_range, next((_number(value) for name, _, value in named if name.strip() == "q"), 1.0))
+    return found
 
 
 def _number(text: str) -> float:
@@ -49,27 +33,12 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def _quality(media_type: str, accept: str) -> float:
-    """Return the quality of the most specific media range that covers the type."""
-    covering = {"*/*": 0, media_type.partition("/")[0] + "/*": 1, media_type: 2}
-    best = (-1, 0.0)
-    for media_range, quality in _ranges(accept):
-        specific = covering.get(media_range, -1)
-        if specific > best[0]:
-            best = (specific, quality)
-    return best[1]
-
-
 @lru_cache(maxsize=4096)
 def choose(offered: tuple[str, ...], accept: str) -> int | None:
-    """Return the index of the offered media type that the client prefers (the first among equals), or None for 406.
-
-    >>> choose(("text/html", "text/turtle"), "text/turtle, text/html;q=0.7")
-    1
-    >>> choose(("text/html", "text/turtle"), "text/*;q=0.5, text/turtle;q=0"), choose(("text/html",), "image/png")
-    (0, None)
-    """
-    qualities = [_quality(media_type, accept or "*/*") for media_type in offered]
+    """Return the index of the offered media type that the client prefers (the first among equals), or None for 406."""
+    asked = _qualities(accept or "*/*")
+    covering = ((media_type, f"{media_type.partition('/')[0]}/*", "*/*") for media_type in offered)
+    qualities = [next((asked[one] for one in ranges if one in asked), 0.0) for ranges in covering]
     best = max(qualities)
     return qualities.index(best) if best > 0 else None
 
@@ -93,11 +62,11 @@ class SiteRequest(NamedTuple):
 def find(pages: SitePages, asked: SiteRequest) -> PageModel:
     """Return the page model at the URL. It is a 404 if nothing is there."""
     if pages.site.habit.trap is Trap.SESSION:
-        url, session = without_session(asked.url)
+        url, session = special_urls.without_session(asked.url)
         if session:
             clean = asked._replace(url=url, path=url[len(pages.site.root) :])
             model = _find(pages, clean)
-            return in_session(model, asked.url, session) if model.status == 200 else model
+            return special_urls.in_session(model, asked.url, session) if model.status == 200 else model
     return _find(pages, asked)
 
 
@@ -108,7 +77,11 @@ def _find(pages: SitePages, asked: SiteRequest) -> PageModel:
             found = _listed(pages, part, name, rest, asked) or _item(pages, part, name, asked)
             if found is not None:
                 return found
-    return _apart(pages, asked) or _trap(pages, asked.path) or missing(asked.url, pages.site.latency)
+    return (
+        _find_outside_sections(pages, asked)
+        or _trap(pages, asked.path)
+        or special_urls.missing(asked.url, pages.site.latency)
+    )
 
 
 def _listed(pages: SitePages, part: SitePart, name: str, rest: str, asked: SiteRequest) -> PageModel | None:
@@ -116,7 +89,7 @@ def _listed(pages: SitePages, part: SitePart, name: str, rest: str, asked: SiteR
     if page is None:
         return None
     if asked.path == f"/{part.name}":  # the trailing slash is missing
-        return moved(asked.url, status=301, location=part.list_url(1), latency=pages.site.latency)
+        return special_urls.moved(asked.url, status=301, location=part.list_url(1), latency=pages.site.latency)
     return pages.list(part, page)
 
 
@@ -125,23 +98,23 @@ def _item(pages: SitePages, part: SitePart, name: str, asked: SiteRequest) -> Pa
     if name == "id" and (item := part.find_entity(url)) is not None:
         offered = ("text/html", MEDIA[part.format(item)].media_types[0])
         target = part.data_url(item) if choose(offered, asked.accept) == 1 else part.item_url(item, 0)
-        return moved(url, status=303, location=target, latency=pages.site.latency)
+        return special_urls.moved(url, status=303, location=target, latency=pages.site.latency)
     if part.has_data_files and (item := part.find_data(url)) is not None:
-        return data_model(pages.site, pages.world, part, item, url=url, kind=part.format(item))
+        return pages.data(part, item, url=url, kind=part.format(item))
     item = part.find_item(url)
     if item is None:
         return None
     if part.shape is Shape.FILES:
-        return data_model(pages.site, pages.world, part, item, url=url, kind=part.format(item))
+        return pages.data(part, item, url=url, kind=part.format(item))
     if part.shape is Shape.NEGOTIATED:
         formats = part.section.formats
         chosen = choose(("text/html", *(MEDIA[kind].media_types[0] for kind in formats)), asked.accept)
         if chosen:
-            return data_model(pages.site, pages.world, part, item, url=url, kind=formats[chosen - 1])
+            return pages.data(part, item, url=url, kind=formats[chosen - 1])
     return pages.item(part, item, url=url, attempt=asked.attempt)
 
 
-def _apart(pages: SitePages, asked: SiteRequest) -> PageModel | None:
+def _find_outside_sections(pages: SitePages, asked: SiteRequest) -> PageModel | None:
     """Return the page model of a path outside the sections."""
     site = pages.site
     if asked.path == "/":
@@ -153,14 +126,14 @@ def _apart(pages: SitePages, asked: SiteRequest) -> PageModel | None:
         page = int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 1
         if page <= site.introduction_pages and site.introduction_url(page) == asked.url:
             return pages.introductions(page)
-    return special(pages.links, asked.path)
+    return special_urls.special(pages.links, asked.path)
 
 
 def _trap(pages: SitePages, path: str) -> PageModel | None:
     trap = pages.site.habit.trap
     if trap is Trap.CALENDAR:
-        return calendar(pages.links, path)
-    return filters(pages.links, path) if trap is Trap.FILTERS else None
+        return special_urls.calendar(pages.links, path)
+    return special_urls.filters(pages.links, path) if trap is Trap.FILTERS else None
 
 
 # ── the web
@@ -195,7 +168,7 @@ class SyntheticWeb:
 
     @cached_property
     def _hosts(self) -> list[str]:
-        return list(self._world.population.names())
+        return list(self._world.names())
 
     def host_number(self, host: str) -> int | None:
         """Return the index of a host in `hosts()`, or None."""
@@ -206,7 +179,7 @@ class SyntheticWeb:
 
     def seeds(self) -> list[str]:
         """Return home pages from which all hosts can be reached: those of hubs and of hosts with little data."""
-        count = min(len(HABITS), self._world.population.count)
+        count = min(len(HABITS), self._world.count)
         return [self._world.home(host) for host in range(count) if HABITS[host].seed]
 
     def habit(self, host: str) -> Habit:
@@ -225,13 +198,13 @@ class SyntheticWeb:
 
     def robots(self, host: str) -> str | None:
         """Return the text of a host's robots.txt, or None if it has none."""
-        return robots_text(self._site(host)) or None
+        return special_urls.robots_text(self._site(host)) or None
 
     def facts(self, url: str, accept: str = ACCEPT, *, attempt: int = 0) -> PageModel:
         """Return the page model of a URL. `attempt` counts earlier requests, because some responses fail once."""
         pages, path = self._place(url)
         if pages is None:
-            return nowhere(url)
+            return special_urls.nowhere(url)
         return find(pages, SiteRequest(url, path, accept, attempt))
 
     def _place(self, url: str) -> tuple[SitePages | None, str]:

@@ -19,11 +19,10 @@ import pyoxigraph as ox
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.rdf_documents.ntriples import read_lines
 from motherlode.transform.rdf_documents.parser_terms import Batches, BlankNodeRenamer, valid_base
 from motherlode.transform.rdf_documents.rdfxml import read_rdfxml
 from motherlode.transform.rdf_documents.source import Source
-from motherlode.transform.rdf_documents.turtle import TurtleReader, read_n3
+from motherlode.transform.rdf_documents.turtle import TurtleReader, read_lines, read_n3
 from motherlode.transform.timeouts import Deadline, ExtractorTimeout, suspend_timeout
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, by_extension, by_media_type

@@ -13,7 +13,7 @@ import xxhash
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.model.terms import IRI_START, RDF, literal
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdf_documents.rdfxml_attributes import UNDECLARED_ENTITY
+from motherlode.transform.rdf_documents.rdfxml_input import UNDECLARED_ENTITY
 from motherlode.transform.rdf_documents.source import Source
 from motherlode.www.iri import Iri, check, repair_message
 
@@ -148,11 +148,7 @@ def convert_quad(quad: ox.Quad, rename: Rename, repairs: list[IriRepair]) -> Sta
 
 
 def find_fault(statement: Statement) -> str:
-    """Return what is wrong with a statement of a lenient parser, or "".
-
-    >>> find_fault(("<urn:a b>", "<urn:c>", '"d"@en', ""))
-    'not a valid IRI: <urn:a b>'
-    """
+    """Return what is wrong with a statement of a lenient parser, or ""."""
     for term in statement:
         if term[:1] == "<" and term[:3] != "<<(" and not _IRI.fullmatch(term):
             return f"not a valid IRI: {term[:200]}"
@@ -162,6 +158,12 @@ def find_fault(statement: Statement) -> str:
     if obj[0] == '"' and not _LITERAL_SUFFIX.fullmatch(obj, obj.rindex('"') + 1):
         return f"not a valid language tag or datatype: {obj[obj.rindex(chr(34)) + 1 :][:200]}"
     return ""
+
+
+def parser_message(error: SyntaxError) -> str:
+    """Return the message of a parser error without its position."""
+    message = error.msg
+    return message.partition(": ")[2] if message.startswith("Parser error ") else message
 
 
 def valid_base(iri: str | None) -> str | None:

@@ -17,19 +17,9 @@ import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.model.terms import RDF
-from motherlode.transform.rdf_documents.parser_terms import (
-    Batches,
-    BlankNodeRenamer,
-    IriRepair,
-    RepairReporter,
-    convert_quad,
-    find_fault,
-    read_batch,
-    skip_known_statements,
-    strip_literals,
-)
-from motherlode.transform.rdf_documents.rdfxml_attributes import restore_statement
-from motherlode.transform.rdf_documents.rdfxml_input import canonicalize_literal
+from motherlode.transform.rdf_documents import parser_terms
+from motherlode.transform.rdf_documents.parser_terms import Batches, BlankNodeRenamer, IriRepair, RepairReporter
+from motherlode.transform.rdf_documents.rdfxml_input import canonicalize_literal, restore_statement
 from motherlode.transform.rdf_documents.rdfxml_repair import RepairingFeed
 from motherlode.transform.rdf_documents.source import Feed, Source
 from motherlode.transform.timeouts import ExtractorTimeout
@@ -109,9 +99,9 @@ class _RdfXmlReader:
         batch: list[Statement] = []
         count = 0
         try:
-            while read_batch(parser, self._names, batch):
+            while parser_terms.read_batch(parser, self._names, batch):
                 ready, batch = self._canonicalize(batch), []
-                recent.extend(strip_literals(ready))
+                recent.extend(parser_terms.strip_literals(ready))
                 count += len(ready)
                 self._statements += len(ready)
                 yield ready
@@ -121,7 +111,7 @@ class _RdfXmlReader:
         except SyntaxError as error:
             self._errors += 1
             self._statements += len(batch)
-            recent.extend(strip_literals(self._canonicalize(batch)))
+            recent.extend(parser_terms.strip_literals(self._canonicalize(batch)))
             yield batch
             if start >= self._source.start:
                 return (yield from self._read_repaired(start, recent, count + len(batch)))
@@ -162,7 +152,7 @@ class _RdfXmlReader:
     def _read_leniently(self, known: Sequence[Statement], count: int, part: tuple[int, int]) -> Batches:
         """Read a part with a lenient parser and yield the statements after the known ones."""
         parser = self._make_parser(self._feed, lenient=True)
-        skip_known_statements(parser, known, count, self._names)
+        parser_terms.skip_known_statements(parser, known, count, self._names)
         while True:
             try:
                 for quad in parser:
@@ -187,10 +177,10 @@ class _RdfXmlReader:
 
     def _convert_lenient_quad(self, quad: ox.Quad, part: tuple[int, int]) -> Batches:
         repaired: list[IriRepair] = []
-        statement = restore_statement(convert_quad(quad, self._names.rename, repaired))
+        statement = restore_statement(parser_terms.convert_quad(quad, self._names.rename, repaired))
         if statement is None:
             return
-        reason = find_fault(statement)
+        reason = parser_terms.find_fault(statement)
         if reason:
             refusal = None if self._has_reported else self._find_strict_error(*part)
             yield refusal or self._make_problem(reason)

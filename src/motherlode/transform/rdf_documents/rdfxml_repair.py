@@ -16,29 +16,17 @@ import re
 from html.entities import name2codepoint
 
 from motherlode.model import Problem, Syntax
-from motherlode.transform.rdf_documents.rdfxml_attributes import (
+from motherlode.transform.rdf_documents import xml_scanner
+from motherlode.transform.rdf_documents.rdfxml_input import (
     LITERAL,
     PARSE_TYPES,
     UNDECLARED_ENTITY,
     AttributeRepairer,
+    DocumentSplitter,
+    LimitedFeed,
+    document_type,
 )
-from motherlode.transform.rdf_documents.rdfxml_input import DocumentSplitter, LimitedFeed, document_type
 from motherlode.transform.rdf_documents.source import Feed, Source
-from motherlode.transform.rdf_documents.xml_scanner import (
-    OpenElements,
-    StartTag,
-    convert_cdata,
-    count_depth,
-    ends_before_root,
-    find_last_boundary,
-    find_next_node,
-    find_token_end,
-    has_unclosed_section,
-    is_comment_or_instruction,
-    is_tag,
-    parse_end_tag,
-    parse_start_tag,
-)
 from motherlode.www.xml import XmlHead
 
 _FIRST_READ_BYTES = 1 << 12
@@ -88,12 +76,12 @@ class RepairingFeed(LimitedFeed):
         self._plain_doctype = self._header
         self._repairing_doctype = document_type(head.name if head else "RDF", {**_HTML_ENTITIES, **entities})
         self._declared = frozenset(name.encode() for name in entities)
-        self._open = OpenElements(entities, base)
+        self._open = xml_scanner.OpenElements(entities, base)
         self._attributes = AttributeRepairer(self._open, self._report)
         self._literal_depth: int | None = None
         """Number of open elements at the start of an XML literal; None outside literals."""
         self._root_offset = self.position
-        self._root: StartTag | None = None
+        self._root: xml_scanner.StartTag | None = None
         """The repaired start tag of the root, if the root is `rdf:RDF`."""
         self._repair_until: int | None = None
         """Offset after which repair may end; None if nothing is repaired."""
@@ -117,7 +105,7 @@ class RepairingFeed(LimitedFeed):
         if self._root is None:
             return start
         text = self._source.get(start, self._token - start)
-        return start + find_last_boundary(text, depth=0 if start == self._root_offset else 1)
+        return start + xml_scanner.find_last_boundary(text, depth=0 if start == self._root_offset else 1)
 
     def feed_between(self, start: int, end: int) -> Feed:
         """Return a feed of the unchanged document between two boundaries. It does not close the root."""
@@ -155,14 +143,16 @@ class RepairingFeed(LimitedFeed):
 
     def is_truncated(self) -> bool:
         """Return whether the document was read to its end without an end tag of the root."""
-        root = self._root or parse_start_tag(self._source.get(self._root_offset, _FIRST_READ_BYTES))
+        root = self._root or xml_scanner.parse_start_tag(self._source.get(self._root_offset, _FIRST_READ_BYTES))
         if self._source.get(self.position, 1) or self.is_stopped or root is None:
             return False
         start = max(self._source.start, self._root_offset, self.position - _LOOKAHEAD_BYTES)
         text = self._source.get(start, self.position - start)
-        if has_unclosed_section(text):
+        if xml_scanner.has_unclosed_section(text):
             return True
-        return root.end_tag[:-1] not in text and (start > self._root_offset or count_depth(text, depth=0)[0] > 0)
+        return root.end_tag[:-1] not in text and (
+            start > self._root_offset or xml_scanner.count_depth(text, depth=0)[0] > 0
+        )
 
     def tag_position(self) -> tuple[int, int]:
         """Return line and column of the last tag read, or of the text before it."""
@@ -203,7 +193,7 @@ class RepairingFeed(LimitedFeed):
 
     def _node_has_end(self) -> bool:
         """Return whether the open child of the root has an end tag before the end tag of the root."""
-        return ends_before_root(self._source.get(self._markup, _LOOKAHEAD_BYTES), self._open.names()[:2])
+        return xml_scanner.ends_before_root(self._source.get(self._markup, _LOOKAHEAD_BYTES), self._open.names()[:2])
 
     def _read_piece(self, size: int) -> bytes:
         if self._repair_until is None:
@@ -262,7 +252,7 @@ class RepairingFeed(LimitedFeed):
         size = _FIRST_READ_BYTES
         while True:
             text = self._source.get(self.position, size)
-            end = find_token_end(text, is_all=len(text) < size)
+            end = xml_scanner.find_token_end(text, is_all=len(text) < size)
             if end is not None:
                 break
             if size >= _MAX_TOKEN_BYTES:
@@ -281,20 +271,20 @@ class RepairingFeed(LimitedFeed):
     def _find_next_node(self, position: int) -> int:
         """Return the start of the next node after `position`, which seems to lie between two nodes."""
         name = self._open.names()[0]
-        return position + find_next_node(self._source.get(position, _NEXT_NODE_BYTES), name)
+        return position + xml_scanner.find_next_node(self._source.get(position, _NEXT_NODE_BYTES), name)
 
     def _repair_markup(self, markup: bytes) -> bytes:
         self._node_depth = 0
         if markup.startswith((b"<!", b"<?")):
             if self._literal_depth is None:
-                return b"" if is_comment_or_instruction(markup) else convert_cdata(markup)
+                return b"" if xml_scanner.is_comment_or_instruction(markup) else xml_scanner.convert_cdata(markup)
             return markup
-        self._is_broken = bool(markup) and not is_tag(markup)
-        name = parse_end_tag(markup)
+        self._is_broken = bool(markup) and not xml_scanner.is_tag(markup)
+        name = xml_scanner.parse_end_tag(markup)
         if name is not None:
             self._close(name)
             return markup
-        tag = parse_start_tag(self._repair_references(markup))
+        tag = xml_scanner.parse_start_tag(self._repair_references(markup))
         if tag is not None and self._is_broken and tag.is_whole:
             self._is_broken = False
             self._report("missing space between attributes", repaired=True)
@@ -329,7 +319,7 @@ class RepairingFeed(LimitedFeed):
                 repaired = repaired.replace(b"&%s;" % name, UNDECLARED_ENTITY.encode())
         return repaired
 
-    def _repair_start_tag(self, tag: StartTag) -> bytes:
+    def _repair_start_tag(self, tag: xml_scanner.StartTag) -> bytes:
         """Open the element and return its repaired start tag."""
         is_root = not len(self._open)
         self._open.open(tag)
@@ -344,7 +334,7 @@ class RepairingFeed(LimitedFeed):
             self._close(tag.name)
         return tag.markup
 
-    def _note_position(self, tag: StartTag) -> None:
+    def _note_position(self, tag: xml_scanner.StartTag) -> None:
         """Record whether the tag starts a node or an XML literal."""
         if self._open.is_rdf(tag.name, b"Description", is_element=True):
             self._node_depth = len(self._open)

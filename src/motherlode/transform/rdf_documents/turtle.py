@@ -1,14 +1,16 @@
-"""Read Turtle, TriG and Notation3, and continue after invalid statements.
+"""Read Turtle, TriG, Notation3, N-Triples and N-Quads, and continue after invalid statements.
 
 After an error, the end of the statement is found without parsing (`find_boundary`), and a strict parser continues
-there. Notation3 is read as far as it is RDF: statements outside formulas and without variables.
+there. Notation3 is read as far as it is RDF: statements outside formulas and without variables. In N-Triples and
+N-Quads each line is a statement, so an invalid line loses only itself. In all of them a lenient parser reads an invalid
+statement again. Invalid IRIs such as `<http://example.org/50%>` are repaired and the statement is kept.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,20 +18,8 @@ import pyoxigraph as ox
 from msgspec.structs import replace
 
 from motherlode.model import Problem, Statement, Syntax
-from motherlode.transform.rdf_documents.ntriples import parser_message
-from motherlode.transform.rdf_documents.parser_terms import (
-    BATCH_STATEMENTS,
-    Batches,
-    BlankNodeRenamer,
-    IriRepair,
-    RepairReporter,
-    convert_quad,
-    find_fault,
-    read_batch,
-    skip_known_statements,
-    strip_literals,
-    valid_base,
-)
+from motherlode.transform.rdf_documents import parser_terms
+from motherlode.transform.rdf_documents.parser_terms import Batches, BlankNodeRenamer, IriRepair, RepairReporter
 from motherlode.transform.rdf_documents.source import CHUNK_BYTES, Feed, Source
 from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.iri import check
@@ -55,9 +45,6 @@ def count_open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
     """Return the number of open braces at the end of a text, and the end of its last token.
 
     `before` is the number of open braces at the start. Braces in strings, IRIs and comments are ignored.
-
-    >>> count_open_braces(b"{ <a> '{' { } "), count_open_braces(b"} }", before=1)
-    ((1, 13), (0, 3))
     """
     depth, end = before, 0
     for token in _TOKEN.finditer(text):
@@ -198,9 +185,9 @@ class TurtleReader:
         count = 0
         batch: list[Statement] = []
         try:
-            while read_batch(parser, self._names, batch):
+            while parser_terms.read_batch(parser, self._names, batch):
                 ready, batch = batch, []
-                recent.extend(strip_literals(ready))
+                recent.extend(parser_terms.strip_literals(ready))
                 count += len(ready)
                 yield ready
         except ExtractorTimeout:
@@ -210,7 +197,7 @@ class TurtleReader:
             yield batch
             yield Problem(syntax=self._syntax, message=str(error))
         except SyntaxError as error:
-            recent.extend(strip_literals(batch))
+            recent.extend(parser_terms.strip_literals(batch))
             yield batch
             return (yield from self._recover(segment, parser, error, recent, count + len(batch)))
         return None
@@ -222,7 +209,7 @@ class TurtleReader:
         self._problems += 1
         self._statements += count
         line, column = segment.locate(error)
-        problem = Problem(syntax=self._syntax, message=parser_message(error), line=line, column=column)
+        problem = Problem(syntax=self._syntax, message=parser_terms.parser_message(error), line=line, column=column)
         is_in_window = segment.start >= self._source.start
         if why := self._reason_to_stop(error, is_in_window=is_in_window):
             yield problem
@@ -243,7 +230,7 @@ class TurtleReader:
         if is_in_window:
             parser = self._parse_leniently(segment, end)
             yield from self._read_bad_statement(parser, recent, count, problem)
-        base = None if parser.base_iri is None else valid_base(check(parser.base_iri).value)
+        base = None if parser.base_iri is None else parser_terms.valid_base(check(parser.base_iri).value)
         return self._make_segment(end, base or segment.base, parser.prefixes)
 
     def _reason_to_stop(self, error: SyntaxError, *, is_in_window: bool) -> str:
@@ -271,11 +258,11 @@ class TurtleReader:
         bad = 0
         is_repaired, is_reported = True, False
         try:
-            skip_known_statements(lenient, recent, count, self._names)
+            parser_terms.skip_known_statements(lenient, recent, count, self._names)
             for quad in lenient:
                 repaired: list[IriRepair] = []
-                statement = convert_quad(quad, self._names.rename, repaired)
-                reason = find_fault(statement)
+                statement = parser_terms.convert_quad(quad, self._names.rename, repaired)
+                reason = parser_terms.find_fault(statement)
                 if not reason:
                     is_reported |= bool(repaired)
                     yield from self._repairs.problems(repaired, line=problem.line, column=problem.column)
@@ -290,6 +277,90 @@ class TurtleReader:
         self._problems -= is_repaired
         if not is_repaired or not is_reported:
             yield replace(problem, repaired=is_repaired)
+
+
+# N-Triples and N-Quads
+
+_BLOCK_BYTES = 1 << 16
+_MAX_LINE_BYTES = 1 << 24
+"""Maximum length of a line. The parser accepts no longer ones."""
+
+
+def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: BlankNodeRenamer) -> Batches:
+    """Parse blocks of lines at once, and line by line only if a block has an error."""
+    repairs = RepairReporter(syntax)
+    for offset, block in _read_blocks(source, syntax):
+        if isinstance(block, Problem):
+            yield block
+            continue
+        try:
+            yield _parse_block(block, rdf_format, names)
+        except SyntaxError:
+            line, _ = source.position_of(offset)
+            for number, text in enumerate(block.splitlines(), line):
+                try:
+                    yield _parse_block(text, rdf_format, names)
+                except SyntaxError as error:
+                    statements, repaired = _parse_line_leniently(text, rdf_format, names)
+                    if repaired:
+                        yield from repairs.problems(repaired, line=number, column=error.offset)
+                    else:
+                        yield Problem(
+                            syntax=syntax, message=parser_terms.parser_message(error), line=number, column=error.offset
+                        )
+                    yield statements
+
+
+def _parse_block(text: bytes, rdf_format: ox.RdfFormat, names: BlankNodeRenamer) -> list[Statement]:
+    parser = ox.parse(text, rdf_format)
+    found: list[Statement] = []
+    while parser_terms.read_batch(parser, names, found):
+        pass
+    return found
+
+
+def _parse_line_leniently(
+    line: bytes, rdf_format: ox.RdfFormat, names: BlankNodeRenamer
+) -> tuple[list[Statement], list[IriRepair]]:
+    """Return the statements of a line and its repaired IRIs; two empty lists if the line has other errors."""
+    repaired: list[IriRepair] = []
+    try:
+        statements = [
+            parser_terms.convert_quad(quad, names.rename, repaired) for quad in ox.parse(line, rdf_format, lenient=True)
+        ]
+    except SyntaxError:
+        return [], []
+    return ([], []) if any(map(parser_terms.find_fault, statements)) else (statements, repaired)
+
+
+def _read_blocks(source: Source, syntax: Syntax) -> Iterator[tuple[int, bytes | Problem]]:
+    """Yield blocks of whole lines of about `_BLOCK_BYTES` bytes, each with its offset."""
+    offset = 0
+    while block := source.get(offset, _BLOCK_BYTES):
+        end = block.rfind(b"\n") + 1
+        if not end and len(block) == _BLOCK_BYTES:
+            end = _find_line_end(source, offset)
+            if end - offset > _MAX_LINE_BYTES:
+                line, _ = source.position_of(offset)
+                message = f"a line longer than {_MAX_LINE_BYTES} bytes was left out"
+                yield offset, Problem(syntax=syntax, message=message, line=line, column=1)
+                offset = end
+                continue
+            block = source.get(offset, end - offset)
+        elif end:
+            block = block[:end]
+        yield offset, block
+        offset += len(block)
+
+
+def _find_line_end(source: Source, offset: int) -> int:
+    """Return the offset after the next line break, or the end of the document."""
+    while block := source.get(offset, _BLOCK_BYTES):
+        end = block.find(b"\n") + 1
+        if end:
+            return offset + end
+        offset += len(block)
+    return offset
 
 
 # Notation3
@@ -327,7 +398,9 @@ def read_n3(source: Source, base: str | None, names: BlankNodeRenamer) -> Batche
             if error.lineno is None:  # valid N3, but not RDF
                 outside.left_out += 1
                 continue
-            yield Problem(syntax=Syntax.N3, message=parser_message(error), line=error.lineno, column=error.offset)
+            yield Problem(
+                syntax=Syntax.N3, message=parser_terms.parser_message(error), line=error.lineno, column=error.offset
+            )
             if why := formulas.reason_to_stop(error.lineno, error.offset or 1):
                 message = f"{why}; the rest was left out"
                 source.problems.append(Problem(syntax=Syntax.N3, message=message, line=error.lineno))
@@ -342,8 +415,8 @@ def _read_lenient_batch(
 ) -> bool:
     """Append the next statements of a lenient parser to `found`. Return False at the end."""
     size = len(found)
-    for quad in islice(parser, BATCH_STATEMENTS):
-        found.append(convert_quad(quad, names.rename, repaired))
+    for quad in islice(parser, parser_terms.BATCH_STATEMENTS):
+        found.append(parser_terms.convert_quad(quad, names.rename, repaired))
     return len(found) > size
 
 
@@ -388,7 +461,7 @@ class _FormulaFilter:
             offset = self._source.find(f"<{repair.original}>".encode(errors="replace"))
             line, column = (None, None) if offset == -1 else self._source.position_of(offset)
             yield from self._repairs.problems([repair], line=line, column=column)
-        faults = {statement: reason for statement in batch if (reason := find_fault(statement))}
+        faults = {statement: reason for statement in batch if (reason := parser_terms.find_fault(statement))}
         for message in dict.fromkeys(faults.values()):
             yield Problem(syntax=Syntax.N3, message=message)
         yield self._keep_rdf([statement for statement in batch if statement not in faults])

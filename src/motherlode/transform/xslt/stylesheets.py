@@ -7,12 +7,11 @@ user's allow-list maps their URLs to stylesheets.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyoxigraph as ox
 from selectolax.lexbor import LexborNode
@@ -36,24 +35,17 @@ _ATTRIBUTE = f"{{{DATA_VIEW}#}}transformation"
 _MAX_TRANSFORMATIONS = 10
 """Transformations of one document."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrddlTransformations:
-    """The transformations that a document names, divided by the allow-list."""
-
-    allowed: tuple[tuple[str, bytes], ...] = ()
-    """URL and stylesheet."""
-    refused: tuple[str, ...] = ()
-    """URLs that are not on the allow-list."""
+NamedAndImplied = tuple[list[str], list[str]]
+"""URLs of the transformations that a document names, and of namespaces or profiles that may imply a transformation."""
 
 
-def find_in_xml(root: Any, namespace: str, base: str, allowed: Mapping[str, bytes]) -> GrddlTransformations:
+def find_in_xml(root: Any, namespace: str, base: str) -> NamedAndImplied:
     """Find transformations by the root's data-view:transformation attribute (section 2) and namespace (section 3)."""
     named = [resolve(root.base or base, one) for one in (root.get(_ATTRIBUTE) or "").split()]
-    return _divide(named, [namespace] if namespace else [], allowed)
+    return named, [namespace] if namespace else []
 
 
-def find_in_html(document: Document, base: str, allowed: Mapping[str, bytes]) -> GrddlTransformations:
+def find_in_html(document: Document) -> NamedAndImplied:
     """Find transformations by rel=transformation links and by profiles.
 
     The links count only under the GRDDL profile (section 4). Other profiles may be on the allow-list (section 5).
@@ -63,20 +55,8 @@ def find_in_html(document: Document, base: str, allowed: Mapping[str, bytes]) ->
     named = []
     if DATA_VIEW in profiles:
         for node in document.html.css('link[rel~="transformation"][href],a[rel~="transformation"][href]'):
-            named.append(resolve(base, (node.attributes["href"] or "").strip()))
-    return _divide(named, [resolve(base, profile) for profile in profiles if profile != DATA_VIEW], allowed)
-
-
-def _divide(named: list[str], implied: list[str], allowed: Mapping[str, bytes]) -> GrddlTransformations:
-    """Divide transformations by the allow-list.
-
-    A named transformation that is not on the list is refused. An implied one (by namespace or profile) is ignored.
-    """
-    found = list(dict.fromkeys([*named, *(one for one in implied if one in allowed)]))[:_MAX_TRANSFORMATIONS]
-    return GrddlTransformations(
-        allowed=tuple((one, allowed[one]) for one in found if one in allowed),
-        refused=tuple(one for one in found if one not in allowed),
-    )
+            named.append(resolve(document.url, (node.attributes["href"] or "").strip()))
+    return named, [resolve(document.url, profile) for profile in profiles if profile != DATA_VIEW]
 
 
 # HTML as XHTML: MultiCrawler's repair step (section 3.3), done by the HTML5 parser
@@ -159,8 +139,7 @@ _STYLESHEET_SHARE = 0.8
 """Share of the time limit for stylesheets. The remaining time is for parsing their output."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenSheet:
+class ChosenSheet(NamedTuple):
     """A stylesheet to apply to a document."""
 
     name: str
@@ -227,39 +206,41 @@ class _Transformation:
             if repaired != body:
                 root, _ = engine.read_xml(repaired, self._document.url)
             tree = root
-            self._record(faults, repaired=root is not None)
+            self._report(faults, repaired=root is not None)
         else:
             root, tree = engine.read_root(repaired, self._document.url), None
-            self._record([("a bare & was read as &amp;", None, None)] if repaired != body else (), repaired=True)
+            self._report([("a bare & was read as &amp;", None, None)] if repaired != body else (), repaired=True)
         if root is None:
             if tree is None and not self.problems:
-                self._add_problem("the document is not XML")
+                self._report([("the document is not XML", None, None)])
             return
         namespace, name = engine.split_name(root)
-        named = find_in_xml(root, namespace, self._document.url, self._options.transformations)
-        feed_sheet = FEEDS.get(self._document.kind)
-        self._apply(self._choose_sheets(namespace, name, named, feed_sheet), repaired, tree)
+        found = find_in_xml(root, namespace, self._document.url)
+        self._apply(self._choose_sheets(namespace, name, found), repaired, tree)
 
     def run_html(self) -> None:
         """Transform a document that is HTML."""
-        named = find_in_html(self._document, self._document.url, self._options.transformations)
-        sheets = self._choose_sheets(XHTML_NAMESPACE, "html", named, None)
+        sheets = self._choose_sheets(XHTML_NAMESPACE, "html", find_in_html(self._document))
         if sheets:
             self._apply(sheets, to_xhtml(self._document), None)
 
-    def _choose_sheets(
-        self, namespace: str, root: str, named: GrddlTransformations, builtin_name: str | None
-    ) -> list[ChosenSheet]:
-        """Return the stylesheets that the document names, and the user's first matching one or the built-in one."""
-        for url in named.refused:
-            message = f"the transformation {url[:300]} is not on the allow-list"
-            self.problems.append(Problem(syntax=self._syntax, message=message))
-        found = [ChosenSheet(name=url, xslt=xslt) for url, xslt in named.allowed]
+    def _choose_sheets(self, namespace: str, root: str, transformations: NamedAndImplied) -> list[ChosenSheet]:
+        """Return the stylesheets of the document's transformations, and the first one of the user or the built-in one.
+
+        A named transformation that is not on the allow-list is refused. An implied one is then ignored.
+        """
+        named, implied = transformations
+        allowed = self._options.transformations
+        urls = list(dict.fromkeys([*named, *(one for one in implied if one in allowed)]))[:_MAX_TRANSFORMATIONS]
+        refused = [f"the transformation {url[:300]} is not on the allow-list" for url in urls if url not in allowed]
+        self._report((message, None, None) for message in refused)
+        found = [ChosenSheet(url, allowed[url]) for url in urls if url in allowed]
         chosen = next((sheet for sheet in self._options.stylesheets if sheet.fits(namespace, root)), None)
+        feed = FEEDS.get(self._document.kind)
         if chosen is not None:
-            found.append(ChosenSheet(name=chosen.name, xslt=chosen.xslt))
-        elif builtin_name is not None:
-            found.append(ChosenSheet(name=builtin_name, xslt=builtin(builtin_name), is_builtin=True))
+            found.append(ChosenSheet(chosen.name, chosen.xslt))
+        elif feed is not None:
+            found.append(ChosenSheet(feed, builtin(feed), is_builtin=True))
         return found
 
     def _apply(self, sheets: Sequence[ChosenSheet], body: bytes, tree: Any) -> None:
@@ -267,9 +248,9 @@ class _Transformation:
         for sheet in sheets:
             output = self._apply_sheet(sheet, body, tree, self._options.seconds * _STYLESHEET_SHARE / len(sheets))
             if tree is None:
-                self._record(output.faults, repaired=not output.failure)
+                self._report(output.faults, repaired=not output.failure)
             if output.failure:
-                self._add_problem(f"{sheet.name}: {output.failure}")
+                self._report([(f"{sheet.name}: {output.failure}", None, None)])
                 continue
             found = read_rdf(
                 output.body,
@@ -290,22 +271,14 @@ class _Transformation:
             except ValueError as error:
                 return StylesheetOutput(failure=str(error))
             return StylesheetOutput(body=written, is_text=kind == engine.TEXT)
-        return SANDBOX.apply(
-            sheet.xslt,
-            body,
-            self._document.url,
-            seconds=seconds,
-            most_bytes=self._options.max_output_bytes,
-        )
+        most_bytes = self._options.max_output_bytes
+        return SANDBOX.apply(sheet.xslt, body, self._document.url, seconds=seconds, most_bytes=most_bytes)
 
-    def _record(self, faults: Iterable[engine.Fault], *, repaired: bool) -> None:
+    def _report(self, faults: Iterable[engine.Fault], *, repaired: bool = False) -> None:
         self.problems += [
             Problem(syntax=self._syntax, message=message, line=line, column=column, repaired=repaired)
             for message, line, column in faults
         ]
-
-    def _add_problem(self, message: str) -> None:
-        self.problems.append(Problem(syntax=self._syntax, message=message))
 
 
 def _xml_bytes(document: Document) -> bytes:

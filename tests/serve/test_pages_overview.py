@@ -10,11 +10,11 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.report.crawl_report import Count, CrawlReport, Figure, HostRow, SyntaxRow
+from motherlode.crawler.report.crawl_report import Count, CrawlReport, Figure, SyntaxRow
 from motherlode.crawler.report.plot import Curve
+from motherlode.frontier import HostRecord
 from motherlode.index.query.diagnostics import query_form
-from motherlode.serve.application import CrawlView
-from motherlode.serve.pages import TOP_TYPES, CrawlState, render_live_part, render_overview
+from motherlode.serve.pages import TOP_TYPES, CrawlState, CrawlView, render_live_part, render_overview
 from motherlode.serve.query_pool import Row, Term
 
 HOSTILE = '"><script>alert(1)</script>'
@@ -24,7 +24,7 @@ FULL = CrawlReport(
     settings=((HOSTILE, HOSTILE),),
     figures=(Figure(label=HOSTILE, value="7", note=HOSTILE),),
     curves=(Curve(name=HOSTILE, points=((1, 1), (4, 2))),),
-    hosts=tuple(HostRow(name=f"h{n}.test", fetched=20, relevant=n, quads=n, bytes=n) for n in range(20)),
+    hosts=tuple(HostRecord(name=f"h{n}.test", fetched=20, relevant=n, quads=n, received=n) for n in range(20)),
     syntaxes=(SyntaxRow(name="page", pages=9, statements=9, plain=True), SyntaxRow(name="rdfa", pages=2, statements=5)),
     failures=tuple(Count(name=f"{HOSTILE}{n}", count=n) for n in range(12)),
 )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from motherlode.crawler.report.markup import open_templates
+from motherlode.crawler.report import open_templates
 
 ELEMENT = open_templates("motherlode.crawler.report").from_string('<b title="{{ text }}">{{ text }}</b>')
 
