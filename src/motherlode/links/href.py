@@ -24,7 +24,6 @@ class LinkOptions:
     outside: Callable[[str], bool] | None = None
     """Returns whether a URL will not be followed. Its texts and context are then not read."""
     page_links: int = 5_000
-    """Maximum number of links per page."""
     sitemap_links: int = 50_000
     """Maximum number of links per sitemap: the limit of the protocol."""
 
@@ -33,11 +32,9 @@ class LinkOptions:
 
 
 TOO_LONG = Problem(syntax=None, message=f"URLs of more than {MAX_URL_LENGTH:,} characters are not followed")
-"""The problem of a page with such URLs."""
 
 
 def too_many_links(limit: int) -> Problem:
-    """Return the problem of a page with more links than allowed."""
     return Problem(syntax=None, message=f"a page gives {limit:,} links at most: the rest was left out")
 
 
@@ -65,7 +62,6 @@ _MAX_CACHED_CHARACTERS = 250
 """Cached references, and their length: about 10 MB, enough for sites that are crawled alternately."""
 _SPACES = " \t\n\f\r"
 _ANY_HOST = "http://host.invalid"
-"""A placeholder for any host."""
 _OTHER_HOST = re.compile(r"/[/\\\t\n\r]")
 """The start of a reference that may contain a host. Browsers read `\\` as `/` and ignore line breaks."""
 _STEPS_UP = re.compile(r"(?:\./)?+((?:\.\./)*+)(?=\w|\Z)")

@@ -85,7 +85,6 @@ class ContextReader:
         self._budget = budget
         """Bounds hostile pages: anchors can be nested by tricks, and then the same long text is read many times."""
         self._is_exhausted = False
-        """The budget is spent. No more texts are read."""
 
     def anchor(self, element: LexborNode, attributes: Mapping[str, str | None]) -> str:
         """Return the text of a link. For images, their alternative text."""
@@ -235,9 +234,7 @@ class _PageLinks:
         self.best: dict[str, Link | None] = {}
         """URL → link. None for a URL that will not be followed."""
         self.is_cut = False
-        """Some links were not read."""
         self.has_long = False
-        """Some URLs were too long."""
         self._known = known
         self._limit = options.page_links
         self._outside = options.outside or (lambda url: False)
@@ -282,7 +279,6 @@ class _PageLinks:
                     best[url] = join_mentions(earlier, self._link(url, tag, element, attributes))
 
     def _link(self, url: str, tag: str, element: LexborNode, attributes: Attributes) -> Link:
-        """Return a link with its texts and context."""
         if tag == "meta":
             return Link(url=url, source=LinkSource.REFRESH)
         parent = element.parent

@@ -123,7 +123,6 @@ def _differ_by_one(word: str, other: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern(word: str) -> re.Pattern[str]:
-    """Return a pattern for a word, alone or as the prefix of a longer word."""
     if _UNSPACED.match(word):
         return re.compile(re.escape(word))
     return re.compile(rf"(?<![^\W_]){re.escape(word)}" + ("" if len(word) >= 3 else r"(?![^\W_])"))
@@ -191,8 +190,6 @@ class Hit:
     """Number of pages with this subject, among the documents that were read."""
     has_more_pages: bool = False
     """There may be more pages, because not all matching documents were read."""
-    similar_subjects: int = 0
-    """Number of blank nodes of other pages with the same label and types."""
 
     @property
     def other_pages(self) -> str:
@@ -203,7 +200,7 @@ class Hit:
 
     def summary(self) -> dict[str, Any]:
         """Return the object that `search --json` prints."""
-        shown = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "similar_subjects"}
+        shown = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**shown, "types": list(self.types), "score": round(self.score, 4), "snippet": self.snippet.text}
 
 
@@ -220,7 +217,6 @@ class WordSearcher:
         self._index = open_index(path if self._links is None else self._links.path)
 
     def refresh(self) -> None:
-        """Load the latest commit."""
         if self._links is not None:
             self._links.update_links()
         self._index.reload()
@@ -261,7 +257,6 @@ def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, search: Sea
             key = ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
             if key in pages:
                 pages[key].add(stored.page)
-                found[key].similar_subjects += found[key].subject != stored.subject
             elif len(found) < limit and key not in found:
                 hit = _make_hit(stored, label, float(score), search, wanted)
                 if hit is not None:
