@@ -37,7 +37,7 @@ def measure(policy: str, requests: int) -> dict[str, float]:
     spec = WebSpec(web=WEB)
     trial = Trial(policy=policy, seed=0, pages=requests, seeds=tuple(open_web(spec).home_pages()))
     began = time.process_time()
-    result = run_trial(spec, trial).result
+    result = run_trial(spec, trial)
     return {
         "requests": result.fetched,
         "known": result.known_urls,

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.policies.ftrl import Ftrl, sigmoid, weight_from_sums, z_increment
-from motherlode.policies.hashing import FeatureRows
+from motherlode.policies.ftrl import FeatureRows, Ftrl, sigmoid, weight_from_sums, z_increment
 
 SETTINGS = [(0.5, 1.0, 0.1, 1.0), (0.1, 1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.1), (0.05, 2.0, 0.5, 0.0)]
 ROW = st.sets(st.integers(0, 15), min_size=1, max_size=6).map(sorted)

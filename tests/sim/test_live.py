@@ -43,7 +43,7 @@ async def test_policy_picks_are_equal_in_simulation_and_live_crawl(
     opened = open_web(spec)
     starts = tuple(opened.spelling(url) for url in seeds)
     trial = Trial(policy=policy, seed=7, pages=PAGES, seeds=starts)
-    simulated = run_trial(spec, trial, keep_picks=True).result
+    simulated = run_trial(spec, trial, keep_picks=True)
     assert simulated.picks == [url for url, _ in live]
     assert simulated.relevant == sum(relevant for _, relevant in live)
     assert len(live) == PAGES

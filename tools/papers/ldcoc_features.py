@@ -12,7 +12,7 @@ from tools.papers.lab import Lab
 from tools.papers.markdown import agreement, claims, note, number, section, table
 from tools.papers.webs import opened
 
-from motherlode.policies.hashing import Hasher
+from motherlode.policies.ftrl import Hasher
 from motherlode.policies.ldcoc.ldcoc_features import Hardness, hardness, page_features
 from motherlode.www.urls import host_of
 

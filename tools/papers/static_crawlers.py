@@ -22,7 +22,7 @@ from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
 from motherlode.policies.anthelion.classifiers import NaiveBayes
 from motherlode.policies.anthelion.url_classifier import HASHES, Features, decode_row
 from motherlode.policies.baselines.static_classifier import Scores, StaticRater, fit_tree, sklearn_fit
-from motherlode.policies.hashing import Hasher
+from motherlode.policies.ftrl import Hasher
 from motherlode.policies.ldcoc.ldcoc_features import page_features
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
 from motherlode.sim.simulator import Simulation

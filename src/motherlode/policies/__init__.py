@@ -6,7 +6,7 @@ later gets the outcome of the pick. It never sees the whole frontier, so the cos
 number of hosts. All randomness comes from a seed that the caller gives.
 
 - `registry` makes policies by name; `targets` and `rewards` define what is relevant and how useful a page is.
-- `priority_queue`, `hashing`, `ftrl` and `model_io` are shared by policies.
+- `priority_queue`, `ftrl` and `model_io` are shared by policies.
 - `motherlode` is our own policy. `anthelion`, `ldcoc` and `linkanalysis` are policies of papers; `baselines` are simple
   policies for comparison.
 """

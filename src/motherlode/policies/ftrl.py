@@ -1,5 +1,6 @@
-"""FTRL-Proximal with a learning rate per coordinate: McMahan et al. (2013), Algorithm 1, for binary features.
+"""FTRL-Proximal with a learning rate per coordinate, for binary features, and feature hashing.
 
+*FTRL-Proximal* is Algorithm 1 of McMahan et al. (2013).
 Two sums are kept per coordinate: n, the sum of its squared gradients, and z, the sum of its gradients minus the
 proximal terms. With learning rate α, smoothing β, L1 weight λ₁ and L2 weight λ₂, the weight of a coordinate is
 
@@ -17,38 +18,34 @@ learners gathered since they were equal can be added. Shards share what they lea
 `weight_from_sums` and `z_increment` are these formulas for floats and for arrays. `Ftrl` applies them to arrays with
 hashed features. The motherlode policy applies them to floats with named features (`motherlode/posterior.py`).
 
-`Ftrl` uses numpy and not numba: it makes one prediction for all links of a page and one update per page. For 100 links
-of 40 features in 2²⁰ coordinates numpy takes 0.15 ms and numba 0.04 ms, and an update takes 0.02 ms. Naming and hashing
-the features takes ten times as long, and a compiler is a large dependency.
+*Feature hashing* (Weinberger et al. 2009): names of features become indices into a vector of fixed size. The number of
+words and hosts on the web is unbounded. Hashed features need no dictionary and no second pass over the data, and two
+machines compute the same indices without communication. Rows are binary: a feature is present or not, so a row contains
+each index once. The rows of a page are stored in one array, because `Ftrl` processes all links of a page together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import exp
-from typing import TypeVar, overload
+from typing import TypeVar
 
 import msgspec
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
-from motherlode.policies.hashing import FeatureRows, Indices
-
+Indices = NDArray[np.int64]
+_MAX_CACHED_NAMES = 200_000
+"""Names whose indices a hasher caches; about 25 MB."""
 Numbers = NDArray[np.float64]
 _FloatOrArray = TypeVar("_FloatOrArray", float, Numbers)
 _MIN_LOG_ODDS = -700.0
 """Below this, the exponential of a float overflows."""
 
 
-@overload
-def sigmoid(log_odds: float) -> float: ...
-
-
-@overload
-def sigmoid(log_odds: Numbers) -> Numbers: ...
-
-
-def sigmoid(log_odds: float | Numbers) -> float | Numbers:
+def sigmoid(log_odds: _FloatOrArray) -> _FloatOrArray:
     """Return the probability for log-odds: 1 / (1 + e^-x), without overflow.
 
     >>> sigmoid(0.0), sigmoid(-1000.0) > 0, sigmoid(np.array([0.0, 1000.0, -1000.0])).tolist()
@@ -74,6 +71,63 @@ def z_increment(
 ) -> _FloatOrArray:
     """Return what an example adds to z. `root_n` and `new_root_n` are √n before and after the example."""
     return gradient - (new_root_n - root_n) / alpha * weight
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRows:
+    """Binary rows in one array: row i is `indices[starts[i]:starts[i + 1]]`, without duplicates."""
+
+    indices: Indices
+    starts: Indices
+    """Start of each row, and the end of the last one."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int] | Indices]) -> FeatureRows:
+        """Make rows from lists or arrays, each without duplicates."""
+        starts = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=starts[1:])
+        flat: list[int] = []
+        for row in rows:
+            flat.extend(row)
+        return cls(np.array(flat, dtype=np.int64), starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __iter__(self) -> Iterator[Indices]:
+        return (self.indices[start:end] for start, end in zip(self.starts[:-1], self.starts[1:], strict=True))
+
+
+class Hasher:
+    """Maps names to indices below `size`. The seed decides which names collide."""
+
+    def __init__(self, size: int = 1 << 20, seed: int = 0) -> None:
+        if size < 1:
+            raise ValueError(f"the size of a feature vector must be at least 1; got {size}")
+        self.size = size
+        self.seed = seed
+        self._known: dict[str, int] = {}
+
+    def row(self, names: Iterable[str]) -> Indices:
+        """Return the indices of one row, without duplicates, in ascending order."""
+        return np.array(sorted(self._indices(names)), dtype=np.int64)
+
+    def rows(self, names: Iterable[Iterable[str]]) -> FeatureRows:
+        """Return the indices of many rows, for example of all links of a page."""
+        return FeatureRows.of([sorted(self._indices(row)) for row in names])
+
+    def _indices(self, names: Iterable[str]) -> set[int]:
+        wanted = tuple(names)
+        known = self._known
+        try:
+            return set(map(known.__getitem__, wanted))  # the usual case: links of a page share most features
+        except KeyError:
+            if len(known) >= _MAX_CACHED_NAMES:
+                known.clear()
+        for name in wanted:
+            if name not in known:
+                known[name] = xxhash.xxh3_64_intdigest(name.encode("utf-8", "replace"), self.seed) % self.size
+        return {known[name] for name in wanted}
 
 
 class _State(msgspec.Struct, frozen=True, array_like=True):
@@ -109,7 +163,6 @@ class Ftrl:
         self._n: Numbers = np.zeros(size)
 
     def weights(self, indices: Sequence[int] | Indices) -> Numbers:
-        """Return the current weights of some coordinates."""
         rows = np.asarray(indices, dtype=np.int64)
         return self._weights(self._z[rows], np.sqrt(self._n[rows]))
 
@@ -181,7 +234,6 @@ class Ftrl:
         )
 
     def load(self, state: bytes) -> None:
-        """Replace the sums by those of an earlier dump."""
         rows, z, n = _read(state, self.size)
         self._z[:] = 0.0
         self._n[:] = 0.0

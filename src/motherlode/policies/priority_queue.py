@@ -67,7 +67,6 @@ class ReadyArms:
             heapify(self._heap)
 
     def remove(self, arm: str) -> None:
-        """Remove an arm, if it is there."""
         self._current.pop(arm, None)
 
     def best(self) -> str | None:
@@ -124,12 +123,6 @@ class WaitRule:
 
     The policy calls `_on_ready` and `_on_snoozed` for each arm that becomes ready or snoozed, and `_pick_or_wait` with
     the arm that it would pick.
-
-    >>> rule = WaitRule()
-    >>> rule.wait_threshold = 0.5
-    >>> rule._on_snoozed("good.example", "an arm", 0.9)
-    >>> rule._pick_or_wait("another", 0.2), rule.awaited, rule._pick_or_wait("another", 0.6)
-    (None, 'good.example', 'another')
     """
 
     def __init__(self) -> None:
@@ -147,7 +140,6 @@ class WaitRule:
         self._snoozed_hosts.remove(host)
 
     def _on_ready(self, host: str, arm: str) -> None:
-        """Record that an arm has waiting links and its host may be fetched from."""
         if self.wait_threshold:
             self._snoozed_hosts.remove(host)
             if arm == self._last_pick:

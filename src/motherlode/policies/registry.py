@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from motherlode.model import Policy
 
 if TYPE_CHECKING:
-    from motherlode.policies.anthelion.url_classifier import Classifier
     from motherlode.policies.targets import Target
 
 DEFAULT_POLICY = "motherlode"
@@ -69,25 +68,15 @@ class PolicyLine:
         return make
 
 
-@PolicyLine("bfs", "Breadth-first: URLs in the order of their discovery.")
-def _bfs(seed: int) -> Policy:
-    from motherlode.policies.baselines.orders import breadth_first
+def _order(order: str, seed: int) -> Policy:
+    from motherlode.policies.baselines.orders import OrderPolicy
 
-    return breadth_first()
-
-
-@PolicyLine("dfs", "Depth-first: URLs in the reverse order of their discovery.")
-def _dfs(seed: int) -> Policy:
-    from motherlode.policies.baselines.orders import depth_first
-
-    return depth_first()
+    return OrderPolicy(order, Random(seed))
 
 
-@PolicyLine("random", "A random waiting URL, each with the same probability.")
-def _random(seed: int) -> Policy:
-    from motherlode.policies.baselines.orders import random_order
-
-    return random_order(Random(seed))
+PolicyLine("bfs", "Breadth-first: URLs in the order of their discovery.")(partial(_order, "bfs"))
+PolicyLine("dfs", "Depth-first: URLs in the reverse order of their discovery.")(partial(_order, "dfs"))
+PolicyLine("random", "A random waiting URL, each with the same probability.")(partial(_order, "random"))
 
 
 @PolicyLine(
@@ -162,33 +151,21 @@ def _bandit(seed: int, function: str, exploration: str | None = None, decay: str
     )
 
 
-_FEATURES = "FEATURES are url, parent and sibling, one or several joined by +, as in url+parent"
-
-
-@PolicyLine(
-    "nb-online[:FEATURES]", "The page that Naive Bayes ranks first; it learns from every page.", parts=_FEATURES
-)
-def _nb_online(seed: int, features: str = "url+parent") -> Policy:
-    from motherlode.policies.anthelion.classifiers import NaiveBayes
-
-    return _online(NaiveBayes(), features, seed)
-
-
-@PolicyLine(
-    "ht-online[:FEATURES]", "The page that a Hoeffding tree ranks first, which learns from every page.", _FEATURES
-)
-def _ht_online(seed: int, features: str = "url+parent") -> Policy:
-    from motherlode.policies.anthelion.classifiers import HoeffdingTree
-
-    return _online(HoeffdingTree(), features, seed)
-
-
-def _online(classifier: Classifier, features: str, seed: int) -> Policy:
+def _online(kind: str, seed: int, features: str = "url+parent") -> Policy:
     from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
+    from motherlode.policies.anthelion.classifiers import HoeffdingTree, NaiveBayes
     from motherlode.policies.anthelion.url_classifier import Features, FeatureSet, OnlineRater
 
-    rater = OnlineRater(Features(FeatureSet.named(features)), classifier)
+    rater = OnlineRater(Features(FeatureSet.named(features)), HoeffdingTree() if kind == "ht" else NaiveBayes())
     return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
+
+
+for _kind, _name in (("nb", "Naive Bayes"), ("ht", "a Hoeffding tree")):
+    PolicyLine(
+        f"{_kind}-online[:FEATURES]",
+        f"The page that {_name} ranks first, which learns from every page.",
+        parts="FEATURES are url, parent and sibling, one or several joined by +, as in url+parent",
+    )(partial(_online, _kind))
 
 
 def _static(kind: str, seed: int, pages: str) -> Policy:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable
 
 import numpy as np
 import xxhash
@@ -30,17 +29,10 @@ from motherlode.policies.targets import COUNTED, Counts
 
 _BITS = 1 << 26
 _PROBES = 4
-_EMPTY = b""
 
 
 class SeenStatements:
-    """Counts the new statements of a page and remembers them.
-
-    >>> seen = SeenStatements()
-    >>> page = np.array([3, 2**40, 2**63], dtype="<u8").tobytes()
-    >>> seen.count_new(page), seen.count_new(page)
-    (3, 0)
-    """
+    """Counts the new statements of a page and remembers them."""
 
     def __init__(self, bits: int = _BITS) -> None:
         self._bits = bits
@@ -51,17 +43,14 @@ class SeenStatements:
         """Return how many of a page's hashes are new, and add them. The hashes must be distinct."""
         if not hashes:
             return 0
-        bits = self._allocated()
+        if self._bytes is None:
+            self._bytes = np.zeros(self._bits >> 3, dtype=np.uint8)
+        bits = self._bytes
         positions = self._positions(np.frombuffer(hashes, dtype="<u8"))
         cells, masks = positions >> 3, (1 << (positions & 7)).astype(np.uint8)
         known = ((bits[cells] & masks) != 0).all(axis=0)
         np.bitwise_or.at(bits, cells.ravel(), masks.ravel())
         return int(len(known) - known.sum())
-
-    def _allocated(self) -> NDArray[np.uint8]:
-        if self._bytes is None:
-            self._bytes = np.zeros(self._bits >> 3, dtype=np.uint8)
-        return self._bytes
 
     def _positions(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return four bit positions per hash, derived from its two halves (Kirsch and Mitzenmacher 2006)."""
@@ -71,7 +60,7 @@ class SeenStatements:
         return positions
 
     def dump(self) -> bytes:
-        return _EMPTY if self._bytes is None else zlib.compress(self._bytes.tobytes(), level=1)
+        return b"" if self._bytes is None else zlib.compress(self._bytes.tobytes(), level=1)
 
     def load(self, state: bytes) -> None:
         """Restore an earlier dump. Raises ValueError if the bytes are not a dump of this size."""
@@ -113,27 +102,22 @@ class Reward:
         self.spec = spec
         self.needs_hashes = value == "new-statements"
         self.seen = SeenStatements()
+        self._counts_statements = value != "target"
         self._half = half
         self._cost = cost
-        kinds: dict[str, Callable[[Outcome], float]] = {
-            "target": lambda outcome: 1.0,
-            "statements": lambda outcome: self._share(statements(outcome.counts)),
-            "new-statements": lambda outcome: self._share(self.seen.count_new(outcome.statement_hashes)),
-        }
-        self._value = kinds[value]
 
     def __call__(self, outcome: Outcome) -> float:
         if not outcome.relevant:
             return 0.0
-        value = self._value(outcome)
+        value = 1.0
+        if self._counts_statements:
+            new = self.seen.count_new(outcome.statement_hashes) if self.needs_hashes else statements(outcome.counts)
+            value = new / (new + self._half)
         if self._cost == "request":
             return value / max(1, outcome.requests)
         if self._cost == "byte":
             return value * HALF_BYTES / (HALF_BYTES + outcome.size)
         return value
-
-    def _share(self, count: int) -> float:
-        return count / (count + self._half)
 
 
 def statements(counts: Counts) -> int:

@@ -16,7 +16,7 @@ from motherlode.crawler.engine.recovery import read_model, warn_other_target
 from motherlode.model import FailureKind
 from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.model_io import Model, check_fits, policy_family
-from motherlode.sim.runner import ORACLE, Trial, TrialProgress, TrialResult, WebSpec, open_web, run_trials
+from motherlode.sim.runner import ORACLE, Trial, TrialProgress, WebSpec, open_web, run_trials
 from motherlode.sim.simulator import IN_ORDER, SimResult, Timing
 from motherlode.sim.web_protocol import SimulatedWeb
 from motherlode.www.urls import host_of
@@ -133,7 +133,6 @@ class ExperimentSetup:
         return policy_family(policy) == policy_family(model.policy)
 
     def on(self, web: str) -> ExperimentSetup:
-        """Return the same setup for another web."""
         return replace(self, web=web)
 
     @property
@@ -235,16 +234,17 @@ def run_experiment(
         for name in [*added, *question.policies]
         for turn in range(1 if name in added and not question.timing.failure_rate else question.repeat)
     ]
-    done = list(run_trials(question.spec, trials, processes=processes, watch=lambda now: progress(_step(now))))
-    yardsticks = {name: [one.result for one in done if one.trial.policy == name] for name in (BFS, ORACLE)}
+    results = list(run_trials(question.spec, trials, processes=processes, watch=lambda now: progress(_step(now))))
+    done = list(zip(trials, results, strict=True))
+    yardsticks = {name: [result for trial, result in done if trial.policy == name] for name in (BFS, ORACLE)}
     return Experiment(
         question=question,
         budget=budget,
         page_count=web.page_count,
-        rows=tuple(_row(one, question, yardsticks, available) for one in done if one.trial.policy not in added),
+        rows=tuple(_row(*one, question, yardsticks, available) for one in done if one[0].policy not in added),
         yardsticks=yardsticks,
         available=available,
-        notes=(*notes, *_notes(question, model, budget, web.page_count, available, done)),
+        notes=(*notes, *_notes(question, model, budget, web.page_count, available, results)),
     )
 
 
@@ -301,7 +301,7 @@ def _notes(
     budget: int,
     page_count: int,
     available: dict[str, int] | None,
-    done: Sequence[TrialResult],
+    results: Sequence[SimResult],
 ) -> list[str]:
     warning = "" if model is None else warn_other_target(model, target=question.target, name=question.model)
     notes = [warning] if warning else []
@@ -312,26 +312,27 @@ def _notes(
         )
     if available is not None and not available:
         notes.append(f"no page of this web matches the target {question.target!r}: there is nothing to find")
-    elif not any(one.result.relevant for one in done):
+    elif not any(result.relevant for result in results):
         notes.append(f"no policy found a page that matches the target {question.target!r}")
     return notes
 
 
 def _row(
-    one: TrialResult,
+    trial: Trial,
+    result: SimResult,
     question: ExperimentSetup,
     yardsticks: dict[str, list[SimResult]],
     available: dict[str, int] | None,
 ) -> Row:
     total = None if available is None else sum(available.values())
     return Row(
-        policy=one.trial.policy,
+        policy=trial.policy,
         target=question.target,
-        seed=one.trial.seed,
-        result=one.result,
-        recall=None if total is None else one.result.relevant / total if total else 0.0,
-        focus=_focus(yardsticks, lambda result: result.relevant, one.result),
-        area_focus=_focus(yardsticks, lambda result: area(result.curve, one.trial.pages), one.result),
+        seed=trial.seed,
+        result=result,
+        recall=None if total is None else result.relevant / total if total else 0.0,
+        focus=_focus(yardsticks, lambda one: one.relevant, result),
+        area_focus=_focus(yardsticks, lambda one: area(one.curve, trial.pages), result),
     )
 
 

@@ -21,7 +21,7 @@ _POINTS = 200
 _SIZES = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Picture:
     """A chart: its curves, axes and title."""
 
@@ -31,12 +31,6 @@ class Picture:
     explanation: str
     axes: Axes
     curves: tuple[Curve, ...]
-
-
-def pictures(study: Experiment) -> list[Picture]:
-    """Return the charts of an experiment that have data."""
-    made = [_harvest(study), _focus(study), _host_curve(study), _picking(study)]
-    return [picture for picture in made if any(curve.points for curve in picture.curves)]
 
 
 def results_by_policy(study: Experiment) -> dict[str, list[SimResult]]:
@@ -52,70 +46,29 @@ def found_by_host(results: Sequence[SimResult], host: str) -> float:
     return mean(result.hosts.get(host, (0, 0))[1] for result in results)
 
 
-def _harvest(study: Experiment) -> Picture:
-    curves = [
-        _averaged(name, _budgets(results), results, lambda one, x: relevant_at(one.curve, x))
-        for name, results in results_by_policy(study).items()
-    ]
-    return Picture(
-        name="harvest",
-        title="Harvest",
-        explanation="Relevant pages found by requests made; the band holds all repetitions. Steeper is better.",
-        axes=HARVEST,
-        curves=tuple(curves),
-    )
+def _harvest(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+    return _averaged(name, _budgets(results), results, lambda one, x: relevant_at(one.curve, x))
 
 
-def _focus(study: Experiment) -> Picture:
-    curves = []
-    for name, results in results_by_policy(study).items():
-        budgets = [x for x in _budgets(results) if study.focus_at(results[0], x) is not None]
-        curves.append(_averaged(name, budgets, results, lambda one, x: 100 * (study.focus_at(one, x) or 0.0)))
-    return Picture(
-        name="focus",
-        title="Focus by budget",
-        explanation="The share of the oracle's lead over breadth-first that a policy makes good, had the budget been "
-        "smaller. 0 % is no better than breadth-first, 100 % is as good as full knowledge.",
-        axes=Axes(x="budget, in requests", y="focus", unit=" %"),
-        curves=tuple(curves),
-    )
+def _focus(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+    budgets = [x for x in _budgets(results) if study.focus_at(results[0], x) is not None]
+    return _averaged(name, budgets, results, lambda one, x: 100 * (study.focus_at(one, x) or 0.0))
 
 
-def _host_curve(study: Experiment) -> Picture:
-    available = study.available or {}
-    curves = []
-    for name, results in results_by_policy(study).items():
-        shares = sorted((100 * found_by_host(results, host) / count for host, count in available.items()), reverse=True)
-        points = tuple((rank, round(share)) for rank, share in enumerate(shares, 1))
-        curves.append(Curve(name=name, points=points))
-    return Picture(
-        name="hosts",
-        title="Discovery by host",
-        explanation="For each host that has relevant pages, the share of them that was found; for each policy from the "
-        "host that was found best to the one that was found least.",
-        axes=Axes(x="hosts with relevant pages", y="found", unit=" %"),
-        curves=tuple(curves),
-    )
+def _hosts_found(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+    available = (study.available or {}).items()
+    shares = sorted((100 * found_by_host(results, host) / count for host, count in available), reverse=True)
+    return Curve(name=name, points=tuple((rank, round(share)) for rank, share in enumerate(shares, 1)))
 
 
-def _picking(study: Experiment) -> Picture:
-    curves = [Curve(name=name, points=_by_size(results)) for name, results in results_by_policy(study).items()]
-    return Picture(
-        name="picking",
-        title="Time to pick by frontier size",
-        explanation="Nanoseconds that the choice of one URL took, by the number of URLs that waited.",
-        axes=Axes(x="URLs waiting", y="time to pick", unit=" ns"),
-        curves=tuple(curves),
-    )
-
-
-def _by_size(results: Sequence[SimResult]) -> tuple[tuple[int, int], ...]:
+def _picking(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
     samples = [sample for result in results for sample in result.picking]
     width = max(1, max((waiting for waiting, _ in samples), default=0) // _SIZES)
     bins: dict[int, list[float]] = {}
     for waiting, seconds in samples:
         bins.setdefault(waiting // width, []).append(seconds)
-    return tuple((number * width + width // 2, round(1e9 * mean(bins[number]))) for number in sorted(bins))
+    points = ((number * width + width // 2, round(1e9 * mean(bins[number]))) for number in sorted(bins))
+    return Curve(name=name, points=tuple(points))
 
 
 def _budgets(results: Sequence[SimResult]) -> list[int]:
@@ -132,6 +85,46 @@ def _averaged(
         points.append((budget, round(mean(values))))
         band.append((budget, round(min(values)), round(max(values))))
     return Curve(name=name, points=tuple(points), band=tuple(band) if len(results) > 1 else ())
+
+
+_CHARTS = (
+    (
+        ("harvest", "Harvest"),
+        "Relevant pages found by requests made; the band holds all repetitions. Steeper is better.",
+        HARVEST,
+        _harvest,
+    ),
+    (
+        ("focus", "Focus by budget"),
+        "The share of the oracle's lead over breadth-first that a policy makes good, had the budget been smaller. 0 % "
+        "is no better than breadth-first, 100 % is as good as full knowledge.",
+        Axes(x="budget, in requests", y="focus", unit=" %"),
+        _focus,
+    ),
+    (
+        ("hosts", "Discovery by host"),
+        "For each host that has relevant pages, the share of them that was found; for each policy from the host that "
+        "was found best to the one that was found least.",
+        Axes(x="hosts with relevant pages", y="found", unit=" %"),
+        _hosts_found,
+    ),
+    (
+        ("picking", "Time to pick by frontier size"),
+        "Nanoseconds that the choice of one URL took, by the number of URLs that waited.",
+        Axes(x="URLs waiting", y="time to pick", unit=" ns"),
+        _picking,
+    ),
+)
+"""File name, title, explanation and axes of each chart, and the function that makes the curve of a policy."""
+
+
+def pictures(study: Experiment) -> list[Picture]:
+    results = results_by_policy(study).items()
+    made = [
+        Picture(name, title, explanation, axes, tuple(draw(study, policy, own) for policy, own in results))
+        for (name, title), explanation, axes, draw in _CHARTS
+    ]
+    return [picture for picture in made if any(curve.points for curve in picture.curves)]
 
 
 # ── files of the report
@@ -153,9 +146,6 @@ def write_outputs(folder: Path, study: Experiment) -> Path:
     report = folder / "report.html"
     report.write_text(_page(study, shown), encoding="utf-8")
     return report
-
-
-# ── tables as files ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def _write_csv(path: Path, lines: Iterable[Sequence[object]]) -> None:
@@ -188,28 +178,22 @@ def _hosts(study: Experiment) -> Iterable[Sequence[object]]:
             yield row.policy, row.seed, host, fetched, found, "" if study.available is None else available.get(host, 0)
 
 
-# ── the report ───────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _page(study: Experiment, shown: Sequence[Picture]) -> str:
     rows = {
         name: [row for row in study.rows if row.policy == name] for name in dict.fromkeys(r.policy for r in study.rows)
     }
-    return (
-        open_templates("motherlode.sim")
-        .get_template("experiment.html")
-        .render(
-            title=f"Simulation: {_short(Path(study.question.web).name)}",
-            chart_style=Markup(CHART_STYLE),
-            question=_asked(study),
-            notes=study.notes,
-            policy_heads=_HEADS,
-            policies=[(_short(name), _figures(own)) for name, own in rows.items()],
-            charts=[(picture, _chart(picture)) for picture in shown],
-            host_heads=("host", "available", *(_short(name) for name in results_by_policy(study))),
-            hosts=_host_rows(study),
-            host_count=len(study.available or {}),
-        )
+    template = open_templates("motherlode.sim").get_template("experiment.html")
+    return template.render(
+        title=f"Simulation: {_short(Path(study.question.web).name)}",
+        chart_style=Markup(CHART_STYLE),
+        question=_asked(study),
+        notes=study.notes,
+        policy_heads=_HEADS,
+        policies=[(_short(name), _figures(own)) for name, own in rows.items()],
+        charts=[(picture, _chart(picture)) for picture in shown],
+        host_heads=("host", "available", *(_short(name) for name in results_by_policy(study))),
+        hosts=_host_rows(study),
+        host_count=len(study.available or {}),
     )
 
 
@@ -255,13 +239,8 @@ def _host_rows(study: Experiment) -> list[tuple[str, list[str]]]:
     """Return the hosts that have most relevant pages, with the numbers available and found by each policy."""
     available, results = study.available or {}, results_by_policy(study)
     hosts = sorted(available, key=lambda host: (-available[host], host))[:_MOST_HOSTS]
-    return [
-        (
-            _short(host),
-            [f"{available[host]:,}", *(f"{found_by_host(own, host):,.0f}" for own in results.values())],
-        )
-        for host in hosts
-    ]
+    found = {host: [f"{found_by_host(own, host):,.0f}" for own in results.values()] for host in hosts}
+    return [(_short(host), [f"{available[host]:,}", *found[host]]) for host in hosts]
 
 
 def _short(text: str) -> str:

@@ -73,14 +73,6 @@ class Trial:
     reward: str = DEFAULT_REWARD
 
 
-@dataclass(frozen=True, slots=True)
-class TrialResult:
-    """A trial and its result."""
-
-    trial: Trial
-    result: SimResult
-
-
 @lru_cache(maxsize=1)
 def open_web(spec: WebSpec) -> SimulatedWeb:
     """Return the web of a spec. Each process opens it once and keeps it."""
@@ -166,7 +158,7 @@ def run_trial(
     counts: Counts | None = None,
     number: int = 0,
     tell: Callable[[], None] = lambda: None,
-) -> TrialResult:
+) -> SimResult:
     """Simulate one policy on the web. `counts` has the numbers of all trials, and `number` is the one of this trial."""
     counts = [0, 0] if counts is None else counts
     is_oracle = trial.policy == ORACLE
@@ -189,12 +181,12 @@ def run_trial(
         reward=reward,
         on_request=_counter(counts, 2 * number, tell),
     )
-    return TrialResult(trial, simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks))
+    return simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks)
 
 
 def run_trials(
     spec: WebSpec, trials: Sequence[Trial], *, processes: int | None = None, watch: Watch = lambda standings: None
-) -> Iterator[TrialResult]:
+) -> Iterator[SimResult]:
     """Yield the result of every trial in order, with one process per core.
 
     `watch` gets the progress several times per second.
@@ -205,7 +197,7 @@ def run_trials(
     return _one_by_one(spec, trials, watch) if count <= 1 else _side_by_side(spec, trials, count, watch)
 
 
-def _one_by_one(spec: WebSpec, trials: Sequence[Trial], watch: Watch) -> Iterator[TrialResult]:
+def _one_by_one(spec: WebSpec, trials: Sequence[Trial], watch: Watch) -> Iterator[SimResult]:
     counts = [0] * (2 * len(trials))
     ended = 0
 
@@ -217,7 +209,7 @@ def _one_by_one(spec: WebSpec, trials: Sequence[Trial], watch: Watch) -> Iterato
         ended = number + 1
 
 
-def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch: Watch) -> Iterator[TrialResult]:
+def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch: Watch) -> Iterator[SimResult]:
     context = get_context("forkserver")
     counts: Counts = context.RawArray("q", 2 * len(trials))
     others = set(active_children())
@@ -257,7 +249,7 @@ def _begin(counts: Counts) -> None:
     _shared[:] = [counts]
 
 
-def _run_numbered(spec: WebSpec, trial: Trial, number: int) -> TrialResult:
+def _run_numbered(spec: WebSpec, trial: Trial, number: int) -> SimResult:
     return run_trial(spec, trial, counts=_shared[0], number=number)
 
 

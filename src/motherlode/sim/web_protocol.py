@@ -11,6 +11,9 @@ from motherlode.model import FailureKind, Link, Syntax
 from motherlode.www.media_types import MEDIA
 from motherlode.www.urls import host_of
 
+PAGE_KINDS = frozenset(kind.value for kind, media in MEDIA.items() if media.is_html or media.is_rdf)
+"""Values of the content kinds that `page_count` counts."""
+
 
 class SimPage(msgspec.Struct, frozen=True, kw_only=True):
     """The response to one request, as far as frontier and policy need it.
@@ -62,11 +65,6 @@ class SimulatedWeb(Protocol):
         ...
 
 
-# ── subsets of hosts, for tests on held-out hosts
-
-_PAGE_KINDS = frozenset(kind.value for kind, media in MEDIA.items() if media.is_html or media.is_rdf)
-
-
 class HostSubset:
     """The pages of chosen hosts and the links between them. All are read at once, so the web must fit into memory."""
 
@@ -78,7 +76,7 @@ class HostSubset:
 
     @property
     def page_count(self) -> int:
-        return sum(page.failure is None and page.kind in _PAGE_KINDS for page in self._pages.values())
+        return sum(page.failure is None and page.kind in PAGE_KINDS for page in self._pages.values())
 
     def page(self, url: str) -> SimPage:
         return self._pages.get(url) or SimPage(url=url, failure=FailureKind.NOT_FOUND)

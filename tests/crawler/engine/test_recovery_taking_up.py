@@ -5,15 +5,20 @@ from __future__ import annotations
 import msgspec
 
 from motherlode.crawler.engine.recovery import restore_counters
-from motherlode.crawler.stats.counters import Counters
+from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.crawler.url_rules import TrapWatch
 from motherlode.frontier import MemoryStorage
 from motherlode.model import Visit
-from motherlode.policies import policy_from
+from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from
 
 
 def watch() -> TrapWatch:
     return TrapWatch(lambda url: "", year_now=2026)
+
+
+def restored(storage: MemoryStorage, traps: TrapWatch) -> Counters:
+    reward = reward_from(DEFAULT_REWARD)
+    return restore_counters(storage, policy=policy_from("bfs"), traps=traps, estimator=Estimator(), reward=reward)
 
 
 def visit(number: int) -> Visit:
@@ -32,7 +37,7 @@ def visit(number: int) -> Visit:
 
 
 def test_nothing_was_there() -> None:
-    assert restore_counters(MemoryStorage(), policy=policy_from("bfs"), traps=watch()) == Counters()
+    assert restored(MemoryStorage(), watch()) == Counters()
 
 
 def test_an_account_that_cannot_be_read_is_added_up_again() -> None:
@@ -40,7 +45,7 @@ def test_an_account_that_cannot_be_read_is_added_up_again() -> None:
     for number in range(1, 6):
         storage.append_visit(number, msgspec.msgpack.encode(visit(number)))
     storage.put_note("totals", b"\xc1")
-    totals = restore_counters(storage, policy=policy_from("bfs"), traps=watch())
+    totals = restored(storage, watch())
     assert (totals.fetched, totals.relevant, totals.quads) == (5, 5, 15)
     assert [problem for problem in totals.problems if "added up again" in problem]
 
@@ -55,7 +60,7 @@ def test_what_was_seen_of_traps_is_taken_up() -> None:
     storage = MemoryStorage()
     storage.put_note("traps", before.dump())
     after = watch()
-    totals = restore_counters(storage, policy=policy_from("bfs"), traps=after)
+    totals = restored(storage, after)
     assert not totals.problems
     assert after.record_page("http://b.example/2", body, useful=False) == "http://a.example/1"
     assert after.reason("http://mirror.example/other") == before.reason("http://mirror.example/other") != ""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 
 import pytest
 
-from motherlode.policies.baselines.orders import (
-    OrderPolicy,
-    breadth_first,
-    depth_first,
-    random_order,
-)
+from motherlode.policies.baselines.orders import OrderPolicy
 from tests.policies.fakes import links, outcome
 
 URLS = ["http://a.example/1", "http://b.example:8080/1", "http://a.example/2", "https://b.example:8080/2"]
+
+
+def made(order: str, seed: int = 0) -> OrderPolicy:
+    return OrderPolicy(order, Random(seed))
 
 
 def order_of(policy: OrderPolicy) -> list[str]:
@@ -38,33 +36,33 @@ def order_of(policy: OrderPolicy) -> list[str]:
 
 
 def test_breadth_first_is_order_of_discovery() -> None:
-    assert order_of(breadth_first()) == URLS
+    assert order_of(made("bfs")) == URLS
 
 
 def test_depth_first_is_reverse_order_of_discovery() -> None:
-    assert order_of(depth_first()) == URLS[::-1]
+    assert order_of(made("dfs")) == URLS[::-1]
 
 
 def test_random_order_depends_on_the_seed_only() -> None:
-    assert order_of(random_order(Random(5))) == order_of(random_order(Random(5)))
-    assert len({tuple(order_of(random_order(Random(seed)))) for seed in range(200)}) == 24
+    assert order_of(made("random", 5)) == order_of(made("random", 5))
+    assert len({tuple(order_of(made("random", seed))) for seed in range(200)}) == 24
 
 
 def test_arms_are_hosts_with_ports() -> None:
-    arms = [rating.arm for rating in breadth_first().rate(links(*URLS), None)]
+    arms = [rating.arm for rating in made("bfs").rate(links(*URLS), None)]
     assert arms == ["a.example", "b.example:8080", "a.example", "b.example:8080"]
 
 
 def test_snoozed_arm_is_not_picked() -> None:
-    policy = breadth_first()
+    policy = made("bfs")
     policy.arm_ready("a.example", -1.0, 1)
     policy.arm_snoozed("a.example")
     assert policy.pick() is None
 
 
-@pytest.mark.parametrize("make", [breadth_first, depth_first])
-def test_order_continues_after_load(make: Callable[[], OrderPolicy]) -> None:
-    before, after = make(), make()
+@pytest.mark.parametrize("order", ["bfs", "dfs"])
+def test_order_continues_after_load(order: str) -> None:
+    before, after = made(order), made(order)
     first = before.rate(links(*URLS), None)
     before.learn(outcome("a.example", relevant=True))
     after.load(before.dump())

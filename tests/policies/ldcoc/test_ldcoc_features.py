@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.model import Link, LinkSource, Outcome
-from motherlode.policies.ftrl import Ftrl
-from motherlode.policies.hashing import Hasher
+from motherlode.policies.ftrl import Ftrl, Hasher
 from motherlode.policies.ldcoc.ldcoc_features import (
     MAX_SIBLINGS,
     SETS,

@@ -10,8 +10,7 @@ import pytest
 
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
-from motherlode.policies.ftrl import Ftrl
-from motherlode.policies.hashing import Hasher
+from motherlode.policies.ftrl import Ftrl, Hasher
 from motherlode.policies.ldcoc import ldcoc_policy as module
 from motherlode.policies.ldcoc.ldcoc_policy import NO_RDF, SAMPLED, THRESHOLD, Ldcoc, weigh_features
 

@@ -149,7 +149,7 @@ def test_builder_makes_valid_key_from_any_text(path: str, rel: str, media: str, 
     for builder in (known_host(), ArmKeyBuilder()):
         name = builder.arm(link, PAGE)
         assert ArmKey.parse(name).host == "a.example"
-        assert ArmKey.parse(name).is_cross_host
+        assert ArmKey.parse(name).from_host
         assert ArmKey.parse(name).is_redirect_target is (source is LinkSource.REDIRECT)
         assert len(ArmKey.parse(name).features) > GENERAL_FEATURES
         assert ArmKey.parse(name).family.startswith("a.example ")
@@ -220,7 +220,7 @@ def test_key_of_any_parts_survives_str_and_parse(
 ) -> None:
     made = key(host, pattern, depth, extension, source, from_host or "", tag_path)
     assert ArmKey.parse(str(made)) == made
-    assert len(made.features) == 12 + made.is_cross_host
+    assert len(made.features) == 12 + bool(made.from_host)
     assert len(set(made.features)) == len(made.features), "no feature counts twice"
     assert made.family == f"{host} {extension}"
     on_hub = ArmKey.parse(hub_arm(str(made), "http://a.org/"))

@@ -7,7 +7,6 @@ import pytest
 from motherlode.model import FailureKind, Link, LinkSource, Outcome
 from motherlode.policies.motherlode import Motherlode
 from motherlode.policies.motherlode.motherlode_policy import (
-    discount_plan,
     information_gain,
     make_plan,
     plan_with_links,
@@ -94,7 +93,9 @@ def test_relevant_redirect_target_raises_value_of_redirecting_arm() -> None:
         policy.learn(outcome(short, relevant=False, failure=FailureKind.REDIRECT))
         policy.rate([target], page("http://a.example/id/1", short))
         policy.learn(outcome(long, relevant=True))
-    assert policy.plan(short).rate > 0.4  # one relevant page in two requests, without a discount
+    assert (
+        policy.plan(short, policy.probability(short)).rate > 0.4
+    )  # one relevant page in two requests, without a discount
 
 
 def test_only_link_of_gateway_has_higher_value_than_one_of_many() -> None:
@@ -255,7 +256,7 @@ def test_relevant_page_has_higher_rate_than_page_with_relevant_links() -> None:
 
 def test_discount_lowers_rate_of_plan() -> None:
     item = make_plan(1.0, 1.0)
-    assert plan_with_links(0.0, [(discount_plan(item, 0.6), 10.0)]).rate == pytest.approx(
+    assert plan_with_links(0.0, [(item.discount(0.6), 10.0)]).rate == pytest.approx(
         0.6 * plan_with_links(0.0, [(item, 10.0)]).rate
     )
 
@@ -268,7 +269,7 @@ def test_every_step_of_a_plan_costs_for_any_number_of_links() -> None:
     """Otherwise arms that link to each other in circles would all have the value of the best of them."""
     found = make_plan(1.0, 1.0)
     for _ in range(10):
-        found = plan_with_links(0.0, [(discount_plan(found, 0.6), 50.0)])
+        found = plan_with_links(0.0, [(found.discount(0.6), 50.0)])
     assert found.rate < 0.01
 
 

@@ -116,3 +116,12 @@ def test_rdf_writer_output_has_counted_statements(format_: ContentKind, voice: V
         meant = {(p, "_:" if o.startswith("_:") else o) for _, p, o in document.triples()}
         assert found == meant
         assert len(list(pyoxigraph.parse(body, FORMATS[format_], base_iri=base))) == document.count()
+
+
+def test_thing_gives_expected_results_for_examples() -> None:
+    recipe = thing(EntityKind.RECIPE, 12345)
+    assert (recipe.type, recipe.values[0][1]) == ("Recipe", ("Green Chickpea Curry with Lemon",))
+
+
+def test_statements_gives_expected_results_for_examples() -> None:
+    assert (statements(EntityKind.COURSE, 7)) == 7

@@ -58,8 +58,8 @@ def test_layouts_have_a_slot_for_every_position(design: Design) -> None:
     for variant in range(VARIANTS):
         slots = layout(design, variant).slots
         assert set(slots) == set(LinkPosition)
-        assert slots[LinkPosition.ITEMS].told and slots[LinkPosition.INLINE].told
-        assert all(slot.each.count("%s") == 1 + slot.told for slot in slots.values())
+        assert slots[LinkPosition.ITEMS].has_sentence and slots[LinkPosition.INLINE].has_sentence
+        assert all(slot.each.count("%s") == 1 + slot.has_sentence for slot in slots.values())
 
 
 def test_layout_variants_differ() -> None:
@@ -69,3 +69,9 @@ def test_layout_variants_differ() -> None:
 
 def test_sentence_of_context_gives_that_context() -> None:
     assert all(context_of(SENTENCE_OF[context]) == context for context in CONTEXTS)
+
+
+def test_context_of_gives_expected_results_for_examples() -> None:
+    assert (
+        context_of("Every spring the neighbours collected more than anyone had planned.")
+    ) == "Every spring the neighbours collected more than anyone had"

@@ -34,3 +34,12 @@ def test_lognormal_table_is_sorted_and_clipped() -> None:
     table = lognormal_table(median=16_000, sigma=0.85, low=2_500, high=60_000)
     assert list(table) == sorted(table)
     assert (table[0], table[-1]) == (2_500, 60_000)
+
+
+def test_mix_gives_expected_results_for_examples() -> None:
+    assert (mix(1, 2) == mix(1, 2), mix(1, 2) == mix(2, 1), mix(1, 2) < 2**64) == (True, False, True)
+
+
+def test_lognormal_table_gives_expected_results_for_examples() -> None:
+    table = lognormal_table(median=100, sigma=1.0, low=10, high=1000)
+    assert (len(table), table[0], table[-1], table[128] in range(99, 102)) == (256, 10, 1000, True)

@@ -130,3 +130,10 @@ def test_session_changes_url_but_not_page(web: SyntheticWeb) -> None:
 @pytest.mark.parametrize("path", ["/calendar/2026-13", "/calendar/20261-01", "/calendar/2026-02-30", "/calendar/"])
 def test_calendar_with_invalid_month_gives_404(web: SyntheticWeb, path: str) -> None:
     assert web.facts(_start(web, Trap.CALENDAR).rstrip("/") + path).status == 404
+
+
+def test_without_session_gives_expected_results_for_examples() -> None:
+    assert (without_session("http://a.example/x?id=3&sid=00000000000a"), without_session("http://a.example/x")) == (
+        ("http://a.example/x?id=3", 10),
+        ("http://a.example/x", 0),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 
 from motherlode.crawler.engine.checkpoint import MIN_SECONDS, Checkpointer
 from motherlode.crawler.engine.components import Components, closing
@@ -75,7 +76,7 @@ class Engine:
         )
         self._outage.start(self.totals, wake_up=self.wake_up, is_ending=self._limits.is_ending)
         if self._limits.is_spent() and parts.revisits.finish():
-            self._limits.remove_budget()
+            self._limits.budget = Budget()  # it was for the crawl's own pages, not for the rest of a refresh
 
     def stop(self) -> None:
         """Begin nothing new; `visits` ends when the leases in flight have ended."""
@@ -87,7 +88,8 @@ class Engine:
         self._results.put_nowait(None)
 
     def limit_pages(self, pages: int) -> None:
-        self._limits.limit_pages(pages)
+        """Replace the page budget of the whole crawl."""
+        self._limits.budget = replace(self._limits.budget, pages=pages)
 
     @property
     def pages_started(self) -> int:

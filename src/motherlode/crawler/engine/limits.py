@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -151,7 +151,7 @@ class Limits:
         seconds: Callable[[], float],
         conditions: Sequence[Callable[[], bool]] = (),
     ) -> None:
-        self._budget = budget
+        self.budget = budget
         self._early_stop = early_stop
         self._counters = counters
         self._slots = slots
@@ -160,16 +160,9 @@ class Limits:
         self.is_stopping = False
         """True if nothing new may begin because the user wants the crawl to stop."""
 
-    def limit_pages(self, pages: int) -> None:
-        self._budget = replace(self._budget, pages=pages)
-
-    def remove_budget(self) -> None:
-        """Drop the limits of the crawl: they were for its own pages, not for the rest of a refresh."""
-        self._budget = Budget()
-
     def is_spent(self, *, in_flight: int | None = None) -> bool:
         """Return whether the budget is spent. Every lease in flight may become a visit, also one of a prerequisite."""
-        budget, pages = self._budget, self._counters.fetched
+        budget, pages = self.budget, self._counters.fetched
         pages += self._slots.in_use if in_flight is None else in_flight
         return (
             (budget.pages is not None and pages >= budget.pages)
@@ -188,5 +181,5 @@ class Limits:
 
     def is_late_by(self, seconds: float) -> bool:
         """Return whether the time limit was reached that many seconds ago."""
-        limit = self._budget.seconds
+        limit = self.budget.seconds
         return limit is not None and self._seconds() >= limit + seconds

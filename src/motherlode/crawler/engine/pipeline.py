@@ -198,7 +198,7 @@ class Subrequests:
         self._contexts: OrderedDict[str, asyncio.Task[bytes | None]] = OrderedDict()
 
     async def supplies(self, page: Page, reading: ParsedPage) -> SubrequestResults | None:
-        """Return what the page needs and can have; None if parsing it again would change nothing."""
+        """Fetch the contexts and the service response that a page needs. None if parsing again would change nothing."""
         contexts: dict[str, bytes] = {}
         if self._fetch_contexts and reading.wanted:
             wait_until = self._clock.now() + _CONTEXTS_SECONDS
@@ -214,7 +214,7 @@ class Subrequests:
         await cancel(self._contexts.values())
 
     async def _context(self, url: str, wait_until: float) -> bytes | None:
-        """Return a context, fetched once and cached; None if it could not be had."""
+        """Return a context from the cache or the network; None if it could not be fetched."""
         if url not in self._contexts:
             self._contexts[url] = asyncio.create_task(self._polite.context(url, wait_until=wait_until))
             if len(self._contexts) > _CACHED:

@@ -11,7 +11,7 @@ that another crawl can start from it, or reads a file that `model save` wrote.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -133,21 +133,23 @@ _UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError
 
 
 def restore_counters(
-    storage: FrontierStorage,
-    *,
-    policy: Policy,
-    traps: TrapWatch,
-    estimator: Estimator | None = None,
-    reward: Reward | None = None,
+    storage: FrontierStorage, *, policy: Policy, traps: TrapWatch, estimator: Estimator, reward: Reward
 ) -> Counters:
     """Return the counters of the crawl so far, and restore policy, traps, estimator and reward."""
     totals = _totals(storage)
-    _load(storage, "policy", policy.load, totals, lost="what was learned is lost, learning begins anew")
-    _load(storage, "traps", traps.load, totals, lost="what was seen of traps is forgotten")
-    if estimator is not None:
-        _load(storage, "tallies", estimator.load, totals, lost="the estimate of what is left begins anew")
-    if reward is not None:
-        _load(storage, "statements", reward.seen.load, totals, lost="all statements count as new again")
+    loaders = {
+        "policy": (policy.load, "what was learned is lost, learning begins anew"),
+        "traps": (traps.load, "what was seen of traps is forgotten"),
+        "tallies": (estimator.load, "the estimate of what is left begins anew"),
+        "statements": (reward.seen.load, "all statements count as new again"),
+    }
+    for name, (load, loss) in loaders.items():
+        saved = storage.note(name)
+        try:
+            if saved is not None:
+                load(saved)
+        except _UNREADABLE as error:
+            totals.note_problem(f"resume: the note {name!r} could not be read ({type(error).__name__}): {loss}")
     return totals
 
 
@@ -164,16 +166,6 @@ def _totals(storage: FrontierStorage) -> Counters:
             totals.add(decode(visit))
         totals.note_problem("resume: the account could not be read; it was added up again from the visits")
         return totals
-
-
-def _load(storage: FrontierStorage, name: str, load: Callable[[bytes], None], totals: Counters, *, lost: str) -> None:
-    saved = storage.note(name)
-    if saved is None:
-        return
-    try:
-        load(saved)
-    except _UNREADABLE as error:
-        totals.note_problem(f"resume: the note {name!r} could not be read ({type(error).__name__}): {lost}")
 
 
 # ── models

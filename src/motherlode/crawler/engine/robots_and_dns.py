@@ -240,10 +240,9 @@ class PoliteFetcher:
     def _end(self, lease: Lease, response: Fetched) -> bool:
         """End the lease of the request itself. Return False if it is to be sent to another IP address."""
         failure = response if isinstance(response, Failure) else None
-        goes_elsewhere = failure is not None and failure.elsewhere
-        how = End.NEXT_ADDRESS if goes_elsewhere else End.SUBREQUEST_DONE
+        how = End.NEXT_ADDRESS if failure is not None and failure.elsewhere else End.SUBREQUEST_DONE
         self._frontier.end(lease, how, ended_at(response, self._clock), failure=failure)
-        return not goes_elsewhere
+        return how is End.SUBREQUEST_DONE
 
 
 def _alternate(page: Page) -> str | None:

@@ -104,7 +104,6 @@ class HostsByValue:
         self._ready.put(host, self._function.value(good, bad, best))
 
     def remove(self, host: str) -> None:
-        """Remove a host, if it is there."""
         self._ready.remove(host)
 
     def best(self, random: Random) -> str | None:
@@ -284,7 +283,6 @@ class HostBandit:
         return arm
 
     def merge_records(self, records: dict[str, Record]) -> None:
-        """Add the records of hosts of another crawl."""
         for host, (good, bad) in records.items():
             self._count(host, good=good, bad=bad)
 
@@ -331,7 +329,6 @@ class HostBandit:
         return self.function.value(*self.records.get(arm, _NO_RECORD), self._best.get(arm, 0.0))
 
     def _online_classifier(self) -> Classifier | None:
-        """Return the classifier of a rater that learns online; None for a classifier that was trained once."""
         return self.rater.classifier if isinstance(self.rater, OnlineRater) else None
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
@@ -339,18 +336,15 @@ class HostBandit:
         classifier = self._online_classifier()
         now = None if classifier is None else float(classifier.scores([rating.policy_state])[0])
         function = self.function
-        by = [
-            name
-            for name, counts in (("its record", function.uses_record), ("its best page", function.uses_best_score))
-            if counts
-        ]
+        factors = {"its record": function.uses_record, "its best page": function.uses_best_score}
         value = self.value_now(rating.arm)
         notes = {
             "the classifier is trained once and has no weights to show": classifier is None,
             "no page of its host is ready, so the host has no value now": value is None,
         }
         return Explanation(
-            says=f"The host with the highest value is fetched from next. The value depends on {' and '.join(by)}"
+            says=f"The host with the highest value is fetched from next. The value depends on "
+            f"{' and '.join(name for name, is_used in factors.items() if is_used)}"
             f"{' (sampled at each pick)' if function.is_sampled else ''}. With a probability of "
             f"{self.exploration_now():.3f} a random host is taken. In the host, the page with the highest rating of "
             "the classifier goes first.",

@@ -113,7 +113,6 @@ def decode_rows(policy_states: Sequence[bytes]) -> tuple[NDArray[np.uint16], NDA
 
 
 def decode_row(policy_state: bytes) -> array[int]:
-    """Decode one row."""
     ids = array("H")
     ids.frombytes(policy_state)
     return ids
@@ -153,7 +152,6 @@ class Features:
         return found
 
     def add_label(self, url: str, *, relevant: bool) -> None:
-        """Store the label of a fetched page as a feature of its siblings."""
         if FeatureSet.SIBLING in self.using:
             self._labels[xxhash.xxh3_64_intdigest(url.encode())] = relevant
 
@@ -169,7 +167,6 @@ class Features:
         self.merge(state)
 
     def merge(self, state: tuple[bytes, bytes]) -> None:
-        """Add the labels of another crawl."""
         for packed, label in zip(state, (True, False), strict=True):
             hashes = array("Q")
             hashes.frombytes(packed)
@@ -257,7 +254,6 @@ class OnlineRater:
         self.classifier.load(learned)
 
     def merge(self, state: bytes) -> None:
-        """Add the state of another rater. Raises NotCombinedError if the classifier cannot be merged."""
         labels, learned, judged, right = msgspec.msgpack.decode(state, type=_RaterState)
         if not isinstance(self.classifier, Combines):
             raise NotCombinedError("the state of its classifier is not a sum")

@@ -10,7 +10,7 @@ at a relevant page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 import msgspec
@@ -26,67 +26,48 @@ TOO_DEEP = "beyond the bounded depth"
 OTHER_DOMAIN = "another domain, from a page without a find"
 
 
-class OrderPolicy(BestScorePolicy):
-    """Picks the waiting URL with the highest score among all ready hosts. The arms are hosts."""
+_SAYS = {
+    "bfs": "Breadth-first: URLs are fetched in the order of their discovery. Nothing is learned.",
+    "dfs": "Depth-first: URLs are fetched in the reverse order of their discovery. Nothing is learned.",
+    "random": "Random: each URL gets a random number when it is found, and the highest is fetched first. Nothing is "
+    "learned.",
+}
 
-    def __init__(self, score: Callable[[int], float], random: Random | None = None, *, says: str = "") -> None:
+
+class OrderPolicy(BestScorePolicy):
+    """Picks the waiting URL that was found first (`bfs`), last (`dfs`), or has the highest number (`random`).
+
+    The arms are hosts.
+    """
+
+    def __init__(self, order: str, random: Random) -> None:
         super().__init__()
-        self._score = score
-        """Maps the number of a link in the order of discovery to its score."""
+        self._order = order
         self._random = random
-        """The generator that `score` uses, if it uses one."""
-        self._says = says or "The waiting URL with the highest score is fetched next. Nothing is learned."
         self._count = 0
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
-        ratings = []
-        for link in links:
-            self._count += 1
-            ratings.append(Rating(arm=host_of(link.url), score=self._score(self._count)))
-        return ratings
+        return [Rating(arm=host_of(link.url), score=self._next_score()) for link in links]
+
+    def _next_score(self) -> float:
+        self._count += 1
+        if self._order == "random":
+            return self._random.random()
+        return self._count if self._order == "dfs" else -self._count
 
     def learn(self, outcome: Outcome) -> None:
         """Do nothing: this policy does not learn."""
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
-        return Explanation(says=self._says, value=rating.score)
+        return Explanation(says=_SAYS[self._order], value=rating.score)
 
     def dump(self) -> bytes:
-        return msgspec.msgpack.encode((self._count, b"" if self._random is None else random_state(self._random)))
+        return msgspec.msgpack.encode((self._count, random_state(self._random) if self._order == "random" else b""))
 
     def load(self, state: bytes) -> None:
         self._count, randomness = msgspec.msgpack.decode(state, type=tuple[int, bytes])
-        if self._random is not None:
+        if self._order == "random":
             set_random_state(self._random, randomness)
-
-
-def breadth_first() -> OrderPolicy:
-    """Return the policy that fetches URLs in the order of their discovery."""
-    says = "Breadth-first: URLs are fetched in the order of their discovery. Nothing is learned."
-    return OrderPolicy(lambda count: -count, says=says)
-
-
-def depth_first() -> OrderPolicy:
-    """Return the policy that fetches URLs in the reverse order of their discovery."""
-    says = "Depth-first: URLs are fetched in the reverse order of their discovery. Nothing is learned."
-    return OrderPolicy(lambda count: count, says=says)
-
-
-def random_order(random: Random) -> OrderPolicy:
-    """Return the policy that fetches URLs in random order."""
-    says = (
-        "Random: each URL gets a random number when it is found, and the highest is fetched first. Nothing is learned."
-    )
-    return OrderPolicy(lambda count: random.random(), random, says=says)
-
-
-def _is_host_of_domain(host: str, domain: str) -> bool:
-    """Return whether a host belongs to a registrable domain, without the slow lookup in the public suffix list.
-
-    >>> _is_host_of_domain("www.example.org", "example.org"), _is_host_of_domain("myexample.org", "example.org")
-    (True, False)
-    """
-    return host.endswith(domain) and (len(host) == len(domain) or host[-len(domain) - 1] == ".")
 
 
 class BoundedPolicy(BestScorePolicy):
@@ -115,7 +96,8 @@ class BoundedPolicy(BestScorePolicy):
         if left < 0:
             return self._rating(link.url, 0, TOO_DEEP)
         host = host_of(link.url)
-        if not parent.relevant and host != parent.host and not _is_host_of_domain(host.partition(":")[0], domain):
+        in_domain = host == parent.host or f".{host.partition(':')[0]}".endswith(f".{domain}")
+        if not parent.relevant and not in_domain:
             return self._rating(link.url, 0, OTHER_DOMAIN)
         return self._rating(link.url, left)
 

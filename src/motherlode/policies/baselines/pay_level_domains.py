@@ -10,6 +10,7 @@ hosts. The value of a domain is stored once, however many hosts it has.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -19,6 +20,8 @@ from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of, registrable_domain
 
 State = tuple[int, dict[str, tuple[float, float]]]
+_domain = lru_cache(maxsize=1 << 20)(registrable_domain)
+"""Returns the pay-level domain of a host. The lookup in the public suffix list is slow."""
 
 
 class _ReadyDomains:
@@ -65,22 +68,14 @@ class _DomainPolicy:
     def __init__(self) -> None:
         self._found = 0
         self._domains = _ReadyDomains()
-        self._domain_of: dict[str, str] = {}
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         first = self._found + 1
         self._found += len(links)
         return [Rating(arm=host_of(link.url), score=-number) for number, link in enumerate(links, first)]
 
-    def domain(self, host: str) -> str:
-        """Return the pay-level domain of a host. It is cached, because the lookup in the public suffix list is slow."""
-        domain = self._domain_of.get(host)
-        if domain is None:
-            domain = self._domain_of[host] = registrable_domain(host)
-        return domain
-
     def arm_snoozed(self, arm: str) -> None:
-        self._domains.remove(self.domain(arm), arm)
+        self._domains.remove(_domain(arm), arm)
 
 
 class SharePolicy(_DomainPolicy):
@@ -97,14 +92,14 @@ class SharePolicy(_DomainPolicy):
     def learn(self, outcome: Outcome) -> None:
         if outcome.failure is FailureKind.REDIRECT:
             return
-        domain = self.domain(outcome.arm)
+        domain = _domain(outcome.arm)
         good, bad = self._records.get(domain, (0, 0))
         self._records[domain] = good + outcome.reward, bad + 1 - outcome.reward
         if domain in self._domains.ready:
             self._domains.ready.put(domain, self._value(domain))
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        domain = self.domain(arm)
+        domain = _domain(arm)
         self._domains.put(domain, arm, best, self._value(domain))
 
     def pick(self) -> str | None:
@@ -112,13 +107,12 @@ class SharePolicy(_DomainPolicy):
         return None if domain is None else self._domains.first(domain)
 
     def merge(self, state: bytes) -> None:
-        """Add the records of another crawl."""
         for domain, (good, bad) in msgspec.msgpack.decode(state, type=State)[1].items():
             known = self._records.get(domain, (0, 0))
             self._records[domain] = known[0] + good, known[1] + bad
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
-        domain = self.domain(host_of(link.url))
+        domain = _domain(host_of(link.url))
         good, bad = self._records.get(domain, (0, 0))
         return Explanation(
             says="The pay-level domain with the highest share of relevant pages is fetched from next, and in it the "
@@ -152,7 +146,7 @@ class RoundRobinPolicy(_DomainPolicy):
         """Do nothing: this policy does not learn."""
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        domain = self.domain(arm)
+        domain = _domain(arm)
         self._domains.put(domain, arm, best, -self._last_picks.setdefault(domain, self._picks))
 
     def pick(self) -> str | None:
@@ -167,7 +161,7 @@ class RoundRobinPolicy(_DomainPolicy):
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         return Explanation(
             says="Pay-level domains go round robin, and in each the URL that was found first. Nothing is learned.",
-            value=float(-self._last_picks.get(self.domain(host_of(link.url)), self._picks)),
+            value=float(-self._last_picks.get(_domain(host_of(link.url)), self._picks)),
         )
 
     def dump(self) -> bytes:

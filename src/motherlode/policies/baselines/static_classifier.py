@@ -91,7 +91,6 @@ class StaticRater:
 
 
 def fit_tree(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
-    """Train a Hoeffding tree with one pass over the rows."""
     tree = HoeffdingTree()
     for policy_state, label in zip(rows, labels, strict=True):
         tree.learn(decode_row(policy_state), relevant=label)

@@ -3,8 +3,8 @@
 A URI is hard if neither its file extension nor its content type says whether it is RDF (definition 2). The features
 have four sets (section 3.2): `+t` of the target URI itself, with its content type if the link or a HEAD request gave
 it; `+r` the same of the referring URI; `+p` of the properties that connect the two; `+x` crosses of the features of a
-sibling with its content type, its similarity to the target, and its relevance if known. Features are strings; `hashing`
-makes them numbers.
+sibling with its content type, its similarity to the target, and its relevance if known. Features are strings;
+`ftrl.Hasher` makes them numbers.
 
 Properties and siblings come from the context graph of the target URI u_t: the graph of the page that contains it, the
 referring URI u_r (definitions 3 to 7). A policy gets links, not statements, and most links come from HTML, for which
@@ -164,11 +164,7 @@ def shape(text: str) -> str:
 
 
 def similarity(one: str, other: str) -> float:
-    """Return simValue: 1 minus the Levenshtein distance divided by the greater length (definition 12).
-
-    >>> similarity("http://a.example/x1", "http://a.example/x2") > 0.9
-    True
-    """
+    """Return simValue: 1 minus the Levenshtein distance divided by the greater length (definition 12)."""
     return Levenshtein.normalized_similarity(one, other)
 
 

@@ -75,12 +75,10 @@ class LinkProperties(NamedTuple):
 
 
 def is_rdf_document(kind: str) -> bool:
-    """Return whether a content kind is of class R."""
     return kind in _RDF_KINDS
 
 
 def is_html_document(kind: str) -> bool:
-    """Return whether a content kind is HTML."""
     return kind in _HTML_KINDS
 
 
@@ -150,13 +148,7 @@ _Family = tuple[int, ...]
 
 
 class SimilarUrls:
-    """A set of URLs that finds out whether it has a URL similar to a given one.
-
-    >>> s_hr = SimilarUrls()
-    >>> s_hr.add("http://example.com/staffs/staff1")
-    >>> s_hr.similar_to("http://example.com/staffs/staff2"), s_hr.similar_to("http://example.com/staffs/staff1")
-    (True, False)
-    """
+    """A set of URLs that finds out whether it has a URL similar to a given one."""
 
     def __init__(self, max_families: int = _MAX_FAMILIES) -> None:
         self._families: dict[int, _Family] = {}
@@ -189,7 +181,6 @@ class SimilarUrls:
         return False
 
     def merge(self, state: bytes) -> None:
-        """Add the families of another set from its dump."""
         for family, members in msgspec.msgpack.decode(state, type=dict[int, _Family]).items():
             known = self._families.get(family, ())
             if known or len(self._families) < self._most:
@@ -254,11 +245,7 @@ class Concepts:
         return any(phrase in framed for phrase in self.phrases)
 
     def has_content_type(self, text: str) -> bool:
-        """Return whether the text contains one of the content types.
-
-        >>> default_concepts().has_content_type("text/n3; charset=utf-8")
-        True
-        """
+        """Return whether the text contains one of the content types."""
         if "/" not in text:
             return False
         lowered = text.lower()
@@ -283,7 +270,6 @@ def concepts_from(folder: Path | None = None) -> Concepts:
 
 @cache
 def default_concepts() -> Concepts:
-    """Return our own concepts."""
     return concepts_from()
 
 

@@ -81,7 +81,6 @@ class LinkAnalysis(BestScorePolicy):
             self._s_hr.add(page)
 
     def merge(self, state: bytes) -> None:
-        """Add S_HR of another crawl."""
         self._s_hr.merge(msgspec.msgpack.decode(state, type=tuple[int, bytes])[1])
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:

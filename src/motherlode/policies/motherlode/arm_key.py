@@ -96,10 +96,6 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
         """Read the string of an arm. Keys are cached.
 
         Raises ValueError if the string is not an arm key, for example because another version made it.
-
-        >>> arm = "example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a"
-        >>> str(ArmKey.parse(arm)) == arm
-        True
         """
         key = _parsed_keys.get(arm)
         if key is None:
@@ -115,12 +111,6 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def base_arm(self) -> str:
-        """The string of the base arm.
-
-        >>> arm = "example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a"
-        >>> ArmKey.parse(hub_arm(arm, "http://example.org/")).base_arm == ArmKey.parse(arm).base_arm == arm
-        True
-        """
         return str(msgspec.structs.replace(self, hub_id=""))
 
     @cached_property
@@ -130,36 +120,20 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def family(self) -> str:
-        """Identifier of the arms of the same host with the same extension.
-
-        >>> ArmKey.parse("example.org\\tnews/*\\t2\\t.html\\tanchor@a.org\\tli.item a").family
-        'example.org .html'
-        """
+        """Identifier of the arms of the same host with the same extension."""
         return f"{self.host} {self.extension}"
 
     @property
     def is_hub(self) -> bool:
-        """Whether this is a hub arm."""
         return bool(self.hub_id)
 
     @property
-    def is_cross_host(self) -> bool:
-        """Whether the links are on pages of another host."""
-        return bool(self.from_host)
-
-    @property
     def is_redirect_target(self) -> bool:
-        """Whether the links are targets of redirects."""
         return self.source.startswith(LinkSource.REDIRECT.value)
 
     @cached_property
     def is_inner_seed(self) -> bool:
-        """Whether the links are seeds of the crawl that are not home pages.
-
-        >>> inner, home = "example.org\\t*\\t0\\t.html\\tseed\\t", "example.org\\t^\\t0\\t/\\tseed\\t"
-        >>> ArmKey.parse(inner).is_inner_seed, ArmKey.parse(home).is_inner_seed
-        (True, False)
-        """
+        """Whether the links are seeds of the crawl that are not home pages."""
         is_seed = self.source == LinkSource.SEED.value and not (self.from_host or self.tag_path)
         return is_seed and self.pattern != HOME_PATTERN
 
@@ -200,10 +174,9 @@ def _parse(arm: str) -> ArmKey:
     parts = arm.split(_SEPARATOR)
     if not _BASE_PARTS <= len(parts) <= _BASE_PARTS + 1:
         raise ValueError(f"{arm!r} is not the key of an arm: it has {len(parts)} parts instead of {_BASE_PARTS}")
-    host, pattern, depth, extension, origin, tag_path = parts[:_BASE_PARTS]
+    host, pattern, depth, extension, origin, *rest = parts
     source, _, from_host = origin.partition(_CROSS_HOST_MARK)
-    hub_id = parts[_BASE_PARTS] if len(parts) > _BASE_PARTS else ""
-    return ArmKey(host, pattern, int(depth), extension, source, from_host, tag_path, hub_id)
+    return ArmKey(host, pattern, int(depth), extension, source, from_host, *rest)
 
 
 def _join_location(pattern: str, depth: int, extension: str) -> str:
@@ -240,8 +213,7 @@ def hub_arm(base_arm: str, page: str) -> str:
 
 
 class QueryPatterns:
-    """Generalizes the queries of one host's URLs. On sites whose pages are made by scripts, script and parameters
-    identify the kind of a page, as directories do on other sites.
+    """Generalizes the queries of one host's URLs: script and parameters identify the kind of a page.
 
     A value that is a word is kept (`view=item`) as long as its parameter has few values. A parameter such as `title`
     has as many values as there are pages.
@@ -262,38 +234,29 @@ class QueryPatterns:
         stem = generalize(script.partition(".")[0]) if script else ""
         parts = ["?" + (stem if _is_among_first(stem, self._scripts, limit=_MAX_SCRIPTS_PER_HOST) else ANY)]
         for text in query.split("&", _MAX_QUERY_PARAMETERS)[:_MAX_QUERY_PARAMETERS]:
-            parameter = self._parameter(*text.partition("="))
+            name, _, value = text.partition("=")
+            parameter = self._parameter(generalize(name), value)
             if parameter not in parts:
                 parts.append(parameter)
         pattern = "&".join(parts)
         return pattern if _is_among_first(pattern, self._patterns, limit=_MAX_PATTERNS_PER_HOST) else "?"
 
-    def _parameter(self, name: str, _: str, value: str) -> str:
-        name = generalize(name)
+    def _parameter(self, name: str, value: str) -> str:
         if not _WORD.fullmatch(value) or (
             name not in self._values and len(self._values) >= _MAX_PARAMETERS_WITH_VALUES
         ):
             return name
         values = self._values.setdefault(name, set())
-        return f"{name}={value}" if _has_few_values(value, values, limit=_MAX_VALUES_PER_PARAMETER) else name
+        if len(values) <= _MAX_VALUES_PER_PARAMETER:
+            values.add(value)
+        return f"{name}={value}" if len(values) <= _MAX_VALUES_PER_PARAMETER else name
 
 
 def _is_among_first(text: str, known: set[str], *, limit: int) -> bool:
     """Return whether a text is one of the first `limit` distinct texts, and add it to `known` if it is."""
-    if text in known:
-        return True
-    if len(known) >= limit:
-        return False
-    known.add(text)
-    return True
-
-
-def _has_few_values(text: str, known: set[str], *, limit: int) -> bool:
-    """Add a text to `known`, and return whether there are at most `limit` distinct texts."""
-    if len(known) > limit:
-        return False
-    known.add(text)
-    return len(known) <= limit
+    if len(known) < limit:
+        known.add(text)
+    return text in known
 
 
 class ArmKeyBuilder:
@@ -349,15 +312,13 @@ class ArmKeyBuilder:
 
         Unseen hosts get no hub arms.
         """
-        return {
-            arm: hub_arm(arm, page)
-            for arm, links in links_by_arm.items()
-            if links >= min_links and self._may_have_hubs(ArmKey.parse(arm).host)
-        }
-
-    def _may_have_hubs(self, host: str) -> bool:
-        arms = self._arms.get(host)
-        return arms is not None and len(arms) < _MAX_ARMS_FOR_HUBS
+        found = {}
+        for arm, links in links_by_arm.items():
+            if links >= min_links:
+                arms = self._arms.get(ArmKey.parse(arm).host)
+                if arms is not None and len(arms) < _MAX_ARMS_FOR_HUBS:
+                    found[arm] = hub_arm(arm, page)
+        return found
 
     def add_waiting(self, host: str, arm: str) -> None:
         """Record that an arm of the host has waiting links. Only the first few arms of an unseen host are stored."""

@@ -30,7 +30,6 @@ _NO_STATISTICS = ArmStatistics()
 
 
 def explain_arm(policy: Motherlode, arm: str) -> Explanation:
-    """Explain the probability and the value of an arm."""
     key = ArmKey.parse(arm)
     reasons = [
         Reason(name=feature, weight=weight, about=about)

@@ -60,26 +60,16 @@ class Plan(NamedTuple):
     reward: float
     requests: float
 
+    def discount(self, factor: float) -> Plan:
+        return Plan(self.rate * factor, self.reward * factor, self.requests)
+
 
 def make_plan(reward: float, requests: float) -> Plan:
-    """Return a plan of at most 200 requests with the rate of this reward and number of requests.
-
-    >>> make_plan(10.0, 11.0).rate > make_plan(0.5, 1.0).rate
-    True
-    """
+    """Return a plan of at most 200 requests with the rate of this reward and number of requests."""
     rate = reward / requests
     if requests > _MAX_PLAN_REQUESTS:
         return Plan(rate, rate * _MAX_PLAN_REQUESTS, _MAX_PLAN_REQUESTS)
     return Plan(rate, reward, requests)
-
-
-def discount_plan(plan: Plan, factor: float) -> Plan:
-    """Multiply the reward of a plan.
-
-    >>> discount_plan(make_plan(10.0, 20.0), 0.5)
-    Plan(rate=0.25, reward=5.0, requests=20.0)
-    """
-    return Plan(plan.rate * factor, plan.reward * factor, plan.requests)
 
 
 def plan_with_links(probability: float, links: Iterable[tuple[Plan, float]]) -> Plan:
@@ -101,11 +91,6 @@ def information_gain(probability: float, tries: float, more: float) -> tuple[flo
     """Return the expected reward and requests of following up a relevant page with `more` links.
 
     `tries` says how much is known: a relevant page raises the probability of the next links by about 1 / (tries + 1).
-
-    >>> information_gain(0.5, tries=1.0, more=0.0)
-    (0.0, 0.0)
-    >>> information_gain(0.1, tries=1.0, more=20.0), information_gain(0.1, tries=99.0, more=20.0)
-    ((1.1, 2.0), (0.218, 2.0))
     """
     after = (probability * tries + 1.0) / (tries + 1.0)
     return probability * more * after, probability * more
@@ -144,12 +129,10 @@ class Motherlode(WaitRule):
         self._count = 0
 
     def aim(self, target: Target) -> None:
-        """Set the target priors."""
         self.posterior.target_priors = target_priors(target, self.config.target_prior)
 
     @property
     def statistics(self) -> PolicyStatistics:
-        """All that was learned."""
         return self.posterior.statistics
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
@@ -184,7 +167,7 @@ class Motherlode(WaitRule):
         self._end_request(arm)
         if key.is_hub or outcome.reward > expected:  # pages that link to this arm use the plan of its base arm
             # also if no link of the base arm waits, which is usual for targets of redirects
-            self._plans[key.base_arm] = self.plan(key.base_arm)
+            self._plans[key.base_arm] = self.plan(key.base_arm, self.probability(key.base_arm))
         self._outcomes += 1
         is_new_host = self.statistics.hosts[host].tries <= _MAX_TRIES_OF_NEW_HOST
         changes_host = abs(outcome.reward - expected) > _SURPRISE or is_new_host
@@ -241,22 +224,17 @@ class Motherlode(WaitRule):
         return arm
 
     def probability(self, arm: str) -> float:
-        """Return the probability that the arm's next link leads to a relevant page."""
         return self.posterior.probability(arm)
 
-    def plan(self, arm: str, probability: float | None = None) -> Plan:
-        """Return the plan to fetch the arm's next link and then the best links of its page.
-
-        `probability` is the probability of the arm, if it is already known.
-        """
-        probability = self.probability(arm) if probability is None else probability
+    def plan(self, arm: str, probability: float) -> Plan:
+        """Return the plan to fetch the arm's next link, of known probability, and then the best links of its page."""
         links = self._expected_links(ArmKey.parse(arm)) if self.config.values_links else None
         if not links:
             return make_plan(probability, 1.0)
         limit = self.config.max_new_links
         return plan_with_links(
             probability,
-            [(discount_plan(self._plan_of(to), self._discount(to)), min(limit, count)) for to, count in links.items()],
+            [(self._plan_of(to).discount(self._discount(to)), min(limit, count)) for to, count in links.items()],
         )
 
     def _discount(self, arm: str) -> float:
@@ -351,7 +329,6 @@ class Motherlode(WaitRule):
         self._forget_values()
 
     def delta(self) -> bytes:
-        """Return what was learned since the last call, for other shards of the crawl."""
         delta, self.posterior.delta = self.posterior.delta, PolicyStatistics()
         return msgspec.msgpack.encode(delta) if delta.arms else b""
 
@@ -360,7 +337,6 @@ class Motherlode(WaitRule):
             self._add(msgspec.msgpack.decode(delta, type=PolicyStatistics))
 
     def merge(self, state: bytes) -> None:
-        """Add what another crawl has learned, from its `dump`."""
         self._add(msgspec.msgpack.decode(state, type=tuple[int, PolicyStatistics])[1])
 
     def _add(self, learned: PolicyStatistics) -> None:

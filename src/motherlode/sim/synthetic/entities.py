@@ -31,12 +31,7 @@ class Thing:
 
 
 def thing(kind: EntityKind, bits: int) -> Thing:
-    """Return the thing of a kind that is drawn by these bits.
-
-    >>> recipe = thing(EntityKind.RECIPE, 12345)
-    >>> recipe.type, recipe.values[0][1]
-    ('Recipe', ('Green Chickpea Curry with Lemon',))
-    """
+    """Return the thing of a kind that is drawn by these bits."""
     return _thing(KINDS[kind].type, KINDS[kind].fields, bits)
 
 
@@ -49,9 +44,6 @@ def statements(kind: EntityKind, bits: int, *, microformat: bool = False) -> int
     """Return the number of statements of a thing: one per value and one per type.
 
     The vocabulary of microformats2 has fewer properties than that of the other syntaxes.
-
-    >>> statements(EntityKind.COURSE, 7)
-    7
     """
     repeated = _REPEATED[kind]
     return _FIXED[microformat][kind] + (repeated.repeats(bits) - repeated.least if repeated is not None else 0)

@@ -42,11 +42,12 @@ class LinkSlot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     before: str
     each: str
-    """Format string with a field for the anchor and, if `told`, one for the text after it."""
+    """Format string with a field for the anchor and, if `has_sentence`, one for the sentence after it."""
     after: str
     path: str
     """Tag path of the anchors."""
-    told: bool = False
+    has_sentence: bool = False
+    """Whether a sentence follows each link."""
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -85,11 +86,7 @@ def layout(design: Design, variant: int) -> Layout:
 
 
 def context_of(sentence: str) -> str:
-    """Return the part of a sentence after a link that counts as its context: sixty characters, including a space.
-
-    >>> context_of("Every spring the neighbours collected more than anyone had planned.")
-    'Every spring the neighbours collected more than anyone had'
-    """
+    """Return the part of a sentence after a link that counts as its context: sixty characters, including a space."""
     return " ".join(f" {sentence}"[:60].split())
 
 

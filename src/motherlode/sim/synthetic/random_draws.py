@@ -19,11 +19,7 @@ _digest: Callable[[bytes, int], int] = xxhash.xxh3_64_intdigest
 
 
 def mix(seed: int, value: int) -> int:
-    """Return 64 well-mixed bits for a stream (`seed`) and a position in it (`value`).
-
-    >>> mix(1, 2) == mix(1, 2), mix(1, 2) == mix(2, 1), mix(1, 2) < 2**64
-    (True, False, True)
-    """
+    """Return 64 well-mixed bits for a stream (`seed`) and a position in it (`value`)."""
     return _digest(_pack(value), seed)
 
 
@@ -38,12 +34,7 @@ def below(bits: int, permille: int) -> bool:
 
 
 def lognormal_table(*, median: float, sigma: float, low: float, high: float, steps: int = 256) -> tuple[int, ...]:
-    """Return equally likely values of a clipped log-normal distribution, so that one look-up replaces a draw.
-
-    >>> table = lognormal_table(median=100, sigma=1.0, low=10, high=1000)
-    >>> len(table), table[0], table[-1], table[128] in range(99, 102)
-    (256, 10, 1000, True)
-    """
+    """Return equally likely values of a clipped log-normal distribution, so that one look-up replaces a draw."""
     normal = NormalDist()
     values = (median * exp(sigma * normal.inv_cdf((step + 0.5) / steps)) for step in range(steps))
     return tuple(round(min(high, max(low, value))) for value in values)

@@ -79,7 +79,7 @@ def _group(place: LinkPosition, groups: dict[LinkPosition, tuple[Link, ...]], la
     if not group:
         return []
     slot = layout.slots[place]
-    if slot.told:
+    if slot.has_sentence:
         each = [slot.each % (_element(link, layout, root), SENTENCE_OF.get(link.context, "")) for link in group]
     else:
         each = [slot.each % _element(link, layout, root) for link in group]

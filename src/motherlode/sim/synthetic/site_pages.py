@@ -49,7 +49,7 @@ class SiteLinks:
     def anchor(self, place: LinkPosition, url: str, text: str, *, rel: str = "", type: str = "") -> Link:
         return Link(url=url, source=_ANCHOR, anchor=text, rel=rel, type=type, tag_path=self.paths[place])
 
-    def told(self, place: LinkPosition, url: str, text: str, bits: int) -> Link:
+    def with_sentence(self, place: LinkPosition, url: str, text: str, bits: int) -> Link:
         """Return a link followed by a sentence."""
         context = CONTEXTS[(bits >> 41) % len(CONTEXTS)]
         return Link(url=url, source=_ANCHOR, anchor=text, context=context, tag_path=self.paths[place])
@@ -81,7 +81,7 @@ class SiteLinks:
     def _entries(self, part: SitePart, items: Iterable[int]) -> list[tuple[str, str, int]]:
         """Return URL, title and random bits of items. It has a fast path: this is the hottest loop of a simulation."""
         if self.site.habit.moved_permille or part.shape not in _PLAIN:
-            return list(self._winding_entries(part, items))
+            return list(self._indirect_entries(part, items))
         seed, first, pattern, both = part.seed, part.first, part.pattern, part.titles.both
         found = []
         for item in items:
@@ -90,8 +90,8 @@ class SiteLinks:
             found.append((pattern % (slug, item + first), title, bits))
         return found
 
-    def _winding_entries(self, part: SitePart, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
-        """Return the same for sites whose items are linked by other URLs than their own."""
+    def _indirect_entries(self, part: SitePart, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
+        """Return URL, title and random bits of items that are linked by an identifier or through a redirect."""
         moved = self.site.habit.moved_permille
         for item in items:
             bits = mix(part.seed, item)
@@ -225,7 +225,8 @@ class SitePages:
         hosts = site.introduced[first : first + site.introductions]
         bits = mix(site.seed, 10_000 + page)
         items = tuple(
-            links.told(LinkPosition.ITEMS, world.home(host), world.title(host), mix(bits, host)) for host in hosts
+            links.with_sentence(LinkPosition.ITEMS, world.home(host), world.title(host), mix(bits, host))
+            for host in hosts
         )
         pager = self._pager((page - 1, page + 1), site.introduction_pages, site.introduction_url)
         groups = self._framed((LinkPosition.ITEMS, items), (LinkPosition.PAGER, pager))
@@ -344,17 +345,19 @@ class SitePages:
         found = []
         if below(bits >> 37, _OUTSIDE_PERMILLE):
             url, text = self.world.elsewhere(self.site, mix(bits, 7))
-            found.append(links.told(LinkPosition.INLINE, url, text, bits))
+            found.append(links.with_sentence(LinkPosition.INLINE, url, text, bits))
         if below(bits >> 39, self.site.habit.dead_permille):
             gone = part.pattern % ("old-page", part.first + part.items + 7 + item % 5)
-            found.append(links.told(LinkPosition.INLINE, gone, "as reported before", bits >> 3))
+            found.append(links.with_sentence(LinkPosition.INLINE, gone, "as reported before", bits >> 3))
         if below(bits >> 40, _GONE_HOST_PERMILLE):
             found.append(
-                links.told(LinkPosition.INLINE, f"http://gone-{bits % 500}.example/", "a site that is no more", bits)
+                links.with_sentence(
+                    LinkPosition.INLINE, f"http://gone-{bits % 500}.example/", "a site that is no more", bits
+                )
             )
         if part.shape is Shape.COMPANION and part.section.syntax is not None:
             kind = part.format(item)
-            link = links.told(LinkPosition.INLINE, part.data_url(item), f"Download as {kind.value}", bits >> 5)
+            link = links.with_sentence(LinkPosition.INLINE, part.data_url(item), f"Download as {kind.value}", bits >> 5)
             found.append(structs.replace(link, type=MEDIA[kind].media_types[0]))
         return tuple(found)
 

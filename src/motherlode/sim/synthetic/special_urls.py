@@ -25,11 +25,7 @@ _SIZE = 6000
 
 
 def without_session(url: str) -> tuple[str, int]:
-    """Return a URL without its session, and the session's number (0 if it has none).
-
-    >>> without_session("http://a.example/x?id=3&sid=00000000000a"), without_session("http://a.example/x")
-    (('http://a.example/x?id=3', 10), ('http://a.example/x', 0))
-    """
+    """Return a URL without its session, and the session's number (0 if it has none)."""
     match = _SESSION.search(url)
     return (url[: match.start()], int(match[1], 16)) if match else (url, 0)
 

@@ -35,13 +35,7 @@ def _number(text: str) -> float:
 
 @lru_cache(maxsize=4096)
 def choose(offered: tuple[str, ...], accept: str) -> int | None:
-    """Return the index of the offered media type that the client prefers (the first among equals), or None for 406.
-
-    >>> choose(("text/html", "text/turtle"), "text/turtle, text/html;q=0.7")
-    1
-    >>> choose(("text/html", "text/turtle"), "text/*;q=0.5, text/turtle;q=0"), choose(("text/html",), "image/png")
-    (0, None)
-    """
+    """Return the index of the offered media type that the client prefers (the first among equals), or None for 406."""
     asked = _qualities(accept or "*/*")
     covering = ((media_type, f"{media_type.partition('/')[0]}/*", "*/*") for media_type in offered)
     qualities = [next((asked[one] for one in ranges if one in asked), 0.0) for ranges in covering]
@@ -83,7 +77,11 @@ def _find(pages: SitePages, asked: SiteRequest) -> PageModel:
             found = _listed(pages, part, name, rest, asked) or _item(pages, part, name, asked)
             if found is not None:
                 return found
-    return _apart(pages, asked) or _trap(pages, asked.path) or special_urls.missing(asked.url, pages.site.latency)
+    return (
+        _find_outside_sections(pages, asked)
+        or _trap(pages, asked.path)
+        or special_urls.missing(asked.url, pages.site.latency)
+    )
 
 
 def _listed(pages: SitePages, part: SitePart, name: str, rest: str, asked: SiteRequest) -> PageModel | None:
@@ -116,7 +114,7 @@ def _item(pages: SitePages, part: SitePart, name: str, asked: SiteRequest) -> Pa
     return pages.item(part, item, url=url, attempt=asked.attempt)
 
 
-def _apart(pages: SitePages, asked: SiteRequest) -> PageModel | None:
+def _find_outside_sections(pages: SitePages, asked: SiteRequest) -> PageModel | None:
     """Return the page model of a path outside the sections."""
     site = pages.site
     if asked.path == "/":

@@ -96,20 +96,20 @@ class PartWriter:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self.name = folder, name
-        self._rows: dict[str, dict[str, list[Any]]] = {}
+        self._rows = self._no_rows()
         self._writers = {
             table: pq.ParquetWriter(self._path(table, unfinished=True), schema, compression="zstd")
             for table, schema in _SCHEMAS.items()
         }
-        self._clear()
         self.pages = 0
         self.links = 0
 
     def _path(self, table: str, *, unfinished: bool = False) -> Path:
         return self._folder / f"{self.name}.{table}.parquet{f'.{os.getpid()}.part' if unfinished else ''}"
 
-    def _clear(self) -> None:
-        self._rows = {table: {name: [] for name in schema.names} for table, schema in _SCHEMAS.items()}
+    @staticmethod
+    def _no_rows() -> dict[str, dict[str, list[Any]]]:
+        return {table: {name: [] for name in schema.names} for table, schema in _SCHEMAS.items()}
 
     def add(self, page: TracePage, links: Sequence[Link], ntriples: bytes) -> None:
         rows = self._rows["pages"]
@@ -134,7 +134,7 @@ class PartWriter:
     def _write(self) -> None:
         for table, schema in _SCHEMAS.items():
             self._writers[table].write_table(pa.table(self._rows[table], schema=schema))
-        self._clear()
+        self._rows = self._no_rows()
 
     def finish(self) -> None:
         self._write()
@@ -189,7 +189,6 @@ def _runs(process: int) -> bool:
 
 
 def existing_parts(folder: Path) -> list[TracePart]:
-    """Return the parts of an existing trace."""
     parts = read_parts(folder)
     if not parts:
         raise TraceError(f"{folder} holds no trace: make one with `motherlode record FILE.warc.gz -o {folder}`")

@@ -166,10 +166,7 @@ def _add(writer: PartWriter, fetched: Fetched, reading: ParsedPage | None) -> No
     failure, location = FailureKind.PROCESSING, ""
     if not isinstance(fetched, Page):
         failure = fetched.kind
-        location = fetched.location or (fetched.headers.get("location", "") if _is_redirect(failure) else "")
+        is_redirect = failure in (FailureKind.REDIRECT, FailureKind.REDIRECT_BROKEN)
+        location = fetched.location or (fetched.headers.get("location", "") if is_redirect else "")
     page = TracePage(url=fetched.url, status=fetched.status or 0, failure=failure.value, location=location, counts={})
     writer.add(page, (), b"")
-
-
-def _is_redirect(kind: FailureKind) -> bool:
-    return kind in (FailureKind.REDIRECT, FailureKind.REDIRECT_BROKEN)

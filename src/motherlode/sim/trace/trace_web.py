@@ -19,16 +19,12 @@ import pyarrow as pa
 from motherlode.model import ContentKind, FailureKind, Link, LinkSource, Syntax
 from motherlode.policies import Target
 from motherlode.sim.trace.files import LINKS, TracePart, existing_parts, read_facts, read_table
-from motherlode.sim.web_protocol import SimPage
-from motherlode.www.media_types import MEDIA
+from motherlode.sim.web_protocol import PAGE_KINDS, SimPage
 from motherlode.www.urls import host_of
 
 _SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 _SOURCES = {source.value: source for source in LinkSource}
 _TEXTS = tuple(field.name for field in LINKS if field.name not in ("page", "nofollow"))
-_PAGE_KINDS = frozenset(kind.value for kind in ContentKind if MEDIA[kind].is_html or MEDIA[kind].is_rdf)
-_FOUND = (None, FailureKind.REDIRECT)
-"""Paths that count as the home page of a host."""
 
 Numbers = npt.NDArray[np.int32]
 
@@ -52,7 +48,7 @@ class TraceWeb:
         self._locate()
         self._links = [_LinkColumns(folder, part, self._held) for part in parts]
         self._first_rows = np.cumsum([0, *(len(links) for links in self._links)])
-        self._count = sum(self._pages[row]["kind"] in _PAGE_KINDS for _, row in self._places.values())
+        self._count = sum(self._pages[row]["kind"] in PAGE_KINDS for _, row in self._places.values())
 
     def _read_pages(self, folder: Path, part: TracePart, target: Target) -> None:
         statements = dict(read_facts(folder, part)) if target.needs_statements else {}
@@ -74,9 +70,7 @@ class TraceWeb:
 
     def _held(self, url: str) -> str | None:
         """Return the URL as it was or would have been recorded. None if a link to a missing URL is to be left out."""
-        key = _schemeless(url)
-        place = self._places.get(key)
-        return place[0] if place is not None else f"https://{key}" if self._keep_missing else None
+        return self.spelling(url) if self._keep_missing or _schemeless(url) in self._places else None
 
     @property
     def page_count(self) -> int:
@@ -119,7 +113,7 @@ class TraceWeb:
         homes: dict[str, str] = {}
         for url, number in self._places.values():
             row = self._pages[number]
-            if row["failure"] != FailureKind.REDIRECT.value and row["kind"] not in _PAGE_KINDS:
+            if row["failure"] != FailureKind.REDIRECT.value and row["kind"] not in PAGE_KINDS:
                 continue
             host = host_of(url)
             known = homes.get(host)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.policies import hashing
-from motherlode.policies.hashing import FeatureRows, Hasher
+from motherlode.policies import ftrl as hashing
+from motherlode.policies.ftrl import FeatureRows, Hasher
 
 NAMES = st.lists(st.text(max_size=12), max_size=30)
 
