@@ -95,7 +95,6 @@ class SortedRuns:
         return found
 
     def all(self, txn: lmdb.Transaction) -> Iterator[SortedRun]:
-        """Yield all runs."""
         for partition in range(PARTITIONS):
             yield from self.of(txn, partition)
 

@@ -7,14 +7,10 @@ error.
 
 from __future__ import annotations
 
+from motherlode.transform.jsonld import expansion_entries
 from motherlode.transform.jsonld.active_context import DOCUMENT, ActiveContext, ExpandedKey
 from motherlode.transform.jsonld.context_processor import ContextProcessor
-from motherlode.transform.jsonld.expansion_entries import (
-    ObjectExpansion,
-    expand_index_map,
-    expand_language_map,
-    finish_object,
-)
+from motherlode.transform.jsonld.expansion_entries import ObjectExpansion
 from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, require
 from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, Mode, Node, ProcessorOptions, is_blank
 from motherlode.www.iri import is_absolute, resolve
@@ -143,7 +139,7 @@ class Expander:
             active = self._apply_type_scopes(active, element, type_names)
         expansion = ObjectExpansion(self, outside, element, type_names)
         self._expand_entries(active, key, element, expansion)
-        return finish_object(expansion.result, key, strict=self._strict)
+        return expansion_entries.finish_object(expansion.result, key, strict=self._strict)
 
     @staticmethod
     def _leaves_type_scope(active: ActiveContext, element: Node) -> bool:
@@ -216,9 +212,9 @@ class Expander:
         if entry.type == "@json":
             expanded: Json = {"@value": value, "@type": "@json"}
         elif isinstance(value, dict) and "@language" in container:
-            expanded = expand_language_map(self, active, entry, value)
+            expanded = expansion_entries.expand_language_map(self, active, entry, value)
         elif isinstance(value, dict) and container & {"@index", "@type", "@id"}:
-            expanded = expand_index_map(self, active, entry, value)
+            expanded = expansion_entries.expand_index_map(self, active, entry, value)
         else:
             expanded = self.expand(active, entry, value)
         if expanded is None:

@@ -13,15 +13,9 @@ from msgspec.structs import replace
 from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE, literal
 from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.rdfa import evaluation_context
 from motherlode.transform.rdfa.curies import INITIAL_TOKENS, CurieResolver, ProcessorGraph, apply_declarations
-from motherlode.transform.rdfa.evaluation_context import (
-    PREFIXES,
-    TERMS,
-    XHV,
-    EvaluationContext,
-    IncompleteTriple,
-    ListMapping,
-)
+from motherlode.transform.rdfa.evaluation_context import EvaluationContext, IncompleteTriple, ListMapping
 from motherlode.transform.rdfa.sparse_tree import ACTIVE, SCOPING, RdfaElement, RdfaTree
 from motherlode.www.html_ancestors import time_datatype
 from motherlode.www.html_limits import TextBudget
@@ -183,8 +177,8 @@ class RdfaProcessor:
             subject=base,
             object=base,
             lists=self._new_list_mapping(base),
-            prefixes=PREFIXES,
-            tokens=INITIAL_TOKENS if self._host.terms is TERMS else {},
+            prefixes=evaluation_context.PREFIXES,
+            tokens=INITIAL_TOKENS if self._host.terms is evaluation_context.TERMS else {},
         )
         contexts: list[EvaluationContext] = []
         for position, element in enumerate(self._tree.elements):
@@ -380,10 +374,12 @@ class RdfaProcessor:
         for word in element.attributes["role"].split():
             is_term = ":" not in word
             role = (
-                self._graph.record_term(check(XHV + word)) if is_term else self._resolver.resolve_token(word, context)
+                self._graph.record_term(check(evaluation_context.XHV + word))
+                if is_term
+                else self._resolver.resolve_token(word, context)
             )
             if role is not None:
-                self.statements.append((subject, f"<{XHV}role>", role, ""))
+                self.statements.append((subject, f"<{evaluation_context.XHV}role>", role, ""))
 
 
 # Property copying (HTML+RDFa 1.1, section 3.5)
