@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microdata import extract
-from motherlode.transform.microdata.item_properties import DEFAULT_REGISTRY, Registry, Vocabularies
+from motherlode.transform.microdata.generator import DEFAULT_REGISTRY, Registry, Vocabularies
 from motherlode.www.document import Document
 
 from . import whole_path

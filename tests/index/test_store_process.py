@@ -18,38 +18,26 @@ from motherlode.index.crawl_store import CrawlStore, LocalStore
 from motherlode.index.fulltext import Search, WordSearcher
 from motherlode.index.page_record import RunRecord
 from motherlode.index.quad_store import QuadStore
-from motherlode.index.store_process import (
-    AnyCall,
-    Backup,
-    Begin,
-    CallResult,
-    Close,
-    Finish,
-    Flush,
-    Has,
-    IndexWords,
-    StoreClient,
-    Write,
-)
+from motherlode.index.store_process import Call, CallResult, StoreClient
 from motherlode.runtime import read_frame, write_frame
 
 from .fakes import A, record, says
 
-CALLS: list[AnyCall] = [
-    Has(A),
-    Begin(RunRecord(identifier="r", started_at=1.5, version="1", own_hosts=("a.example",))),
-    IndexWords("/words"),
-    Write([record(A, says("näme", 'say "hi"'))]),
-    Flush(),
-    Finish(2.5),
-    Backup("/copy"),
-    Close(),
+CALLS = [
+    Call("has", A),
+    Call("begin", RunRecord(identifier="r", started_at=1.5, version="1", own_hosts=("a.example",))),
+    Call("index_words", "/words"),
+    Call("write", [record(A, says("näme", 'say "hi"'))]),
+    Call("flush"),
+    Call("finish", 2.5),
+    Call("backup", "/copy"),
+    Call("close"),
 ]
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: type(call).__name__)
-def test_call_round_trips(call: AnyCall) -> None:
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(call), type=AnyCall) == call
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.method)
+def test_call_round_trips(call: Call) -> None:
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(call), type=Call) == call
 
 
 def test_call_result_round_trips() -> None:
@@ -215,7 +203,7 @@ def start_process(parent: int, path: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def exchange(process: subprocess.Popen[bytes], call: AnyCall | None) -> CallResult:
+def exchange(process: subprocess.Popen[bytes], call: Call | None) -> CallResult:
     assert process.stdin is not None and process.stdout is not None
     if call is not None:
         write_frame(process.stdin, msgspec.msgpack.encode(call))
@@ -227,10 +215,10 @@ def exchange(process: subprocess.Popen[bytes], call: AnyCall | None) -> CallResu
 def test_process_handles_calls_until_close(tmp_path: Path) -> None:
     with start_process(os.getpid(), tmp_path / "store") as process:
         assert exchange(process, None) == CallResult(value=True), "the store is open"
-        assert exchange(process, Has(A)) == CallResult(value=False)
-        assert exchange(process, Write([record(A, says("name", "Ann"))])) == CallResult(value=True)
-        assert exchange(process, Has(A)) == CallResult(value=True)
-        assert exchange(process, Close()) == CallResult(value=True)
+        assert exchange(process, Call("has", A)) == CallResult(value=False)
+        assert exchange(process, Call("write", [record(A, says("name", "Ann"))])) == CallResult(value=True)
+        assert exchange(process, Call("has", A)) == CallResult(value=True)
+        assert exchange(process, Call("close")) == CallResult(value=True)
         assert process.wait(20) == 0
 
 

@@ -13,7 +13,6 @@ from motherlode.index.page_record import PageRecord, RunRecord, Store
 from motherlode.index.quad_store import QuadStore
 
 _LOCK_TIMEOUT_SECONDS = 10.0
-"""How long to wait for a locked store."""
 
 
 class CrawlStore(Store, Protocol):
@@ -21,23 +20,18 @@ class CrawlStore(Store, Protocol):
 
     def has(self, url: str) -> bool:
         """Return whether the page has ever been stored."""
-        ...
 
     def begin(self, run: RunRecord) -> None:
         """Record that all pages written from now on were fetched by this run."""
-        ...
 
     def index_words(self, path: Path) -> None:
         """Index the words of all pages written from now on. A new word index is first filled from the whole store."""
-        ...
 
     def finish(self, ended_at: float) -> None:
         """Record the end of the run."""
-        ...
 
     def backup(self, path: Path) -> None:
         """Copy the current state to a new folder on the same disk."""
-        ...
 
     def close(self) -> None: ...
 
@@ -82,7 +76,6 @@ def _open_when_unlocked(path: Path) -> QuadStore:
 
 
 _PROVENANCE_QUADS_PER_PAGE = 10
-"""Approximate number of provenance quads per page."""
 
 
 class BatchWriter:

@@ -129,13 +129,10 @@ def log_damage(folder: Path, manifest: Sequence[ManifestEntry], *, contents: boo
     if contents:
         recorded = {entry.number for entry in manifest}
         finished = [path for number, path in files if number not in recorded and path.suffix != ".part"]
-        found += [f"the segment {path} cannot be unpacked to its end" for path in finished if _is_truncated(path)]
+        for path in finished:
+            if max((end for _, end in whole_members(path)), default=0) < _file_size(path):
+                found.append(f"the segment {path} cannot be unpacked to its end")
     return found
-
-
-def _is_truncated(path: Path) -> bool:
-    """Return whether a file ends inside a batch."""
-    return max((end for _, end in whole_members(path)), default=0) < _file_size(path)
 
 
 def complete_manifest(folder: Path, known: Sequence[ManifestEntry] = ()) -> list[ManifestEntry]:
@@ -176,11 +173,9 @@ class UnindexedQuads:
 
     @property
     def size(self) -> int:
-        """Compressed bytes that are not indexed yet."""
         return self.bytes_after(self.indexed_up_to)
 
     def bytes_after(self, position: LogPosition) -> int:
-        """Return the number of compressed bytes after a position."""
         number, start = position
         sizes = [(file, _file_size(path)) for file, path in self._files()]
         return sum(max(0, size - (start if file == number else 0)) for file, size in sizes if file >= number)
@@ -215,7 +210,6 @@ class UnindexedQuads:
 
     @property
     def indexed_up_to(self) -> LogPosition:
-        """The position of the mark."""
         if self._from_start:
             return 0, 0
         try:

@@ -45,13 +45,13 @@ _CANONICAL_STRING = re.compile(rf'"{_PLAIN}(?:\\[nr"\\]{_PLAIN})*"(?:@[a-z0-9-]+
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 
 
-def statement_key(subject: Term, predicate: Term, object_: Term) -> str:
-    """Return the key of a statement that was read from the store.
+def key_function(subject: Term, predicate: Term, object_: Term) -> ox.Literal:
+    """The SPARQL function `ml:key`: return the key of a statement that was read from the store.
 
-    >>> statement_key(ox.NamedNode("http://a.example/"), ox.NamedNode("http://b.example/"), ox.Literal("x"))
+    >>> key_function(ox.NamedNode("http://a.example/"), ox.NamedNode("http://b.example/"), ox.Literal("x")).value
     '81f5188734'
     """
-    return _digest(f"{subject} {predicate} {serialize_term(object_)}")
+    return ox.Literal(_digest(f"{subject} {predicate} {serialize_term(object_)}"))
 
 
 def serialize_term(term: Term) -> str:
@@ -61,11 +61,6 @@ def serialize_term(term: Term) -> str:
 
 def _digest(statement: str) -> str:
     return hashlib.md5(statement.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:_KEY_DIGITS]
-
-
-def key_function(subject: Term, predicate: Term, object_: Term) -> ox.Literal:
-    """The SPARQL function `ml:key`."""
-    return ox.Literal(statement_key(subject, predicate, object_))
 
 
 def syntax_keys(facts: TransformResult) -> tuple[str, ...]:
@@ -174,7 +169,6 @@ class RunRecord:
     identifier: str
     started_at: float
     version: str
-    """Version of Motherlode."""
     target: str = ""
     policy: str = ""
     own_hosts: tuple[str, ...] = ()
@@ -196,16 +190,13 @@ class Store(Protocol):
 
 
 class SerializedPage(NamedTuple):
-    """The statements of a page as N-Quads."""
+    """The statements of a page as N-Quads, for the fields of `PageRecord` with the same names."""
 
     graph_quads: bytes
-    """Each line has a graph."""
     union_quads: bytes
-    """The same statements without graphs."""
     quads: int
     """Number of distinct statements."""
     graphs: tuple[str, ...]
-    """IRIs, in angle brackets, of the graphs that the page names itself."""
 
 
 def serialize_page(url: str, facts: TransformResult) -> SerializedPage:
@@ -290,7 +281,6 @@ def serialize_run(run: RunRecord) -> str:
 
 
 def serialize_run_end(run: RunRecord, ended_at: float) -> str:
-    """Return the N-Quads line with the end time of a run."""
     return f"{run.iri} {_ENDED} {datetime_literal(ended_at)} <{PROVENANCE}> .\n"
 
 

@@ -76,7 +76,6 @@ class QuadStore:
         self.add_run_quads(serialize_run(run).encode())
 
     def add_run_quads(self, lines: bytes) -> None:
-        """Add N-Quads about the runs of the crawl."""
         self._add(lines, quads=0)
 
     def finish(self, ended_at: float) -> None:

@@ -47,7 +47,6 @@ def changes_path(store: Path) -> Path:
 
 
 def copy_changes(source: Path, target: Path) -> None:
-    """Append the change log of the store `source` to the change log of the store `target`."""
     kept = changes_path(source)
     if kept.exists():
         with kept.open("rb") as file, changes_path(target).open("ab") as out:

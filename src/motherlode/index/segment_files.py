@@ -140,7 +140,6 @@ def file_number(name: str) -> int:
 
 
 def describe_segment(path: Path) -> ManifestEntry:
-    """Return the manifest entry of a file as it is now."""
     with open_segment(path) as file:
         length = os.fstat(file.fileno()).st_size
         return ManifestEntry(path.name.removesuffix(".part"), length, _checksum(file, length))

@@ -216,7 +216,6 @@ def _file_names(path: Path, *endings: str) -> set[str]:
 
 
 def _remove_stale_folders(readers: Path) -> None:
-    """Remove the folders of readers that were killed."""
     for folder in readers.iterdir():
         try:
             lock = os.open(folder / "held", os.O_RDWR)

@@ -18,6 +18,7 @@ import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 
@@ -26,44 +27,15 @@ from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.snapshot import DamagedError
 from motherlode.runtime import read_frame, write_frame
 
-
-class Call(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """A call of the method of `CrawlStore` that a subclass is named after."""
+Method = Literal["has", "begin", "index_words", "write", "flush", "finish", "backup", "close"]
 
 
-class Has(Call, frozen=True):
-    url: str
+class Call(msgspec.Struct, frozen=True, array_like=True):
+    """A call of a method of `CrawlStore`. "close" is the last one."""
 
-
-class Begin(Call, frozen=True):
-    run: RunRecord
-
-
-class IndexWords(Call, frozen=True):
-    path: str
-
-
-class Write(Call, frozen=True):
-    records: list[PageRecord]
-
-
-class Flush(Call, frozen=True):
-    pass
-
-
-class Finish(Call, frozen=True):
-    ended_at: float
-
-
-class Backup(Call, frozen=True):
-    path: str
-
-
-class Close(Call, frozen=True):
-    """The last call."""
-
-
-AnyCall = Has | Begin | IndexWords | Write | Flush | Finish | Backup | Close
+    method: Method
+    argument: str | float | RunRecord | list[PageRecord] | None = None
+    """None if the method takes no argument. A path is a string."""
 
 
 class CallResult(msgspec.Struct, frozen=True, array_like=True):
@@ -104,31 +76,31 @@ class StoreClient:
             raise
 
     def has(self, url: str) -> bool:
-        return self._exchange(Has(url))
+        return self._exchange(Call("has", url))
 
     def begin(self, run: RunRecord) -> None:
-        self._exchange(Begin(run))
+        self._exchange(Call("begin", run))
 
     def index_words(self, path: Path) -> None:
-        self._exchange(IndexWords(str(path)))
+        self._exchange(Call("index_words", str(path)))
 
     def write(self, records: Sequence[PageRecord]) -> None:
-        self._exchange(Write(list(records)))
+        self._exchange(Call("write", list(records)))
 
     def flush(self) -> None:
-        self._exchange(Flush())
+        self._exchange(Call("flush"))
 
     def finish(self, ended_at: float) -> None:
-        self._exchange(Finish(ended_at))
+        self._exchange(Call("finish", ended_at))
 
     def backup(self, path: Path) -> None:
-        self._exchange(Backup(str(path)))
+        self._exchange(Call("backup", str(path)))
 
     def close(self) -> None:
         """Close the store and end its process. Another process can open the store afterwards."""
         if self._end.alive:
             try:
-                self._exchange(Close())
+                self._exchange(Call("close"))
             finally:
                 self._end()
 
@@ -185,7 +157,7 @@ def main(parent: int, path: Path) -> None:
         return
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames
-    decode = msgspec.msgpack.Decoder(AnyCall).decode
+    decode = msgspec.msgpack.Decoder(Call).decode
     try:
         store = LocalStore(path)
     except BaseException as error:  # noqa: BLE001 - as in `_execute`
@@ -195,33 +167,20 @@ def main(parent: int, path: Path) -> None:
     while (frame := read_frame(source)) is not None:
         call = decode(frame)
         write_frame(sink, _encode(_execute(store, call)))
-        if isinstance(call, Close):
+        if call.method == "close":
             return
 
 
-def _execute(store: LocalStore, call: AnyCall) -> CallResult:
-    value = True
+def _execute(store: LocalStore, call: Call) -> CallResult:
+    argument: Any = call.argument
+    if call.method in ("index_words", "backup"):
+        argument = Path(argument)
     try:
-        match call:
-            case Has():
-                value = store.has(call.url)
-            case Begin():
-                store.begin(call.run)
-            case IndexWords():
-                store.index_words(Path(call.path))
-            case Write():
-                store.write(call.records)
-            case Flush():
-                store.flush()
-            case Finish():
-                store.finish(call.ended_at)
-            case Backup():
-                store.backup(Path(call.path))
-            case Close():
-                store.close()
+        method = getattr(store, call.method)
+        value = method() if argument is None else method(argument)
     except BaseException as error:  # noqa: BLE001 - a panic of pyoxigraph is no Exception, and the crawl must see it
         return _error_result(error)
-    return CallResult(value=value)
+    return CallResult(value=True if value is None else value)
 
 
 def _error_result(error: BaseException) -> CallResult:

@@ -95,7 +95,6 @@ class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 FOLLOW_ALL = LinkRules()
-"""The default rules."""
 _KEYS = frozenset({"predicates", "query", "scope", "html", "follow", "deny"})
 """`follow` and `deny` are regular expressions on URLs. The crawler applies them: see crawler/url_rules.py."""
 
@@ -162,7 +161,6 @@ def statement_links(facts: TransformResult, rules: LinkRules, *, page_url: str, 
 def _mentions(
     facts: TransformResult, rules: LinkRules, page_url: str, options: LinkOptions
 ) -> Iterator[tuple[str, str]]:
-    """Yield the IRIs to follow as written, each with its predicate."""
     wanted = frozenset(f"<{name}>" for name in rules.predicates)
     for extraction in facts.extractions if wanted else ():
         for _, predicate, value, _ in extraction.statements:

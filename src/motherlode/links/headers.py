@@ -17,10 +17,7 @@ _REFRESH = re.compile(r"""\s*[0-9.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|
 """Seconds and URL, as in the "shared declarative refresh steps" of the HTML standard."""
 _JSON_LD_CONTEXT = "http://www.w3.org/ns/json-ld#context"
 _RESOURCE_RELATIONS = frozenset(
-    (
-        *("stylesheet", "preload", "prefetch", "preconnect", "dns-prefetch", "icon", "modulepreload"),
-        _JSON_LD_CONTEXT,
-    )
+    {"stylesheet", "preload", "prefetch", "preconnect", "dns-prefetch", "icon", "modulepreload", _JSON_LD_CONTEXT}
 )
 
 
@@ -77,12 +74,9 @@ def context_links(headers: Mapping[str, str], *, page_url: str) -> tuple[str, ..
     value = headers.get("link", "")
     if _JSON_LD_CONTEXT not in value:
         return ()
-    named = (
-        target
-        for target, parameters in _parse_link_header(value)
-        if _JSON_LD_CONTEXT in parameters.get("rel", "").split()
-    )
-    return tuple(dict.fromkeys(resolve_and_check(page_url, target).value for target in named if target))[:_MAX_LINKS]
+    links = [(target, parameters.get("rel", "").split()) for target, parameters in _parse_link_header(value)]
+    named = (target for target, rels in links if target and _JSON_LD_CONTEXT in rels)
+    return tuple(dict.fromkeys(resolve_and_check(page_url, target).value for target in named))[:_MAX_LINKS]
 
 
 def _parse_link_header(value: str) -> Iterator[tuple[str, dict[str, str]]]:

@@ -24,7 +24,6 @@ class LinkOptions:
     outside: Callable[[str], bool] | None = None
     """Returns whether a URL will not be followed. Its texts and context are then not read."""
     page_links: int = 5_000
-    """Maximum number of links per page."""
     sitemap_links: int = 50_000
     """Maximum number of links per sitemap: the limit of the protocol."""
 
@@ -33,11 +32,9 @@ class LinkOptions:
 
 
 TOO_LONG = Problem(syntax=None, message=f"URLs of more than {MAX_URL_LENGTH:,} characters are not followed")
-"""The problem of a page with such URLs."""
 
 
 def too_many_links(limit: int) -> Problem:
-    """Return the problem of a page with more links than allowed."""
     return Problem(syntax=None, message=f"a page gives {limit:,} links at most: the rest was left out")
 
 
@@ -65,7 +62,6 @@ _MAX_CACHED_CHARACTERS = 250
 """Cached references, and their length: about 10 MB, enough for sites that are crawled alternately."""
 _SPACES = " \t\n\f\r"
 _ANY_HOST = "http://host.invalid"
-"""A placeholder for any host."""
 _OTHER_HOST = re.compile(r"/[/\\\t\n\r]")
 """The start of a reference that may contain a host. Browsers read `\\` as `/` and ignore line breaks."""
 _STEPS_UP = re.compile(r"(?:\./)?+((?:\.\./)*+)(?=\w|\Z)")
@@ -122,7 +118,9 @@ class HrefResolver:
     def _resolve_from_folder(self, reference: str) -> str | None:
         """Convert to a reference from the root if that is simple, because the pages of a site share those."""
         if not self._folders:
-            self._folders[""] = self._plain_folder()
+            path = _folder(self._base)[len(self._root) - 1 :]
+            is_plain = self._canonical_root and is_plain_path(path) and len(path) < _LONG_PATH_CHARACTERS
+            self._folders[""] = path if is_plain else ""  # only if it is canonical as written
         steps = _STEPS_UP.match(reference) if self._folders[""] and ":" not in reference else None
         if steps is None:
             return _cached_page_at(_folder(self._base), reference, self._kept)
@@ -132,11 +130,6 @@ class HrefResolver:
             steps_up = len(up) // 3  # at most to the root
             folder = self._folders[up] = self._folders[""].rsplit("/", steps_up + 1)[0] + "/"
         return self.page(folder + reference[steps.end() :])
-
-    def _plain_folder(self) -> str:
-        """Return the path of the base's folder, or "" if it is not canonical as written."""
-        path = _folder(self._base)[len(self._root) - 1 :]
-        return path if self._canonical_root and is_plain_path(path) and len(path) < _LONG_PATH_CHARACTERS else ""
 
 
 def _folder(base: str) -> str:

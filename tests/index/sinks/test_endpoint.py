@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import cycle
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -21,7 +22,7 @@ from motherlode.index.sinks.endpoint import (
 )
 from motherlode.index.sinks.nquads_sink import PageChange, change_from, drop_nonstandard
 from motherlode.index.sinks.sink_settings import sink_settings
-from motherlode.index.sinks.sink_store import Sinks, open_sinks, sink_states
+from motherlode.index.sinks.sink_store import SinkStore, open_sinks, sink_states
 
 from .records import P, record
 from .servers import OxigraphServer, Script, ScriptedServer
@@ -29,9 +30,9 @@ from .servers import OxigraphServer, Script, ScriptedServer
 A, B = "http://a.example/", "http://b.example/"
 
 
-def _open(folder: Path, **table: object) -> tuple[Sinks, EndpointSink]:
-    sinks = open_sinks([sink_settings(table)], folder, environment={"TOKEN": "secret"})
-    (sink,) = sinks.all
+def _open(folder: Path, **table: object) -> tuple[SinkStore, EndpointSink]:
+    sinks = open_sinks(Mock(), [sink_settings(table)], folder, environment={"TOKEN": "secret"})
+    (sink,) = sinks.sinks
     assert isinstance(sink, EndpointSink)
     return sinks, sink
 
@@ -55,7 +56,7 @@ def server(tmp_path: Path) -> Iterator[OxigraphServer]:
 def test_page_sent_again_replaces_old_version(server: OxigraphServer, tmp_path: Path, kind: str, path: str) -> None:
     sinks, _ = _open(tmp_path, kind=kind, url=server.root + path, provenance=False)
     first = record(A, ("<http://x.example/>", P, '"old"'), ("_:b", P, "_:c"), ("_:c", P, '"tief \\"ß\\" \\u0022"@de'))
-    (beside,) = sinks.all
+    (beside,) = sinks.sinks
     beside.write([first, record(B, ("<http://y.example/>", P, '"stays"'))])
     beside.write([first])
     beside.write([record(A, ("<http://x.example/>", P, '"new"'))])

@@ -13,7 +13,7 @@ from motherlode.index.quad_store import QuadStore
 from motherlode.index.sinks.endpoint import EndpointSink
 from motherlode.index.sinks.nquads_sink import SegmentSink
 from motherlode.index.sinks.sink_settings import sink_settings
-from motherlode.index.sinks.sink_store import Sinks, SinkStore, open_sinks, sink_states
+from motherlode.index.sinks.sink_store import SinkStore, open_sinks, sink_states
 from tests.index.fakes import union
 
 from .records import P, record
@@ -43,11 +43,10 @@ class Log:
 
 def test_sink_store_writes_store_first_then_sinks() -> None:
     told: list[str] = []
-    sinks = Sinks([Log("one", told), Log("two", told)])
-    store = sinks.wrap(Log("store", told))
+    store = SinkStore(Log("store", told), [Log("one", told), Log("two", told)])
     store.write([PAGE, PAGE])
     store.flush()
-    sinks.close()
+    store.close()
     assert told == [
         *("store write 2", "one write 2", "two write 2"),
         *("store flush", "one flush", "two flush"),
@@ -63,18 +62,11 @@ def test_sink_store_write_error_of_store_skips_sinks() -> None:
     assert told == ["store write 1"]
 
 
-def test_sinks_wrap_without_sinks_returns_store(tmp_path: Path) -> None:
-    store = QuadStore(tmp_path / "store")
-    sinks = open_sinks([], tmp_path, environment={})
-    assert sinks.wrap(store) is store
-
-
 def test_sink_files_equal_store(tmp_path: Path) -> None:
     quads = QuadStore(tmp_path / "store")
-    sinks = open_sinks([NQUADS], tmp_path, environment={})
-    store = sinks.wrap(quads)
-    store.write([PAGE])
-    store.flush()
+    sinks = open_sinks(quads, [NQUADS], tmp_path, environment={})
+    sinks.write([PAGE])
+    sinks.flush()
     assert sink_states([NQUADS], tmp_path) == [{"kind": "nquads", "to": str(tmp_path / "out"), "files": 0}]
     sinks.close()
     assert sink_states([NQUADS], tmp_path)[0]["files"] == 1
@@ -85,9 +77,9 @@ def test_sink_files_equal_store(tmp_path: Path) -> None:
 
 def test_open_sinks_opens_each_kind_with_own_spool(tmp_path: Path) -> None:
     tables = [NQUADS, NOWHERE, NOWHERE]
-    sinks = open_sinks(tables, tmp_path, environment={})
-    assert [type(sink) for sink in sinks.all] == [SegmentSink, EndpointSink, EndpointSink]
-    sinks.all[2].write([PAGE])
+    sinks = open_sinks(Log("store", []), tables, tmp_path, environment={})
+    assert [type(sink) for sink in sinks.sinks] == [SegmentSink, EndpointSink, EndpointSink]
+    sinks.sinks[2].write([PAGE])
     sinks.close()
     assert [state.get("waiting") for state in sink_states(tables, tmp_path)] == [None, 0, 1]
     assert [path.name for path in sorted((tmp_path / "sinks").iterdir())] == ["2", "3"], "as numbered in the job"
@@ -96,7 +88,7 @@ def test_open_sinks_opens_each_kind_with_own_spool(tmp_path: Path) -> None:
 def test_open_sinks_with_missing_secret_raises(tmp_path: Path) -> None:
     guarded = sink_settings({"kind": "update", "url": "http://127.0.0.1:9/", "token_env": "TOKEN"})
     with pytest.raises(ValueError, match="TOKEN"):
-        open_sinks([guarded], tmp_path, environment={})
+        open_sinks(Log("store", []), [guarded], tmp_path, environment={})
     assert not (tmp_path / "sinks").exists()
 
 

@@ -1,4 +1,4 @@
-"""Resolution of terms, CURIEs and IRIs, and the declarations of elements."""
+"""Resolution of terms, CURIEs and IRIs, the declarations of elements, and the processor graph."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import pytest
 
 from motherlode.model import ContentKind, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.curies import CurieResolver
+from motherlode.transform.rdfa.curies import CurieResolver, ProcessorGraph, ProcessorMessage
 from motherlode.transform.rdfa.evaluation_context import PREFIXES, TERMS, EvaluationContext, ListMapping
-from motherlode.transform.rdfa.processor_graph import ProcessorGraph
 from tests.transform.rdfa.pages import rdfa, triples
 
 XHV = "http://www.w3.org/1999/xhtml/vocab#"
@@ -143,3 +142,37 @@ def test_relative_namespace_ignores_xml_base() -> None:
         "<svg xmlns='http://www.w3.org/2000/svg' prefix='r: voc#'><g xml:base='http://b/' property='r:p'>x</g></svg>"
     )
     assert [it[1] for it in triples(markup, kind=ContentKind.SVG)] == ["<http://example.org/folder/voc#p>"]
+
+
+# The processor graph
+
+
+def test_message_has_its_class_and_error_or_warning_once() -> None:
+    graph = ProcessorGraph()
+    graph.add_message(ProcessorMessage.DOCUMENT_ERROR, "broken")
+    graph.add_message(ProcessorMessage.UNRESOLVED_TERM, "unknown")
+    graph.add_message(ProcessorMessage.UNRESOLVED_TERM, "unknown")
+    found = list(graph.statements("http://example.org/", BlankNames("http://example.org/", Syntax.RDFA)))
+    types = [o.rpartition("#")[2] for _, p, o, _ in found if p.endswith("type>")]
+    assert types == ["DocumentError>", "Error>", "UnresolvedTerm>", "Warning>"]
+
+
+def test_messages_are_bounded() -> None:
+    graph = ProcessorGraph()
+    for number in range(5_000):
+        graph.add_message(ProcessorMessage.UNRESOLVED_TERM, str(number))
+    assert len(graph.messages) == 1_000
+
+
+def test_invalid_iri_removes_only_its_statements_and_is_reported_on_every_page() -> None:
+    markup = (
+        "<div about=#s vocab='http://v/'><a property=a href='http://[bad'>x</a><b property='http://[p c'>y</b>"
+        "<a rel=d href='http://e.org:port/'>z</a></div><p about='http://[s' property=dc:title>w"
+    )
+    for _ in range(2):
+        found = rdfa(markup)
+        assert [statement[1:3] for statement in found.statements[1:]] == [("<http://v/c>", '"y"')]
+        assert [problem.message for problem in found.problems] == [
+            *("not a valid IRI: <http://[bad>", "not a valid IRI: <http://[p>"),
+            *("not a valid IRI: <http://e.org:port/>", "not a valid IRI: <http://[s>"),
+        ]

@@ -21,7 +21,7 @@ from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, WarcArchive
 from motherlode.frontier import STORAGE_ERRORS, Frontier, FrontierStorage
 from motherlode.index.crawl_store import BatchWriter
-from motherlode.index.sinks.sink_store import Sinks
+from motherlode.index.sinks.sink_store import SinkStore
 from motherlode.model import Fetcher, Link, Outcome, Policy
 from motherlode.policies import Reward
 
@@ -71,7 +71,7 @@ class Components:
     traps: TrapWatch
     filters: Filters
     """Expressions that URLs must match. The user may change them while the crawl runs."""
-    sinks: Sinks
+    sinks: SinkStore
     """Where quads go beside the store. They are closed after the writer."""
     participants: tuple[CommitParticipant, ...]
     """Journal, files of quads, and other shards, as far as there are any."""

@@ -159,7 +159,7 @@ def assemble(
     revisits = Revisits(storage, frontier, refreshing)
     if refresh is not None:
         refresh(revisits, frontier)
-    sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
+    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=storage,
         frontier=frontier,
@@ -173,7 +173,7 @@ def assemble(
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
-        writer=BatchWriter(sinks.wrap(store), at_end=lambda: store.finish(time.time())),
+        writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,

@@ -22,7 +22,6 @@ from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES
 
 _ROWS_PER_GROUP = 50_000
-"""Maximum number of rows in a group."""
 _CHARACTERS_PER_GROUP = 100_000_000
 """A group ends when it has this number of characters, because Arrow limits the text of a column to 2 GB."""
 

@@ -125,14 +125,12 @@ def _partitions(kind: str, counted: str, names: Counter[str]) -> list[ox.Triple]
 
 
 def _vocabularies(found: Statistics) -> list[str]:
-    """Return the namespaces of the most frequent properties and classes."""
     names = [name for counts in (found.properties, found.classes) for name, _ in counts.most_common(100)]
     ends = ((name, max(name.rfind("#"), name.rfind("/"))) for name in names)
     return sorted({name[: end + 1] for name, end in ends if end > len("https://")})
 
 
 def _runs(store: QuadStore) -> list[ox.Triple]:
-    """Return the statements of the provenance about the runs and the software."""
     activities = store.match(predicate=f"<{RDF}type>", object_=f"<{PREFIXES['prov']}Activity>", graph=f"<{PROVENANCE}>")
     triples = []
     for activity in activities:

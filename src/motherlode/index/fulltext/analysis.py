@@ -77,7 +77,6 @@ def normalize_text(text: str) -> str:
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the words of a text as they are in the index."""
     return analyzer().analyze(normalize_text(text))
 
 

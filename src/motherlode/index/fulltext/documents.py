@@ -35,7 +35,6 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL
 _PLAIN_ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _IS_A = f" <{RDF}type> <"
 _Tail = tuple[str, str]
-"""Language and graph."""
 _TEXT_TYPES = frozenset({"string", "normalizedString", "token", "Name", "NMTOKEN"})
 
 

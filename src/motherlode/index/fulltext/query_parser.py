@@ -114,12 +114,8 @@ def _part_query(part: QueryPart) -> Query:
 
 
 def _fuzzy_query(part: QueryPart) -> Query:
-    """Return a query for words that differ by one letter."""
-    similar = [
-        (Occur.Should, Query.fuzzy_term_query(schema(), "text", token))
-        for token in part.tokens
-        if len(token) >= _MIN_FUZZY_CHARACTERS
-    ]
+    long_tokens = [token for token in part.tokens if len(token) >= _MIN_FUZZY_CHARACTERS]
+    similar = [(Occur.Should, Query.fuzzy_term_query(schema(), "text", token)) for token in long_tokens]
     return Query.boolean_query(similar) if similar else Query.empty_query()
 
 

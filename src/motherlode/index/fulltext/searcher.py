@@ -77,18 +77,12 @@ def fold(text: str) -> str:
     return text if text.isascii() else text.translate(_LETTERS)
 
 
-def find_matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]:
-    """Return start, end and word of each match in a text. Words also match as prefixes of longer words."""
+def find_matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int]]:
+    """Return start and end of each match in a text. Words also match as prefixes of longer words."""
     exact = frozenset(wanted)
     stems = tuple(word for word in exact if len(word) >= 3)
-    found = []
-    for match in _WORD.finditer(text):
-        word = fold(match[0])
-        if word in exact:
-            found.append((match.start(), match.end(), word))
-        elif stems and word.startswith(stems):
-            found.append((match.start(), match.end(), next(stem for stem in stems if word.startswith(stem))))
-    return found
+    words = ((match.span(), fold(match[0])) for match in _WORD.finditer(text))
+    return [span for span, word in words if word in exact or word.startswith(stems)]
 
 
 def best_text(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
@@ -123,7 +117,6 @@ def _differ_by_one(word: str, other: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern(word: str) -> re.Pattern[str]:
-    """Return a pattern for a word, alone or as the prefix of a longer word."""
     if _UNSPACED.match(word):
         return re.compile(re.escape(word))
     return re.compile(rf"(?<![^\W_]){re.escape(word)}" + ("" if len(word) >= 3 else r"(?![^\W_])"))
@@ -145,7 +138,7 @@ def make_snippet(text: str, wanted: Sequence[str]) -> Snippet:
         end = max(text.rfind(" ", start, end), found[0][1] if found else start + _SNIPPET_CHARACTERS // 2)
     before, after = "… " if start or cut_before else "", " …" if end < len(text) or cut_after else ""
     shift = len(before) - start
-    marks = tuple((begin + shift, stop + shift) for begin, stop, _ in found if start <= begin and stop <= end)
+    marks = tuple((begin + shift, stop + shift) for begin, stop in found if start <= begin and stop <= end)
     return Snippet(before + text[start:end] + after, marks)
 
 
@@ -191,8 +184,6 @@ class Hit:
     """Number of pages with this subject, among the documents that were read."""
     has_more_pages: bool = False
     """There may be more pages, because not all matching documents were read."""
-    similar_subjects: int = 0
-    """Number of blank nodes of other pages with the same label and types."""
 
     @property
     def other_pages(self) -> str:
@@ -203,7 +194,7 @@ class Hit:
 
     def summary(self) -> dict[str, Any]:
         """Return the object that `search --json` prints."""
-        shown = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "similar_subjects"}
+        shown = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**shown, "types": list(self.types), "score": round(self.score, 4), "snippet": self.snippet.text}
 
 
@@ -220,7 +211,6 @@ class WordSearcher:
         self._index = open_index(path if self._links is None else self._links.path)
 
     def refresh(self) -> None:
-        """Load the latest commit."""
         if self._links is not None:
             self._links.update_links()
         self._index.reload()
@@ -261,7 +251,6 @@ def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, search: Sea
             key = ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
             if key in pages:
                 pages[key].add(stored.page)
-                found[key].similar_subjects += found[key].subject != stored.subject
             elif len(found) < limit and key not in found:
                 hit = _make_hit(stored, label, float(score), search, wanted)
                 if hit is not None:

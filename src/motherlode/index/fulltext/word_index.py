@@ -40,7 +40,6 @@ class PendingPages:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.size = path.stat().st_size if path.exists() else 0
-        """Size of the journal in bytes."""
         self._compressor = zstandard.ZstdCompressor(level=1)
 
     def append(self, pages: Sequence[tuple[str, Sequence[bytes]]]) -> None:

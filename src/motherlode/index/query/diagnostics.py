@@ -68,7 +68,6 @@ class QueryError(ValueError):
 
 
 def problem_at(sparql: str, offset: int, message: str, hint: str = "") -> QueryProblem:
-    """Return a problem at an offset of the query."""
     line, column = line_and_column(sparql, offset)
     return QueryProblem(message, line, column, sparql.split("\n")[line - 1].rstrip("\r"), hint)
 
@@ -99,7 +98,6 @@ def diagnose(sparql: str, error: str, *, rewritten: RewrittenQuery | None = None
 
 
 def _no_query(sparql: str, found: list[Token]) -> QueryProblem | None:
-    """Report a text that does not begin like a query."""
     if not found:
         return QueryProblem("the query is empty", hint="for example SELECT * { ?s ?p ?o } LIMIT 10")
     first = _after_prologue(found)
@@ -172,7 +170,6 @@ def _open_string(sparql: str, found: list[Token]) -> QueryProblem | None:
 
 
 def _pairs(sparql: str, found: list[Token]) -> QueryProblem | None:
-    """Report brackets without a partner."""
     waiting: list[Token] = []
     for token in found:
         if token.kind is not TokenKind.SIGN:

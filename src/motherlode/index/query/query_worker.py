@@ -196,14 +196,14 @@ def _run_query(executor: QueryExecutor, query: QueryRequest, sink: BinaryIO) -> 
         result = executor.execute(msgspec.structs.replace(query, allow_service=False))
         media_type = query.graph if isinstance(result, ox.QueryTriples) else query.results
         chunks = _ChunkWriter(sink, query.max_bytes, is_xml=media_type.endswith("+xml"))
+        output = cast("BinaryIO", chunks)
         if isinstance(result, ox.QueryTriples):
             write_frame(sink, HEAD, b"graph")
-            kind = ox.RdfFormat.from_media_type(query.graph) or ox.RdfFormat.TURTLE
-            result.serialize(cast("BinaryIO", chunks), format=kind)
+            result.serialize(output, format=ox.RdfFormat.from_media_type(media_type) or ox.RdfFormat.TURTLE)
         else:
             write_frame(sink, HEAD, b"boolean" if isinstance(result, ox.QueryBoolean) else b"solutions")
-            shape = ox.QueryResultsFormat.from_media_type(query.results) or ox.QueryResultsFormat.JSON
-            result.serialize(cast("BinaryIO", chunks), format=shape)
+            results_format = ox.QueryResultsFormat.from_media_type(media_type) or ox.QueryResultsFormat.JSON
+            result.serialize(output, format=results_format)
         chunks.flush()
         write_frame(sink, DONE)
     except QueryError as error:

@@ -87,13 +87,13 @@ def rewrite_services(sparql: str, lookup: Lookup | None, *, allow_network: bool 
         elif full_iri(token, prefixes) in (MATCHES, SCORE):
             _require_index(sparql, token, cached)
     text, made = _apply_edits(sparql, edits)
-    functions: dict[ox.NamedNode, Function] = {
-        ox.NamedNode(MATCHES): cached.matches,
-        ox.NamedNode(SCORE): cached.score,
-        ox.NamedNode(NODE): _node,
-        ox.NamedNode(_FOUND): cached.is_found,
+    functions: dict[str, Function] = {
+        MATCHES: cached.matches,
+        SCORE: cached.score,
+        NODE: _node,
+        _FOUND: cached.is_found,
     }
-    return RewrittenQuery(text, functions, made)
+    return RewrittenQuery(text, {ox.NamedNode(name): function for name, function in functions.items()}, made)
 
 
 def _refuse_hidden(sparql: str, found: list[Token]) -> None:
@@ -127,13 +127,11 @@ def _is_ambiguous(found: list[Token]) -> bool:
 
 
 def _service_refused(sparql: str, start: int) -> QueryError:
-    return error_at(
-        sparql,
-        start,
-        "SERVICE sends requests to another server, which is not allowed",
-        hint="a query could make this machine send requests anywhere; `motherlode query --allow-service` permits it. "
-        'For words, use SERVICE ml:search { ?s ml:matches "words" }',
+    hint = (
+        "a query could make this machine send requests anywhere; `motherlode query --allow-service` permits it. "
+        'For words, use SERVICE ml:search { ?s ml:matches "words" }'
     )
+    return error_at(sparql, start, "SERVICE sends requests to another server, which is not allowed", hint)
 
 
 def _require_index(sparql: str, token: Token, cached: _SearchFunctions) -> None:
@@ -172,7 +170,6 @@ class _SearchPattern:
 def _parse_pattern(
     sparql: str, found: list[Token], position: int, prefixes: dict[str, str]
 ) -> tuple[_SearchPattern, int]:
-    """Parse the pattern of a search. Return it with the offset after its closing brace."""
     inside, end = _tokens_in_braces(sparql, found, position)
     pattern = _SearchPattern()
     index = 0
@@ -192,8 +189,7 @@ def _parse_pattern(
         if index < len(inside) and inside[index].kind is TokenKind.LANGUAGE:
             index += 1
     if not pattern.subject or not pattern.words:
-        start = found[position].start if position < len(found) else len(sparql)
-        raise error_at(sparql, start, "this search has no words", hint=_SEARCH_SYNTAX)
+        raise error_at(sparql, found[position].start, "this search has no words", hint=_SEARCH_SYNTAX)
     return pattern, end
 
 
@@ -294,7 +290,6 @@ class _SearchFunctions:
         return {subject: score for subject, _, score in reversed(self.found(words, limit))}
 
     def is_found(self, subject: object, graph: object, words: object, limit: object) -> ox.Literal:
-        """Return whether a search with this limit has found the subject in this graph."""
         found = (_name(subject), _name(graph))
         return ox.Literal(found in self._subjects_in_graphs(_text(words), _number(limit)))
 

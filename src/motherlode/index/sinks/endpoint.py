@@ -74,13 +74,11 @@ class Spool:
             self._bytes += len(data)
 
     def first(self) -> list[PageChange] | None:
-        """Return the oldest batch; None if the spool is empty."""
         with self._lock:
             path = self._queue[0][0] if self._queue else None
         return None if path is None else _decode(path.read_bytes())
 
     def drop_first(self) -> None:
-        """Remove the oldest batch, which the endpoint has accepted."""
         with self._lock:
             path, size = self._queue.popleft()
             self._bytes -= size

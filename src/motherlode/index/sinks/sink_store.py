@@ -19,26 +19,11 @@ class Sink(Store, Protocol):
     def close(self) -> None: ...
 
 
-class Sinks:
-    """The sinks of a crawl."""
-
-    def __init__(self, sinks: Sequence[Sink]) -> None:
-        self.all = tuple(sinks)
-
-    def wrap(self, store: Store) -> Store:
-        """Return a store that also writes to the sinks; the store itself if there are no sinks."""
-        return SinkStore(store, self.all) if self.all else store
-
-    def close(self) -> None:
-        """Close all sinks. Each may wait for its endpoint (the setting `drain`)."""
-        for sink in self.all:
-            sink.close()
-
-
 class SinkStore:
     """Writes to a store first and then to its sinks."""
 
     def __init__(self, store: Store, sinks: Sequence[Sink]) -> None:
+        self.sinks = tuple(sinks)
         self._stores: tuple[Store, ...] = (store, *sinks)
 
     def write(self, records: Sequence[PageRecord]) -> None:
@@ -49,10 +34,17 @@ class SinkStore:
         for store in self._stores:
             store.flush()
 
+    def close(self) -> None:
+        """Close the sinks, but not the store. Each may wait for its endpoint (the setting `drain`)."""
+        for sink in self.sinks:
+            sink.close()
 
-def open_sinks(settings: Sequence[SinkSettings], folder: Path, *, environment: Mapping[str, str]) -> Sinks:
-    """Open the sinks of a job, for a crawl in `folder`. Their spools are in `folder/sinks`."""
-    return Sinks([_open_sink(one, folder, number, environment) for number, one in enumerate(settings, 1)])
+
+def open_sinks(
+    store: Store, settings: Sequence[SinkSettings], folder: Path, *, environment: Mapping[str, str]
+) -> SinkStore:
+    """Return a store that also writes to the sinks of a job, for a crawl in `folder`. Spools are in `folder/sinks`."""
+    return SinkStore(store, [_open_sink(one, folder, number, environment) for number, one in enumerate(settings, 1)])
 
 
 def _open_sink(settings: SinkSettings, folder: Path, number: int, environment: Mapping[str, str]) -> Sink:

@@ -48,6 +48,8 @@ class ContextOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """URLs of the remote contexts that contain the context, outermost first."""
     override_protected: bool = False
     """Whether the context may redefine protected terms."""
+    propagate: bool = True
+    """Whether the context also applies inside nested node objects."""
     validate_scoped: bool = True
     """Whether a remote context is processed again if one of `remote` is the same."""
 

@@ -82,26 +82,25 @@ class ContextProcessor:
                 return self.process(active, local, origin)
         if len(key) > _MAX_CACHED_CONTEXT_BYTES:
             return self.process(active, local, origin)
-        return self._process_cached(key, active, local, origin, propagate=True)
+        return self._process_cached(key, active, local, origin)
 
-    def apply_scoped(
-        self, active: ActiveContext, definition: TermDefinition, *, override_protected: bool, propagate: bool
-    ) -> ActiveContext:
+    def apply_scoped(self, active: ActiveContext, definition: TermDefinition, *, is_type: bool) -> ActiveContext:
         """Return the context inside the values of a term, or inside the nodes of a type, with a scoped context."""
-        origin = ContextOrigin(base=definition.context_base, override_protected=override_protected)
-        return self._process_cached(definition.context_key, active, definition.context, origin, propagate=propagate)
+        base = definition.context_base
+        origin = ContextOrigin(base=base, override_protected=not is_type, propagate=not is_type)
+        return self._process_cached(definition.context_key, active, definition.context, origin)
 
     def _process_cached(
-        self, key: str | bytes | int, active: ActiveContext, local: Json, origin: ContextOrigin, *, propagate: bool
+        self, key: str | bytes | int, active: ActiveContext, local: Json, origin: ContextOrigin
     ) -> ActiveContext:
-        whole_key = (active.serial_number, key, origin.override_protected, propagate)
+        whole_key = (active.serial_number, key, origin.override_protected, origin.propagate)
         found = _CACHE.get(whole_key)
         if found is not None and all(
             context_tables.find_provided(self._contexts, url) == content for url, content in found.sources
         ):
             return found.context
         self._is_document_specific, self._sources = False, {}
-        context = self.process(active, local, origin, propagate=propagate)
+        context = self.process(active, local, origin)
         if not self._is_document_specific:
             _CACHE.put(whole_key, CachedContext(context, tuple(self._sources.items()), self._weight(key, context)))
         return context
@@ -111,10 +110,9 @@ class ContextProcessor:
         texts = [*self._sources, *filter(None, self._sources.values()), key if isinstance(key, str | bytes) else ""]
         return 1 + len(context.terms) + sum(map(len, texts)) // _CHARACTERS_PER_TERM
 
-    def process(
-        self, active: ActiveContext, local: Json, origin: ContextOrigin, *, propagate: bool = True
-    ) -> ActiveContext:
+    def process(self, active: ActiveContext, local: Json, origin: ContextOrigin) -> ActiveContext:
         """Return `active` extended by the local context."""
+        propagate = origin.propagate
         if isinstance(local, dict) and isinstance(local.get("@propagate"), bool):
             propagate = local["@propagate"]
         result = active.clone()
@@ -161,7 +159,8 @@ class ContextProcessor:
             if lazy is not None:
                 self._spend_work(1 + len(result.terms) // _COPIED_TERMS_PER_DEFINITION)
                 return lazy
-        return self.process(result, found.context, replace(origin, base=url, remote=(*origin.remote, url)))
+        inner = replace(origin, base=url, remote=(*origin.remote, url), propagate=True)
+        return self.process(result, found.context, inner)
 
     def _resolve_reference(self, reference: str, base: Base) -> str:
         if not self._strict:
@@ -290,6 +289,6 @@ class ContextProcessor:
             raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "scoped contexts are nested too deep")
         self._scopes += 1
         try:
-            self.process(active, local, replace(origin, override_protected=True, validate_scoped=False))
+            self.process(active, local, replace(origin, override_protected=True, propagate=True, validate_scoped=False))
         finally:
             self._scopes -= 1

@@ -7,14 +7,10 @@ error.
 
 from __future__ import annotations
 
+from motherlode.transform.jsonld import expansion_entries
 from motherlode.transform.jsonld.active_context import DOCUMENT, ActiveContext, ExpandedKey
 from motherlode.transform.jsonld.context_processor import ContextProcessor
-from motherlode.transform.jsonld.expansion_entries import (
-    ObjectExpansion,
-    expand_index_map,
-    expand_language_map,
-    finish_object,
-)
+from motherlode.transform.jsonld.expansion_entries import ObjectExpansion
 from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, require
 from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, Mode, Node, ProcessorOptions, is_blank
 from motherlode.www.iri import is_absolute, resolve
@@ -50,7 +46,7 @@ class Expander:
         if key is None:
             return None
         if key.scoped and key.definition is not None:
-            active = self.contexts.apply_scoped(active, key.definition, override_protected=True, propagate=True)
+            active = self.contexts.apply_scoped(active, key.definition, is_type=False)
             key = active.key(key.name)
         return self.expand_value(active, key, element)
 
@@ -59,9 +55,7 @@ class Expander:
             raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep")
         self._remaining_depth -= 1
 
-    def _expand_array(
-        self, active: ActiveContext, key: ExpandedKey | None, elements: list[Json], *, from_map: bool
-    ) -> list[Json]:
+    def _expand_array(self, active: ActiveContext, key: ExpandedKey | None, elements: Json, *, from_map: bool) -> Json:
         """Expand an array (step 5)."""
         result: list[Json] = []
         lists = key is not None and "@list" in key.container
@@ -136,7 +130,7 @@ class Expander:
         if active.previous is not None and not from_map and self._leaves_type_scope(active, element):
             active = active.previous
         if key is not None and key.scoped and key.definition is not None:
-            active = self.contexts.apply_scoped(active, key.definition, override_protected=True, propagate=True)
+            active = self.contexts.apply_scoped(active, key.definition, is_type=False)
         if "@context" in element:
             active = self.contexts.apply_embedded(active, element["@context"])
         outside = active
@@ -145,7 +139,7 @@ class Expander:
             active = self._apply_type_scopes(active, element, type_names)
         expansion = ObjectExpansion(self, outside, element, type_names)
         self._expand_entries(active, key, element, expansion)
-        return finish_object(expansion.result, key, strict=self._strict)
+        return expansion_entries.finish_object(expansion.result, key, strict=self._strict)
 
     @staticmethod
     def _leaves_type_scope(active: ActiveContext, element: Node) -> bool:
@@ -170,9 +164,7 @@ class Expander:
             for item in types:
                 key = outside.key(item) if isinstance(item, str) else None
                 if key is not None and key.scoped and key.definition is not None:
-                    active = self.contexts.apply_scoped(
-                        active, key.definition, override_protected=False, propagate=False
-                    )
+                    active = self.contexts.apply_scoped(active, key.definition, is_type=True)
         return active
 
     def _expand_entries(
@@ -220,9 +212,9 @@ class Expander:
         if entry.type == "@json":
             expanded: Json = {"@value": value, "@type": "@json"}
         elif isinstance(value, dict) and "@language" in container:
-            expanded = expand_language_map(self, active, entry, value)
+            expanded = expansion_entries.expand_language_map(self, active, entry, value)
         elif isinstance(value, dict) and container & {"@index", "@type", "@id"}:
-            expanded = expand_index_map(self, active, entry, value)
+            expanded = expansion_entries.expand_index_map(self, active, entry, value)
         else:
             expanded = self.expand(active, entry, value)
         if expanded is None:
@@ -239,7 +231,7 @@ class Expander:
         self._enter()
         try:
             if entry.scoped and entry.definition is not None:
-                active = self.contexts.apply_scoped(active, entry.definition, override_protected=True, propagate=True)
+                active = self.contexts.apply_scoped(active, entry.definition, is_type=False)
             for value in values if isinstance(values, list) else [values]:
                 is_node = isinstance(value, dict) and all(active.key(name).iri != "@value" for name in value)
                 require(is_node, ErrorCode.INVALID_NEST_VALUE, entry.name)

@@ -60,9 +60,7 @@ def as_list(value: Json) -> list[Json]:
 # Maps: objects whose keys are languages, indexes, identifiers or types (steps 13.7 and 13.8)
 
 
-def expand_language_map(
-    expander: Expander, active: ActiveContext, entry: ExpandedKey, value: dict[str, Json]
-) -> list[Json]:
+def expand_language_map(expander: Expander, active: ActiveContext, entry: ExpandedKey, value: Node) -> list[Json]:
     """Expand a language map (step 13.7)."""
     result: list[Json] = []
     for language, strings in value.items():
@@ -82,9 +80,7 @@ def expand_language_map(
     return result
 
 
-def expand_index_map(
-    expander: Expander, active: ActiveContext, entry: ExpandedKey, value: dict[str, Json]
-) -> list[Json]:
+def expand_index_map(expander: Expander, active: ActiveContext, entry: ExpandedKey, value: Node) -> list[Json]:
     """Expand an index, identifier, type or graph map (step 13.8)."""
     result: list[Json] = []
     for index, values in value.items():
@@ -111,7 +107,7 @@ def _find_map_context(expander: Expander, active: ActiveContext, entry: Expanded
     if "@type" in entry.container:
         definition = context.term(index)
         if definition is not None and definition.context_key != -1:
-            return expander.contexts.apply_scoped(context, definition, override_protected=False, propagate=False)
+            return expander.contexts.apply_scoped(context, definition, is_type=True)
     return context
 
 
@@ -139,9 +135,7 @@ def _add_index(expander: Expander, active: ActiveContext, entry: ExpandedKey, in
     return item
 
 
-def _add_index_property(
-    expander: Expander, active: ActiveContext, name: str, index: str, item: dict[str, Json]
-) -> None:
+def _add_index_property(expander: Expander, active: ActiveContext, name: str, index: str, item: Node) -> None:
     """Add the key of the map as the value of a property (step 13.8.3.7.2)."""
     key = active.key(name)
     if "@value" in item or key.iri is None:

@@ -22,6 +22,7 @@ from motherlode.transform.jsonld.processor_options import Json, ProcessorOptions
 from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document, Script
+from motherlode.www.iri import split_curie
 
 _COMMENT_OR_SCRIPT = re.compile(
     r"<!--(?:-?>|.*?--!?>|.*)|(?P<tag><script\b[^>]{0,1000}+>).*?(?:</script|\Z)", re.IGNORECASE | re.DOTALL
@@ -208,10 +209,11 @@ class _BlockReader:
 
     def _report_lost_content(self, value: Json, content: str, processed: ProcessedDocument) -> None:
         """Report content that is dropped without an error, but hardly on purpose."""
+        has_content = bool(value.keys() - {"@context"}) if isinstance(value, dict) else bool(value)
         if self._options.expand_context is None and (name := find_undefined_name(value)):
             reason = "the prefix of {} is undefined" if ":" in name else "terms are undefined and left out"
             self._report(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
-        elif not processed.statements and all(note.repaired for note in processed.notes) and _has_content(value):
+        elif has_content and not processed.statements and all(note.repaired for note in processed.notes):
             self._report("the block gives no statements", find_sample(content, ""))
 
     def _report(self, message: str, offset: int, *, repaired: bool = False) -> None:
@@ -224,11 +226,6 @@ class _BlockReader:
         )
 
 
-def _has_content(value: Json) -> bool:
-    """Return whether a document has more than a context."""
-    return bool(value.keys() - {"@context"}) if isinstance(value, dict) else bool(value)
-
-
 def find_undefined_name(value: Json) -> str:
     """Return a quoted term, type or compact IRI that is used outside any context; "" if there is none."""
     waiting = [value]
@@ -237,13 +234,11 @@ def find_undefined_name(value: Json) -> str:
         if isinstance(item, list):
             waiting.extend(reversed(item))
         elif isinstance(item, dict) and "@context" not in item:
-            for name in (*item, *_strings(item.get("@type"))):
-                prefix, colon, rest = name.partition(":")
-                if name[:1] != "@" and (not colon or (prefix in PREFIXES and not rest.startswith("//"))):
+            types = item.get("@type")
+            strings = [it for it in (types if isinstance(types, list) else [types]) if isinstance(it, str)]
+            for name in (*item, *strings):
+                prefix, _ = split_curie(name) or ("", "")
+                if name[:1] != "@" and (":" not in name or prefix in PREFIXES):
                     return f'"{name}"'
             waiting.extend(reversed([inner for name, inner in item.items() if name not in _KEYWORDS_WITHOUT_OBJECTS]))
     return ""
-
-
-def _strings(value: Json) -> list[str]:
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]

@@ -155,7 +155,7 @@ class TermDefiner:
         protected = parse_protected(value, self.local.get("@protected") is True, is_1_1=is_1_1)
         type_mapping = self._parse_type(value["@type"]) if "@type" in value else None
         if "@reverse" in value:
-            return self._make_reverse_definition(value, protected=protected, type_mapping=type_mapping)
+            return self._make_reverse(value, protected=protected, type_mapping=type_mapping)
         mapping = self._parse_iri_mapping(term, value, simple=simple)
         if mapping is None:
             return None
@@ -200,9 +200,7 @@ class TermDefiner:
         require(expanded in allowed or is_absolute(expanded), ErrorCode.INVALID_TYPE_MAPPING, given)
         return expanded
 
-    def _make_reverse_definition(
-        self, value: Node, *, protected: bool, type_mapping: str | None
-    ) -> TermDefinition | None:
+    def _make_reverse(self, value: Node, *, protected: bool, type_mapping: str | None) -> TermDefinition | None:
         """Return the definition of a reverse property (step 13); None if it must be ignored."""
         is_alone = "@id" not in value and "@nest" not in value
         require(is_alone, ErrorCode.INVALID_REVERSE_PROPERTY, "@id or @nest beside @reverse")

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from motherlode.model import Extraction
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.microdata.generator import StatementGenerator
-from motherlode.transform.microdata.item_properties import DEFAULT_VOCABULARIES, Vocabularies
+from motherlode.transform.microdata.generator import DEFAULT_VOCABULARIES, StatementGenerator, Vocabularies
 from motherlode.www.document import Document
 
 __all__ = ["extract"]

@@ -13,16 +13,8 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from motherlode.model import ContentKind
-from motherlode.transform.microformats import value_parsing
-from motherlode.transform.microformats.class_names import (
-    NO_NAMES,
-    PLAIN_TYPES,
-    ClassicFormat,
-    ClassNames,
-    classic_types,
-    combine_formats,
-    parse_class,
-)
+from motherlode.transform.microformats import class_names, value_parsing
+from motherlode.transform.microformats.class_names import NO_NAMES, ClassicFormat, ClassNames
 from motherlode.transform.microformats.dates import find_date, read_time
 from motherlode.transform.microformats.value_parsing import Image, Item, Piece, PropertyElement, Value
 from motherlode.www.document import Document
@@ -141,7 +133,12 @@ MAX_INCLUDE_DEPTH = 4
 
 def _is_bare(item: Item) -> bool:
     """Whether a classic geo or adr has text only, such as "51.5;-0.1"."""
-    return item.is_classic and not item.properties and not item.has_nested and PLAIN_TYPES.issuperset(item.types)
+    return (
+        item.is_classic
+        and not item.properties
+        and not item.has_nested
+        and class_names.PLAIN_TYPES.issuperset(item.types)
+    )
 
 
 class ItemWalker:
@@ -222,7 +219,7 @@ class ItemWalker:
             alt = attributes["alt"] or "" if "alt" in attributes else None
             self._pieces.append(Image(alt, None if src is None else value_parsing.resolve(self._base, src)))
         written = attributes.get("class")
-        names = parse_class(written) if written else NO_NAMES
+        names = class_names.parse_class(written) if written else NO_NAMES
         matters = names is not NO_NAMES and self._matters(names)
         language = own_language(attributes, is_xml=self._is_xml)
         if not matters and "rel" not in attributes and language is None:
@@ -295,14 +292,14 @@ class ItemWalker:
             self.limits.add(f"items nested more than {MAX_DEPTH} deep were left out")
             return
         attributes = opened.attributes
-        types = roots or classic_types(classic_roots)
+        types = roots or class_names.classic_types(classic_roots)
         item = Item(key=opened.key, types=types, is_classic=not roots, id=attributes.get("id") or "")
         if self._contexts:
             self._contexts[-1].item.has_nested = True
         opened.item = item
         classic = None
         if not roots:
-            classic = combine_formats(classic_roots)
+            classic = class_names.combine_formats(classic_roots)
             references = attributes.get("itemref") or (attributes.get("headers") or "")
             opened.includes = tuple(references.split())
         self._contexts.append(ItemContext(item=item, classic=classic, depth=depth))

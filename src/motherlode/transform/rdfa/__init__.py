@@ -3,7 +3,7 @@
 A document becomes a sparse tree of the elements that can take part in statements (`sparse_tree`). The
 processing rules (`rdfa_processor`) visit each element once, parents before children and without recursion, with an
 evaluation context per element (`evaluation_context`, `curies`). Patterns are copied afterwards (`copy_patterns`).
-Errors and warnings of the rules form the processor graph (`processor_graph`).
+Errors and warnings of the rules form the processor graph (`curies`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
+from motherlode.transform.rdfa.curies import ProcessorGraph, ProcessorMessage
 from motherlode.transform.rdfa.rdfa_processor import MAX_STATEMENTS, RdfaProcessor, copy_patterns
 from motherlode.transform.rdfa.sparse_tree import MARKS, RdfaTree, build_html_tree, build_xml_tree
 from motherlode.transform.source_locations import locate_problems

@@ -13,16 +13,9 @@ from msgspec.structs import replace
 from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE, literal
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.curies import INITIAL_TOKENS, CurieResolver, apply_declarations
-from motherlode.transform.rdfa.evaluation_context import (
-    PREFIXES,
-    TERMS,
-    XHV,
-    EvaluationContext,
-    IncompleteTriple,
-    ListMapping,
-)
-from motherlode.transform.rdfa.processor_graph import ProcessorGraph
+from motherlode.transform.rdfa import evaluation_context
+from motherlode.transform.rdfa.curies import INITIAL_TOKENS, CurieResolver, ProcessorGraph, apply_declarations
+from motherlode.transform.rdfa.evaluation_context import EvaluationContext, IncompleteTriple, ListMapping
 from motherlode.transform.rdfa.sparse_tree import ACTIVE, SCOPING, RdfaElement, RdfaTree
 from motherlode.www.html_ancestors import time_datatype
 from motherlode.www.html_limits import TextBudget
@@ -43,13 +36,8 @@ class RdfaValues:
         self._resolver = resolver
         self.budget = budget
 
-    def read_value(
-        self, element: RdfaElement, context: EvaluationContext, *, typed: str | None, related: bool
-    ) -> str | None:
-        """Return the object of a property, or None if it has none.
-
-        `typed` is the element's typed resource; `related` says whether the element has `rel` or `rev`.
-        """
+    def read_value(self, element: RdfaElement, context: EvaluationContext, local: _LocalValues | None) -> str | None:
+        """Return the object of a property, or None if it has none. `local` is None for an element without a type."""
         attributes = element.attributes
         content = attributes.get("content")
         if content is not None and "datatype" not in attributes:
@@ -60,12 +48,12 @@ class RdfaValues:
         if time is not None:
             datatype = time_datatype(time)
             return literal(time, datatype=datatype) if datatype else literal(time, language=context.language)
-        if not related:
+        if local is None or not local.is_related:
             resource = self.read_object(element, context)
             if resource is not None:
                 return resource
-            if typed is not None and "about" not in attributes:
-                return typed
+            if local is not None and local.typed is not None and "about" not in attributes:
+                return local.typed
         text = self._read_text(element)
         return None if text is None else literal(text, language=context.language)
 
@@ -74,7 +62,7 @@ class RdfaValues:
         attributes = element.attributes
         content = attributes.get("content")
         if "datatype" in attributes or "datetime" in attributes or element.tag == "time":
-            return self.read_value(element, context, typed=None, related=False)
+            return self.read_value(element, context, None)
         text = self._read_text(element) if content is None else content
         return None if text is None else literal(text, language=context.language)
 
@@ -143,9 +131,9 @@ class _LocalValues(msgspec.Struct, kw_only=True):
 
     lists: ListMapping
     """The local list mapping."""
-    rel: list[str] | None
+    rel: list[str] | None = None
     """The predicates of `rel`; None if the attribute is missing or ignored."""
-    rev: list[str] | None
+    rev: list[str] | None = None
     subject: str | None = None
     """The new subject."""
     object: str | None = None
@@ -156,6 +144,10 @@ class _LocalValues(msgspec.Struct, kw_only=True):
     """The element makes no statement and passes its context on unchanged."""
     incomplete: tuple[IncompleteTriple, ...] = ()
     """The incomplete triples for the descendants."""
+
+    @property
+    def is_related(self) -> bool:
+        return self.rel is not None or self.rev is not None
 
 
 class RdfaProcessor:
@@ -185,8 +177,8 @@ class RdfaProcessor:
             subject=base,
             object=base,
             lists=self._new_list_mapping(base),
-            prefixes=PREFIXES,
-            tokens=INITIAL_TOKENS if self._host.terms is TERMS else {},
+            prefixes=evaluation_context.PREFIXES,
+            tokens=INITIAL_TOKENS if self._host.terms is evaluation_context.TERMS else {},
         )
         contexts: list[EvaluationContext] = []
         for position, element in enumerate(self._tree.elements):
@@ -212,18 +204,17 @@ class RdfaProcessor:
             self._add_roles(element, context)
         if ACTIVE.isdisjoint(attributes) and (element.parent != -1 or context.base is inherited.base):
             return context
-        rel, rev = self._read_relations(element, context)
-        local = _LocalValues(lists=context.lists, rel=rel, rev=rev)
-        if rel is None and rev is None:
-            self._establish_subject(element, context, local)
+        local = self._read_relations(element, context)
+        if local.is_related:
+            self._establish_related(element, context, local)
         else:
-            self._establish_subject_and_object(element, context, local)
+            self._establish_subject(element, context, local)
         if local.typed is not None:
             for type_ in self._resolver.resolve_types(attributes["typeof"], context):
                 self.statements.append((local.typed, RDF_TYPE, type_, ""))
         if local.subject is not None and local.subject != context.object:
             local.lists = self._new_list_mapping(local.subject)
-        if rel or rev:
+        if local.rel or local.rev:
             self._add_relations(element, local)
         if "property" in attributes:
             self._add_properties(element, context, local)
@@ -252,24 +243,23 @@ class RdfaProcessor:
         for predicate in predicates:
             self.statements.append((context.object, predicate, value, ""))
 
-    def _read_relations(
-        self, element: RdfaElement, context: EvaluationContext
-    ) -> tuple[list[str] | None, list[str] | None]:
-        """Return the predicates of rel and rev, each None if the attribute is missing or ignored.
+    def _read_relations(self, element: RdfaElement, context: EvaluationContext) -> _LocalValues:
+        """Return local values with the predicates of rel and rev.
 
         If the element has a property too, only values with a colon count (HTML+RDFa 1.1, section 3.1, rule 7).
         """
+        local = _LocalValues(lists=context.lists)
         attributes = element.attributes
         if "rel" not in attributes and "rev" not in attributes:
-            return None, None
+            return local
         only_curies = self._host.is_html5 and "property" in attributes
-        found: list[list[str] | None] = []
         for name in ("rel", "rev"):
             value = attributes.get(name)
             if value is not None and only_curies:
                 value = " ".join(word for word in value.split() if ":" in word) or None
-            found.append(None if value is None else self._resolver.resolve_predicates(value, context))
-        return found[0], found[1]
+            if value is not None:
+                setattr(local, name, self._resolver.resolve_predicates(value, context))
+        return local
 
     def _about(self, element: RdfaElement, context: EvaluationContext) -> str | None:
         value = element.attributes.get("about")
@@ -302,9 +292,7 @@ class RdfaProcessor:
         if "typeof" in attributes:
             local.typed = local.subject
 
-    def _establish_subject_and_object(
-        self, element: RdfaElement, context: EvaluationContext, local: _LocalValues
-    ) -> None:
+    def _establish_related(self, element: RdfaElement, context: EvaluationContext, local: _LocalValues) -> None:
         """Set the local values of an element with relations (step 6)."""
         about = self._about(element, context)
         if about is None and element.parent == -1:
@@ -340,8 +328,7 @@ class RdfaProcessor:
     def _add_properties(self, element: RdfaElement, context: EvaluationContext, local: _LocalValues) -> None:
         """Add the statements of the property attribute (step 11)."""
         predicates = self._resolver.resolve_predicates(element.attributes["property"], context)
-        is_related = local.rel is not None or local.rev is not None
-        value = self.values.read_value(element, context, typed=local.typed, related=is_related) if predicates else None
+        value = self.values.read_value(element, context, local) if predicates else None
         if value is None:
             return
         for predicate in predicates[: self.values.budget.affordable(value, len(predicates))]:
@@ -387,10 +374,12 @@ class RdfaProcessor:
         for word in element.attributes["role"].split():
             is_term = ":" not in word
             role = (
-                self._graph.record_term(check(XHV + word)) if is_term else self._resolver.resolve_token(word, context)
+                self._graph.record_term(check(evaluation_context.XHV + word))
+                if is_term
+                else self._resolver.resolve_token(word, context)
             )
             if role is not None:
-                self.statements.append((subject, f"<{XHV}role>", role, ""))
+                self.statements.append((subject, f"<{evaluation_context.XHV}role>", role, ""))
 
 
 # Property copying (HTML+RDFa 1.1, section 3.5)

@@ -17,13 +17,8 @@ from lxml import etree
 from selectolax.lexbor import LexborNode
 
 from motherlode.model import ContentKind
+from motherlode.transform.rdfa import xml_fragments
 from motherlode.transform.rdfa.evaluation_context import HTML, XHTML1, XHTML5, XML, HostLanguage
-from motherlode.transform.rdfa.xml_fragments import (
-    XML_ATTRIBUTES,
-    read_xml_text,
-    serialize_fragment,
-    serialize_xml_content,
-)
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import resolve_and_check, without_fragment
@@ -91,7 +86,9 @@ _ANY_RELATION = "[property], [typeof], [rev], [vocab], [rel]"
 _ANY_RESOURCE = f"{_ANY_RELATION}, [role], [about], [resource], [href], [src]"
 _NO_NAMESPACES: Mapping[str, str] = {}
 _HTML_READER = TreeReader(
-    read_text=LexborNode.text, read_html=lambda node: node.inner_html or "", read_markup=serialize_fragment
+    read_text=LexborNode.text,
+    read_html=lambda node: node.inner_html or "",
+    read_markup=xml_fragments.serialize_fragment,
 )
 
 
@@ -205,9 +202,9 @@ class _TreeBuilder:
 
 _XHTML = f"{{{XHTML_NAMESPACE}}}"
 _XML_READER = TreeReader(
-    read_text=read_xml_text,
-    read_html=lambda node: serialize_xml_content(node, {}),
-    read_markup=serialize_xml_content,
+    read_text=xml_fragments.read_xml_text,
+    read_html=lambda node: xml_fragments.serialize_xml_content(node, {}),
+    read_markup=xml_fragments.serialize_xml_content,
 )
 
 
@@ -253,4 +250,4 @@ def _find_elements(root: Any) -> list[RdfaElement]:
 def _read_attributes(item: Any) -> Mapping[str, str]:
     if not isinstance(item.tag, str):  # an unresolved entity
         return {}
-    return {XML_ATTRIBUTES.get(name, name): value for name, value in item.attrib.items()}
+    return {xml_fragments.XML_ATTRIBUTES.get(name, name): value for name, value in item.attrib.items()}

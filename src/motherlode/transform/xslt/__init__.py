@@ -16,9 +16,4 @@ if TYPE_CHECKING:
 
 __all__ = ["builtin", "extract", "fault_in", "wants"]
 
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "stylesheets": ["builtin", "extract", "fault_in", "wants"],
-    },
-)
+__getattr__ = lazy_exports(__name__, {"stylesheets": ["builtin", "extract", "fault_in", "wants"]})
