@@ -9,9 +9,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import pyoxigraph as ox
 import typer
@@ -22,14 +23,10 @@ from motherlode.cli.options import Allow, argument, flag, option
 from motherlode.cli.terminal import FAILED, replace_controls, say, stop
 from motherlode.crawler import JobError
 from motherlode.crawler.config.values import format_count, parse_size, parse_time
-from motherlode.crawler.single_page import DocumentPart, InputLimits, InputSource, read_source
+from motherlode.crawler.single_page import DocumentPart, InputLimits, InputSource, PageFetcher, read_source
 from motherlode.model import ContentKind, Problem, Statement, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES, iri
 from motherlode.www.media_types import MEDIA, by_media_type, essence, fits
-
-if TYPE_CHECKING:
-    from motherlode.crawler.single_page import PageFetcher
-
 
 SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 
@@ -209,30 +206,24 @@ class _Network:
         self._delay = delay
         self._max_bytes = max_bytes
         self._runner = asyncio.Runner()
-        self._fetcher: PageFetcher | None = None
 
     def page(self, url: str, *, base: str | None, media_type: str) -> InputSource:
-        return self._runner.run(self._open().page(url, base=base, media_type=media_type))
+        return self._runner.run(self._fetcher.page(url, base=base, media_type=media_type))
 
     def contexts(self, urls: Sequence[str]) -> dict[str, bytes]:
-        return self._runner.run(self._open().contexts(urls))
+        return self._runner.run(self._fetcher.contexts(urls))
 
     def close(self) -> None:
-        if self._fetcher is not None:
+        if "_fetcher" in self.__dict__:
             self._runner.run(self._fetcher.close())
         self._runner.close()
 
-    def _open(self) -> PageFetcher:
-        from motherlode.crawler.single_page import PageFetcher
-
-        if self._fetcher is None:
-            try:
-                self._fetcher = PageFetcher(
-                    allow=self._allow, delay=self._delay, tell_wait=_say_wait, max_bytes=self._max_bytes
-                )
-            except ValueError as error:
-                stop(str(error))
-        return self._fetcher
+    @cached_property
+    def _fetcher(self) -> PageFetcher:
+        try:
+            return PageFetcher(allow=self._allow, delay=self._delay, tell_wait=_say_wait, max_bytes=self._max_bytes)
+        except ValueError as error:
+            stop(str(error))
 
 
 def _open_source(source: str, *, base: str | None, media_type: str, network: _Network) -> InputSource:

@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import msgspec
@@ -21,7 +22,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from motherlode.cluster.checkpoint_storage import CheckpointStorage
 from motherlode.cluster.coordinator import Coordinator
-from motherlode.cluster.shard import Shard, ShardResult, ShardSpec
+from motherlode.cluster.shard import CoordinatorClient, Shard, ShardResult, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport, Traffic
 from motherlode.crawler import Counters, CrawlFolder, Job
 from motherlode.crawler.stats.counters import sum_of
@@ -73,7 +74,8 @@ class ShardActor:
             except RayActorError:  # the peer died or is being restarted
                 return False
 
-        return await self._shard.run(_CoordinatorHandle(coordinator), send)
+        client = SimpleNamespace(join=coordinator.join.remote, report=coordinator.report.remote)
+        return await self._shard.run(cast(CoordinatorClient, client), send)
 
     async def deliver(self, batch: bytes) -> bool:
         return await self._shard.deliver(batch)
@@ -87,19 +89,6 @@ class ShardActor:
 
     async def process_id(self) -> int:
         return os.getpid()
-
-
-class _CoordinatorHandle:
-    """The coordinator's Ray handle with the interface of `CoordinatorClient`."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    async def join(self, shard: int, totals: bytes) -> int:
-        return cast(int, await self._handle.join.remote(shard, totals))
-
-    async def report(self, report: ShardReport) -> Orders:
-        return cast(Orders, await self._handle.report.remote(report))
 
 
 # ── Driver ───────────────────────────────────────────────────────────────────────────────────────────
@@ -146,7 +135,6 @@ class ShardedCrawl:
             self._coordinator.stop.remote()
 
     async def process_ids(self) -> list[int]:
-        """Return the process ids of the shards."""
         found: list[int] = await asyncio.gather(*(shard.process_id.remote() for shard in self._shards))
         return found
 

@@ -82,7 +82,6 @@ def pack(pages: Sequence[PageLinks]) -> bytes:
 
 
 def unpack(batch: bytes) -> list[PageLinks]:
-    """Return the pages of a compressed batch."""
     return _decode_pages(zstandard.decompress(batch, max_output_size=_MAX_BATCH_BYTES))
 
 

@@ -360,7 +360,6 @@ class Admission:
         return self._host_queue.remove_waiting(host_of(entry.url), arm), entry
 
     def refuse(self, entry: Entry, reason: str) -> None:
-        """Refuse a URL that was taken."""
         self.revisits_left -= entry.is_revisit
         self.refused[reason] += 1
         self._storage.finish(entry, UrlState.REFUSED, reason)

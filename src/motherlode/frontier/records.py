@@ -375,7 +375,6 @@ class ReadyTimes:
         heapq.heapify(self._heap)
 
     def push(self, ready_at: float, host: str) -> None:
-        """Add a host with its time."""
         heapq.heappush(self._heap, (ready_at, host))
 
     def due(self, now: float, *, most: int | None = None) -> list[str]:
@@ -386,7 +385,6 @@ class ReadyTimes:
         return found
 
     def next_time(self) -> float | None:
-        """Return the earliest time; None if there is none."""
         return self._heap[0][0] if self._heap else None
 
     def turn_back(self, seconds: float) -> None:

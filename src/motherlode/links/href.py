@@ -118,7 +118,9 @@ class HrefResolver:
     def _resolve_from_folder(self, reference: str) -> str | None:
         """Convert to a reference from the root if that is simple, because the pages of a site share those."""
         if not self._folders:
-            self._folders[""] = self._plain_folder()
+            path = _folder(self._base)[len(self._root) - 1 :]
+            is_plain = self._canonical_root and is_plain_path(path) and len(path) < _LONG_PATH_CHARACTERS
+            self._folders[""] = path if is_plain else ""  # only if it is canonical as written
         steps = _STEPS_UP.match(reference) if self._folders[""] and ":" not in reference else None
         if steps is None:
             return _cached_page_at(_folder(self._base), reference, self._kept)
@@ -128,11 +130,6 @@ class HrefResolver:
             steps_up = len(up) // 3  # at most to the root
             folder = self._folders[up] = self._folders[""].rsplit("/", steps_up + 1)[0] + "/"
         return self.page(folder + reference[steps.end() :])
-
-    def _plain_folder(self) -> str:
-        """Return the path of the base's folder, or "" if it is not canonical as written."""
-        path = _folder(self._base)[len(self._root) - 1 :]
-        return path if self._canonical_root and is_plain_path(path) and len(path) < _LONG_PATH_CHARACTERS else ""
 
 
 def _folder(base: str) -> str:

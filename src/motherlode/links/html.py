@@ -10,7 +10,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from msgspec.structs import replace
 from selectolax.lexbor import LexborNode
@@ -38,14 +38,14 @@ def encode_query(codec: str, reference: str) -> str:
     >>> encode_query("cp1251", "/путь?q=да,я#я"), encode_query("cp1252", "?q=да")
     ('/путь?q=%E4%E0,%FF#я', '?q=%26%231076%3B%26%231072%3B')
     """
+
+    def encode(match: re.Match[str]) -> str:
+        written = match[0].encode(codec, _ERROR_HANDLER)
+        return _NOT_IN_QUERIES.sub(lambda byte: b"%%%02X" % ord(byte[0]), written).decode("ascii")
+
     before, hash_sign, fragment = reference.partition("#")
     path, mark, query = before.partition("?")
-    return path + mark + _NON_ASCII.sub(partial(_encode_query_part, codec), query) + hash_sign + fragment
-
-
-def _encode_query_part(codec: str, match: re.Match[str]) -> str:
-    written = match[0].encode(codec, _ERROR_HANDLER)
-    return _NOT_IN_QUERIES.sub(lambda byte: b"%%%02X" % ord(byte[0]), written).decode("ascii")
+    return path + mark + _NON_ASCII.sub(encode, query) + hash_sign + fragment
 
 
 def _escape_missing_character(error: UnicodeError) -> tuple[str, int]:

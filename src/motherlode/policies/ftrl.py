@@ -75,12 +75,7 @@ def z_increment(
 
 @dataclass(frozen=True, slots=True)
 class FeatureRows:
-    """Binary rows in one array: row i is `indices[starts[i]:starts[i + 1]]`, without duplicates.
-
-    >>> rows = FeatureRows.of([[3, 1], [], [7]])
-    >>> len(rows), [row.tolist() for row in rows]
-    (3, [[3, 1], [], [7]])
-    """
+    """Binary rows in one array: row i is `indices[starts[i]:starts[i + 1]]`, without duplicates."""
 
     indices: Indices
     starts: Indices
@@ -104,11 +99,7 @@ class FeatureRows:
 
 
 class Hasher:
-    """Maps names to indices below `size`. The seed decides which names collide.
-
-    >>> len(Hasher(size=1000, seed=7).row(["host=a.example", "path=x", "path=x"]))
-    2
-    """
+    """Maps names to indices below `size`. The seed decides which names collide."""
 
     def __init__(self, size: int = 1 << 20, seed: int = 0) -> None:
         if size < 1:

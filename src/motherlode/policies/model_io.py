@@ -1,12 +1,8 @@
 """Model files: what a policy has learned, with a description of its origin, as bytes.
 
-A model is the state of a policy (its `dump`) behind a header: format version, name of the policy, target and reward
-that it learned from, date, and the number of requests and relevant pages that it learned from. A crawl starts from a
-model by merging the model into a new policy. Several models are merged by addition, because most policies keep only
-sums: FTRL's z and n, counts of classes and tokens, tries and rewards of arms. (The sums of two FTRL learners that
-started empty may be added; McMahan et al. 2013.)
-
-A model that does not fit is refused with the reason: another policy, another format version, another target.
+A crawl starts from a model by merging the model into a new policy. Several models are merged by addition, because most
+policies keep only sums: FTRL's z and n, counts of classes and tokens, tries and rewards of arms. A model that does not
+fit is refused with the reason: another policy, another format version, another target.
 """
 
 from __future__ import annotations
@@ -63,12 +59,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def random_state(random: Random) -> bytes:
-    """Serialize the state of a random generator.
-
-    >>> one, other = Random(1), Random(2)
-    >>> set_random_state(other, random_state(one)); one.random() == other.random()
-    True
-    """
+    """Serialize the state of a random generator."""
     return array("I", random.getstate()[1]).tobytes()
 
 
@@ -80,11 +71,7 @@ def set_random_state(random: Random, state: bytes) -> None:
 
 
 def to_bytes(model: Model) -> bytes:
-    """Serialize a model.
-
-    >>> from_bytes(to_bytes(Model(policy="bfs", target="any"))).policy
-    'bfs'
-    """
+    """Serialize a model."""
     return _MAGIC + f"{FORMAT}\n".encode() + msgspec.msgpack.encode(model)
 
 

@@ -123,12 +123,6 @@ class WaitRule:
 
     The policy calls `_on_ready` and `_on_snoozed` for each arm that becomes ready or snoozed, and `_pick_or_wait` with
     the arm that it would pick.
-
-    >>> rule = WaitRule()
-    >>> rule.wait_threshold = 0.5
-    >>> rule._on_snoozed("good.example", "an arm", 0.9)
-    >>> rule._pick_or_wait("another", 0.2), rule.awaited, rule._pick_or_wait("another", 0.6)
-    (None, 'good.example', 'another')
     """
 
     def __init__(self) -> None:

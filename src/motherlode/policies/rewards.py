@@ -32,13 +32,7 @@ _PROBES = 4
 
 
 class SeenStatements:
-    """Counts the new statements of a page and remembers them.
-
-    >>> seen = SeenStatements()
-    >>> page = np.array([3, 2**40, 2**63], dtype="<u8").tobytes()
-    >>> seen.count_new(page), seen.count_new(page)
-    (3, 0)
-    """
+    """Counts the new statements of a page and remembers them."""
 
     def __init__(self, bits: int = _BITS) -> None:
         self._bits = bits

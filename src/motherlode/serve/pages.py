@@ -74,18 +74,16 @@ templates.globals.update(own_url=own_url, entity_url=entity_url)
 
 
 def render(template: str, **values: Any) -> str:
-    """Return a page."""
     return templates.get_template(template).render(values)
 
 
 def render_error(title: str, message: str) -> str:
-    """Return a page with an error message."""
     return render("error.html", title=title, message=message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlState:
-    """What the overview shows of a crawl."""
+    """The state of a crawl that the overview shows."""
 
     report: CrawlReport
     is_running: bool

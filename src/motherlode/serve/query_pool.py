@@ -306,7 +306,7 @@ class QueryRows:
 
 
 async def select(pool: QueryPool, sparql: str, *, seconds: float, max_bytes: int = MAX_PAGE_RESULT_BYTES) -> QueryRows:
-    """Execute a query and read its whole result. QueryFailure if there is none."""
+    """Execute a query and read its whole result. QueryFailure if the query fails."""
     worker_query = QueryRequest(sparql=sparql, results="application/sparql-results+json", max_bytes=max_bytes)
     async with pool.ask(worker_query, seconds=seconds) as result:
         return parse_results(await result.read())

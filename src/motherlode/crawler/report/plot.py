@@ -138,7 +138,7 @@ class _Frame:
         return self.bottom - (self.bottom - self.top) * (value - self.y_min) / (self.y_max - self.y_min)
 
     def path(self, points: Sequence[tuple[int, int]]) -> str:
-        """Return the points as the path data of a line, or "" if there are none."""
+        """Return the points as the path data of a line, or "" if the list is empty."""
         return "M" * bool(points) + "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
 
 

@@ -17,7 +17,7 @@ from motherlode.frontier import is_revisit_arm
 from motherlode.model import FailureKind, Visit
 
 BEING_READ, BEING_FETCHED = "being read", "being fetched"
-"""What the crawl did with a page when it reached its time limit."""
+"""The last steps of pages that were in flight when the crawl reached its time limit."""
 
 
 class Counters(msgspec.Struct, kw_only=True):

@@ -50,7 +50,7 @@ class SortedRun:
     _tail_bytes: int
 
     def find(self, head: int) -> int | None:
-        """Return the index of the first record with this head; None if there is none."""
+        """Return the index of the first record with this head; None if no record has it."""
         index = bisect_left(self.heads, head)
         return index if index < len(self.heads) and self.heads[index] == head else None
 
@@ -95,7 +95,6 @@ class SortedRuns:
         return found
 
     def all(self, txn: lmdb.Transaction) -> Iterator[SortedRun]:
-        """Yield all runs."""
         for partition in range(PARTITIONS):
             yield from self.of(txn, partition)
 

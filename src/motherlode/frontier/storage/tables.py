@@ -64,7 +64,7 @@ def resident_bytes() -> int:
 
 
 def _mapped_range(path: Path) -> tuple[int, int] | None:
-    """Return start and length of the read-only mapping of a file; None if there is none."""
+    """Return start and length of the read-only mapping of a file; None if the file is not mapped."""
     with suppress(OSError):
         name = str(path.resolve())
         for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape").splitlines():
@@ -169,7 +169,6 @@ class LmdbTables:
             yield bytes(value)
 
     def newest_visits(self) -> Iterator[bytes]:
-        """Yield the visits, newest first."""
         for _, value in self._txn.cursor(db=self._visits).iterprev():
             yield bytes(value)
 
@@ -177,15 +176,18 @@ class LmdbTables:
         self._txn.put(key.encode(), wrap(key, value), db=self._notes)
 
     def note(self, key: str) -> bytes | None:
-        value = self._txn.get(key.encode(), db=self._notes)
-        return None if value is None else unwrap(key, bytes(value))
+        value = self._get(key.encode(), self._notes)
+        return None if value is None else unwrap(key, value)
+
+    def _get(self, key: bytes, table: Any) -> bytes | None:
+        value = self._txn.get(key, db=table)
+        return None if value is None else bytes(value)
 
     def put_page(self, url: str, record: bytes) -> None:
         self._txn.put(xxhash.xxh3_128_digest(url.encode()), record, db=self._pages)
 
     def page(self, url: str) -> bytes | None:
-        value = self._txn.get(xxhash.xxh3_128_digest(url.encode()), db=self._pages)
-        return None if value is None else bytes(value)
+        return self._get(xxhash.xxh3_128_digest(url.encode()), self._pages)
 
     def pages(self) -> Iterator[bytes]:
         for _, value in self._txn.cursor(db=self._pages):
@@ -198,8 +200,7 @@ class LmdbTables:
         self._txn.delete(NUMBER_KEY.pack(number), db=self._batches)
 
     def batch(self, number: int) -> bytes | None:
-        value = self._txn.get(NUMBER_KEY.pack(number), db=self._batches)
-        return None if value is None else bytes(value)
+        return self._get(NUMBER_KEY.pack(number), self._batches)
 
     def batches(self) -> Iterator[tuple[int, bytes]]:
         for key, value in self._txn.cursor(db=self._batches):
@@ -219,7 +220,6 @@ class LmdbTables:
         self._txn = self._env.begin(write=not self._read_only, buffers=True)
 
     def close(self) -> None:
-        """Close the file without a commit."""
         self._txn.abort()
         self._env.close()
 

@@ -77,18 +77,12 @@ def fold(text: str) -> str:
     return text if text.isascii() else text.translate(_LETTERS)
 
 
-def find_matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]:
-    """Return start, end and word of each match in a text. Words also match as prefixes of longer words."""
+def find_matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int]]:
+    """Return start and end of each match in a text. Words also match as prefixes of longer words."""
     exact = frozenset(wanted)
     stems = tuple(word for word in exact if len(word) >= 3)
-    found = []
-    for match in _WORD.finditer(text):
-        word = fold(match[0])
-        if word in exact:
-            found.append((match.start(), match.end(), word))
-        elif stems and word.startswith(stems):
-            found.append((match.start(), match.end(), next(stem for stem in stems if word.startswith(stem))))
-    return found
+    words = ((match.span(), fold(match[0])) for match in _WORD.finditer(text))
+    return [span for span, word in words if word in exact or word.startswith(stems)]
 
 
 def best_text(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
@@ -144,7 +138,7 @@ def make_snippet(text: str, wanted: Sequence[str]) -> Snippet:
         end = max(text.rfind(" ", start, end), found[0][1] if found else start + _SNIPPET_CHARACTERS // 2)
     before, after = "… " if start or cut_before else "", " …" if end < len(text) or cut_after else ""
     shift = len(before) - start
-    marks = tuple((begin + shift, stop + shift) for begin, stop, _ in found if start <= begin and stop <= end)
+    marks = tuple((begin + shift, stop + shift) for begin, stop in found if start <= begin and stop <= end)
     return Snippet(before + text[start:end] + after, marks)
 
 

@@ -189,8 +189,7 @@ def _parse_pattern(
         if index < len(inside) and inside[index].kind is TokenKind.LANGUAGE:
             index += 1
     if not pattern.subject or not pattern.words:
-        start = found[position].start if position < len(found) else len(sparql)
-        raise error_at(sparql, start, "this search has no words", hint=_SEARCH_SYNTAX)
+        raise error_at(sparql, found[position].start, "this search has no words", hint=_SEARCH_SYNTAX)
     return pattern, end
 
 

@@ -336,18 +336,15 @@ class HostBandit:
         classifier = self._online_classifier()
         now = None if classifier is None else float(classifier.scores([rating.policy_state])[0])
         function = self.function
-        by = [
-            name
-            for name, counts in (("its record", function.uses_record), ("its best page", function.uses_best_score))
-            if counts
-        ]
+        factors = {"its record": function.uses_record, "its best page": function.uses_best_score}
         value = self.value_now(rating.arm)
         notes = {
             "the classifier is trained once and has no weights to show": classifier is None,
             "no page of its host is ready, so the host has no value now": value is None,
         }
         return Explanation(
-            says=f"The host with the highest value is fetched from next. The value depends on {' and '.join(by)}"
+            says=f"The host with the highest value is fetched from next. The value depends on "
+            f"{' and '.join(name for name, is_used in factors.items() if is_used)}"
             f"{' (sampled at each pick)' if function.is_sampled else ''}. With a probability of "
             f"{self.exploration_now():.3f} a random host is taken. In the host, the page with the highest rating of "
             "the classifier goes first.",

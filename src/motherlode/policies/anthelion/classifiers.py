@@ -48,14 +48,7 @@ class Smoothing(Enum):
 
 
 class NaiveBayes:
-    """Counts of features by class: 0 for other pages, 1 for relevant pages.
-
-    >>> recipe, imprint = array("H", [3, 5]), array("H", [3, 8])
-    >>> model = NaiveBayes()
-    >>> model.learn(recipe, relevant=True); model.learn(imprint, relevant=False)
-    >>> [round(score, 2) for score in model.scores([recipe.tobytes(), imprint.tobytes(), b""])]
-    [0.91, 0.09, 0.5]
-    """
+    """Counts of features by class: 0 for other pages, 1 for relevant pages."""
 
     def __init__(self, size: int = SIZE, smoothing: Smoothing = Smoothing.BY_FREQUENCY) -> None:
         self._smoothing = smoothing
@@ -262,11 +255,7 @@ class Leaf:
 
 
 def entropy(counts: Floats) -> Floats:
-    """Return the entropy of each column of counts, in bits.
-
-    >>> entropy(np.array([[1.0, 4.0], [1.0, 0.0]])).tolist()
-    [1.0, 0.0]
-    """
+    """Return the entropy of each column of counts, in bits."""
     shares = counts / np.maximum(counts.sum(axis=0), 1)
     terms: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=0)
     return np.abs(terms)  # avoids -0.0
@@ -289,14 +278,7 @@ class Split(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HoeffdingTree:
-    """The tree. Nodes are numbered; 0 is the root.
-
-    >>> model = HoeffdingTree()
-    >>> for _ in range(300):
-    ...     model.learn(array("H", [3, 5]), relevant=True); model.learn(array("H", [4, 5]), relevant=False)
-    >>> [round(score, 2) for score in model.scores([array("H", [3]).tobytes(), array("H", [4]).tobytes()])]
-    [1.0, 0.0]
-    """
+    """The tree. Nodes are numbered; 0 is the root."""
 
     def __init__(self) -> None:
         self._nodes: list[Leaf | Split] = [Leaf()]

@@ -102,8 +102,8 @@ class Ldcoc:
         self._hasher = Hasher(self._learner.size, hash_seed)
         self._threshold = threshold
         self._sampled = sampled
-        self._shared: Ftrl | None = None
-        """The part of the learner's state that other shards have or have sent; None before the first exchange."""
+        self._shared = Ftrl(self._learner.size)
+        """The part of the learner's state that other shards have or have sent."""
         self._state = _State()
         self._ready = {suffix: ReadyArms() for suffix in ("", " sampled", " reserve")}
 
@@ -187,25 +187,16 @@ class Ldcoc:
         return positive.best() or sampled.best() or reserve.best()
 
     def delta(self) -> bytes:
-        known = (self._shared or self._copy(None)).dump()
-        now = self._learner.dump()
-        if now == known:
+        shared, now = self._shared.dump(), self._learner.dump()
+        if now == shared:
             return b""
-        self._shared = self._copy(now)
-        return self._learner.since(known)
+        self._shared.load(now)
+        return self._learner.since(shared)
 
     def absorb(self, delta: bytes) -> None:
-        if not delta:
-            return
-        self._shared = self._shared or self._copy(None)
-        for learner in (self._learner, self._shared):
-            learner.merge(delta)
-
-    def _copy(self, state: bytes | None) -> Ftrl:
-        copy = Ftrl(self._learner.size)
-        if state is not None:
-            copy.load(state)
-        return copy
+        if delta:
+            self._learner.merge(delta)
+            self._shared.merge(delta)
 
     def merge(self, state: bytes) -> None:
         read = msgspec.msgpack.decode(state, type=_State)
@@ -254,7 +245,7 @@ class Ldcoc:
     def load(self, state: bytes) -> None:
         self._state = msgspec.msgpack.decode(state, type=_State)
         self._learner.load(self._state.learned)
-        self._shared = self._copy(self._state.learned)
+        self._shared.load(self._state.learned)
         set_random_state(self._random, self._state.random)
         self._state.learned = b""
 

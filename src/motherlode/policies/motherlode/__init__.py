@@ -2,12 +2,10 @@
 
 - *Arms* (`arm_key`). The links of a host are grouped by path pattern, extension, source and position in the page. The
   key of an arm contains everything that the policy uses, so waiting links cost the policy no memory.
-- *Probability* (`posterior`). For each arm: P(a request returns a page) · P(the page is relevant). An online logistic
-  regression predicts both from features of every host and of the one host. The results of the host, the arm and the hub
-  correct it as they grow. Links that fail are learned as fast as links that lead to relevant pages.
+- *Probability* (`posterior`). For each arm: P(a request returns a page) · P(the page is relevant), predicted from
+  features of links and hosts, and corrected by the results of the host, the arm and the hub as they grow.
 - *Value* (`motherlode_policy`). The value of an arm is the best rate of relevant pages per request of a plan that
-  begins with one of its links. It includes the links on the page, and the value of information about arms with few
-  tries. There is no other exploration and no randomness: the same crawl picks the same pages.
+  begins with one of its links. There is no randomness: the same crawl picks the same pages.
 - `config` has the parameters and the log-odds for links that announce the target, `explanation` the explanations for
   people.
 

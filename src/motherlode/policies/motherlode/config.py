@@ -93,12 +93,7 @@ class PolicyConfig:
 
 
 def target_priors(target: Target, log_odds: float) -> Mapping[str, float]:
-    """Return `log_odds` for each feature of links that announce a relevant page.
-
-    >>> from motherlode.policies.targets import target_from
-    >>> target_priors(target_from("rdf"), 1.0)["ext .ttl"], target_priors(target_from("any"), 1.0)
-    (1.0, {})
-    """
+    """Return `log_odds` for each feature of links that announce a relevant page."""
     if target.needs_statements or any(_accepts(target, ContentKind.HTML, syntax) for syntax in Syntax):
         return {}
     relevant = [

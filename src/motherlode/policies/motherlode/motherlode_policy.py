@@ -91,11 +91,6 @@ def information_gain(probability: float, tries: float, more: float) -> tuple[flo
     """Return the expected reward and requests of following up a relevant page with `more` links.
 
     `tries` says how much is known: a relevant page raises the probability of the next links by about 1 / (tries + 1).
-
-    >>> information_gain(0.5, tries=1.0, more=0.0)
-    (0.0, 0.0)
-    >>> information_gain(0.1, tries=1.0, more=20.0), information_gain(0.1, tries=99.0, more=20.0)
-    ((1.1, 2.0), (0.218, 2.0))
     """
     after = (probability * tries + 1.0) / (tries + 1.0)
     return probability * more * after, probability * more

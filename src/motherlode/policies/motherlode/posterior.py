@@ -69,11 +69,7 @@ class Tally(msgspec.Struct, gc=False):
             self.no += share
 
     def probability(self, prior: float, *, prior_tries: float) -> float:
-        """Return the probability that the next result is yes: the mean of the counts and `prior_tries` at the prior.
-
-        >>> Tally(yes=1.0, no=1.0).probability(0.2, prior_tries=1.0)
-        0.39999999999999997
-        """
+        """Return the probability that the next result is yes: the mean of the counts and `prior_tries` at the prior."""
         return (self.yes + prior_tries * prior) / (self.yes + self.no + prior_tries)
 
     def add(self, other: Tally) -> None:
@@ -104,9 +100,6 @@ class HostStatistics(msgspec.Struct, gc=False, rename=_HOST_NAMES):
         """Return how much better than its features predict a host is, as a difference of log-odds.
 
         The mean reward is smoothed by `prior_pages` pages with the predicted reward.
-
-        >>> HostStatistics(pages=1.0, reward=0.0, expected_reward=0.5).lift(1.0), HostStatistics().lift(1.0)
-        (-1.0986122886681098, 0.0)
         """
         if not prior_pages or not self.pages:
             return 0.0
@@ -158,15 +151,7 @@ class ArmStatistics(msgspec.Struct, gc=False, rename=_ARM_NAMES | {"total_weight
         self.new_links = {arm: links * factor for arm, links in self.new_links.items()}
 
     def links_per_page(self, *, empty_pages: float) -> dict[str, float]:
-        """Return the expected number of new links on the next page by arm, as if `empty_pages` more pages had none.
-
-        >>> statistics = ArmStatistics()
-        >>> for links in (4, 0):
-        ...     statistics.count(reward=0.0, retention=0.5)
-        ...     statistics.add_links({"list": links})
-        >>> statistics.links_per_page(empty_pages=0.0)
-        {'list': 1.3333333333333333}
-        """
+        """Return the expected number of new links on the next page by arm, as if `empty_pages` more pages had none."""
         pages = self.total_weight + empty_pages * self.weight
         return {arm: links / pages for arm, links in self.new_links.items()} if pages else {}
 
@@ -225,14 +210,7 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
         return sums
 
     def add(self, other: PolicyStatistics) -> None:
-        """Add what another crawl has learned.
-
-        >>> own, other = PolicyStatistics(), PolicyStatistics()
-        >>> own.arm("x").tries, other.arm("x").tries = 1, 2
-        >>> own.add(other)
-        >>> own.arm("x").tries
-        3
-        """
+        """Add what another crawl has learned."""
         for name, arm in other.arms.items():
             self.arm(name).add(arm)
         for name, arm in other.hub_arms.items():
