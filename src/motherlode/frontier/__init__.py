@@ -14,8 +14,8 @@ The life of a URL here:
 4. `end` ends the lease, exactly once. The table `leases.ENDINGS` says what follows for host and URL. After a failure
    the URL is tried again later, or has failed, as `leases.TREATMENTS` says.
 
-Of one registrable domain only some hosts are contacted before one gave a relevant page, and as many more for each
-that did; URLs of the others wait (`admission`).
+Only some hosts of a registrable domain are contacted before one of them has a relevant page. Each host with a relevant
+page allows as many more. URLs of the other hosts wait (`admission`).
 
 Guarantees:
 

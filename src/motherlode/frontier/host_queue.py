@@ -293,7 +293,7 @@ class HostQueue:
         return host.in_flight > 0 or host.asking or now < host.record.ready_at <= now + longest
 
     def next_time(self) -> float | None:
-        """Return the next time at which a host, a held page or an IP address becomes ready; None if there is none."""
+        """Return the next time at which a host, held page or IP address becomes ready; None if nothing is scheduled."""
         unseen = self._not_before if len(self._unseen_hosts) else None
         times = (unseen, self.ready_times.next_time(), self.held_times.next_time(), self._address_times.next_time())
         return min((time for time in times if time is not None), default=None)

@@ -345,7 +345,7 @@ class Prerequisites:
         return Lease(url=url, host=name, kind=kind, entry=entry, address=address, is_subrequest=is_subrequest)
 
     def next_held(self, now: float) -> tuple[Host, Entry] | None:
-        """Return a held page that may be requested now, or whose next prerequisite may; None if there is none."""
+        """Return a held page that may be requested now, or whose next prerequisite may; None if no page is held."""
         while names := self._host_queue.held_times.due(now, most=1):
             host = self._host_queue.hosts[names[0]]
             if host.held is None or host.asking:

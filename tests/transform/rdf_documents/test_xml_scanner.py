@@ -117,10 +117,10 @@ def test_open_elements_close_includes_descendants() -> None:
     assert elements.namespace(b"") == ""
 
 
-def test_start_tag_replace_attributes_rebuilds_markup() -> None:
+def test_start_tag_with_attributes_rebuilds_markup() -> None:
     tag = parse_start_tag(b"<a b='\"' />")
     assert tag is not None
-    assert tag.replace_attributes([*tag.attributes, (b"c", b"d")]).markup == b'<a b="&quot;" c="d" />'
+    assert tag.with_attributes((*tag.attributes, (b"c", b"d"))).markup == b'<a b="&quot;" c="d" />'
 
 
 def test_find_last_boundary_gives_expected_results_for_short_texts() -> None:

@@ -155,7 +155,7 @@ class LmdbStorage(LmdbTables):
         return self._row_with(hash_of(url.encode()), url)
 
     def _row_with(self, url_hash: int, url: str) -> int | None:
-        """Return the row of a URL among the rows with its hash; None if there is none."""
+        """Return the row of a URL among the rows with its hash; None if the URL is not known."""
         packed = encode(url)
         for row in self._known.rows(self._txn, url_hash):
             value = self._txn.get(NUMBER_KEY.pack(row), db=self._rows)

@@ -137,7 +137,7 @@ class MemoryStorage:
         self._batches.pop(number, None)
 
     def batch(self, number: int) -> bytes | None:
-        """Return a stored batch; None if there is none with this number."""
+        """Return a stored batch; None if no batch has this number."""
         return self._batches.get(number)
 
     def batches(self) -> Iterator[tuple[int, bytes]]:

@@ -50,7 +50,7 @@ class SortedRun:
     _tail_bytes: int
 
     def find(self, head: int) -> int | None:
-        """Return the index of the first record with this head; None if there is none."""
+        """Return the index of the first record with this head; None if no record has it."""
         index = bisect_left(self.heads, head)
         return index if index < len(self.heads) and self.heads[index] == head else None
 

@@ -64,7 +64,7 @@ def resident_bytes() -> int:
 
 
 def _mapped_range(path: Path) -> tuple[int, int] | None:
-    """Return start and length of the read-only mapping of a file; None if there is none."""
+    """Return start and length of the read-only mapping of a file; None if the file is not mapped."""
     with suppress(OSError):
         name = str(path.resolve())
         for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape").splitlines():

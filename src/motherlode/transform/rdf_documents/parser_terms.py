@@ -211,9 +211,7 @@ def _serialize_term(term: Any, rename: Rename, repairs: list[IriRepair]) -> str:
 
 def _repair_iri(value: str, repairs: list[IriRepair]) -> str:
     found = check(value)
-    if not found.is_repaired or UNDECLARED_ENTITY in value:
-        return value
-    if found.is_valid:
+    if found.is_valid and found.is_repaired and UNDECLARED_ENTITY not in value:
         repairs.append(IriRepair(value, found))
         return found.value
     return value

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 
 import pyoxigraph as ox
 
@@ -209,13 +209,9 @@ class _RdfXmlReader:
         return None
 
     def _canonicalize(self, batch: list[Statement]) -> list[Statement]:
-        return _canonicalize_literals(batch, self._entities)
-
-
-def _canonicalize_literals(batch: list[Statement], entities: Mapping[str, str]) -> list[Statement]:
-    """Convert XML literals to exclusive canonical form (RDF/XML, section 7.2.17). The parser adds every namespace."""
-    for number, (subject, predicate, obj, graph) in enumerate(batch):
-        if "XMLLiteral>" in obj:
-            obj = _XML_LITERAL.sub(lambda term: canonicalize_literal(term[0], entities), obj)
-            batch[number] = (subject, predicate, obj, graph)
-    return batch
+        """Convert XML literals to exclusive canonical form (RDF/XML, 7.2.17). The parser adds every namespace."""
+        for number, (subject, predicate, obj, graph) in enumerate(batch):
+            if "XMLLiteral>" in obj:
+                obj = _XML_LITERAL.sub(lambda term: canonicalize_literal(term[0], self._entities), obj)
+                batch[number] = (subject, predicate, obj, graph)
+        return batch

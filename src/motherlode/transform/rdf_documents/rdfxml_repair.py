@@ -277,7 +277,7 @@ class RepairingFeed(LimitedFeed):
         self._node_depth = 0
         if markup.startswith((b"<!", b"<?")):
             if self._literal_depth is None:
-                return b"" if xml_scanner.is_comment_or_instruction(markup) else xml_scanner.convert_cdata(markup)
+                return b"" if markup.startswith((b"<!--", b"<?")) else xml_scanner.convert_cdata(markup)
             return markup
         self._is_broken = bool(markup) and not xml_scanner.is_tag(markup)
         name = xml_scanner.parse_end_tag(markup)
@@ -288,7 +288,7 @@ class RepairingFeed(LimitedFeed):
         if tag is not None and self._is_broken and tag.is_whole:
             self._is_broken = False
             self._report("missing space between attributes", repaired=True)
-            tag = tag.separate_attributes()
+            tag = tag.with_attributes(tag.attributes)
         if tag is not None:
             return self._repair_start_tag(tag)
         if self._is_broken:
@@ -324,7 +324,8 @@ class RepairingFeed(LimitedFeed):
         is_root = not len(self._open)
         self._open.open(tag)
         if tag.is_whole and self._literal_depth is None:  # other tags cannot be repaired or are part of a literal
-            tag = tag.replace_attributes(self._attributes.repair_attributes(tag))
+            attributes = tuple(self._attributes.repair_attributes(tag))
+            tag = tag if attributes == tag.attributes else tag.with_attributes(attributes)
         is_rdf = self._open.is_rdf(tag.name, b"RDF", is_element=True)
         if is_root and is_rdf and not tag.is_empty and len(tag.markup) <= _MAX_ROOT_BYTES:
             self._root = tag

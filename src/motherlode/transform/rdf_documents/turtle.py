@@ -213,7 +213,8 @@ class TurtleReader:
         is_in_window = segment.start >= self._source.start
         if why := self._reason_to_stop(error, is_in_window=is_in_window):
             yield problem
-            self._report_unread_rest(why, line)
+            message = f"{why}; the rest was left out"  # the source reports it last, outside the limit on problems
+            self._source.problems.append(Problem(syntax=self._syntax, message=message, line=line))
             return None
         offset = self._source.offset_of(line, column)
         end = find_boundary(
@@ -239,11 +240,6 @@ class TurtleReader:
             return "too many problems"
         may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # inside a graph or a string
         return "cannot continue after the error" if may_be_inside and not is_in_window else ""
-
-    def _report_unread_rest(self, reason: str, line: int) -> None:
-        """Record that the rest is not read. The source reports it last, outside the limit on the number of problems."""
-        message = f"{reason}; the rest was left out"
-        self._source.problems.append(Problem(syntax=self._syntax, message=message, line=line))
 
     def _make_segment(self, start: Boundary, base: str | None, prefixes: dict[str, str]) -> _Segment:
         line, column = self._source.position_of(start.offset)

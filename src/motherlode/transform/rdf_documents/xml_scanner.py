@@ -129,11 +129,6 @@ def has_unclosed_section(text: bytes) -> bool:
     return False
 
 
-def is_comment_or_instruction(markup: bytes) -> bool:
-    """Return whether markup is a comment or a processing instruction."""
-    return markup.startswith((b"<!--", b"<?"))
-
-
 def convert_cdata(markup: bytes) -> bytes:
     """Return a CDATA section as escaped text; other markup unchanged."""
     if not (markup.startswith(b"<![CDATA[") and markup.endswith(b"]]>")):
@@ -175,15 +170,8 @@ class StartTag:
         """Return the value of an attribute, or None."""
         return next((value for known, value in self.attributes if known == name), None)
 
-    def separate_attributes(self) -> StartTag:
-        """Return the tag with a space before each attribute."""
-        return self._rebuild(self.attributes)
-
-    def replace_attributes(self, attributes: list[tuple[bytes, bytes]]) -> StartTag:
-        """Return the tag with other attributes; the same object if they are equal."""
-        return self if attributes == list(self.attributes) else self._rebuild(tuple(attributes))
-
-    def _rebuild(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
+    def with_attributes(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
+        """Return the tag with these attributes, and a space before each."""
         spelled = (b' %s="%s"' % (name, value.replace(b'"', b"&quot;")) for name, value in attributes)
         markup = b"<" + self.name + b"".join(spelled) + self.rest
         return StartTag(markup=markup, name=self.name, attributes=attributes, rest=self.rest)

@@ -135,7 +135,10 @@ class _TimedPipe:
         while size:
             ready, _, _ = select.select([self._descriptor], [], [], 0.05)
             if not ready:
-                _check_deadline(self._deadline)
+                try:
+                    self._deadline.check()
+                except ExtractorTimeout:
+                    raise TimeoutError from None
                 continue
             part = os.read(self._descriptor, min(size, 1 << 20))
             if not part:
@@ -143,13 +146,6 @@ class _TimedPipe:
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
-
-
-def _check_deadline(deadline: Deadline) -> None:
-    try:
-        deadline.check()
-    except ExtractorTimeout:
-        raise TimeoutError from None
 
 
 SANDBOX = Sandbox()
