@@ -8,7 +8,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -24,9 +23,7 @@ from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document, Script
 from motherlode.www.iri import split_curie
 
-_COMMENT_OR_SCRIPT = re.compile(
-    r"<!--(?:-?>|.*?--!?>|.*)|(?P<tag><script\b[^>]{0,1000}+>).*?(?:</script|\Z)", re.IGNORECASE | re.DOTALL
-)
+_OPENING = re.compile(r"<!--(?:-?>|.*?--!?>|.*)|<script\b[^>]{0,1000}+>", re.IGNORECASE | re.DOTALL)
 _CLOSING = re.compile(r"</script|\Z", re.IGNORECASE)
 _JSON_LD = "ld+json"
 _IRI_SEPARATORS = re.compile(r"[/#:?]")
@@ -51,6 +48,8 @@ class ScriptLocations:
         """Line and column of each script so far, counted from zero; None if it was not found."""
         self._passed = 0
         """Number of script elements before the next one to search."""
+        self._offset = self._line = self._column = 0
+        """Position of the last script found."""
 
     def position(self, blocks: Sequence[str], offset: int) -> tuple[int, int] | tuple[None, None]:
         """Return line and column of an offset in the last of the blocks.
@@ -76,19 +75,31 @@ class ScriptLocations:
             for number, start in enumerate(ahead):
                 if is_script(start, content):
                     self._passed += number + 1
-                    line = bisect_left(self._line_ends, start)
-                    return line, start - (self._line_ends[line - 1] + 1 if line else 0)
+                    return self._advance(start)
         return None
 
-    @cached_property
-    def _line_ends(self) -> list[int]:
-        return [found.start() for found in re.finditer("\n", self._source)]
+    def _advance(self, start: int) -> tuple[int, int]:
+        """Return line and column of an offset, counted from the last one so that the page is scanned only once."""
+        line_end = self._source.rfind("\n", self._offset, start)
+        self._column = start - line_end - 1 if line_end != -1 else self._column + start - self._offset
+        self._line += self._source.count("\n", self._offset, start)
+        self._offset = start
+        return self._line, self._column
 
     @cached_property
     def _starts(self) -> list[int]:
         """Offsets of the contents of JSON-LD scripts. Scripts inside comments are ignored."""
-        scripts = (found for found in _COMMENT_OR_SCRIPT.finditer(self._source) if found["tag"])
-        return [found.end("tag") for found in scripts if _JSON_LD in html.unescape(found["tag"]).lower()]
+        found: list[int] = []
+        position = 0
+        while opening := _OPENING.search(self._source, position):
+            position = opening.end()
+            if opening[0].startswith("<!--"):
+                continue
+            if _JSON_LD in html.unescape(opening[0]).lower():
+                found.append(position)
+            closing = _CLOSING.search(self._source, position)
+            position = closing.end() if closing else position
+        return found
 
     def _is_whole_script(self, start: int, content: str) -> bool:
         return self._source.startswith(content, start) and bool(_CLOSING.match(self._source, start + len(content)))

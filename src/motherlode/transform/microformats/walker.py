@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from motherlode.model import ContentKind
 from motherlode.transform.microformats import class_names, value_parsing
-from motherlode.transform.microformats.class_names import NO_NAMES, ClassicFormat, ClassNames
+from motherlode.transform.microformats.class_names import NO_NAMES, ClassicFormat, ClassNames, parse_class
 from motherlode.transform.microformats.dates import find_date, read_time
 from motherlode.transform.microformats.value_parsing import Image, Item, Piece, PropertyElement, Value
 from motherlode.www.document import Document
@@ -219,7 +219,7 @@ class ItemWalker:
             alt = attributes["alt"] or "" if "alt" in attributes else None
             self._pieces.append(Image(alt, None if src is None else value_parsing.resolve(self._base, src)))
         written = attributes.get("class")
-        names = class_names.parse_class(written) if written else NO_NAMES
+        names = parse_class(written) if written else NO_NAMES
         matters = names is not NO_NAMES and self._matters(names)
         language = own_language(attributes, is_xml=self._is_xml)
         if not matters and "rel" not in attributes and language is None:
