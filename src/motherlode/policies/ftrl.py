@@ -291,8 +291,8 @@ class EquationOneFtrl(Ftrl):
         self._examples = int(self._n.max())
 
     def merge(self, other: Ftrl | bytes) -> None:
-        rows, z, n = self._sparse()
-        self._z[rows], self._n[rows] = z, 0.0
+        rows, self_z, _ = self._sparse()
+        self._z[rows] = self_z
         added, its_z, its_n = _read(other, self.size) if isinstance(other, bytes) else other._sparse()
         self._z[added] += its_z
         self._examples += int(its_n.max(initial=0))
