@@ -19,6 +19,7 @@ from motherlode.policies.registry import (
     nearest,
     policy_from,
     policy_usage,
+    reads_element_ids,
     reads_known_links,
 )
 from motherlode.policies.rewards import DEFAULT_REWARD, REWARDS, Reward, reward_from, statement_hashes
@@ -38,6 +39,7 @@ __all__ = [
     "ntriples",
     "policy_from",
     "policy_usage",
+    "reads_element_ids",
     "reads_known_links",
     "reward_from",
     "set_wait_threshold",

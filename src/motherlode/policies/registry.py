@@ -59,6 +59,8 @@ class PolicyLine:
     """Valid names, for lists, hints, tests and benchmarks. By default the first word of the name."""
     reads_known_links: bool = False
     """Whether the policy needs the attributes of all links of a page, including links that were found before."""
+    reads_element_ids: bool = False
+    """Whether the policy needs the ids of the elements around each link."""
     make: Factory = field(init=False)
 
     def __call__(self, make: Factory) -> Factory:
@@ -225,6 +227,49 @@ def _motherlode(seed: int) -> Policy:
     return Motherlode()
 
 
+@PolicyLine(
+    "sb-classifier[:KEY=VALUE,…]",
+    "Groups of links at similar places in the pages of a site, chosen by a sleeping bandit; likely targets at once.",
+    parts="KEY is alpha (weight of exploration), similarity (0 to 1, for joining a group), batch (URLs per training step), "
+    "sites (apart or together) or stop (window of the early stop in requests, 0 for none)",
+    examples=("sb-classifier", "sb-classifier:sites=together"),
+    reads_element_ids=True,
+)
+def _sb_classifier(
+    seed: int,
+    alpha: str = "2.8284271247461903",
+    similarity: str = "0.75",
+    batch: str = "10",
+    sites: str = "apart",
+    stop: str = "0",
+) -> Policy:
+    from motherlode.policies.sb_classifier import SbClassifier
+
+    if sites not in ("apart", "together"):
+        raise ValueError(f"sites is apart or together; got {sites!r}")
+    size, window = _whole_numbers((batch, stop), "batch and stop are whole numbers, as in sb-classifier:stop=1000")
+    if not size:
+        raise ValueError("batch is at least 1")
+    return SbClassifier(
+        random=Random(seed),
+        alpha=_number("alpha", alpha, 0.0, 1000.0),
+        threshold=_number("similarity", similarity, 0.0, 1.0),
+        batch=size,
+        sites_apart=sites == "apart",
+        stop=window,
+    )
+
+
+def _number(name: str, text: str, least: float, most: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = least - 1.0
+    if not least <= value <= most:
+        raise ValueError(f"{name} is a number from {least:g} to {most:g}; got {text!r}")
+    return value
+
+
 def _whole_numbers(arguments: Iterable[str], hint: str) -> list[int]:
     texts = list(arguments)
     if not all(text.isascii() and text.isdigit() for text in texts):
@@ -253,6 +298,16 @@ def reads_known_links(name: str) -> bool:
     """
     line = POLICY_TABLE.get(name.partition(":")[0])
     return line is not None and line.reads_known_links
+
+
+def reads_element_ids(name: str) -> bool:
+    """Return whether the policy needs the ids of the elements around each link.
+
+    >>> reads_element_ids("sb-classifier:alpha=1"), reads_element_ids("motherlode")
+    (True, False)
+    """
+    line = POLICY_TABLE.get(name.partition(":")[0])
+    return line is not None and line.reads_element_ids
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -58,6 +58,7 @@ from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
+    reads_element_ids,
     reads_known_links,
     reward_from,
     set_wait_threshold,
@@ -361,6 +362,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         following=job.link_rules(),
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,
+        element_ids=reads_element_ids(job.policy),
         scope=scope if is_scoped else ScopeRule(),
     )
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from motherlode.model import Link
 
-VERSION = 2
+VERSION = 3
 _MANIFEST = "trace.json"
 _ROWS = 2000
 """Pages that are kept in memory before they are written to disk."""
@@ -37,7 +37,7 @@ PAGES = pa.schema(
         "types": pa.list_(pa.string()),
     }
 )
-_TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "predicate")
+_TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "element_ids", "predicate")
 LINKS = pa.schema(
     [
         ("page", pa.int32()),
