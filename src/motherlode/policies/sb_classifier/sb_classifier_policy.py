@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from motherlode.model import Explanation, FailureKind, Link, LinkSource, Outcome, Rating, Reason, SummaryLine
 from motherlode.policies.model_io import best_and_worst, random_state, set_random_state
+from motherlode.policies.priority_queue import ReadyArms
 from motherlode.policies.sb_classifier.tag_paths import TagPathClusters, full_path
 from motherlode.policies.sb_classifier.url_types import FlatCurve, UrlType, UrlTypeClassifier
 from motherlode.www.urls import host_of
@@ -38,6 +39,7 @@ class _State(msgspec.Struct, array_like=True):
     selections: list[int]
     rewards: list[float]
     requests: int
+    links: int
     random: bytes
 
 
@@ -92,7 +94,9 @@ class SbClassifier:
         self._awake: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
         self._arms: dict[int, dict[str, int]] = {}
         """The ready arms of each awake action, with the number of waiting links."""
-        self._now: dict[str, None] = {}
+        self._now = ReadyArms()
+        """The arms of URLs that are fetched at once, in the order of their discovery."""
+        self._links = 0
         self._last: dict[str, None] = {}
         self._score_at_pick: dict[str, float] = {}
 
@@ -110,17 +114,18 @@ class SbClassifier:
 
     def _rate_link(self, link: Link, kind: UrlType) -> Rating:
         host = host_of(link.url)
+        self._links += 1
         cluster = self._paths.assign(host if self._sites_apart else "", full_path(link))
         self._make_room(cluster)
         memory = _MEMORY.pack(cluster, kind, kind is not UrlType.TARGET)
         if kind is UrlType.TARGET:
-            return Rating(arm=f"{host} {_NOW}", score=0.0, policy_state=memory)
+            return Rating(arm=f"{host} {_NOW}", score=-self._links, policy_state=memory)
         if kind is UrlType.NEITHER:
             return Rating(arm=f"{host} {_LAST}", score=0.0, policy_state=memory)
         return Rating(arm=f"{host} {cluster}", score=self._random.random(), policy_state=memory)
 
     def _rate_redirect(self, link: Link, parent: Outcome) -> Rating:
-        return Rating(arm=f"{host_of(link.url)} {_NOW}", score=0.0, policy_state=parent.policy_state)
+        return Rating(arm=f"{host_of(link.url)} {_NOW}", score=-self._links, policy_state=parent.policy_state)
 
     def _make_room(self, cluster: int) -> None:
         size = len(self._selections)
@@ -159,13 +164,15 @@ class SbClassifier:
             self._make_room(action)
             self._arms.setdefault(action, {})[arm] = waiting
             self._awake[action] = True
+        elif word == _LAST:
+            self._last[arm] = None
         else:
-            (self._last if word == _LAST else self._now)[arm] = None
+            self._now.put(arm, best)
 
     def arm_snoozed(self, arm: str) -> None:
         word = arm.rpartition(" ")[2]
         if not word.isdecimal():
-            self._now.pop(arm, None)
+            self._now.remove(arm)
             self._last.pop(arm, None)
             return
         action = int(word)
@@ -175,7 +182,7 @@ class SbClassifier:
             self._awake[action] = False
 
     def pick(self) -> str | None:
-        arm = next(iter(self._now), None) or self._select() or next(iter(self._last), None)
+        arm = self._now.best() or self._select() or next(iter(self._last), None)
         if arm is not None:
             self._requests += 1
         return arm
@@ -269,6 +276,7 @@ class SbClassifier:
                 selections=[int(number) for number in self._selections[:count]],
                 rewards=self._rewards[:count].tolist(),
                 requests=self._requests,
+                links=self._links,
                 random=random_state(self._random),
             )
         )
@@ -278,7 +286,7 @@ class SbClassifier:
         self._paths.load(saved.clusters)
         self.classifier.load(saved.classifier)
         self._curve = msgspec.structs.replace(saved.curve, window=self._curve.window)
-        self._requests = saved.requests
+        self._requests, self._links = saved.requests, saved.links
         self._make_room(len(saved.selections))
         for column, values in ((self._selections, saved.selections), (self._rewards, saved.rewards)):
             column[:] = 0.0
