@@ -7,8 +7,8 @@ number of hosts. All randomness comes from a seed that the caller gives.
 
 - `registry` makes policies by name; `targets` and `rewards` define what is relevant and how useful a page is.
 - `priority_queue`, `ftrl` and `model_io` are shared by policies.
-- `motherlode` is our own policy. `anthelion`, `ldcoc` and `linkanalysis` are policies of papers; `baselines` are simple
-  policies for comparison.
+- `motherlode` is our own policy. `anthelion`, `ldcoc`, `linkanalysis`, `sb_classifier` and `tres` are policies of
+  papers; `baselines` are simple policies for comparison.
 """
 
 from motherlode.policies.priority_queue import default_wait_threshold, set_wait_threshold
@@ -16,6 +16,7 @@ from motherlode.policies.registry import (
     DEFAULT_POLICY,
     POLICIES,
     POLICY_TABLE,
+    largest_web,
     nearest,
     policy_from,
     policy_usage,
@@ -35,6 +36,7 @@ __all__ = [
     "Reward",
     "Target",
     "default_wait_threshold",
+    "largest_web",
     "nearest",
     "ntriples",
     "policy_from",

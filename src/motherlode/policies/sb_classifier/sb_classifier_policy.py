@@ -143,7 +143,7 @@ class SbClassifier:
         self.classifier.learn(outcome.url, type_of(outcome))
         if len(outcome.policy_state) != _MEMORY.size:
             return
-        cluster, kind, counts = _MEMORY.unpack(outcome.policy_state)
+        cluster, _kind, counts = _MEMORY.unpack(outcome.policy_state)
         self._make_room(cluster)
         if counts:
             self._selections[cluster] += 1

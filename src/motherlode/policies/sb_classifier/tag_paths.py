@@ -9,6 +9,7 @@ vector of all links in the cluster.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from functools import lru_cache
 from math import sqrt
@@ -57,7 +58,7 @@ def path_vector(path: str) -> Vector:
     steps = [_START, *path.split(" "), _END]
     grams = Counter(
         xxhash.xxh3_64_intdigest(f"{one} {next_one}".encode()) % DIMENSIONS
-        for one, next_one in zip(steps[:-1], steps[1:], strict=True)
+        for one, next_one in itertools.pairwise(steps)
     )
     total = len(steps) - 1
     return {place: count / total for place, count in grams.items()}

@@ -7,6 +7,7 @@ network chooses the best next link, and a second network, which is a copy from t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from random import Random
 
@@ -39,7 +40,7 @@ class QNetwork:
         self._rate = rate
         self.weights: list[Array] = []
         """Weights and biases of each layer in turn."""
-        for fan_in, fan_out in zip(sizes[:-1], sizes[1:], strict=True):
+        for fan_in, fan_out in itertools.pairwise(sizes):
             limit = (6 / (fan_in + fan_out)) ** 0.5
             self.weights += [
                 generator.uniform(-limit, limit, (fan_in, fan_out)).astype(np.float32),
