@@ -107,9 +107,15 @@ async def test_hostile_endless_headers_are_protocol_failure(
     assert found.kind in (FailureKind.PROTOCOL, FailureKind.TIMEOUT)
 
 
-@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n\r\n", answer(b"", length=1 << 40)], ids=["close", "length"])
-async def test_hostile_endless_body_is_truncated(server: RawServer, fetcher: HttpFetcher, head: bytes) -> None:
-    server.routes["/"] = endless(head, b"x" * 10_000)
+async def test_hostile_endless_body_with_length_is_not_read(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = endless(answer(b"", length=1 << 40), b"x" * 10_000)
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.TOO_LARGE
+
+
+async def test_hostile_endless_body_without_length_is_truncated(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = endless(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 10_000)
     found = await fetched(server, fetcher)
     assert isinstance(found, Page)
     assert (len(found.body), found.truncated) == (LIMITS.body, True)
@@ -137,7 +143,8 @@ def bombs() -> dict[str, bytes]:
 async def test_hostile_decompression_bomb_costs_no_more_than_page(
     server: RawServer, fetcher: HttpFetcher, bombs: dict[str, bytes], encoding: str
 ) -> None:
-    server.routes["/"] = answer(bombs[encoding], "Content-Type: text/html", f"Content-Encoding: {encoding}")
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {encoding}\r\n\r\n"
+    server.routes["/"] = head.encode() + bombs[encoding]
     tracemalloc.start()
     found = await fetched(server, fetcher)
     peak = tracemalloc.get_traced_memory()[1]

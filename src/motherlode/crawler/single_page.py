@@ -374,6 +374,8 @@ class PageFetcher:
                 if fetched.truncated and len(fetched.body) >= self._max_bytes:
                     raise too_long(address, self._max_bytes)
                 return _make_source(fetched, base=base, media_type=media_type)
+            if fetched.kind is FailureKind.TOO_LARGE:
+                raise too_long(address, self._max_bytes)
             if fetched.kind is FailureKind.ROBOTS:
                 raise JobError(f"{address} may not be fetched: {fetched.detail}")
             if fetched.kind is not FailureKind.REDIRECT:

@@ -27,7 +27,7 @@ _CONCLUSIVE_FAILURES = frozenset(
     {
         *(FailureKind.USELESS, FailureKind.REDIRECT, FailureKind.TOO_MANY, FailureKind.UNAVAILABLE),
         *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT),
-        FailureKind.GUARD,
+        *(FailureKind.GUARD, FailureKind.TOO_LARGE),
     }
 )
 """Failures of a HEAD after which no GET is sent."""

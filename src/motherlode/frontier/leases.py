@@ -76,6 +76,7 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
     FailureKind.SCHEME: _FINAL,
     FailureKind.NOT_MODIFIED: _FINAL,
     FailureKind.USELESS: _FINAL,
+    FailureKind.TOO_LARGE: _FINAL,
     FailureKind.PROCESSING: _FINAL,
     FailureKind.INTERNAL: _FINAL,
 }

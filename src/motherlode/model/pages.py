@@ -170,6 +170,8 @@ class FailureKind(Enum):
     NOT_MODIFIED = "not-modified"
     USELESS = "useless"
     """The media type and the first bytes show content that is not parsed. The rest was not downloaded."""
+    TOO_LARGE = "too-large"
+    """The Content-Length is above the limit of a body. The body was not downloaded."""
     PROCESSING = "processing"
     """The page arrived, but detection, transformation or link extraction exceeded its limits."""
     INTERNAL = "internal"

@@ -136,8 +136,20 @@ def test_what_the_address_guard_refuses_costs_no_budget(tmp_path: Path) -> None:
     assert (found.totals.fetched, found.totals.requests, found.totals.failures) == (0, 0, {})
 
 
-def test_a_body_that_was_cut_leaves_a_problem(tmp_path: Path) -> None:
+def test_a_body_longer_than_max_body_by_its_length_is_a_failure(tmp_path: Path) -> None:
     web = write_warc(tmp_path / "web.warc.gz", [(HOME, 200, {"content-type": "text/html"}, b"<p>" + b"long " * 500)])
+    job = Job(seeds=(HOME,), web=str(web), delay=0.0, workers=1, words=False, max_body=1000)
+    (visit,) = run(CrawlFolder(tmp_path / "crawl"), job)
+    assert (visit.failure, visit.size) == (FailureKind.TOO_LARGE, 0)
+
+
+def test_a_body_that_was_cut_leaves_a_problem(tmp_path: Path) -> None:
+    web = tmp_path / "web.warc"  # without a Content-Length, as for chunks
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>" + b"long " * 500
+    head = f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {HOME}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
+    head += "WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
+    head += f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
+    web.write_bytes(head.encode() + http + b"\r\n\r\n")
     job = Job(seeds=(HOME,), web=str(web), delay=0.0, workers=1, words=False, max_body=1000)
     (visit,) = run(CrawlFolder(tmp_path / "crawl"), job)
     assert [problem.message for problem in visit.problems] == ["the body was cut after 1000 bytes; see max_body"]

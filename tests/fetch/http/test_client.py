@@ -318,6 +318,11 @@ async def test_fetch_responses_that_browsers_accept_are_accepted(
     assert (found.body, found.truncated) == (HELLO, False)
 
 
+def in_one_chunk(body: bytes) -> bytes:
+    """Return the rest of a response after its other headers, with the body as one chunk."""
+    return b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+
 @pytest.mark.parametrize(
     ("sent", "connections"),
     [
@@ -327,7 +332,7 @@ async def test_fetch_responses_that_browsers_accept_are_accepted(
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n" + HELLO + b"\r\n0\r\nno header\r\n\r\n", 2),
         (answer(PACKED["br"] + b"trailing", "Content-Encoding: br"), 1),
         (answer(PACKED["gzip"] + b"\0" * 90_000, "Content-Encoding: gzip"), 1),
-        (answer(PACKED["gzip"] + b"\0" * 2_000_000, "Content-Encoding: gzip"), 2),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n" + in_one_chunk(PACKED["gzip"] + b"\0" * 2_000_000), 2),
     ],
     ids=lambda value: repr(value)[-30:],
 )
@@ -381,11 +386,26 @@ async def test_fetch_chunks_are_joined(server: RawServer, fetcher: HttpFetcher) 
 
 
 @pytest.mark.parametrize("size", [LIMITS.body - 1, LIMITS.body, LIMITS.body + 1, LIMITS.body * 3])
-async def test_fetch_long_body_is_truncated_at_limit(server: RawServer, fetcher: HttpFetcher, size: int) -> None:
-    server.routes["/"] = answer(b"x" * size)
+async def test_fetch_long_body_of_unknown_length_is_truncated_at_limit(
+    server: RawServer, fetcher: HttpFetcher, size: int
+) -> None:
+    server.routes["/"] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + b"x" * size
     found = await page(fetcher, server.url("/"))
     assert len(found.body) == min(size, LIMITS.body)
     assert found.truncated == (size > LIMITS.body)
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(LIMITS.body, True), (LIMITS.body + 1, False)])
+async def test_fetch_body_longer_than_limit_by_its_length_is_not_read(
+    server: RawServer, fetcher: HttpFetcher, size: int, *, is_read: bool
+) -> None:
+    server.routes["/"] = answer(b"x" * size)
+    found = await fetcher.fetch(Request(url=server.url("/")))
+    assert isinstance(found, Page) is is_read
+    if isinstance(found, Failure):
+        assert (found.kind, found.status) == (FailureKind.TOO_LARGE, 200)
+        assert found.headers["content-length"] == str(size)
+        assert found.wire_bytes <= LIMITS.body // 2, "the body was read"
 
 
 async def test_fetch_connection_is_reused(fetcher: HttpFetcher) -> None:

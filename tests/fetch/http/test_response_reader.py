@@ -61,6 +61,41 @@ def test_reader_body_is_truncated_one_byte_after_limit(size: int, *, truncated: 
     assert (len(found.body), found.truncated) == (min(size, 1000), truncated)
 
 
+@pytest.mark.parametrize(
+    ("headers", "kind"),
+    [
+        ({"content-length": "1001"}, FailureKind.TOO_LARGE),
+        ({"content-length": "1001", "content-encoding": "gzip"}, FailureKind.TOO_LARGE),
+        ({"content-length": "1000"}, None),
+        ({"content-length": "1001", "transfer-encoding": "chunked"}, None),
+        ({"content-length": "many"}, None),
+        ({"content-length": "1001", "content-type": "image/png"}, None),
+    ],
+)
+def test_reader_ends_before_body_if_length_is_above_limit(headers: dict[str, str], kind: FailureKind | None) -> None:
+    made = intake()
+    assert made.receive_head(200, headers) is (kind is None)
+    found = result(made)
+    assert kind is None or (isinstance(found, Failure) and found.kind is kind)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"), [(b"\x89PNG" + bytes(80), FailureKind.USELESS), (b"<html>" + b" " * 80, FailureKind.TOO_LARGE)]
+)
+def test_reader_of_long_image_reads_its_first_bytes(body: bytes, kind: FailureKind) -> None:
+    made = intake()
+    assert made.receive_head(200, {"content-length": "1001", "content-type": "image/png"})
+    assert not made.receive_body(body)
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert found.kind is kind
+
+
+def test_reader_of_long_robots_txt_reads_up_to_limit() -> None:
+    made = intake(RequestKind.ROBOTS)
+    assert made.receive_head(200, {"content-length": "1001"})
+
+
 def test_reader_counts_wire_bytes_and_decoded_bytes() -> None:
     packed = gzip.compress(b"x" * 5000)
     made = intake()

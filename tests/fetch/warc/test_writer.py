@@ -89,6 +89,24 @@ async def test_archive_useless_response_is_useless_in_replay(tmp_path: Path) -> 
     assert again.kind is FailureKind.USELESS
 
 
+@pytest.mark.parametrize(("limit", "kind"), [(1000, FailureKind.TOO_LARGE), (2000, None)])
+async def test_archive_too_large_response_is_too_large_in_replay(
+    tmp_path: Path, limit: int, kind: FailureKind | None
+) -> None:
+    reader = ResponseReader(Request(url="http://ex.org/dump"), max_body_bytes=1000, useful=())
+    assert not reader.receive_head(200, {"content-type": "text/html", "content-length": "1500"})
+    await _kept(WarcArchive(tmp_path), reader.result(began=0.0, elapsed=0.0, address=""))
+    web = RecordedWeb(tmp_path / "crawl-00001.warc.gz", limit=limit)
+    again = web.read_response("http://ex.org/dump")
+    await web.close()
+    if kind is None:
+        assert isinstance(again, Page)
+        assert again.truncated, "a larger limit cannot bring back what was not recorded"
+    else:
+        assert isinstance(again, Failure)
+        assert again.kind is kind
+
+
 async def test_archive_starts_file_per_run_and_after_size_limit(tmp_path: Path) -> None:
     assert len(await _archive(tmp_path)) == 1
     assert len(await _archive(tmp_path)) == 2

@@ -37,6 +37,8 @@ _SECONDS = re.compile(r"([0-9]+)(?:\.[0-9]*)?\s*(?:s|secs?|seconds?)?", re.IGNOR
 _UNKNOWN_BINARY = "application/octet-stream"
 _CODE_TYPES = frozenset({"text/css", "text/javascript", "application/javascript", "application/x-javascript"})
 _TEXT_STARTS = (b"<", b"@prefix", b"@base", b"prefix ", b"{", b"[")
+_MAX_LENGTH_DIGITS = 20
+"""A Content-Length with more digits is no length."""
 SNIFF_BYTES = 64
 """Bytes of a body that suffice for `is_useless`."""
 
@@ -117,6 +119,19 @@ def is_suspect(content_type: str) -> bool:
     return media_type in _CODE_TYPES or by_media_type(media_type) is ContentKind.BINARY
 
 
+def announced_bytes(headers: Mapping[str, str]) -> int:
+    """Return the length of a body by its Content-Length; 0 if it is unknown. It is ignored if there are chunks.
+
+    >>> announced_bytes({"content-length": "12"}), announced_bytes({"content-length": "12, 12"})
+    (12, 12)
+    >>> announced_bytes({"content-length": "12", "transfer-encoding": "chunked"}), announced_bytes({})
+    (0, 0)
+    """
+    length = headers.get("content-length", "").partition(",")[0].strip()
+    is_number = length.isascii() and length.isdecimal() and len(length) < _MAX_LENGTH_DIGITS
+    return int(length) if is_number and "transfer-encoding" not in headers else 0
+
+
 _CHECKED_KINDS = frozenset({RequestKind.PAGE, RequestKind.PROBE})
 """Requests whose response may turn out to be useless."""
 _MAX_SNIFF_BYTES = 512
@@ -148,6 +163,8 @@ class ResponseReader:
         """The encoded stream has ended."""
         self._is_suspect = False
         """The content type says that the body is useless, and its first bytes have not been checked yet."""
+        self._announced_bytes = 0
+        """The Content-Length of a page; 0 if it is unknown."""
         self._failure: Failure | None = None
 
     def receive_head(self, status: int, headers: dict[str, str]) -> bool:
@@ -164,7 +181,22 @@ class ResponseReader:
             and is_suspect(content_type)
             and not is_useful(content_type, self._useful)
         )
-        return True
+        if self._request.kind in _CHECKED_KINDS:
+            self._announced_bytes = announced_bytes(headers)
+        if not self._is_suspect:  # otherwise the first bytes may show that the body is useless, which says more
+            self._check_length()
+        return self._failure is None
+
+    def _check_length(self) -> None:
+        """Fail if the body is longer than the limit. A body of unknown length is read up to the limit."""
+        if self._announced_bytes > self._max_body_bytes:
+            self._failure = Failure(
+                url=self._request.url,
+                kind=FailureKind.TOO_LARGE,
+                detail=f"its {self._announced_bytes} bytes are above the limit of {self._max_body_bytes}; see max_body",
+                status=self._status,
+                headers=self._headers,
+            )
 
     @property
     def is_complete(self) -> bool:
@@ -222,3 +254,5 @@ class ResponseReader:
                 status=self._status,
                 headers=self._headers,
             )
+        else:
+            self._check_length()

@@ -23,6 +23,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from motherlode.fetch.http.parser import join_headers
 from motherlode.fetch.http.response import ResponseReader, failure_from_status
+from motherlode.fetch.warc.writer import ORIGINAL_PREFIX
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
 from motherlode.www.gzip_members import gzip_members
 from motherlode.www.urls import canonical
@@ -34,6 +35,7 @@ _RECORD_START = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|(?<=\r\n\r\n)WARC/1\.[01]\
 """The start of a record: a gzip member, or uncompressed."""
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _DIGEST = "WARC-Payload-Digest"
+_ORIGINAL_LENGTH = f"{ORIGINAL_PREFIX}content-length".lower()
 _MAX_BODY_BYTES = 10 << 20
 
 
@@ -137,6 +139,8 @@ class RecordReader:
         status, headers = head
         if "chunked" in headers.get("transfer-encoding", "").lower():
             encoded = _remove_chunk_lines(encoded)
+        if not encoded and record.headers.get("WARC-Truncated") == "length":
+            headers |= {"content-length": headers.get(_ORIGINAL_LENGTH, "")}  # the length that ended the fetch
         request = Request(url=url, kind=RequestKind.ROBOTS if robots else RequestKind.PAGE)
         fetched = self.interpret(request, status, headers, encoded)
         if isinstance(fetched, Failure) and fetched.kind is FailureKind.PROTOCOL:

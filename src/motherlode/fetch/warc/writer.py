@@ -25,12 +25,12 @@ from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
 
-from motherlode.model import Fetched, Fetcher, Page, Request
+from motherlode.model import FailureKind, Fetched, Fetcher, Page, Request
 from motherlode.www.gzip_members import gzip_members
 
 _TRANSFER_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"})
 """Headers that describe the transfer and not the archived body."""
-_ORIGINAL_PREFIX = "X-Archive-Orig-"
+ORIGINAL_PREFIX = "X-Archive-Orig-"
 """Prefix that replay tools know for original headers."""
 _LINE_BREAKS = re.compile(r"[\r\n]+")
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
@@ -87,7 +87,7 @@ def http_head(status: int, headers: Mapping[str, str], size: int) -> bytes:
     lines, length = [f"HTTP/1.1 {status} {reason}"], ("content-length", str(size))
     for name, value in headers.items():
         if (name.lower(), value) != length:
-            prefix = _ORIGINAL_PREFIX if name.lower() in _TRANSFER_HEADERS else ""
+            prefix = ORIGINAL_PREFIX if name.lower() in _TRANSFER_HEADERS else ""
             lines.append(f"{prefix}{name}: {_LINE_BREAKS.sub(' ', value)}")
     lines.append(f"Content-Length: {size}")
     return "\r\n".join(lines).encode("utf-8", "replace") + b"\r\n\r\n"
@@ -228,6 +228,8 @@ def _truncation(fetched: Fetched) -> str:
     """Return why a body is incomplete, as a value of WARC-Truncated (WARC 1.1, 5.13), or "" if it is complete."""
     if isinstance(fetched, Page):
         return "length" if fetched.truncated else ""
+    if fetched.kind is FailureKind.TOO_LARGE:
+        return "length"
     is_empty = fetched.status in _BODILESS or fetched.headers.get("content-length") == "0"
     return "" if is_empty else "unspecified"  # the body was not read because of the status or the content type
 

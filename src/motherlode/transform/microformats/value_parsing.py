@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum
-from itertools import islice
 from urllib.parse import unquote
 
 import msgspec
@@ -208,8 +207,10 @@ def read_text(element: PropertyElement) -> tuple[str, bool]:
 
 def read_reference(element: PropertyElement) -> tuple[str, bool]:
     """Return the unresolved reference of a u-* property, and whether it is from an attribute."""
-    names = _LINK_ATTRIBUTES.get(element.tag, ())
-    found = next((element.attribute(name) for name in names if name in element.attributes), None)
+    found = None
+    for name in _LINK_ATTRIBUTES.get(element.tag, ()):
+        if found is None:
+            found = element.attribute(name)
     if found is None and element.parts:
         return "".join(part.text for part in element.parts), False
     if found is None:
@@ -362,6 +363,10 @@ def _find_reference(element: PropertyElement, kinds: tuple[tuple[str, str], ...]
 
 def _only_child(node: LexborNode, tag: str = "") -> LexborNode | None:
     """Return the only child element, or the only one with a tag; None if there are none or several."""
-    children = (child for child in node.iter() if child.is_element_node and (not tag or child.tag == tag))
-    found = list(islice(children, 2))
-    return found[0] if len(found) == 1 else None
+    found = None
+    for child in node.iter():
+        if child.is_element_node and (not tag or child.tag == tag):
+            if found is not None:
+                return None
+            found = child
+    return found
