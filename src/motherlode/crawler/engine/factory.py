@@ -59,6 +59,7 @@ from motherlode.model.policy import Stops
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
+    reads_context_graph,
     reads_element_ids,
     reads_known_links,
     reward_from,
@@ -370,6 +371,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
+        context_graph=reads_context_graph(job.policy),
         scope=scope if is_scoped else ScopeRule(),
     )
 
