@@ -60,6 +60,9 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False)
     """The IRI of the predicate, if the link comes from a statement."""
     nofollow: bool = False
     """The page asks crawlers not to follow this link."""
+    element_ids: str = ""
+    """The ids of elements in `tag_path`, each behind the number of its step: `2#content 3#results`. Empty unless the
+    policy needs them."""
 
 
 class RequestKind(Enum):

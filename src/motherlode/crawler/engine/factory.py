@@ -55,9 +55,11 @@ from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
+from motherlode.model.policy import Stops
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
+    reads_element_ids,
     reads_known_links,
     reward_from,
     set_wait_threshold,
@@ -172,7 +174,7 @@ def assemble(
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
-        stop_conditions=(revisits.is_over,) if is_refresh else (),
+        stop_conditions=((revisits.is_over,) if is_refresh else ()) + _stop_conditions(policy),
         writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
@@ -186,6 +188,11 @@ def assemble(
     )
     engine = Engine(parts, budget=budget, concurrency=job.concurrency, clock=clock)
     return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+
+
+def _stop_conditions(policy: Policy) -> tuple[Callable[[], bool], ...]:
+    """Return the condition under which a policy ends the crawl, if it has one."""
+    return (lambda: bool(policy.stop_reason),) if isinstance(policy, Stops) else ()
 
 
 class _Web(NamedTuple):
@@ -206,6 +213,7 @@ def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, stora
         return _Web(recorded, recorded, detector, recorded)
     raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     http = HttpFetcher(_http_options(job))
+    http.load_authorities()  # later it would delay the requests of all hosts
     journal = ResponseJournal(folder.journal, state=storage.note("journal"))
     monitored = MonitoredFetcher(http, detector, clock=clock)
     return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
@@ -361,6 +369,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         following=job.link_rules(),
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,
+        element_ids=reads_element_ids(job.policy),
         scope=scope if is_scoped else ScopeRule(),
     )
 

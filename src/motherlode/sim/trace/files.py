@@ -20,7 +20,9 @@ import pyarrow.parquet as pq
 
 from motherlode.model import Link
 
-VERSION = 2
+VERSION = 3
+_READABLE = frozenset({2, VERSION})
+"""Versions that can be read. In traces of version 2 the links have no `element_ids`, so these are empty."""
 _MANIFEST = "trace.json"
 _ROWS = 2000
 """Pages that are kept in memory before they are written to disk."""
@@ -37,7 +39,7 @@ PAGES = pa.schema(
         "types": pa.list_(pa.string()),
     }
 )
-_TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "predicate")
+_TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "element_ids", "predicate")
 LINKS = pa.schema(
     [
         ("page", pa.int32()),
@@ -155,7 +157,7 @@ def read_parts(folder: Path) -> list[TracePart]:
         return []
     try:
         version = msgspec.json.decode(path.read_bytes(), type=_Version).version
-        if version == VERSION:
+        if version in _READABLE:
             return msgspec.json.decode(path.read_bytes(), type=_Manifest).parts
     except ValueError as error:
         raise TraceError(f"{path} is not the manifest of a trace: {error}") from error
@@ -199,10 +201,19 @@ def read_table(folder: Path, part: TracePart, table: str, *, shared: Sequence[st
     """Read one table of a part. Columns in `shared` hold each distinct text once."""
     path = folder / f"{part.name}.{table}.parquet"
     try:
-        return pq.read_table(path, read_dictionary=list(shared))
+        return _complete(pq.read_table(path, read_dictionary=list(shared)), table, shared)
     except (OSError, pa.ArrowInvalid) as error:
         reason = str(error).partition("\n")[0][:200]
         raise TraceError(f"{path} cannot be read ({reason}): make the trace again with `motherlode record`") from error
+
+
+def _complete(read: pa.Table, table: str, shared: Sequence[str]) -> pa.Table:
+    """Add the columns that older versions lack, with empty texts."""
+    for name in _SCHEMAS[table].names:
+        if name not in read.column_names:
+            texts = pa.array([""] * read.num_rows, pa.string())
+            read = read.append_column(name, texts.dictionary_encode() if name in shared else texts)
+    return read
 
 
 def read_facts(folder: Path, part: TracePart) -> Iterator[tuple[int, bytes]]:

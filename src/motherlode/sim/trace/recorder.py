@@ -107,7 +107,9 @@ def _fingerprint(source: Path) -> str:
 
 async def _record_one(source: Path, writer: PartWriter, *, workers: int, tick: Callable[[int], None]) -> TracePart:
     responses = Responses(source)
-    readers = ParserPool(ParseOptions(target="any", keep_ntriples=True), workers=workers, seconds=_SECONDS)
+    readers = ParserPool(
+        ParseOptions(target="any", keep_ntriples=True, element_ids=True), workers=workers, seconds=_SECONDS
+    )
     try:
         async for fetched, reading in _read_all(responses, readers):
             _add(writer, fetched, reading)
