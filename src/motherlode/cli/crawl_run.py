@@ -166,7 +166,6 @@ _HINTS = {
     "address-guard": "the addresses are private: --allow RANGE allows ranges of your own",
     "not-found": "are the seeds right? In a recorded web, are they in the file?",
 }
-"""Advice by kind of failure or reason of refusal."""
 
 
 def _say_why_empty(stats: CrawlStats) -> None:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _LOG_SECONDS = 10.0
 """Interval of log lines if stderr is not a terminal."""
 _LIVE_SECONDS = 0.2
-"""Interval of updates of the live display."""
 _BAR_COLUMNS = 24
 _MIN_SHARE = 0.02
 """The time left is estimated after this share of the work."""
@@ -172,7 +171,6 @@ class Step:
     of: int
     unit: str = "bytes"
     under_way: tuple[str, ...] = ()
-    """Parts of the work that run now."""
 
 
 class Meter(_Display):

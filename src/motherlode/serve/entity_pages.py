@@ -23,7 +23,6 @@ _ORDER = {
         ("generatedAtTime", "status", "redirectsTo", "referrer", "format", "kind", "size", "syntax", "contentHash")
     )
 }
-"""Order of the provenance properties of a page."""
 _RANKS = {name: rank for rank, name in enumerate(LABELS)}
 
 

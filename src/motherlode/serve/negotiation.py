@@ -15,7 +15,6 @@ class Format:
     media_type: str
     charset: bool = False
     aliases: tuple[str, ...] = ()
-    """Other media types of the format."""
     other_names: tuple[str, ...] = ()
     """Other accepted values of the URL parameter `format`."""
 

@@ -266,7 +266,6 @@ class QueryPool:
 # Results in pages
 
 MAX_PAGE_RESULT_BYTES = 8_000_000
-"""Maximum size of a result that is shown in a page."""
 
 
 @dataclass(frozen=True, slots=True)

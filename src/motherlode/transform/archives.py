@@ -187,7 +187,6 @@ def _unzip(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrPr
 def _read_members(
     archive: str, members: Iterable[tuple[str, Callable[[], DecompressedFile]]], budget: _UnpackBudget
 ) -> Iterator[MemberOrProblem]:
-    """Yield the members of an archive until a limit is exceeded."""
     for name, open_file in members:
         if not budget.spend_member():
             yield Problem(syntax=None, message=f"{archive}: {budget.exceeded}; the rest was left out")
@@ -223,7 +222,6 @@ def _read_member(
 
 
 def _decompressed_name(name: str) -> str:
-    """Return the name of the content of a compressed file."""
     stem, _, extension = name.rpartition(".")
     return stem + _DECOMPRESSED_EXTENSIONS[extension.lower()] if extension.lower() in _DECOMPRESSED_EXTENSIONS else name
 

@@ -116,7 +116,6 @@ def transformable_types(options: TransformOptions) -> tuple[str, ...]:
 # The `[transform]` table of a job file. Unknown keys are errors
 
 BUILTIN = "builtin:"
-"""Prefix of the names of built-in stylesheets."""
 _STYLESHEET_KEYS = {"xslt", "root", "namespace"}
 _SERVICE_KEYS = {"media_type", "url", "seconds", "most_sent", "most_received"}
 

@@ -46,7 +46,6 @@ class Script:
     media_type: str
     """As written, with parameters."""
     identifier: str = ""
-    """The `id` of the element, or ""."""
 
 
 class Document:

@@ -60,7 +60,6 @@ _MAX_SEARCH_LEVELS = 64
 """Levels that are searched for an element without an end tag."""
 _LESS_THAN, _SLASH = np.frombuffer(b"</", np.uint8)
 _MIN_TAG_BYTES = 3
-"""Bytes of the shortest tag."""
 _COUNT_STEP_BYTES = 1 << 16
 """Bytes that are counted at a time. The intermediate array of numpy then fits into the L1 cache."""
 _BUFFERS: list[npt.NDArray[np.bool_]] = []

@@ -17,7 +17,6 @@ class Mark(Enum):
     """A feature that a page may have."""
 
     BASE = "base"
-    """A `base` element."""
     CRAWLER_RULES = "crawler-rules"
     """A `meta` element with directives for crawlers."""
     JSON_LD = "json-ld"

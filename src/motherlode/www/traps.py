@@ -342,7 +342,6 @@ class MirrorHosts:
         self._pages: OrderedDict[int, bool] = OrderedDict()
         """Hash of a fetched URL → whether another host has the same body under that path."""
         self._mirrors: set[str] = set()
-        """The refused hosts."""
 
     def record_page(self, url: str, *, duplicate_of: str) -> None:
         """Count a fetched page. `duplicate_of` is the result of `ContentSeen.first`."""

@@ -13,7 +13,6 @@ from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import FailureKind, LinkSource, Visit
 
 _MAX_PROBLEMS = 5
-"""Problems of a page in its history."""
 _COPIED = (
     *("number", "at", "status", "detail", "kind", "media_type", "size", "elapsed", "relevant", "reward"),
     *("quads", "links", "new_links"),
@@ -25,7 +24,6 @@ class FetchHistory(msgspec.Struct, frozen=True, kw_only=True):
     """The last response for a URL."""
 
     number: int
-    """Number of the request in the crawl."""
     at: float
     """Time of the request in seconds since the epoch."""
     visits: int
@@ -42,7 +40,6 @@ class FetchHistory(msgspec.Struct, frozen=True, kw_only=True):
     relevant: bool = False
     reward: float = 0.0
     statements: dict[str, int] = {}
-    """Numbers of statements by syntax."""
     quads: int = 0
     links: int = 0
     new_links: int = 0

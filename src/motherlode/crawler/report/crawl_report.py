@@ -31,7 +31,6 @@ from motherlode.www.urls import OUT_OF_SCOPE, canonical, host_of
 MAX_HOSTS = 200
 """Rows of hosts. The other hosts are one row, so that the report of a large crawl stays small."""
 _OPEN_HOSTS = 20
-"""Rows of hosts that are visible at once."""
 MAX_COUNTS = 40
 MAX_CURVES = 24
 _MAX_TEXT_LENGTH = 240
@@ -40,14 +39,12 @@ _TEXTS: dict[str, dict[str, str]] = msgspec.json.decode(
     resources.files("motherlode.crawler.report").joinpath("names.json").read_bytes()
 )
 SYNTAX_NAMES = _TEXTS["syntaxes"]
-"""Names of the syntaxes, by their values."""
 EXPLANATIONS = _TEXTS["failures"] | {
     TOO_MANY_FAILURES: "The host did not respond, or broke the connection, many times in a row.",
     NO_RULES: "The host's robots.txt could not be fetched for hours, because the server failed or was busy.",
     TOO_MANY_HOSTS: "Thousands of hosts of the same domain are waiting, and too few of those contacted were relevant.",
     OUT_OF_SCOPE: "The link leads out of the scope of the crawl. Each such link is counted.",
 }
-"""Explanations of the kinds of failures and of the reasons of refusals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +84,6 @@ class CrawlReport:
     generated: str = ""
     """Program and time."""
     settings: tuple[tuple[str, str], ...] = ()
-    """Settings of the crawl: names and values."""
     figures: tuple[Figure, ...] = ()
     """The most important figure is the first."""
     curves: tuple[Curve, ...] = ()

@@ -83,7 +83,6 @@ class Axes:
     x: str
     y: str
     nothing: str = "There is nothing to show."
-    """Message of an empty chart."""
     unit: str = ""
     """Appended to each value of y."""
     harvest: bool = False
@@ -311,7 +310,6 @@ def _estimate_width(text: str, size: float = _FONT_SIZE, *, bold: bool = False) 
 
 
 def _fit_text(text: str, width: float, size: float = _FONT_SIZE, *, bold: bool = False) -> str:
-    """Return the text, cut if it is wider than `width`."""
     if _estimate_width(text[:_MAX_LABEL_LENGTH], size, bold=bold) <= width and len(text) <= _MAX_LABEL_LENGTH:
         return text
     text = text[:_MAX_LABEL_LENGTH]

@@ -191,7 +191,6 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """Part of `finds` for which there is evidence in the same arm."""
     tried_deviation: float = 0.0
     urls: int = 0
-    """Number of waiting URLs."""
     growth: float = 0.0
     """Recent number of new links per request."""
     requests: int = _MIN_REQUESTS

@@ -19,7 +19,6 @@ _NO_NAME = len(LABELS)
 _MAX_LABEL_CHARACTERS = 160
 
 MAX_TEXT_CHARACTERS = 20_000
-"""Characters of a literal that are indexed."""
 MAX_LITERALS_PER_SUBJECT = 1_000
 """Literals that are indexed for a subject in a graph. Only the first ones of a longer list are."""
 

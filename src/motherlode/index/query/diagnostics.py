@@ -45,7 +45,6 @@ class QueryProblem:
     """Counted from one, like `column`; 0 if the position is unknown."""
     column: int = 0
     source: str = ""
-    """The text of the line."""
     hint: str = ""
 
     def __str__(self) -> str:

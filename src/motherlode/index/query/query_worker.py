@@ -46,9 +46,7 @@ class QueryRequest(msgspec.Struct, frozen=True, kw_only=True):
     results: str = "application/sparql-results+json"
     """The media type of solutions and booleans, as pyoxigraph names it."""
     graph: str = "text/turtle"
-    """The media type of triples."""
     max_bytes: int = 1 << 30
-    """Maximum size of the result."""
     refresh: bool = False
     """Open a new snapshot of the store before the query."""
 

@@ -39,7 +39,6 @@ _SERVICE = re.compile(
     rf"(?=SERVICE{_BETWEEN}(?:SILENT)?{_BETWEEN}(?:<[^<>]*>|[?$]\w+|[^\s{{<>?$:]*:(?:\\.|[^\s{{#])*){_BETWEEN}\{{)",
     re.IGNORECASE,
 )
-"""A complete SERVICE clause at any position."""
 
 Function = Callable[..., ox.Literal | None]
 Lookup = Callable[[str, int], Sequence[tuple[str, str, float]]]

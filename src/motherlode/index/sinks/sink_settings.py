@@ -34,7 +34,6 @@ class SinkSettings:
     spool: int = 10_000_000_000
     """Maximum bytes in the spool of an endpoint. If more wait, the crawl stops."""
     timeout: float = 60.0
-    """Timeout of a request in seconds."""
     drain: float = 30.0
     """Seconds to wait for an endpoint at the end of a crawl. The next `resume` sends what is left then."""
     user: str = ""

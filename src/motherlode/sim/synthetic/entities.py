@@ -103,7 +103,6 @@ _ATTRIBUTES = {
     ),
 }
 EMBEDDED = frozenset({Syntax.JSON_LD, *_ATTRIBUTES})
-"""The syntaxes that are embedded in HTML."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +202,6 @@ class RdfDocument:
 
     voice: Voice
     subject: str
-    """The main subject of the document."""
     kind: EntityKind
     bits: int
     edges: tuple[Edge, ...]

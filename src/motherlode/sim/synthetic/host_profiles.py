@@ -84,7 +84,6 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     share: float = 1.0
     """Share of the host's pages, relative to its other sections."""
     syntax: Syntax | None = None
-    """Syntax of the data in the HTML of an item."""
     carries: int = 965
     """Items per thousand that carry the data, because authors omit it on some."""
     shape: Shape = Shape.PAGES

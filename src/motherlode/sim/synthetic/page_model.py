@@ -26,14 +26,12 @@ class LinkPosition(Enum):
     NAVIGATION = "navigation"
     CRUMBS = "crumbs"
     INLINE = "inline"
-    """In the running text."""
     ITEMS = "items"
     """The main list of a list page."""
     PAGER = "pager"
     RELATED = "related"
     SIDEBAR = "sidebar"
     OUTSIDE = "outside"
-    """Links to other hosts."""
     FOOTER = "footer"
 
 
@@ -45,9 +43,7 @@ class LinkSlot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Format string with a field for the anchor and, if `has_sentence`, one for the sentence after it."""
     after: str
     path: str
-    """Tag path of the anchors."""
     has_sentence: bool = False
-    """Whether a sentence follows each link."""
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -108,7 +104,6 @@ class Role(Enum):
     LIST = "list"
     ITEM = "item"
     DATA = "data"
-    """An RDF document."""
     REDIRECT = "redirect"
     TRAP = "trap"
     """A page of an infinite set."""
@@ -131,7 +126,6 @@ class PageModel(msgspec.Struct, frozen=True, kw_only=True):
     status: int = 200
     """HTTP status. 0 on a host that does not exist."""
     kind: ContentKind = ContentKind.HTML
-    """The actual kind of the body."""
     media_type: str = "text/html; charset=utf-8"
     """The media type in the Content-Type header."""
     counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
@@ -139,7 +133,6 @@ class PageModel(msgspec.Struct, frozen=True, kw_only=True):
     types: tuple[str, ...] = ()
     """IRIs of the classes that the statements name."""
     location: str = ""
-    """The target of a redirect."""
     size: int = 0
     """Approximate size of the body in bytes."""
     latency: float = 0.05

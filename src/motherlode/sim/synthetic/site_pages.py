@@ -330,7 +330,6 @@ class SitePages:
         return (Block(syntax=section.syntax, kind=part.kind, bits=bits, flaw=flaw),)
 
     def _alternates(self, part: SitePart, item: int) -> tuple[Link, ...]:
-        """Return link elements that announce the RDF document of an HTML page."""
         if not part.has_data_files:
             return ()
         rel = "meta" if part.section.formats == (ContentKind.RDF_XML,) else "alternate"

@@ -30,7 +30,6 @@ class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     definition: Json
     terms: str
-    """Terms, separated by spaces."""
 
 
 class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -128,7 +127,6 @@ def normalize_url(url: str) -> str:
 
 @lru_cache(maxsize=1)
 def _load_index() -> dict[str, str]:
-    """Return the file names of the tables by normalized URL."""
     return msgspec.json.decode(_read_file("index.json"), type=dict[str, str])
 
 

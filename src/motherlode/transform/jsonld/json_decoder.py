@@ -16,7 +16,6 @@ _MAX_DEPTH = 500
 _MAX_UNREADABLE = 20
 """After more unreadable tokens than this, the text is not considered JSON."""
 _MAX_REPAIRS = 20
-"""Repairs reported per block."""
 
 _SPACE = re.compile(r"[\s\ufeff\u200b-\u200d\u2060\x00]*")
 _WRAPPER = re.compile(r"(?://|/\*)?\s*(?:<!\[CDATA\[|\]\]>)(?:\s*\*/)?")
@@ -145,7 +144,6 @@ class TolerantDecoder:
             self._read_word()
 
     def _skip_outside(self) -> None:
-        """Skip to the next opening bracket."""
         self._record_unreadable("text outside the JSON was skipped")
         found = _OPENING.search(self._text, self._position)
         self._position = found.start() if found else len(self._text)
@@ -335,7 +333,6 @@ def _decode_with_repairs(text: str) -> DecodedJson:
 
 
 def _require_value(decoded: DecodedJson) -> DecodedJson:
-    """Turn the result into a failure if it has no value."""
     if not decoded.values and decoded.failure is None:
         decoded.failure = JsonRepair(decoded.repairs[0].offset if decoded.repairs else 0, "no JSON in the block")
         decoded.repairs = []

@@ -222,7 +222,6 @@ class _BlockReader:
             self._report("the block gives no statements", find_sample(content, ""))
 
     def _report(self, message: str, offset: int, *, repaired: bool = False) -> None:
-        """Record a problem in the last block."""
         if self._locations is None:
             self._locations = ScriptLocations(self._document.text, embedded=self._is_embedded)
         line, column = self._locations.position(self._blocks, offset)

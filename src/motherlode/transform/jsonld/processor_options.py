@@ -13,7 +13,6 @@ from motherlode.www.iri import Iri, check
 Json = Any
 """A decoded JSON value of any type."""
 Node = dict[str, Json]
-"""A JSON object."""
 
 CONTAINERS = frozenset(("@graph", "@id", "@index", "@language", "@list", "@set", "@type"))
 CONTEXT_ENTRIES = frozenset(

@@ -312,10 +312,8 @@ class ProcessedDocument:
     """The statements of one document and its problems."""
 
     statements: tuple[Statement, ...]
-    """Distinct statements in document order."""
     notes: tuple[Note, ...] = ()
     wanted: tuple[str, ...] = ()
-    """Remote contexts that were not available."""
 
 
 def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> ProcessedDocument:

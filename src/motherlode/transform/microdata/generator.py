@@ -196,7 +196,6 @@ _URL_ATTRIBUTES = {
     "object": "data",
 }
 _MAX_REPORTED_IRIS = 100
-"""Invalid IRIs, and repaired IRIs, of one page that are reported as problems."""
 _NUMBERS = (
     (re.compile(r"[+-]?\d+", re.ASCII), XSD + "integer"),
     (re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII), XSD + "double"),
@@ -286,7 +285,6 @@ def _default_language(document: Document) -> str:
 _MAX_VALUES = 250_000
 """Property values of one page. Many items with an itemref to the same large element multiply them."""
 _MAX_REPORTED_TYPES = 100
-"""Repaired types of one page that are reported as problems."""
 
 
 class StatementGenerator:
@@ -305,7 +303,6 @@ class StatementGenerator:
         """Items still to be processed, each with the type that it inherits."""
         self._statements: list[Statement] = []
         self._repaired_types: dict[str, str] = {}
-        """Types without a scheme, and the message about each."""
         self._values_left = _MAX_VALUES
 
     def run(self) -> Extraction:

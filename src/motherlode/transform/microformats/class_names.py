@@ -60,9 +60,7 @@ _ANY_PREFIXED = re.compile(r"(?:h|p|u|dt|e)-[a-z0-9]")
 _MAX_NAME_CHARS = 128
 """A longer class name is ignored."""
 _MAX_NAMES = 500
-"""Class names of one element that are read."""
 _MAX_CACHED_CHARS = 400
-"""A longer class attribute is not cached."""
 
 LAYOUT_NAMES = frozenset(
     f"h-{name}" for name in ("auto", "dvh", "fit", "full", "inherit", "lh", "lvh", "max", "min", "px", "screen", "svh")
@@ -84,7 +82,6 @@ class ClassNames(msgspec.Struct, frozen=True, kw_only=True):
     is_value_title: bool = False
     is_include: bool = False
     is_truncated: bool = False
-    """The attribute has more names than are read."""
 
 
 NO_NAMES = ClassNames()

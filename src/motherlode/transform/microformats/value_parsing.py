@@ -33,7 +33,6 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     from_attribute: bool = False
     """The value is from an attribute (href, datetime, value …) and not from running text."""
     alt: str | None = None
-    """For images: the alternative text."""
     html: str | None = None
     """For e-*: the markup of the element's content."""
     language: str = ""
@@ -84,7 +83,6 @@ class Image(msgspec.Struct, frozen=True):
 
     alt: str | None
     src: str | None
-    """The absolute URL."""
 
     def __len__(self) -> int:
         """Return the number of characters that an image counts in the limit of text."""
@@ -158,7 +156,6 @@ class ValuePart(msgspec.Struct, frozen=True, kw_only=True):
     """One element of the value class pattern."""
 
     text: str
-    """The text for p-* and u-* properties."""
     moment: str
     """The text for dt-* properties, which also read the datetime attribute."""
 

@@ -28,7 +28,6 @@ from motherlode.www.xml import XmlHead, is_ncname
 PART_BYTES = WINDOW_BYTES // 4
 """Bytes after which a document is split."""
 _COUNT_BYTES = 1 << 20
-"""Bytes whose tags are counted at once."""
 
 
 class DocumentSplitter:

@@ -22,7 +22,6 @@ from motherlode.www.html_limits import TextBudget
 __all__ = ["MARKS", "extract", "processor_graph"]
 
 _MAX_REPORTED_IRIS = 100
-"""Invalid IRIs of one page that are reported as problems."""
 
 
 def extract(document: Document, names: BlankNames, *, roles: bool = False) -> Extraction:

@@ -27,7 +27,6 @@ from motherlode.www.xml import is_ncname
 _RDFA = "http://www.w3.org/ns/rdfa#"
 _DESCRIPTION = "<http://purl.org/dc/terms/description>"
 _MAX_ENTRIES = 1_000
-"""Entries of each kind that are recorded for one document."""
 
 
 class ProcessorMessage(Enum):
@@ -44,7 +43,6 @@ class ProcessorGraph:
 
     def __init__(self) -> None:
         self.messages: dict[tuple[ProcessorMessage, str], None] = {}
-        """Class and description of each message."""
         self.repairs: dict[str, str] = {}
         """The description of each repair, and the original text."""
         self.invalid_terms: dict[str, None] = {}
@@ -90,7 +88,6 @@ class ProcessorGraph:
 INITIAL_TOKENS: dict[str, str] = {}
 """Cache for all pages: the IRI of each token in the initial context, such as `og:title`."""
 _MAX_TOKENS = 4_096
-"""Entries of a cache of tokens."""
 _TERM = re.compile(r"[^\W\d][\w.\-/·]*")
 
 

@@ -117,7 +117,6 @@ class RdfaValues:
 # Processing rules
 
 MAX_STATEMENTS = 500_000
-"""Statements of one document."""
 _NOT_PLAIN = (ACTIVE | SCOPING) - {"property"}
 """Attributes that need the full rules."""
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
@@ -127,16 +126,13 @@ class _LocalValues(msgspec.Struct, kw_only=True):
     """The local values of the rules for one element (section 7.5, step 1)."""
 
     lists: ListMapping
-    """The local list mapping."""
     rel: list[str] | None = None
     """The predicates of `rel`; None if the attribute is missing or ignored."""
     rev: list[str] | None = None
     subject: str | None = None
-    """The new subject."""
     object: str | None = None
     """The current object resource."""
     typed: str | None = None
-    """The typed resource."""
     skip: bool = False
     """The element makes no statement and passes its context on unchanged."""
     incomplete: tuple[IncompleteTriple, ...] = ()

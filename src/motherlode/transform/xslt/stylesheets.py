@@ -33,7 +33,6 @@ from motherlode.www.xml import escape_ampersands
 DATA_VIEW = "http://www.w3.org/2003/g/data-view"
 _ATTRIBUTE = f"{{{DATA_VIEW}#}}transformation"
 _MAX_TRANSFORMATIONS = 10
-"""Transformations of one document."""
 
 NamedAndImplied = tuple[list[str], list[str]]
 """URLs of the transformations that a document names, and of namespaces or profiles that may imply a transformation."""

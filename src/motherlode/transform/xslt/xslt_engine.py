@@ -33,7 +33,6 @@ in the document."""
 _MAX_MEMORY_BYTES = 2 << 30
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _MAX_FAULTS = 20
-"""Errors of one document that are reported."""
 
 Fault = tuple[str, int | None, int | None]
 """An error in a document: message, line and column."""
