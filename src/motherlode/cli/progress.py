@@ -154,10 +154,6 @@ class CrawlProgress(_Display):
 
 
 def _format_minutes(seconds: float) -> str:
-    """
-    >>> _format_minutes(95.4)
-    '1:35'
-    """
     minutes, left = divmod(max(0, int(seconds)), 60)
     return f"{minutes}:{left:02d}"
 

@@ -186,11 +186,7 @@ _SELECT_ALL = re.compile(r"select\s*(?:(?:distinct|reduced)\s*)?[*]", re.IGNOREC
 
 
 def order_variables(names: list[str], sparql: str) -> list[str]:
-    """Return the variables of `SELECT *` in the order of the query. The engine sorts them by name.
-
-    >>> order_variables(["o", "p", "s"], "SELECT * { ?s ?p ?o }"), order_variables(["o", "s"], "SELECT*{?s a ?o}")
-    (['s', 'p', 'o'], ['s', 'o'])
-    """
+    """Return the variables of `SELECT *` in the order of the query. The engine sorts them by name."""
     if not _SELECT_ALL.search(sparql):
         return names
     matches = {name: re.search(rf"[?$]{re.escape(name)}\b", sparql) for name in names}

@@ -49,11 +49,7 @@ _CONTROL_PICTURES = {
 
 
 def replace_controls(text: str) -> str:
-    """Return text of the web with control characters replaced, so that it cannot send commands to a terminal.
-
-    >>> replace_controls("\\x1b[31mred\\n")
-    '␛[31mred\\n'
-    """
+    """Return text of the web with control characters replaced, so that it cannot send commands to a terminal."""
     return text.translate(_CONTROL_PICTURES)
 
 
@@ -120,11 +116,7 @@ def print_wide_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 
 def _split_columns(widths: Sequence[int], max_width: int) -> list[list[int]]:
-    """Return the column numbers of each table: the first column and as many others as fit, but at least one.
-
-    >>> _split_columns([10, 5, 5, 5], 30), _split_columns([10, 5, 5, 5], 10)
-    ([[0, 1, 2], [0, 3]], [[0, 1], [0, 2], [0, 3]])
-    """
+    """Return the column numbers of each table: the first column and as many others as fit, but at least one."""
     parts = [[0]]
     for number in range(1, len(widths)):
         width = sum(widths[one] + 3 for one in (*parts[-1], number)) + 1

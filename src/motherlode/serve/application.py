@@ -248,11 +248,7 @@ class Access:
 
 
 def _is_loopback(name: str) -> bool:
-    """Return whether a name always resolves to this machine (RFC 6761, 6.3).
-
-    >>> [_is_loopback(name) for name in ("localhost", "a.localhost", "127.0.0.9", "::1", "127.0.0.1.evil.test", "")]
-    [True, True, True, True, False, False]
-    """
+    """Return whether a name always resolves to this machine (RFC 6761, 6.3)."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
@@ -268,11 +264,7 @@ def _own_address(request: web.Request) -> str:
 
 
 def _parse_host(text: str) -> str:
-    """Return the host name of an option as browsers send it.
-
-    >>> _parse_host("Crawl.Example.ORG"), _parse_host("bücher.example")
-    ('crawl.example.org', 'xn--bcher-kva.example')
-    """
+    """Return the host name of an option as browsers send it."""
     url = canonical(f"http://{text}/") if _GIVEN_HOST.fullmatch(text) else None
     name = host_of(url) if url is not None else ""
     if _HOST.fullmatch(name) is None:
@@ -281,11 +273,7 @@ def _parse_host(text: str) -> str:
 
 
 def _parse_origin(text: str) -> str:
-    """Return the origin of an option as browsers send it.
-
-    >>> _parse_origin("HTTPS://App.example.org:443/"), _parse_origin("http://localhost:3000"), _parse_origin("*")
-    ('https://app.example.org', 'http://localhost:3000', '*')
-    """
+    """Return the origin of an option as browsers send it."""
     if text == _ANY:
         return text
     plain = text.removesuffix("/")

@@ -305,12 +305,7 @@ async def select(pool: QueryPool, sparql: str, *, seconds: float, max_bytes: int
 
 
 def parse_results(content: bytes) -> QueryRows:
-    """Parse SPARQL results in JSON.
-
-    >>> results = b'{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","value":"u:a"}}]}}'
-    >>> parse_results(results).rows[0]["s"].value
-    'u:a'
-    """
+    """Parse SPARQL results in JSON."""
     decoded: dict[str, Any] = json.loads(content)
     if "boolean" in decoded:
         return QueryRows((), (), truth=bool(decoded["boolean"]))

@@ -107,11 +107,7 @@ def _describe_unknown_key(name: str) -> str:
 
 
 def _outer_type(declared: str) -> str:
-    """Return a declared type without type arguments and without alternatives.
-
-    >>> _outer_type("tuple[str, ...]"), _outer_type("int | None")
-    ('tuple', 'int')
-    """
+    """Return a declared type without type arguments and without alternatives."""
     return re.split(r"[\[ ]", declared)[0]
 
 

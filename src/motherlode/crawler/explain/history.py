@@ -88,11 +88,7 @@ def build_history(visit: Visit, visits: Sequence[Visit], *, recorded: bool) -> F
 
 
 def describe_treatment(kind: FailureKind, *, recorded: bool = False) -> str:
-    """Return how the frontier treats a failure. In a recorded web nothing is retried.
-
-    >>> describe_treatment(FailureKind.NOT_FOUND), describe_treatment(FailureKind.TIMEOUT)
-    ('not retried', 'retried up to 2 times; the host is snoozed; counts against the host')
-    """
+    """Return how the frontier treats a failure. In a recorded web nothing is retried."""
     found = TREATMENTS[kind]
     if kind is FailureKind.REDIRECT:
         return "its target is a URL of its own"

@@ -146,11 +146,7 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
 
 
 def subtract_counters(before: Counters, after: Counters) -> Counters:
-    """Return the differences of the counters between two times.
-
-    >>> subtract_counters(Counters(fetched=3, gone=1), Counters(fetched=5, gone=1)).fetched
-    2
-    """
+    """Return the differences of the counters between two times."""
     grown = {name: getattr(after, name) - getattr(before, name) for name in _COUNTERS}
     return Counters(seconds=after.seconds - before.seconds, **grown)
 
@@ -240,11 +236,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sum_of_estimates(parts: Iterable[Estimate]) -> Estimate:
-    """Return the estimate of a crawl from those of its shards.
-
-    >>> sum_of_estimates([Estimate(finds=3, deviation=3, urls=9), Estimate(finds=2, deviation=4, urls=9)]).deviation
-    5.0
-    """
+    """Return the estimate of a crawl from those of its shards."""
     known = list(parts)
     sums: dict[str, Any] = {
         name: sum(getattr(part, name) for part in known) for name in ("finds", "tried", "urls", "requests", "found")

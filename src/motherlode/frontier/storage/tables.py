@@ -100,11 +100,7 @@ the registry existed, and its content is that of version 1."""
 
 
 def wrap(key: str, content: bytes) -> bytes:
-    """Return an entry as it is stored.
-
-    >>> unwrap("totals", wrap("totals", b"content")), unwrap("totals", b"content")
-    (b'content', b'content')
-    """
+    """Return an entry as it is stored."""
     entry = SAVED_STATE.get(key)
     return content if entry is None else _MAGIC + bytes((entry.version,)) + content
 

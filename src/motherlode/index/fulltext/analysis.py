@@ -51,11 +51,7 @@ def analyzer() -> tantivy.TextAnalyzer:
 
 
 def remove_accents(text: str) -> str:
-    """Return text without accents, in any script. Tantivy removes only those of Latin.
-
-    >>> [remove_accents(word) for word in ("Αθήνα", "чёрный чай", "שָׁלוֹם", "한국어 ガラス ｶﾞﾗｽ")]
-    ['Αθηνα', 'черныи чаи', 'שלום', '한국어 ガラス ガラス']
-    """
+    """Return text without accents, in any script. Tantivy removes only those of Latin."""
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
@@ -63,11 +59,7 @@ def remove_accents(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """Return text without accents, in which each character of an unspaced script is a word. Phrases find them.
-
-    >>> normalize_text("rice 米飯"), normalize_text("cafe\\u0301")
-    ('rice  米  飯 ', 'cafe')
-    """
+    """Return text without accents, in which each character of an unspaced script is a word. Phrases find them."""
     if text.isascii() or not _BEYOND_LATIN.search(text):
         return text
     return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", remove_accents(text))
@@ -121,20 +113,12 @@ def _domains(page: str) -> list[str]:
 
 
 def domain_suffixes(host: str) -> list[str]:
-    """Return a host and its parent domains, without the top-level domain.
-
-    >>> domain_suffixes("shop.example.org")
-    ['shop.example.org', 'example.org']
-    """
+    """Return a host and its parent domains, without the top-level domain."""
     parts = host.split(".")
     return [host, *(".".join(parts[start:]) for start in range(1, len(parts) - 1))]
 
 
 def language_prefixes(language: str) -> list[str]:
-    """Return a language tag and its prefixes, the shortest first.
-
-    >>> language_prefixes("de-ch"), language_prefixes("")
-    (['de', 'de-ch'], [])
-    """
+    """Return a language tag and its prefixes, the shortest first."""
     parts = language.split("-") if language else []
     return ["-".join(parts[:end]) for end in range(1, len(parts) + 1)]

@@ -51,12 +51,7 @@ class SubjectDocument(msgspec.Struct, array_like=True):
 
     @property
     def name(self) -> str:
-        """The literal that names the subject; "" if the subject has no name.
-
-        >>> texts = [Text("http://schema.org/about", "Naples"), Text("http://schema.org/name", "Pizza")]
-        >>> SubjectDocument("_:b", "g", "p", texts=texts).name
-        'Pizza'
-        """
+        """The literal that names the subject; "" if the subject has no name."""
         rank, best = _NO_NAME, ""
         for text in self.texts:
             if _rank(text.predicate) < rank:
@@ -71,11 +66,7 @@ class SubjectDocument(msgspec.Struct, array_like=True):
 
 
 def local_name(iri: str) -> str:
-    """Return the last part of an IRI.
-
-    >>> local_name("http://schema.org/name"), local_name("http://www.w3.org/2000/01/rdf-schema#label")
-    ('name', 'label')
-    """
+    """Return the last part of an IRI."""
     return _SEPARATOR.split(iri.rstrip("/#"))[-1]
 
 
@@ -123,13 +114,7 @@ def documents_from_lines(url: str, quads: Iterable[str]) -> list[SubjectDocument
 
 
 def _parse_tail(end: str) -> _Tail | None:
-    """Return language and graph from the end of a line. None if the datatype is not text, or the line is broken.
-
-    >>> _parse_tail("@de-CH <http://a.example/> ."), _parse_tail(" .")
-    (('de-ch', '<http://a.example/>'), ('', ''))
-    >>> _parse_tail("^^<http://www.w3.org/2001/XMLSchema#date> .") is None
-    True
-    """
+    """Return language and graph from the end of a line. None if the datatype is not text, or the line is broken."""
     found = _TAIL.fullmatch(end)
     if found is None:
         return None
@@ -144,11 +129,7 @@ def _strip_brackets(term: str) -> str:
 
 
 def unescape(text: str) -> str:
-    r"""Replace the escapes of N-Quads by their characters. An incomplete escape at the end is dropped.
-
-    >>> unescape(r"caf\u00E9 \"x\"\n")
-    'café "x"\n'
-    """
+    """Replace the escapes of N-Quads by their characters. An incomplete escape at the end is dropped."""
     if "\\" not in text:
         return text
     if "\\\\" not in text:  # each backslash begins an escape, and our serializer uses only these three

@@ -299,11 +299,7 @@ _QUOTE_ENTITY = re.compile(r"[{\[,:]\s*(?:&quot;|&#0*34;|&#[xX]0*22;)")
 
 
 def decode(text: str) -> DecodedJson:
-    """Decode the JSON values of a text.
-
-    >>> decode('{"a": 1}').values, decode("{&quot;a&quot;: 1}").values
-    ([{'a': 1}], [{'a': 1}])
-    """
+    """Decode the JSON values of a text."""
     if len(text) > MAX_CHARACTERS:
         return DecodedJson(failure=JsonRepair(0, f"longer than {MAX_CHARACTERS} characters"))
     try:

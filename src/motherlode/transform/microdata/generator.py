@@ -138,11 +138,7 @@ class Vocabularies:
         return known
 
     def add_scheme(self, written: str) -> str | None:
-        """Return a type with its missing scheme, or None if its vocabulary is not registered.
-
-        >>> Vocabularies(DEFAULT_REGISTRY).add_scheme("//Schema.org/Product")
-        'http://schema.org/Product'
-        """
+        """Return a type with its missing scheme, or None if its vocabulary is not registered."""
         host, slash, rest = written.lstrip("/").partition("/")
         host = host.lower()
         for name in (host, host.removeprefix("www.")):

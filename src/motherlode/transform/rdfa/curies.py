@@ -235,11 +235,7 @@ def _add_prefixes(element: RdfaElement, context: EvaluationContext, graph: Proce
 
 
 def _add_slash(iri: str, graph: ProcessorGraph) -> str:
-    """Return a namespace with a slash added if it has no path. Terms would become part of the host name otherwise.
-
-    >>> _add_slash("https://schema.org", ProcessorGraph()), _add_slash("http://example.org/x", ProcessorGraph())
-    ('https://schema.org/', 'http://example.org/x')
-    """
+    """Return a namespace with a slash added if it has no path. Terms would become part of the host name otherwise."""
     if not _WITHOUT_PATH.fullmatch(iri):
         return iri
     graph.add_repair(f"a slash was added to the namespace {iri}", iri)
@@ -247,11 +243,7 @@ def _add_slash(iri: str, graph: ProcessorGraph) -> str:
 
 
 def _iter_mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the prefixes and IRIs of a prefix attribute. Other words are skipped.
-
-    >>> list(_iter_mappings({"prefix": "a: http://a/ nonsense _: http://b/ 1: http://1/ C: http://c/"}))
-    [('a', 'http://a/'), ('c', 'http://c/')]
-    """
+    """Yield the prefixes and IRIs of a prefix attribute. Other words are skipped."""
     words = iter(attributes.get("prefix", "").split())
     for word in words:
         if not word.endswith(":"):
