@@ -285,7 +285,8 @@ class SbClassifier:
         saved = msgspec.msgpack.decode(state, type=_State)
         self._paths.load(saved.clusters)
         self.classifier.load(saved.classifier)
-        self._curve = msgspec.structs.replace(saved.curve, window=self._curve.window)
+        # a crawl that is resumed after an early stop goes on for some windows
+        self._curve = msgspec.structs.replace(saved.curve, window=self._curve.window, flat=0)
         self._requests, self._links = saved.requests, saved.links
         self._make_room(len(saved.selections))
         for column, values in ((self._selections, saved.selections), (self._rewards, saved.rewards)):
