@@ -56,10 +56,7 @@ def check_shards(job: Job) -> None:
 
 
 def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
-    """Run a crawl, show its progress and write its report. Return whether the user stopped it.
-
-    The folder is locked by the caller and unlocked here.
-    """
+    """Run a crawl, write its report and unlock its folder. Return whether the user stopped it."""
     try:
         if job.shards > 1:
             stopped = _run_shards(job, folder, quiet=quiet)

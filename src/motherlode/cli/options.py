@@ -1,7 +1,4 @@
-"""Usage of commands: options that several of them share, help, and messages for wrong usage.
-
-Typer shows Python types (`<list[Path]>`) and the messages of its validator. This module replaces both by plain words.
-"""
+"""Options that several commands share, their help, and messages for wrong usage in plain words instead of Typer's."""
 
 from __future__ import annotations
 

@@ -61,10 +61,7 @@ def query(
 
 
 def run_with_timeout(seconds: float, work: Callable[[], int]) -> int | None:
-    """Run a function in a child process. Return its exit code, or None if it was killed after the timeout.
-
-    A process is needed because the query engine cannot be cancelled and keeps its thread until the query ends.
-    """
+    """Run a function in a child process, which can be killed. Return its exit code, or None after the timeout."""
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()

@@ -19,10 +19,7 @@ from motherlode.cli import INTERRUPTED
 
 
 class Printer(Console):
-    """A console that raises BrokenPipeError if the reader of the output is gone, as in `| head`.
-
-    Rich would end the process with an error code.
-    """
+    """A console that raises BrokenPipeError if the reader of the output is gone. Rich would exit with an error code."""
 
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
@@ -110,10 +107,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title:
 
 
 def print_wide_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table of figures on stdout, as several tables if the terminal is too narrow for one.
-
-    Each of them begins with the first column.
-    """
+    """Print a table of figures on stdout, as several tables with the same first column if it is too wide for one."""
     console = folding_printer()
     widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
     for part in _split_columns(widths, console.width):

@@ -88,20 +88,23 @@ PolicyLine("random", "A random waiting URL, each with the same probability.")(pa
 
 
 @PolicyLine(
-    "ldcoc[:SETS[:BITS[:SEED]]]",
+    "ldcoc[:SETS[:BITS[:SEED]]][:ftrl=eq1]",
     "An online classifier that predicts which URIs return data.",
-    parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED",
-    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx"),
+    parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED; "
+    "ftrl is mcmahan (a learning rate per feature) or eq1 (one rate, equation (1) of the paper)",
+    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx", "ldcoc:ftrl=eq1"),
     reads_known_links=True,
 )
-def _ldcoc(seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0") -> Policy:
-    from motherlode.policies.ldcoc.ldcoc_policy import Ldcoc, default_learner
+def _ldcoc(seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0", *, ftrl: str = "mcmahan") -> Policy:
+    from motherlode.policies.ldcoc.ldcoc_policy import LEARNERS, Ldcoc
 
     hint = "the bits and the seed of the hashed features are whole numbers, as in ldcoc:trp:18:7"
     size, hash_number = _whole_numbers((bits, hash_seed), hint)
     if not 8 <= size <= 28:
         raise ValueError(f"hashed features have 8 to 28 bits; got {size}")
-    return Ldcoc(random=Random(seed), sets=sets, learner=default_learner(1 << size), hash_seed=hash_number)
+    if ftrl not in LEARNERS:
+        raise ValueError(f"ftrl is {' or '.join(LEARNERS)}; got {ftrl!r}")
+    return Ldcoc(random=Random(seed), sets=sets, learner=LEARNERS[ftrl](1 << size), hash_seed=hash_number)
 
 
 @PolicyLine(

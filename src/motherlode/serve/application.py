@@ -108,10 +108,7 @@ class CrawlSite:
         return 200, render_overview(state, types)
 
     async def _top_types(self, *, is_running: bool) -> list[Row] | None:
-        """Return the most common types; None if they could not be counted in time.
-
-        Counting reads the whole store. It is done once for a finished crawl, and repeated for a running one.
-        """
+        """Return the most common types, counted again while the crawl runs; None if that took too long."""
         now = time.monotonic()
         known = self._types
         if (
@@ -354,10 +351,7 @@ async def serve(
     access: Access | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve a crawl on loopback until the event `until` is set. OSError if the port is in use.
-
-    `ready` is called with the URL of the server when it accepts requests.
-    """
+    """Serve a crawl on loopback until `until` is set. `ready` gets the URL. OSError if the port is in use."""
     runner = web.AppRunner(
         application(folder, limits, access),
         access_log=None,

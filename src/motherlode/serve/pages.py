@@ -110,10 +110,7 @@ class CrawlView:
         )
 
     def _is_running(self) -> bool:
-        """Return whether a process holds the folder's lock.
-
-        It is looked up in /proc/locks, because trying to take the lock could keep a crawl from starting.
-        """
+        """Return whether a process holds the folder's lock. Trying to take it could keep a crawl from starting."""
         try:
             inode = (self.folder.path / "lock").stat().st_ino
             locks = Path("/proc/locks").read_text(encoding="ascii", errors="replace")

@@ -204,15 +204,12 @@ def _open_zip_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> zipfile.
 def _read_member(
     name: str, open_file: Callable[[], DecompressedFile], budget: _UnpackBudget
 ) -> Iterator[MemberOrProblem]:
-    """Yield the content of a member as far as it can be read, and a problem if it is incomplete.
-
-    `read1` returns the output of one decompression step. `read` would lose it if the next step fails.
-    """
+    """Yield a member as far as it can be read, and a problem if it is incomplete."""
     pieces: list[bytes] = []
     failure = ""
     try:
         with open_file() as file:
-            while piece := file.read1(_READ_BYTES):
+            while piece := file.read1(_READ_BYTES):  # `read` loses the bytes before an error
                 if not budget.spend_bytes(len(piece)):
                     failure = budget.exceeded
                     break

@@ -183,9 +183,6 @@ def _resolve_base(around: list[Element], url: str) -> str:
 
 
 def _locate_at_element(element: Element) -> LocateProblems:
-    """Return a function that moves problems to the line of the element.
-
-    Serialization changes the line breaks inside the block, so only its first line is known.
-    """
+    """Return a function that moves problems to the line of the element, because serialization changes the others."""
     line = element.sourceline
     return lambda problems: [replace(problem, line=line, column=None) for problem in problems]

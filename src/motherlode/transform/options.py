@@ -1,7 +1,4 @@
-"""Options of the transform phase, their table in a job file, and the transformers that are installed.
-
-The defaults need no network and no file. This module does not load the installed transformers.
-"""
+"""Options of the transform phase, their table in a job file, and the transformers that are installed."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ ACCEPT = "application/n-quads, application/n-triples, application/trig, text/tur
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stylesheet:
-    """An XSLT stylesheet of the user, and the documents it applies to.
-
-    HTML is treated as XHTML: its root is `html` in the namespace http://www.w3.org/1999/xhtml.
-    """
+    """An XSLT stylesheet of the user, and the documents it applies to. HTML is treated as XHTML."""
 
     name: str
     """Name used in problems, usually the file name."""

@@ -1,7 +1,4 @@
-"""A document: a body with its detected kind, and its text, HTML tree and XML tree, each created at most once.
-
-XHTML is prepared for the HTML parser: `<script src="x"/>` is an empty element in XML, and an unclosed one in HTML.
-"""
+"""A document: a body with its detected kind, and its text, HTML tree and XML tree, each created at most once."""
 
 from __future__ import annotations
 
@@ -124,11 +121,7 @@ class Document:
         return None if element is None else element.attributes.get("href") or ""
 
     def find_scripts(self, has_wanted_type: Callable[[str], bool]) -> list[Script]:
-        """Return the scripts of a page whose type is wanted, in document order.
-
-        In HTML the content of a script is raw text. In XHTML it is XML: `&amp;` is an ampersand, and CDATA sections are
-        resolved. An HTML parser reads nearly all XHTML scripts alike, so the XML tree is built only if one may differ.
-        """
+        """Return the scripts whose type is wanted, in document order. XHTML scripts are read as XML if that differs."""
         found = [
             Script(node.text(), node.attributes.get("type") or "", node.attributes.get("id") or "")
             for node in self.html.css("script[type]")

@@ -13,11 +13,7 @@ _MIN_CHARACTERS = 1_000_000
 
 
 class TextBudget:
-    """Counts the characters that may still be extracted from a page.
-
-    Elements are nested, and a property at each level contains the text of all inner elements, so a page can produce a
-    quadratic amount of text. A few times its size suffices for every honest page.
-    """
+    """Counts the characters that may still be extracted from a page, because nested properties repeat their text."""
 
     __slots__ = ("_left", "was_short")
 

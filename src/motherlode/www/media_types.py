@@ -1,8 +1,4 @@
-"""One table of all kinds of content, lookups in it, and the Accept header that follows from it.
-
-The table is media_types.json. Detection uses media types, extensions, magic bytes, markers and XML roots. Transform
-uses the syntax. Fetch sends `ACCEPT`. These facts are defined nowhere else.
-"""
+"""One table of all kinds of content (media_types.json), lookups in it, and the Accept header that follows from it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""URLs: parsing by the URL Standard (WHATWG), canonical form, tracking parameters, origins, domains and scopes.
-
-The frontier stores each page once, under its canonical URL. tracking.txt lists the parameters that are removed.
-"""
+"""URLs: parsing by the URL Standard (WHATWG), canonical form, tracking parameters, origins, domains and scopes."""
 
 from __future__ import annotations
 

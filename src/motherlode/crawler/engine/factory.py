@@ -207,6 +207,7 @@ def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, stora
         return _Web(recorded, recorded, detector, recorded)
     raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     http = HttpFetcher(_http_options(job))
+    http.load_authorities()  # later it would delay the requests of all hosts
     journal = ResponseJournal(folder.journal, state=storage.note("journal"))
     monitored = MonitoredFetcher(http, detector, clock=clock)
     return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)

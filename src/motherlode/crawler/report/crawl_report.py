@@ -1,8 +1,4 @@
-"""The report of a crawl: its contents, computed from the statistics, and its page.
-
-The page is one HTML file without scripts and external resources. The template escapes every value, and the
-Content-Security-Policy of the page is a second protection.
-"""
+"""The report of a crawl: its contents, computed from the statistics, and its page, one HTML file without scripts."""
 
 from __future__ import annotations
 
@@ -125,10 +121,7 @@ def build_report(job: Job, stats: CrawlStats, *, made_at: float | None = None) -
 
 
 def build_harvest_curve(name: str, totals: Counters) -> Curve:
-    """Return the harvest curve of a crawl up to its last page. The points in the counters are thinned out.
-
-    Revisits are left out, as in the harvest rate. Relevant pages that revisits removed are missing at its end.
-    """
+    """Return the harvest curve of a crawl up to its last page, without revisits, as in the harvest rate."""
     before = tuple((fetched, relevant) for fetched, relevant in totals.curve if fetched < totals.first)
     return Curve(name=name, points=(*before, (totals.first, totals.relevant)) if totals.first else before)
 
@@ -249,10 +242,7 @@ def _template() -> Template:
 
 
 def draw_harvest(curves: Sequence[Curve], *, wide_height: int) -> list[tuple[str, Markup]]:
-    """Return a wide and a narrow chart with the names of their CSS classes, or nothing if there are no curves.
-
-    There are two charts because text in a chart shrinks with it.
-    """
+    """Return a wide and a narrow chart with their CSS classes, because text shrinks with a chart."""
     title = "Harvest: relevant pages found by pages fetched"
     sizes = (("wide", 860, wide_height), ("narrow", 350, 300 + 22 * (len(curves) // 2)))
     return [

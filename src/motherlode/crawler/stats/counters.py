@@ -1,8 +1,4 @@
-"""Counters of a crawl, the estimate of its remaining relevant pages, and its early stop.
-
-All three are updated with each visit. `Counters` and the state of `Estimator` are saved with the frontier, and
-`motherlode stats` shows them. The estimate uses the outcomes of URLs that are similar to the waiting ones.
-"""
+"""Counters of a crawl, the estimate of its remaining relevant pages, and its early stop, updated with each visit."""
 
 from __future__ import annotations
 
@@ -286,10 +282,7 @@ def _estimate_rate(tally: _Tally, expected: float) -> float:
 
 
 def _compute_beta_binomial(count: int, probability: float, *, known: float) -> tuple[float, float]:
-    """Return mean and standard deviation of a beta-binomial distribution.
-
-    `known` is the number of requests on which the probability is based.
-    """
+    """Return mean and standard deviation of a beta-binomial distribution that `known` requests gave."""
     return count * probability, sqrt(count * probability * (1 - probability) * (known + count) / (known + 1))
 
 

@@ -43,10 +43,7 @@ def schema() -> tantivy.Schema:
 
 @cache
 def analyzer() -> tantivy.TextAnalyzer:
-    """Return the analyzer: words of letters and digits, case-folded, without Latin accents.
-
-    It has no stemming, because pages are in many languages.
-    """
+    """Return the analyzer: case-folded words without Latin accents, not stemmed because pages have many languages."""
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     builder = builder.filter(tantivy.Filter.remove_long(_MAX_WORD_BYTES))
     # fold before lowercase: folding may produce a capital (ǧ), and lowercase İ has a combining dot that is not folded
@@ -81,10 +78,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
-    """Open the index in a folder. `create`: create it if it is missing or has another schema.
-
-    Without `create`: FileNotFoundError if it is missing, ValueError if it has another schema.
-    """
+    """Open the index in a folder, or `create` it. Without: FileNotFoundError or, for another schema, ValueError."""
     if not create and not (path.is_dir() and tantivy.Index.exists(str(path))):
         raise FileNotFoundError(path)
     path.mkdir(parents=True, exist_ok=True)

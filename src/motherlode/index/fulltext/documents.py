@@ -1,9 +1,4 @@
-"""Documents of the word index: one for each subject in each graph of a page.
-
-A document has all literals of its subject, so that "margherita mario" finds a recipe whose name has one word and whose
-description has the other. Each literal has its predicate and language, by which a search can be filtered. Numbers,
-dates and booleans are not indexed.
-"""
+"""Documents of the word index: one per subject and graph, with its literals, except numbers, dates and booleans."""
 
 from __future__ import annotations
 
@@ -47,10 +42,7 @@ class Text(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class SubjectDocument(msgspec.Struct, array_like=True):
-    """The types and literals of one subject in one graph. IRIs have no angle brackets; blank nodes begin with `_:`.
-
-    The index and the journal store this struct in MessagePack.
-    """
+    """Types and literals of one subject in one graph, saved as MessagePack. IRIs have no angle brackets."""
 
     subject: str
     graph: str

@@ -143,10 +143,7 @@ def make_snippet(text: str, wanted: Sequence[str]) -> Snippet:
 
 
 def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool]:
-    """Return the part of a long text around its first match, and whether text was cut off before and after it.
-
-    Offsets in the folded text are only approximate, because a letter may fold to more or fewer letters.
-    """
+    """Return the part of a long text around about its first match, and whether text was cut before and after it."""
     if len(text) <= 2 * _CHARACTERS_AROUND_MATCH:
         return text, False, False
     plain = fold(text)

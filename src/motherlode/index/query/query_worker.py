@@ -97,10 +97,7 @@ class QueryExecutor:
 
 
 def isolate_from_network() -> bool:
-    """Move this process to an empty network namespace, if the system allows it. Return whether it did.
-
-    This is a second protection besides refusing SERVICE.
-    """
+    """Move this process to an empty network namespace, as a second protection. Return whether that is allowed."""
     try:
         unshare = ctypes.CDLL(None, use_errno=True).unshare
     except (OSError, AttributeError):  # not Linux

@@ -14,14 +14,14 @@ used if nothing else is ready.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 
 import msgspec
 import numpy as np
 
 from motherlode.model import Explanation, FailureKind, Link, LinkSource, Outcome, Rating, Reason, SummaryLine
-from motherlode.policies.ftrl import Ftrl, Hasher, Indices
+from motherlode.policies.ftrl import EquationOneFtrl, Ftrl, Hasher, Indices
 from motherlode.policies.ldcoc.ldcoc_features import BEST_SETS, SETS, Hardness, hardness, page_features
 from motherlode.policies.model_io import random_state, set_random_state
 from motherlode.policies.priority_queue import ReadyArms
@@ -79,6 +79,15 @@ def default_learner(size: int = 1 << 20) -> Ftrl:
     return Ftrl(size, alpha=0.5, beta=1.0, l1=0.1, l2=1.0)
 
 
+def equation_one_learner(size: int = 1 << 20) -> EquationOneFtrl:
+    """Return the learner of the paper's equation (1), with the λ₁ of `default_learner`."""
+    return EquationOneFtrl(size, l1=0.1)
+
+
+LEARNERS: Mapping[str, Callable[[int], Ftrl]] = {"mcmahan": default_learner, "eq1": equation_one_learner}
+"""The values of the argument `ftrl`: learning rates per coordinate (McMahan et al. 2013), or equation (1)."""
+
+
 class Ldcoc:
     """The policy; see the docstring of the module."""
 
@@ -102,7 +111,7 @@ class Ldcoc:
         self._hasher = Hasher(self._learner.size, hash_seed)
         self._threshold = threshold
         self._sampled = sampled
-        self._shared = Ftrl(self._learner.size)
+        self._shared = self._learner.blank()
         """The part of the learner's state that other shards have or have sent."""
         self._state = _State()
         self._ready = {suffix: ReadyArms() for suffix in ("", " sampled", " reserve")}

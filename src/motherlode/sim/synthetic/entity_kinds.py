@@ -1,7 +1,4 @@
-"""The kinds of things on the synthetic web, and the words and titles from which their values are drawn.
-
-The tables are in `entity_kinds.json`. All words are ASCII, except ACCENTED.
-"""
+"""The kinds of things on the synthetic web, and the words of their values. The tables are in `entity_kinds.json`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Host profiles (habits): how the hosts of the synthetic web behave. The table is in `host_profiles.json`.
-
-A host has one habit. It defines the sections of the host, which of its templates carry data in which syntax, and
-which faults the host has. In every web with enough hosts, each habit occurs at least once.
-"""
+"""Host profiles (habits): sections, data and faults of the hosts of a web. The table is in `host_profiles.json`."""
 
 from __future__ import annotations
 

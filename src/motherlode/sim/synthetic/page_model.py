@@ -75,10 +75,7 @@ VARIANTS = len(_MENUS) * len(_LISTS)
 
 @cache
 def layout(design: Design, variant: int) -> Layout:
-    """Return the layout of a design with one of VARIANTS sets of class names.
-
-    `page_layouts.json` has MENU and ITEMS in place of the class names.
-    """
+    """Return the layout of a design, with one of VARIANTS sets of class names in place of MENU and ITEMS."""
     written = files(__package__).joinpath("page_layouts.json").read_text()
     written = written.replace("MENU", _MENUS[variant % len(_MENUS)])
     written = written.replace("ITEMS", _LISTS[variant // len(_MENUS) % len(_LISTS)])
@@ -127,10 +124,7 @@ class Role(Enum):
 
 
 class PageModel(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a simulation needs to know about one URL, without rendering the page.
-
-    It is a msgspec struct, because a simulation makes a million of them and a dataclass takes eight times as long.
-    """
+    """Everything that a simulation needs to know about one URL. A struct, because a dataclass is slower to create."""
 
     url: str
     role: Role

@@ -43,10 +43,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class World:
-    """The hosts and sites of one web. Host k is the same for every number of pages, except for its size.
-
-    The most recently used sites are kept in memory.
-    """
+    """The hosts and sites of one web. Host k is the same for every number of pages, except for its size."""
 
     def __init__(self, *, pages: int, seed: int, hosts: int | None) -> None:
         count = hosts if hosts is not None else max(LEAST_HOSTS, pages // PAGES_PER_HOST)

@@ -1,6 +1,4 @@
-"""A served synthetic web as a child process, and the table of its hosts.
-
-Hosts are spread over several loopback addresses, so that some hosts share an address."""
+"""A served synthetic web as a child process, and the table of its hosts on several loopback addresses."""
 
 from __future__ import annotations
 

@@ -73,10 +73,7 @@ class BundledContext:
         return name in self.context and name not in self._settings
 
     def define(self, name: str) -> TermDefinition | None:
-        """Return the definition of a term of a lazy table. Lazy tables refer only to their own terms.
-
-        Each term is defined in a new context, so that other threads and timeouts cannot leave an incomplete definition.
-        """
+        """Return a term of a lazy table, defined in a new context so that a timeout cannot leave half of it."""
         found = self._defined.get(name)
         if found is None:
             home = ActiveContext(vocab=self._settings.get("@vocab"))

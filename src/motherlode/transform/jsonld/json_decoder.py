@@ -1,8 +1,4 @@
-"""Decode the JSON of a block: strictly if possible, else with repairs that are recorded.
-
-The tolerant decoder makes one pass from left to right and keeps its own stack. Its time is linear for any input, and
-deep nesting cannot overflow the stack of Python.
-"""
+"""Decode the JSON of a block: strictly if possible, else in one pass and linear time with recorded repairs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Class names: the tables of the classic microformats, and the parser of class attributes.
-
-`classic_formats.json` maps class and rel values of the classic formats to properties of microformats2. It follows the
-"parser compatibility" section of each vocabulary at microformats.org/wiki (h-card, h-entry …) and otherwise the schema
-of the classic format.
-"""
+"""Class names: tables of the classic microformats (`classic_formats.json`, from microformats.org), and their parser."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The walker that reads items from root elements.
-
-It visits each node of a root element once, without recursion, and keeps a stack of the open elements that matter and a
-stack of the items that contain them.
-"""
+"""The walker that reads items from root elements. It visits each node once, without recursion."""
 
 from __future__ import annotations
 

@@ -59,10 +59,7 @@ _OTHER_PARSE_TYPE = re.compile(rb"""parseType\s*+=\s*+(["'])(?!(?:%s)\1)""" % b"
 
 
 class RepairingFeed(LimitedFeed):
-    """Feeds a document to a parser, either unchanged or repaired.
-
-    Repaired input is fed tag by tag, so that the position of the feed is the position of the parser.
-    """
+    """Feeds a document to a parser unchanged, or repaired and tag by tag, so that both are at the same position."""
 
     def __init__(self, source: Source, head: XmlHead | None, base: str = "") -> None:
         super().__init__(source, head)
@@ -125,10 +122,7 @@ class RepairingFeed(LimitedFeed):
             self._header += self._root.markup
 
     def start_plain(self) -> None:
-        """Feed the document unchanged, in parts that can be read again.
-
-        The start tag of the root precedes each part.
-        """
+        """Feed the document unchanged, in parts that can be read again, each after the start tag of the root."""
         self._repair_until = self._end = None
         self.is_paused = False
         is_at_root = self.position == self._root_offset

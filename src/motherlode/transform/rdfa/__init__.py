@@ -63,10 +63,7 @@ def _process(document: Document, names: BlankNames, graph: ProcessorGraph, *, ro
 
 
 def _build_tree(document: Document, graph: ProcessorGraph, *, roles: bool) -> tuple[RdfaTree | None, list[Problem]]:
-    """Return the sparse tree, or None for a document without a root, and problems.
-
-    XHTML that is not well-formed is read as HTML. Other XML that is not well-formed is read as far as possible.
-    """
+    """Return the sparse tree (None without a root) and problems. XHTML that is not well-formed is read as HTML."""
     if document.kind is ContentKind.HTML:
         return build_html_tree(document, roles=roles), []
     source = document.xml

@@ -1,8 +1,4 @@
-"""Terms, CURIEs and IRIs in attribute values (RDFa Core 1.1, section 7.4), and the declarations that they depend on.
-
-An element declares base, vocabulary, prefixes and language for itself and its descendants (section 7.5, steps 2 to 4).
-The processor graph records the problems of a document, such as unknown prefixes (section 7.6).
-"""
+"""Terms, CURIEs and IRIs in attribute values (RDFa Core 1.1, section 7.4), and the declarations that they depend on."""
 
 from __future__ import annotations
 
@@ -56,11 +52,7 @@ class ProcessorGraph:
         self._repaired_terms: set[str] = set()
 
     def record_term(self, iri: Iri) -> str:
-        """Return the term of an IRI and record whether it is invalid or repaired.
-
-        The processing rules also need an invalid IRI, because otherwise they would attach its properties to another
-        subject.
-        """
+        """Return the term of an IRI, also of an invalid one, and record whether it is invalid or repaired."""
         if not iri.is_valid:
             self.invalid_terms[iri.term] = None
         elif iri.is_repaired and len(self._repaired_terms) < _MAX_ENTRIES:
