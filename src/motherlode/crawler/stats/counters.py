@@ -398,7 +398,7 @@ class EarlyStop:
     def __init__(self, *, after: int | None, below: float, policy: Policy | None = None) -> None:
         self._after = after
         self._below = below
-        self._policy = policy if isinstance(policy, Stops) else None
+        self._policy: Stops | None = policy if isinstance(policy, Stops) else None
         self._last: deque[bool] = deque(maxlen=after)
         self._relevant = 0
 
