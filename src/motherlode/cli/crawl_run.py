@@ -193,6 +193,8 @@ class CrawlEnd:
         name, job = quote(str(self.folder.path)), self.job
         if stats.dried_out:
             share = f"less than {job.stop_below:g} of the last {job.stop_after} requests gave a relevant page"
+            if job.stop_after is None:
+                share = f"relevant pages have become rare for the policy {job.policy}"
             yield f"stopped early: {share}; `motherlode resume {name}` continues for at least as many requests"
         elif spent := _spent_budgets(job, stats.totals):
             amounts = " ".join(spent.values())

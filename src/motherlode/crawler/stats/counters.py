@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier import is_revisit_arm
-from motherlode.model import FailureKind, Visit
+from motherlode.model import FailureKind, Policy, Visit
+from motherlode.model.policy import Stops
 
 BEING_READ, BEING_FETCHED = "being read", "being fetched"
 """The last steps of pages that were in flight when the crawl reached its time limit."""
@@ -375,6 +376,8 @@ class Estimator:
 class EarlyStop:
     """Early stop: reached if fewer than the share `below` of the last `after` requests gave relevant pages.
 
+    It is also reached if a policy that `Stops` has a reason to end the crawl.
+
     >>> watch = EarlyStop(after=4, below=0.25)
     >>> for host, relevant in enumerate((1, 0, 0, 0, 0)):
     ...     watch.add(Visit(number=1, url="", host=str(host), relevant=bool(relevant)))
@@ -383,9 +386,10 @@ class EarlyStop:
     stop at host 4
     """
 
-    def __init__(self, *, after: int | None, below: float) -> None:
+    def __init__(self, *, after: int | None, below: float, policy: Policy | None = None) -> None:
         self._after = after
         self._below = below
+        self._policy: Stops | None = policy if isinstance(policy, Stops) else None
         self._last: deque[bool] = deque(maxlen=after)
         self._relevant = 0
 
@@ -401,4 +405,6 @@ class EarlyStop:
     @property
     def is_reached(self) -> bool:
         """Whether the crawl should stop."""
+        if self._policy is not None and self._policy.stop_reason:
+            return True
         return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after
