@@ -131,6 +131,21 @@ def test_stop_ends_a_simulation_when_the_curve_is_flat() -> None:
     assert policy.stop_reason
 
 
+def test_load_continues_identically() -> None:
+    one, other = SbClassifier(random=Random(1)), SbClassifier(random=Random(9))
+    for number, rating in enumerate(one.rate([link(number, PLACES[number % 4]) for number in range(60)], None)):
+        fetched(one, rating, f"http://a.example/{number}", relevant=number % 4 == 1, new=2)
+    other.load(one.dump())
+    found = []
+    for policy in (one, other):
+        ratings = policy.rate([link(number, PLACES[number % 4]) for number in range(60, 90)], None)
+        for rating in ratings:
+            policy.arm_ready(rating.arm, rating.score, 9)
+        found.append((ratings, [policy.pick() for _ in range(10)]))
+    assert found[0] == found[1]
+    assert one.dump() == other.dump()
+
+
 def test_explain_names_the_group_and_summary_lists_it() -> None:
     policy = SbClassifier(random=Random(1))
     (rating,) = policy.rate([link(1, PLACES[2])], None)

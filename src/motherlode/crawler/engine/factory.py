@@ -55,7 +55,6 @@ from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
-from motherlode.model.policy import Stops
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
@@ -175,7 +174,7 @@ def assemble(
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
-        stop_conditions=((revisits.is_over,) if is_refresh else ()) + _stop_conditions(policy),
+        stop_conditions=(revisits.is_over,) if is_refresh else (),
         writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
@@ -189,11 +188,6 @@ def assemble(
     )
     engine = Engine(parts, budget=budget, concurrency=job.concurrency, clock=clock)
     return Assembled(engine, frontier, seeds, storage, store, policy, clock)
-
-
-def _stop_conditions(policy: Policy) -> tuple[Callable[[], bool], ...]:
-    """Return the condition under which a policy ends the crawl, if it has one."""
-    return (lambda: bool(policy.stop_reason),) if isinstance(policy, Stops) else ()
 
 
 class _Web(NamedTuple):
