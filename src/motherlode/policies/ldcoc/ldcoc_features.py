@@ -126,7 +126,7 @@ class Crosses:
     siblings: int
     """Siblings that are used per target, because a page with a thousand links has a million pairs."""
     features: str | tuple[str, ...] = _ALL
-    """What the names of the intrinsic features begin with that are crossed."""
+    """Prefixes of the intrinsic features that are crossed."""
 
 
 CROSSES: Mapping[str, Crosses] = {
@@ -144,7 +144,7 @@ _words = re.compile(r"[^\W\d_]+|\d+").findall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What earlier responses said about URIs, for the features of their siblings."""
+    """Knowledge about URIs from earlier responses, for the features of their siblings."""
 
     relevances: Mapping[str, bool] = field(default_factory=dict)
     """Fetched URIs, and whether they were relevant (definition 13)."""
