@@ -175,8 +175,12 @@ class Frontier:
             if awaited != self._awaited:
                 self._awaited, self._awaited_since = awaited, now
             if arm is not None:
+                host, entry = self._admission.take(arm)
+                entry, is_waiting = self._admission.rate_picked(entry)
+                if is_waiting:
+                    continue
                 self._unsettled += 1
-                lease = self._issue(*self._admission.take(arm), now)
+                lease = self._issue(host, entry, now)
                 if lease is not None:
                     return lease
             elif self._waits is not None and awaited:

@@ -94,6 +94,20 @@ class ReadsHeaders(Protocol):
 
 
 @runtime_checkable
+class RatesAgain(Protocol):
+    """A policy that rates a waiting URL again if further pages mention it.
+
+    The new rating counts when the URL is picked: then the URL is fetched, or waits again if the rating is worse.
+    """
+
+    def mention(self, links: Sequence[Link], parent: Outcome) -> None:
+        """Note that a further page has links to URLs that are known. Some of them may have been fetched."""
+
+    def rate_picked(self, url: str, rating: Rating) -> Rating | None:
+        """Return the new rating of a URL that was picked; None if it was not mentioned since its last rating."""
+
+
+@runtime_checkable
 class Mergeable(Protocol):
     """A policy whose learned state can be shared between the shards of one crawl."""
 

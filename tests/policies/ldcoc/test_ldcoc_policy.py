@@ -324,3 +324,34 @@ def test_known_headers_of_siblings_are_crossed() -> None:
     (rating,) = policy.rate([sibling], parent)
     crossed = Hasher().row(["x:scheme=http&contentType=text/html&sim=high&rel=unknown"]).tolist()
     assert set(crossed) <= set(np.frombuffer(rating.policy_state[1:], "<u4").tolist())
+
+
+# ── Further pages that mention a URI ─────────────────────────────────────────────────────────────────
+
+
+def mentioned(url: str, *properties: str) -> Link:
+    return Link(url=url, source=LinkSource.TRIPLE, predicate=properties[0], properties=properties)
+
+
+def test_further_mention_adds_the_features_of_its_context_graph_when_the_uri_is_picked() -> None:
+    policy = Ldcoc(random=Random(1))
+    url, further = "http://a.example/x", msgspec.structs.replace(PARENT, url="http://s.example/", host="s.example")
+    (first,) = policy.rate([mentioned(url, "http://v.example/p")], PARENT)
+    policy.mention([mentioned(url, "http://v.example/q", "http://w.example/r")], further)
+    again = policy.rate_picked(url, first)
+    assert again is not None
+    added = set(np.frombuffer(again.policy_state[1:], "<u4").tolist())
+    wanted = Hasher().row(["p:authority=v.example", "p:authority=w.example", "r:authority=s.example"]).tolist()
+    assert set(wanted) | set(np.frombuffer(first.policy_state[1:], "<u4").tolist()) <= added
+    assert policy.rate_picked(url, again) is None, "nothing is new"
+
+
+def test_further_mention_without_statements_or_of_a_fetched_uri_changes_nothing() -> None:
+    policy = Ldcoc(random=Random(1))
+    url = "http://a.example/x"
+    (first,) = policy.rate([link(url)], PARENT)
+    policy.mention([link(url)], PARENT)
+    assert policy.rate_picked(url, first) is None
+    policy.mention([mentioned(url, "http://v.example/q")], PARENT)
+    policy.learn(outcome(url, first, relevant=True))
+    assert policy.rate_picked(url, first) is None

@@ -63,6 +63,10 @@ SAMPLED = 0.17
 NO_RDF = "ldcoc: its file extension or type tells that it is no RDF"
 _MAX_RELEVANCES = 100_000
 """Fetched URIs whose relevance is stored for their siblings."""
+_MAX_MENTIONS = 20_000
+"""Waiting URIs for which the features of further pages are stored."""
+_MAX_MENTIONED = 512
+"""Features of further pages that are stored per URI."""
 _PERMANENT_FAILURES = frozenset(
     {FailureKind.NOT_FOUND, FailureKind.FORBIDDEN, FailureKind.CLIENT_ERROR, FailureKind.USELESS}
 )
@@ -93,6 +97,8 @@ class _State(msgspec.Struct, kw_only=True, array_like=True):
     """URIs that were admitted as a sample of those that were predicted negative."""
     content_types: dict[str, str] = {}
     """URIs with a known Content-Type header, for the features of their siblings."""
+    mentions: dict[str, bytes] = {}
+    """Hashed features that further pages give to URIs that were known before."""
 
 
 def default_learner(size: int = 1 << 20) -> Ftrl:
@@ -153,12 +159,38 @@ class Ldcoc:
             for link, probability, row in zip(links, probabilities, rows, strict=True)
         ]
 
+    def mention(self, links: Sequence[Link], parent: Outcome) -> None:
+        """Store the features that the context graph of a further page gives to URIs that are known."""
+        mentioned = [link for link in links if link.properties]
+        if not mentioned:
+            return
+        names = page_features(mentioned, parent, self._sets, known=self._known(), crosses=self._crosses)
+        for link, row in zip(mentioned, self._hasher.rows(names), strict=True):
+            earlier = np.frombuffer(self._state.mentions.pop(link.url, b""), dtype="<u4")
+            if len(self._state.mentions) >= _MAX_MENTIONS:
+                del self._state.mentions[next(iter(self._state.mentions))]  # the oldest
+            self._state.mentions[link.url] = np.union1d(earlier, row)[:_MAX_MENTIONED].astype("<u4").tobytes()
+
+    def rate_picked(self, url: str, rating: Rating) -> Rating | None:
+        """Predict a URI again with the features of all pages that mention it."""
+        how = rating.policy_state[:1]
+        if how not in (_POSITIVE, _NEGATIVE, _UNRATED) or url not in self._state.mentions:
+            return None
+        row = self._with_mentions(url, rating.policy_state)
+        score = self._learner.probability(row)
+        return Rating(arm=rating.arm, score=score, policy_state=how + row.astype("<u4").tobytes())
+
+    def _with_mentions(self, url: str, policy_state: bytes) -> Indices:
+        """Return the features of a URI, with those of further pages that mention it."""
+        row = np.frombuffer(policy_state[1:], dtype="<u4")
+        return np.union1d(row, np.frombuffer(self._state.mentions.pop(url, b""), dtype="<u4")).astype(np.int64)
+
     def wants_header(self, policy_state: bytes) -> bool:
         return policy_state[:1] == _UNRATED
 
     def rate_again(self, url: str, rating: Rating, content_type: str | None) -> Rating:
         """Predict a URI with its content type, which is one more feature of those that its rating stored."""
-        row = np.frombuffer(rating.policy_state[1:], dtype="<u4").astype(np.int64)
+        row = self._with_mentions(url, rating.policy_state)
         if content_type is not None and "t" in self._sets:
             row = np.union1d(row, self._hasher.row([content_type_feature(content_type)]))
         if content_type:
@@ -196,6 +228,7 @@ class Ldcoc:
         )
 
     def learn(self, outcome: Outcome) -> None:
+        self._state.mentions.pop(outcome.url, None)
         answers = self._state.answers.setdefault(outcome.host, [0, 0])
         answers[0 if outcome.failure is FailureKind.REDIRECT else 1] += 1
         if outcome.failure is not None and outcome.failure not in _PERMANENT_FAILURES:
