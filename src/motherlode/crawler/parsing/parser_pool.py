@@ -15,7 +15,7 @@ import sys
 from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import msgspec
 
@@ -39,11 +39,22 @@ class UnreadableError(Exception):
     """A page could not be parsed within the limits."""
 
 
+class Parsers(Protocol):
+    """Parses the pages of a crawl, on this machine or on others. Callers wait while all parsers are busy."""
+
+    async def read(self, page: PageBody) -> ParsedPage:
+        """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
+
+    async def close(self) -> None:
+        """End all parsers. Pages without a result are given up."""
+
+
 @dataclass(slots=True)
 class _Job:
     url: str
     page: bytes
-    result: asyncio.Future[ParsedPage]
+    result: asyncio.Future[memoryview]
+    """The encoded `ParsedPage`."""
     crashes: int = 0
     """Number of processes that ended while they parsed the page."""
 
@@ -112,9 +123,13 @@ class ParserPool:
 
     async def read(self, page: PageBody) -> ParsedPage:
         """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
+        return self._decode(await self.read_encoded(page.url, self._encode(page)))
+
+    async def read_encoded(self, url: str, page: bytes) -> memoryview:
+        """Parse an encoded `PageBody` and return the encoded `ParsedPage`."""
         if self._fault is not None:
             raise self._fault
-        job = _Job(page.url, self._encode(page), asyncio.get_running_loop().create_future())
+        job = _Job(url, page, asyncio.get_running_loop().create_future())
         await self._jobs.put(job)
         return await job.result
 
@@ -277,7 +292,7 @@ class ParserPool:
         if job.result.done():
             return
         if result[:1] == STATUS_OK:
-            job.result.set_result(self._decode(memoryview(result)[1:]))
+            job.result.set_result(memoryview(result)[1:])
         else:
             job.fail(UnreadableError(result[1:].decode("utf-8", "replace")))
 
@@ -310,10 +325,16 @@ class ParserLanes:
 
     async def read(self, page: PageBody) -> ParsedPage:
         """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
-        is_large = len(page.body) >= self._large
-        if is_large and len(self._pools) == 1:
+        return await self._choose_pool(len(page.body)).read(page)
+
+    async def read_encoded(self, url: str, page: bytes) -> memoryview:
+        """Parse an encoded `PageBody` and return the encoded `ParsedPage`."""
+        return await self._choose_pool(len(page)).read_encoded(url, page)
+
+    def _choose_pool(self, size: int) -> ParserPool:
+        if size >= self._large and len(self._pools) == 1:
             self._pools.append(self._make_large_pool())
-        return await self._pools[is_large].read(page)
+        return self._pools[size >= self._large]
 
     @property
     def replaced(self) -> int:
