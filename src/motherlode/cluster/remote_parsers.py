@@ -76,10 +76,10 @@ class ParserActor:
         self._goal = 1
         self._reached = asyncio.Event()
 
-    async def start(self) -> int:
-        """Start the parser process. Return the process number of the actor."""
+    async def start(self) -> tuple[int, str]:
+        """Start the parser process. Return the process number of the actor and the id of its node."""
         self._lanes = ParserLanes(self._options, workers=1, seconds=self._seconds)
-        return os.getpid()
+        return os.getpid(), ray.get_runtime_context().get_node_id()
 
     async def exchange(self, pages: Sequence[SentPage]) -> list[Result]:
         """Accept pages, and return the results that are ready. Wait a moment for results if there are none."""
@@ -109,7 +109,7 @@ class ParserActor:
         if self._lanes is None:
             raise ValueError("internal error: a page was sent to a remote parser that was not started")
         try:
-            result = STATUS_OK + bytes(await self._lanes.read_encoded(url, page))
+            result = STATUS_OK + await self._lanes.read_encoded(url, page)
         except UnreadableError as error:
             result = STATUS_ERROR + str(error).encode("utf-8", "replace")
         except OSError as error:  # no parser process can be started on this machine
@@ -125,7 +125,7 @@ class ParserActor:
 class _Job:
     url: str
     page: bytes
-    result: asyncio.Future[bytes]
+    result: asyncio.Future[ParsedPage]
     losses: int = 0
     """Number of actors that were lost while they had the page."""
 
@@ -141,6 +141,8 @@ class _Slot:
     actor: Any = None
     process: int = 0
     """Process number of the actor on its machine; 0 until it has started."""
+    node: str = ""
+    """Ray's id of the machine."""
     sent: dict[int, _Job] = field(default_factory=dict)
     """Pages without a result, by number."""
     failed_starts: int = 0
@@ -178,14 +180,15 @@ class RemoteParsers:
             job = _Job(page.url, self._encode(page), asyncio.get_running_loop().create_future())
             self._waiting.append(job)
             self._arrived.set()
-            result = await job.result
-        if result[:1] == STATUS_OK:
-            return self._decode(memoryview(result)[1:])
-        raise UnreadableError(result[1:].decode("utf-8", "replace"))
+            return await job.result
 
     def process_ids(self) -> list[int]:
         """Return the process numbers of the actors, each on its own machine."""
         return [slot.process for slot in self._slots if slot.process]
+
+    def node_ids(self) -> list[str]:
+        """Return Ray's ids of the machines of the actors."""
+        return [slot.node for slot in self._slots if slot.process]
 
     async def close(self) -> None:
         while pending := [task for task in self._tasks if not task.done()]:
@@ -221,7 +224,7 @@ class RemoteParsers:
         slot.failed_starts += 1
         slot.actor = actor.remote(self._options, seconds=self._seconds, cores=cores)
         async with asyncio.timeout(_START_TIMEOUT_SECONDS):
-            slot.process = await slot.actor.start.remote()
+            slot.process, slot.node = await slot.actor.start.remote()
         slot.failed_starts = 0
 
     async def _exchange(self, slot: _Slot) -> None:
@@ -235,9 +238,16 @@ class RemoteParsers:
         async with asyncio.timeout(_CALL_TIMEOUT_SECONDS):
             results: list[Result] = await slot.actor.exchange.remote(batch)
         for number, result in results:
-            job = slot.sent.pop(number)
-            if not job.result.done():
-                job.result.set_result(result)
+            self._set_result(result, slot.sent[number])
+            del slot.sent[number]
+
+    def _set_result(self, result: bytes, job: _Job) -> None:
+        if job.result.done():
+            return
+        if result[:1] == STATUS_OK:
+            job.result.set_result(self._decode(memoryview(result)[1:]))
+        else:
+            job.fail(UnreadableError(result[1:].decode("utf-8", "replace")))
 
     async def _take_pages(self, slot: _Slot) -> list[_Job]:
         """Return the next pages for an actor. Wait for a page if the actor has none."""
@@ -273,7 +283,8 @@ class RemoteParsers:
         self.replaced += 1
         text = str(error).strip()
         reason = f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
-        _LOG.warning("a remote parser with %d pages was lost (%s); it is replaced", len(slot.sent), reason)
+        message = "a remote parser with %d pages on node %s was lost (%s); it is replaced"
+        _LOG.warning(message, len(slot.sent), slot.node[:12] or "?", reason)
         lost = list(slot.sent.values())
         slot.sent.clear()
         for job in reversed(lost):

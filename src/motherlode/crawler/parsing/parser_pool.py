@@ -13,15 +13,17 @@ import contextlib
 import logging
 import sys
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
 
 from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions
 from motherlode.runtime import STATUS_OK, pack_frame, read_frame_async
 
+T = TypeVar("T")
 _LOG = logging.getLogger(__package__)
 _MAX_FRAME_BYTES = 1 << 30
 _START_TIMEOUT_SECONDS = 60.0
@@ -53,8 +55,9 @@ class Parsers(Protocol):
 class _Job:
     url: str
     page: bytes
-    result: asyncio.Future[memoryview]
-    """The encoded `ParsedPage`."""
+    result: asyncio.Future[Any]
+    decode: Callable[[memoryview], Any]
+    """Makes the result from an encoded `ParsedPage`. An error in it counts as the end of the process."""
     crashes: int = 0
     """Number of processes that ended while they parsed the page."""
 
@@ -123,15 +126,18 @@ class ParserPool:
 
     async def read(self, page: PageBody) -> ParsedPage:
         """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
-        return self._decode(await self.read_encoded(page.url, self._encode(page)))
+        return await self._read(page.url, self._encode(page), self._decode)
 
-    async def read_encoded(self, url: str, page: bytes) -> memoryview:
+    async def read_encoded(self, url: str, page: bytes) -> bytes:
         """Parse an encoded `PageBody` and return the encoded `ParsedPage`."""
+        return await self._read(url, page, bytes)
+
+    async def _read(self, url: str, page: bytes, decode: Callable[[memoryview], T]) -> T:
         if self._fault is not None:
             raise self._fault
-        job = _Job(url, page, asyncio.get_running_loop().create_future())
-        await self._jobs.put(job)
-        return await job.result
+        result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        await self._jobs.put(_Job(url, page, result, decode))
+        return await result
 
     def process_ids(self) -> list[int]:
         return [worker.process.pid for worker in self._running]
@@ -292,7 +298,7 @@ class ParserPool:
         if job.result.done():
             return
         if result[:1] == STATUS_OK:
-            job.result.set_result(memoryview(result)[1:])
+            job.result.set_result(job.decode(memoryview(result)[1:]))
         else:
             job.fail(UnreadableError(result[1:].decode("utf-8", "replace")))
 
@@ -327,7 +333,7 @@ class ParserLanes:
         """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
         return await self._choose_pool(len(page.body)).read(page)
 
-    async def read_encoded(self, url: str, page: bytes) -> memoryview:
+    async def read_encoded(self, url: str, page: bytes) -> bytes:
         """Parse an encoded `PageBody` and return the encoded `ParsedPage`."""
         return await self._choose_pool(len(page)).read_encoded(url, page)
 
