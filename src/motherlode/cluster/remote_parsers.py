@@ -1,8 +1,8 @@
 """Parsers on other machines: Ray actors that detect and transform the pages of one fetching process.
 
 `RemoteParsers` has the interface of the local parser pool. Each actor runs a local pool with one parser process, so a
-page that hangs or crashes its parser is handled there, as on the fetching machine. What is added here is the way to the
-other machine and its loss:
+page that hangs or crashes its parser is handled there, as on the fetching machine. This module adds the transport to
+the other machine, and the handling of its loss:
 
 - Pages are exchanged in batches, because a Ray call costs about a millisecond. An actor has one call at a time. The
   call brings new pages and returns the results that are ready. While it travels, the actor parses the pages that it
@@ -82,7 +82,7 @@ class ParserActor:
         return os.getpid(), ray.get_runtime_context().get_node_id()
 
     async def exchange(self, pages: Sequence[SentPage]) -> list[Result]:
-        """Accept pages, and return the results that are ready. Wait a moment for results if there are none."""
+        """Accept pages, and return the results that are ready. If there are none, wait for some."""
         for page in pages:
             task = asyncio.create_task(self._parse(*page))
             self._parsing.add(task)
