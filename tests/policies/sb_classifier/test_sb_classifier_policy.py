@@ -65,7 +65,7 @@ def test_pick_takes_the_awake_action_with_the_highest_score_by_exhaustive_search
         else:
             policy.arm_snoozed(arm)
             awake.discard(arm)
-    assert len(awake) < 4  # at least one action fell asleep
+    assert len(awake) < 4  # at least one action has no links left
 
 
 def test_reward_is_the_number_of_new_links_that_look_like_targets() -> None:
