@@ -62,6 +62,25 @@ class NoArchive:
     def close(self) -> None: ...
 
 
+class NoIndexQuery:
+    """Stands for a job without a query over the index."""
+
+    is_pending = False
+
+    def note_change(self) -> None: ...
+
+    def start_if_due(self) -> None: ...
+
+    def take(self) -> tuple[Sequence[str], Sequence[str]]:
+        return (), ()
+
+    async def run_now(self, *, seconds: float = 0.0) -> None: ...
+
+    def stop(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
 class LeasePipeline:
     """Fetches, parses and stores what a lease allows. It ends no lease: `Settlement` does."""
 
