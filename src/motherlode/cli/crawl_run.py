@@ -56,10 +56,7 @@ def check_shards(job: Job) -> None:
 
 
 def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
-    """Run a crawl, show its progress and write its report. Return whether the user stopped it.
-
-    The folder is locked by the caller and unlocked here.
-    """
+    """Run a crawl, write its report and unlock its folder. Return whether the user stopped it."""
     try:
         if job.shards > 1:
             stopped = _run_shards(job, folder, quiet=quiet)
@@ -169,7 +166,6 @@ _HINTS = {
     "address-guard": "the addresses are private: --allow RANGE allows ranges of your own",
     "not-found": "are the seeds right? In a recorded web, are they in the file?",
 }
-"""Advice by kind of failure or reason of refusal."""
 
 
 def _say_why_empty(stats: CrawlStats) -> None:
@@ -197,6 +193,8 @@ class CrawlEnd:
         name, job = quote(str(self.folder.path)), self.job
         if stats.dried_out:
             share = f"less than {job.stop_below:g} of the last {job.stop_after} requests gave a relevant page"
+            if job.stop_after is None:
+                share = f"relevant pages have become rare for the policy {job.policy}"
             yield f"stopped early: {share}; `motherlode resume {name}` continues for at least as many requests"
         elif spent := _spent_budgets(job, stats.totals):
             amounts = " ".join(spent.values())

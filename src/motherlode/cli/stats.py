@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from motherlode.crawler import Counters, CrawlStats
 
 _MAX_PROBLEM_KINDS = 5
-"""Kinds of problems in the summary."""
 
 
 def stats(folder: CrawlDir, *, as_json: AsJson = False) -> None:

@@ -60,8 +60,16 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False)
     """Element names (with classes) from the root down to the link: `html body main.list ul li a`."""
     predicate: str = ""
     """The IRI of the predicate, if the link comes from a statement."""
+    properties: tuple[str, ...] = ()
+    """The IRIs of all predicates that connect the URL in the page's statements, if the policy needs them."""
+    sibling_groups: tuple[int, ...] = ()
+    """Hashes of the pairs of subject and predicate, or predicate and object, that the URL shares with other links of
+    the page, if the policy needs them. Two links with a common group are siblings."""
     nofollow: bool = False
     """The page asks crawlers not to follow this link."""
+    element_ids: str = ""
+    """The ids of elements in `tag_path`, each behind the number of its step: `2#content 3#results`. Empty unless the
+    policy needs them."""
 
 
 class RequestKind(Enum):

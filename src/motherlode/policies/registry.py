@@ -29,6 +29,10 @@ table."""
 GUIDE = "docs/policies.md"
 """The page that documents each policy and its arguments."""
 
+RIVALS_LARGEST_WEB = 50_000
+"""Pages of a web on which the newer policies of others are compared. They were published for single sites and for
+20,000 steps, and the cost of a pick grows with the number of ready arms."""
+
 Factory = Callable[..., Policy | None]
 """Makes a policy from a seed and arguments. Returns None if an argument has the wrong form, and raises ValueError if
 one is out of bounds."""
@@ -59,6 +63,12 @@ class PolicyLine:
     """Valid names, for lists, hints, tests and benchmarks. By default the first word of the name."""
     reads_known_links: bool = False
     """Whether the policy needs the attributes of all links of a page, including links that were found before."""
+    reads_element_ids: bool = False
+    """Whether the policy needs the ids of the elements around each link."""
+    reads_context_graph: bool = False
+    """Whether the policy needs the properties and sibling groups of each link."""
+    largest_web: int | None = None
+    """Number of pages up to which comparisons include the policy; None if there is no limit."""
     make: Factory = field(init=False)
 
     def __call__(self, make: Factory) -> Factory:
@@ -80,20 +90,36 @@ PolicyLine("random", "A random waiting URL, each with the same probability.")(pa
 
 
 @PolicyLine(
-    "ldcoc[:SETS[:BITS[:SEED]]]",
+    "ldcoc[:SETS[:BITS[:SEED]]][:ftrl=eq1,crosses=limited]",
     "An online classifier that predicts which URIs return data.",
-    parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED",
-    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx"),
+    parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED; "
+    "ftrl is mcmahan (a learning rate per feature) or eq1 (one rate, equation (1) of the paper); "
+    "crosses of x are all, or limited to eight siblings and few features",
+    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx", "ldcoc:ftrl=eq1"),
     reads_known_links=True,
+    reads_context_graph=True,
 )
-def _ldcoc(seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0") -> Policy:
-    from motherlode.policies.ldcoc.ldcoc_policy import Ldcoc, default_learner
+def _ldcoc(
+    seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0", *, ftrl: str = "mcmahan", crosses: str = "all"
+) -> Policy:
+    from motherlode.policies.ldcoc.ldcoc_features import CROSSES
+    from motherlode.policies.ldcoc.ldcoc_policy import LEARNERS, Ldcoc
 
     hint = "the bits and the seed of the hashed features are whole numbers, as in ldcoc:trp:18:7"
     size, hash_number = _whole_numbers((bits, hash_seed), hint)
     if not 8 <= size <= 28:
         raise ValueError(f"hashed features have 8 to 28 bits; got {size}")
-    return Ldcoc(random=Random(seed), sets=sets, learner=default_learner(1 << size), hash_seed=hash_number)
+    if ftrl not in LEARNERS:
+        raise ValueError(f"ftrl is {' or '.join(LEARNERS)}; got {ftrl!r}")
+    if crosses not in CROSSES:
+        raise ValueError(f"crosses is {' or '.join(CROSSES)}; got {crosses!r}")
+    return Ldcoc(
+        random=Random(seed),
+        sets=sets,
+        learner=LEARNERS[ftrl](1 << size),
+        hash_seed=hash_number,
+        crosses=CROSSES[crosses],
+    )
 
 
 @PolicyLine(
@@ -225,6 +251,80 @@ def _motherlode(seed: int) -> Policy:
     return Motherlode()
 
 
+@PolicyLine(
+    "sb-classifier[:KEY=VALUE,…]",
+    "Groups of links at similar places in the pages of a site, chosen by a sleeping bandit; likely targets at once.",
+    parts="KEY is alpha (weight of exploration), similarity (0 to 1, for joining a group), batch (URLs per training "
+    "step), sites (apart or together) or stop (window of the early stop in requests, 0 for none)",
+    reads_element_ids=True,
+    largest_web=RIVALS_LARGEST_WEB,
+)
+def _sb_classifier(
+    seed: int,
+    alpha: str = "2.8284271247461903",
+    similarity: str = "0.75",
+    batch: str = "10",
+    sites: str = "apart",
+    stop: str = "0",
+) -> Policy:
+    from motherlode.policies.sb_classifier import SbClassifier
+
+    if sites not in ("apart", "together"):
+        raise ValueError(f"sites is apart or together; got {sites!r}")
+    size, window = _whole_numbers((batch, stop), "batch and stop are whole numbers, as in sb-classifier:stop=1000")
+    if not size:
+        raise ValueError("batch is at least 1")
+    return SbClassifier(
+        random=Random(seed),
+        alpha=_number("alpha", alpha, 0.0, 1000.0),
+        threshold=_number("similarity", similarity, 0.0, 1.0),
+        batch=size,
+        sites_apart=sites == "apart",
+        stop=window,
+    )
+
+
+@PolicyLine(
+    "tres[:KEY=VALUE,…]",
+    "Deep Q-learning on one sampled link for each leaf of a regression tree over the features of links.",
+    parts="KEY is keywords (words joined by +), start (steps before training), discount (0 to 1), copy_every (steps "
+    "between copies of the network) or depth (of the tree)",
+    largest_web=RIVALS_LARGEST_WEB,
+)
+def _tres(
+    seed: int,
+    keywords: str = "",
+    start: str = "100",
+    discount: str = "0.99",
+    copy_every: str = "100",
+    depth: str = "18",
+) -> Policy:
+    from motherlode.policies.tres import Tres
+
+    hint = "start, copy_every and depth are whole numbers, as in tres:start=500,copy_every=500"
+    first, period, levels = _whole_numbers((start, copy_every, depth), hint)
+    if not period:
+        raise ValueError("copy_every is at least 1")
+    return Tres(
+        random=Random(seed),
+        keywords=keywords.split("+") if keywords else (),
+        start=first,
+        discount=_number("discount", discount, 0.0, 1.0),
+        copy_every=period,
+        depth=levels,
+    )
+
+
+def _number(name: str, text: str, least: float, most: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = least - 1.0
+    if not least <= value <= most:
+        raise ValueError(f"{name} is a number from {least:g} to {most:g}; got {text!r}")
+    return value
+
+
 def _whole_numbers(arguments: Iterable[str], hint: str) -> list[int]:
     texts = list(arguments)
     if not all(text.isascii() and text.isdigit() for text in texts):
@@ -253,6 +353,36 @@ def reads_known_links(name: str) -> bool:
     """
     line = POLICY_TABLE.get(name.partition(":")[0])
     return line is not None and line.reads_known_links
+
+
+def reads_context_graph(name: str) -> bool:
+    """Return whether the policy needs the properties and sibling groups of each link.
+
+    >>> reads_context_graph("ldcoc:x"), reads_context_graph("motherlode")
+    (True, False)
+    """
+    line = POLICY_TABLE.get(name.partition(":")[0])
+    return line is not None and line.reads_context_graph
+
+
+def reads_element_ids(name: str) -> bool:
+    """Return whether the policy needs the ids of the elements around each link.
+
+    >>> reads_element_ids("sb-classifier:alpha=1"), reads_element_ids("motherlode")
+    (True, False)
+    """
+    line = POLICY_TABLE.get(name.partition(":")[0])
+    return line is not None and line.reads_element_ids
+
+
+def largest_web(name: str) -> int | None:
+    """Return the number of pages up to which comparisons include the policy; None if there is no limit.
+
+    >>> largest_web("tres:depth=5"), largest_web("bfs")
+    (50000, None)
+    """
+    line = POLICY_TABLE.get(name.partition(":")[0])
+    return None if line is None else line.largest_web
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

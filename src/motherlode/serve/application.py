@@ -108,10 +108,7 @@ class CrawlSite:
         return 200, render_overview(state, types)
 
     async def _top_types(self, *, is_running: bool) -> list[Row] | None:
-        """Return the most common types; None if they could not be counted in time.
-
-        Counting reads the whole store. It is done once for a finished crawl, and repeated for a running one.
-        """
+        """Return the most common types, counted again while the crawl runs; None if that took too long."""
         now = time.monotonic()
         known = self._types
         if (
@@ -251,11 +248,7 @@ class Access:
 
 
 def _is_loopback(name: str) -> bool:
-    """Return whether a name always resolves to this machine (RFC 6761, 6.3).
-
-    >>> [_is_loopback(name) for name in ("localhost", "a.localhost", "127.0.0.9", "::1", "127.0.0.1.evil.test", "")]
-    [True, True, True, True, False, False]
-    """
+    """Return whether a name always resolves to this machine (RFC 6761, 6.3)."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
@@ -271,11 +264,7 @@ def _own_address(request: web.Request) -> str:
 
 
 def _parse_host(text: str) -> str:
-    """Return the host name of an option as browsers send it.
-
-    >>> _parse_host("Crawl.Example.ORG"), _parse_host("bücher.example")
-    ('crawl.example.org', 'xn--bcher-kva.example')
-    """
+    """Return the host name of an option as browsers send it."""
     url = canonical(f"http://{text}/") if _GIVEN_HOST.fullmatch(text) else None
     name = host_of(url) if url is not None else ""
     if _HOST.fullmatch(name) is None:
@@ -284,11 +273,7 @@ def _parse_host(text: str) -> str:
 
 
 def _parse_origin(text: str) -> str:
-    """Return the origin of an option as browsers send it.
-
-    >>> _parse_origin("HTTPS://App.example.org:443/"), _parse_origin("http://localhost:3000"), _parse_origin("*")
-    ('https://app.example.org', 'http://localhost:3000', '*')
-    """
+    """Return the origin of an option as browsers send it."""
     if text == _ANY:
         return text
     plain = text.removesuffix("/")
@@ -354,10 +339,7 @@ async def serve(
     access: Access | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve a crawl on loopback until the event `until` is set. OSError if the port is in use.
-
-    `ready` is called with the URL of the server when it accepts requests.
-    """
+    """Serve a crawl on loopback until `until` is set. `ready` gets the URL. OSError if the port is in use."""
     runner = web.AppRunner(
         application(folder, limits, access),
         access_log=None,

@@ -23,7 +23,6 @@ _ORDER = {
         ("generatedAtTime", "status", "redirectsTo", "referrer", "format", "kind", "size", "syntax", "contentHash")
     )
 }
-"""Order of the provenance properties of a page."""
 _RANKS = {name: rank for rank, name in enumerate(LABELS)}
 
 
@@ -118,10 +117,7 @@ def _cite(rows: Sequence[Row], sources: dict[str, int]) -> _Citation:
 def _group_properties(
     rows: Sequence[Row], sources: dict[str, int]
 ) -> list[tuple[str, list[tuple[Term, str, _Citation]], int]]:
-    """Return the predicates of a subject, types and names first.
-
-    Each has its first distinct values with graph and sources, and the number of its other values.
-    """
+    """Return the predicates of a subject, types first, with their first distinct values and the number of others."""
     by_predicate = group_rows(rows, "p")
     properties = []
     for predicate in sorted(by_predicate, key=lambda name: (name != _TYPE, _RANKS.get(local_name(name), 99), name)):

@@ -15,7 +15,6 @@ class Format:
     media_type: str
     charset: bool = False
     aliases: tuple[str, ...] = ()
-    """Other media types of the format."""
     other_names: tuple[str, ...] = ()
     """Other accepted values of the URL parameter `format`."""
 
@@ -51,11 +50,7 @@ JSON = Format("json", "application/json")
 
 
 def parse_accept(header: str) -> list[tuple[str, float, int]]:
-    """Return the media ranges of an Accept header with weight and specificity (0 to 2).
-
-    >>> parse_accept("text/csv;q=0.5, application/*, */*;q=0.1")
-    [('text/csv', 0.5, 2), ('application/*', 1.0, 1), ('*/*', 0.1, 0)]
-    """
+    """Return the media ranges of an Accept header with weight and specificity (0 to 2)."""
     ranges = []
     for part in header.split(","):
         name, *parameters = (chunk.strip().lower() for chunk in part.split(";"))
@@ -77,9 +72,6 @@ def find_format(wanted: str, offered: Sequence[Format]) -> Format | None:
     """Return the format with a name or media type; None if it is not offered.
 
     The URL parameter `format` overrides the Accept header, because links cannot set headers.
-
-    >>> find_format("json", GRAPHS).name, find_format("text/csv", RESULTS).name, find_format("csv", GRAPHS)
-    ('jsonld', 'csv', None)
     """
     name = wanted.strip().lower()
     return next(
@@ -88,13 +80,7 @@ def find_format(wanted: str, offered: Sequence[Format]) -> Format | None:
 
 
 def choose_format(header: str, offered: Sequence[Format]) -> Format | None:
-    """Return the offered format that the client prefers; None if it accepts none of them.
-
-    >>> choose_format("application/json, text/csv;q=0.9", RESULTS).name, choose_format("", GRAPHS).name
-    ('json', 'turtle')
-    >>> choose_format("image/png", GRAPHS) is None
-    True
-    """
+    """Return the offered format that the client prefers; None if it accepts none of them."""
     ranges = parse_accept(header)
     if not ranges:
         return offered[0]

@@ -30,10 +30,7 @@ class GzipMember(NamedTuple):
 
 
 def gzip_members(file: _Readable, start: int = 0, *, max_data_bytes: int | None = None) -> Iterator[GzipMember]:
-    """Yield the complete members of a file from an offset on. Stop at the first that is cut or damaged.
-
-    `max_data_bytes` bounds the data that is kept of each member, up to one step of decompression.
-    """
+    """Yield the complete members from an offset on, with `max_data_bytes` of data. Stop at a cut or damaged one."""
     file.seek(start)
     end, data = start, b""
     while data or (data := file.read(_READ_BYTES)):

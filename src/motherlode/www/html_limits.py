@@ -13,11 +13,7 @@ _MIN_CHARACTERS = 1_000_000
 
 
 class TextBudget:
-    """Counts the characters that may still be extracted from a page.
-
-    Elements are nested, and a property at each level contains the text of all inner elements, so a page can produce a
-    quadratic amount of text. A few times its size suffices for every honest page.
-    """
+    """Counts the characters that may still be extracted from a page, because nested properties repeat their text."""
 
     __slots__ = ("_left", "was_short")
 
@@ -64,7 +60,6 @@ _MAX_SEARCH_LEVELS = 64
 """Levels that are searched for an element without an end tag."""
 _LESS_THAN, _SLASH = np.frombuffer(b"</", np.uint8)
 _MIN_TAG_BYTES = 3
-"""Bytes of the shortest tag."""
 _COUNT_STEP_BYTES = 1 << 16
 """Bytes that are counted at a time. The intermediate array of numpy then fits into the L1 cache."""
 _BUFFERS: list[npt.NDArray[np.bool_]] = []

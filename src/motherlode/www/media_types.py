@@ -1,8 +1,4 @@
-"""One table of all kinds of content, lookups in it, and the Accept header that follows from it.
-
-The table is media_types.json. Detection uses media types, extensions, magic bytes, markers and XML roots. Transform
-uses the syntax. Fetch sends `ACCEPT`. These facts are defined nowhere else.
-"""
+"""One table of all kinds of content (media_types.json), lookups in it, and the Accept header that follows from it."""
 
 from __future__ import annotations
 
@@ -67,20 +63,12 @@ _BINARY_FAMILIES = (
 
 
 def essence(content_type: str) -> str:
-    """Return the media type of a Content-Type header without its parameters.
-
-    >>> essence('Text/HTML; charset="utf-8"')
-    'text/html'
-    """
+    """Return the media type of a Content-Type header without its parameters."""
     return content_type.partition(";")[0].partition(",")[0].strip().lower()
 
 
 def fits(pattern: str, media_type: str) -> bool:
-    """Return whether a media type matches a pattern such as `text/html`, `image/*` or `*/*`.
-
-    >>> fits("image/*", "image/png"), fits("application/pdf", "application/pdf"), fits("image/*", "text/html")
-    (True, True, False)
-    """
+    """Return whether a media type matches a pattern such as `text/html`, `image/*` or `*/*`."""
     pattern = pattern.lower()
     return pattern in (media_type, "*/*") or (pattern.endswith("/*") and media_type.startswith(pattern[:-1]))
 
@@ -109,11 +97,7 @@ def extension_of(url: str) -> str:
 
 
 def file_extension(name: str) -> str:
-    """Return the extension of a file name in lower case without its dot, or "".
-
-    >>> file_extension("T21.RDF"), file_extension("about"), file_extension(".ttl"), file_extension("a.toolongforone")
-    ('rdf', '', '', '')
-    """
+    """Return the extension of a file name in lower case without its dot, or ""."""
     stem, dot, extension = name.rpartition(".")
     return extension.lower() if dot and stem and len(extension) <= _MAX_EXTENSION_CHARACTERS else ""
 

@@ -10,7 +10,8 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.engine.factory import Assembled, assemble
-from motherlode.model import FailureKind, Outcome, Request, RequestKind, Visit
+from motherlode.model import FailureKind, Request, RequestKind, Visit
+from motherlode.policies import Reward
 from tests.crawler.small_web import HOME, small_web
 
 BreakPart = Callable[[Assembled, Callable[[str], bool]], None]
@@ -32,12 +33,10 @@ def break_policy(made: Assembled, is_bad: Callable[[str], bool]) -> None:
 
 
 def break_reward(made: Assembled, is_bad: Callable[[str], bool]) -> None:
-    reward = made.engine._parts.reward
+    class BrokenReward(Reward):
+        __call__ = raises(Reward.__call__, at=lambda _, outcome: is_bad(outcome.url))
 
-    def at(outcome: Outcome) -> bool:
-        return is_bad(outcome.url)
-
-    reward._value = raises(reward._value, at=at)
+    made.engine._parts.reward.__class__ = BrokenReward
 
 
 def break_fetcher(made: Assembled, is_bad: Callable[[str], bool]) -> None:

@@ -72,3 +72,8 @@ def test_web_server_with_port_in_use_raises_with_reason() -> None:
             WebServer(pages=PAGES, seed=SEED, port=port),
         ):
             pass
+
+
+def test_hosts_table_on_examples_gives_expected_values() -> None:
+    table = hosts_table(SyntheticWeb(pages=1000, seed=1), 8080)
+    assert (table["portal-0.example"], "nobody.example" in table) == (("127.0.0.2", 8080), False)

@@ -58,6 +58,8 @@ from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
+    reads_context_graph,
+    reads_element_ids,
     reads_known_links,
     reward_from,
     set_wait_threshold,
@@ -210,6 +212,7 @@ def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, stora
         return _Web(recorded, recorded, detector, recorded)
     raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     http = HttpFetcher(_http_options(job))
+    http.load_authorities()  # later it would delay the requests of all hosts
     journal = ResponseJournal(folder.journal, state=storage.note("journal"))
     monitored = MonitoredFetcher(http, detector, clock=clock)
     return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
@@ -375,6 +378,8 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         following=job.link_rules(),
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,
+        element_ids=reads_element_ids(job.policy),
+        context_graph=reads_context_graph(job.policy),
         scope=scope if is_scoped else ScopeRule(),
     )
 

@@ -87,7 +87,6 @@ class Rank(msgspec.Struct, frozen=True, kw_only=True):
     """Rank of its arm among all arms, 1 for the next pick. None if it is too low to be computed."""
     arms: int = 0
     waiting: int = 0
-    """Waiting URLs of all arms."""
 
 
 class UrlExplanation(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,13 +104,11 @@ class UrlExplanation(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None = None
     """Score inside its arm, rated when it was found."""
     value_at_pick: float | None = None
-    """Value of its arm when it was picked."""
     found: UrlRecord | None = None
     rank: Rank | None = None
     explanation: Explanation | None = None
     outcome: FetchHistory | None = None
     redirects: tuple[RedirectStep, ...] = ()
-    """The chain of redirects that includes the URL."""
     retry_at: float | None = None
     """Time of the next retry in seconds since the epoch, or None."""
     checks: tuple[Check, ...] = ()

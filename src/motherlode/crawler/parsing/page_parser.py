@@ -228,7 +228,10 @@ class PageParser:
         self._transform_options = options.transform
         self._out_of_scope = None if options.scope.is_everything else OutOfScope(options.scope.scope())
         self._link_options = LinkOptions(
-            kept_extensions=_find_extensions(transformable_types(self._transform_options)), outside=self._out_of_scope
+            kept_extensions=_find_extensions(transformable_types(self._transform_options)),
+            outside=self._out_of_scope,
+            element_ids=options.element_ids,
+            context_graph=options.context_graph,
         )
         self._link_rules = options.following
         self._keep_ntriples = options.keep_ntriples

@@ -32,10 +32,7 @@ _decode = msgspec.msgpack.Decoder(list[tuple[str, list[SubjectDocument]]]).decod
 
 
 class PendingPages:
-    """The journal: batches of pages that were not committed yet.
-
-    It survives the end of the process, but not a power failure: `motherlode search --rebuild` repairs the index then.
-    """
+    """The journal: batches of pages that were not committed yet. It survives a kill, but not a power failure."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -126,11 +123,7 @@ class WordIndex:
         self._committed_at = self._clock()
 
     def rebuild(self, source: QuadStore, *, each: Callable[[int], None] = lambda pages: None) -> int:
-        """Rebuild the index from the quads of a store, and return the number of pages.
-
-        `each` is called with the number of pages so far. The final commit replaces the old index. It can be searched
-        until then, and a kill leaves it unchanged.
-        """
+        """Rebuild the index from a store and return the number of pages. The old index stays until the end."""
         self._writer.rollback()  # `delete_all_documents` affects only committed documents
         self._writer.delete_all_documents()
         pages = 0

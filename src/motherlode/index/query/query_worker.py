@@ -46,9 +46,7 @@ class QueryRequest(msgspec.Struct, frozen=True, kw_only=True):
     results: str = "application/sparql-results+json"
     """The media type of solutions and booleans, as pyoxigraph names it."""
     graph: str = "text/turtle"
-    """The media type of triples."""
     max_bytes: int = 1 << 30
-    """Maximum size of the result."""
     refresh: bool = False
     """Open a new snapshot of the store before the query."""
 
@@ -97,10 +95,7 @@ class QueryExecutor:
 
 
 def isolate_from_network() -> bool:
-    """Move this process to an empty network namespace, if the system allows it. Return whether it did.
-
-    This is a second protection besides refusing SERVICE.
-    """
+    """Move this process to an empty network namespace, as a second protection. Return whether that is allowed."""
     try:
         unshare = ctypes.CDLL(None, use_errno=True).unshare
     except (OSError, AttributeError):  # not Linux

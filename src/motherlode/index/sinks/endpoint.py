@@ -144,7 +144,6 @@ class EndpointClient:
         self._timeout_seconds = timeout_seconds
         self._headers = dict(headers)
         self.target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        """Path and query of the endpoint's URL."""
         self._connection: http.client.HTTPConnection | None = None
 
     def send(self, method: str, target: str, body: bytes | None = None, content_type: str = "") -> EndpointResponse:
@@ -273,7 +272,6 @@ class EndpointSink:
         self._closing = False
         self._broken: Exception | None = None
         self.sent = 0
-        """Number of batches that the endpoint has accepted."""
         self.last_error = ""
         """The error of the last attempt; "" if it succeeded."""
         self._spool.record_error("")

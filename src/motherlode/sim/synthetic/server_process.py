@@ -1,6 +1,4 @@
-"""A served synthetic web as a child process, and the table of its hosts.
-
-Hosts are spread over several loopback addresses, so that some hosts share an address."""
+"""A served synthetic web as a child process, and the table of its hosts on several loopback addresses."""
 
 from __future__ import annotations
 
@@ -17,12 +15,7 @@ ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 22))
 
 
 def hosts_table(web: SyntheticWeb, port: int) -> dict[str, tuple[str, int]]:
-    """Return address and port of every host, which a resolver needs to crawl a web served at this port.
-
-    >>> table = hosts_table(SyntheticWeb(pages=1000, seed=1), 8080)
-    >>> table["portal-0.example"], "nobody.example" in table
-    (('127.0.0.2', 8080), False)
-    """
+    """Return address and port of every host, which a resolver needs to crawl a web served at this port."""
     return {name: (ADDRESSES[number % len(ADDRESSES)], port) for number, name in enumerate(web.hosts())}
 
 

@@ -115,7 +115,6 @@ def _item(pages: SitePages, part: SitePart, name: str, asked: SiteRequest) -> Pa
 
 
 def _find_outside_sections(pages: SitePages, asked: SiteRequest) -> PageModel | None:
-    """Return the page model of a path outside the sections."""
     site = pages.site
     if asked.path == "/":
         return pages.home()

@@ -43,7 +43,6 @@ class ContextOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """Where a local context was found, and how it is applied."""
 
     base: Base = DOCUMENT
-    """Base of relative references in the context."""
     remote: tuple[str, ...] = ()
     """URLs of the remote contexts that contain the context, outermost first."""
     override_protected: bool = False
@@ -70,7 +69,6 @@ class TermDefinition:
     context: Json = ABSENT
     """The scoped context as written, or `ABSENT`."""
     context_base: Base = None
-    """Base of relative references in the scoped context."""
     context_key: int = -1
     """Identifies the scoped context in the cache; -1 without a scoped context."""
     index: str | None = None
@@ -101,7 +99,6 @@ class ExpandedKey:
         """The expanded key; None if the key is dropped, because it is no keyword and no IRI (Expansion, step 13.3)."""
         self.keyword = self.iri is not None and self.iri[0] == "@" and self.iri in KEYWORDS
         self.absolute = self.iri is not None and (self.keyword or is_blank(self.iri) or is_absolute(self.iri))
-        """Whether the expanded key needs no base."""
         self.container = definition.container if definition else NO_CONTAINER
         self.type = definition.type if definition else None
         self.scoped = definition is not None and definition.context is not ABSENT
@@ -133,7 +130,6 @@ class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
     serial_number: int = msgspec.field(default_factory=lambda: next(_serial_numbers))
     """Identifies the context in the cache. Never reused, unlike `id()`."""
     key_cache: dict[str, ExpandedKey] = msgspec.field(default_factory=dict)
-    """Expanded keys by name, filled by `key`."""
 
     def clone(self) -> ActiveContext:
         """Return a copy with the same definitions and an empty key cache."""

@@ -40,15 +40,12 @@ _INITIAL_CONTEXTS = {mode: ActiveContext() for mode in Mode}
 
 # Limits far above the needs of real documents
 _MAX_SCOPE_DEPTH = 50
-"""Nesting of scoped contexts."""
 _MAX_WORK = 300_000
 """Term definitions per document, about a second of work."""
 _COPIED_TERMS_PER_DEFINITION = 32
 """Terms whose copying costs as much work as one definition."""
 _MAX_REMOTE_DEPTH = 50
-"""Nesting of remote contexts that load one another."""
 MAX_REMOTE_LOADS = 1000
-"""Remote contexts loaded per document."""
 
 
 class ContextProcessor:

@@ -30,7 +30,6 @@ class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     definition: Json
     terms: str
-    """Terms, separated by spaces."""
 
 
 class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,10 +72,7 @@ class BundledContext:
         return name in self.context and name not in self._settings
 
     def define(self, name: str) -> TermDefinition | None:
-        """Return the definition of a term of a lazy table. Lazy tables refer only to their own terms.
-
-        Each term is defined in a new context, so that other threads and timeouts cannot leave an incomplete definition.
-        """
+        """Return a term of a lazy table, defined in a new context so that a timeout cannot leave half of it."""
         found = self._defined.get(name)
         if found is None:
             home = ActiveContext(vocab=self._settings.get("@vocab"))
@@ -131,7 +127,6 @@ def normalize_url(url: str) -> str:
 
 @lru_cache(maxsize=1)
 def _load_index() -> dict[str, str]:
-    """Return the file names of the tables by normalized URL."""
     return msgspec.json.decode(_read_file("index.json"), type=dict[str, str])
 
 

@@ -1,9 +1,4 @@
-"""Expansion (JSON-LD 1.1 API, section 5.1). Step numbers in docstrings are those of section 5.1.2.
-
-The result is expanded JSON-LD in dictionaries and lists for `to_rdf.StatementEmitter`. As specified, free-floating
-values are dropped and every property has a list. `@index` is kept, because two different indexes of a node are an
-error.
-"""
+"""Expansion (JSON-LD 1.1 API, section 5.1). Step numbers in docstrings are those of section 5.1.2."""
 
 from __future__ import annotations
 

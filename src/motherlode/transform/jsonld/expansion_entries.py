@@ -1,7 +1,4 @@
-"""Expansion of keyword entries and maps, and the checks on expanded objects.
-
-Step numbers are those of JSON-LD 1.1 API, section 5.1.2.
-"""
+"""Expansion of keyword entries and maps, and checks of expanded objects. Steps: JSON-LD 1.1 API, section 5.1.2."""
 
 from __future__ import annotations
 
@@ -97,10 +94,7 @@ def expand_index_map(expander: Expander, active: ActiveContext, entry: ExpandedK
 
 
 def _find_map_context(expander: Expander, active: ActiveContext, entry: ExpandedKey, index: str) -> ActiveContext:
-    """Return the context for the values of a map entry (steps 13.8.3.1 to 13.8.3.3).
-
-    A type scope ends at the next node, as it does for `@type`.
-    """
+    """Return the context for the values of a map entry (steps 13.8.3.1 to 13.8.3.3). Type scopes end here."""
     if not entry.container & {"@id", "@type"}:
         return active
     context = active.previous or active
@@ -169,11 +163,7 @@ class ObjectExpansion:
         self._type_names = type_names
 
     def add_keyword(self, active: ActiveContext, key: ExpandedKey | None, entry: ExpandedKey, value: Json) -> None:
-        """Add one entry to the result. `key` is the active property, `entry` the key of the entry.
-
-        The object may have changed the context, so the active property is looked up again for the members of a list
-        or set.
-        """
+        """Add one entry to the result. `key` is the active property, `entry` the key of the entry."""
         expander, result, keyword = self._expander, self.result, entry.iri
         if key is not None and key.iri == "@reverse":
             raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)

@@ -1,7 +1,4 @@
-"""Errors of the JSON-LD processor, with the codes of the specification (JSON-LD 1.1 API, section 9.6), and notes.
-
-A strict processor raises errors. A tolerant one records them as notes next to the statements.
-"""
+"""Errors of the JSON-LD processor, with the codes of the specification (JSON-LD 1.1 API, section 9.6), and notes."""
 
 from __future__ import annotations
 

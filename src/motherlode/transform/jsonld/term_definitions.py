@@ -1,7 +1,4 @@
-"""Create Term Definition (JSON-LD 1.1 API, section 4.2). Step numbers are those of section 4.2.2.
-
-The functions at the top parse the entries of an expanded term definition.
-"""
+"""Create Term Definition (JSON-LD 1.1 API, section 4.2). Step numbers are those of section 4.2.2."""
 
 from __future__ import annotations
 
@@ -266,10 +263,7 @@ class TermDefiner:
         return str(index)
 
     def _check_scoped_context(self, term: str, context: Json) -> None:
-        """Process a scoped context for its errors (step 21).
-
-        The context is applied where the term is used. It may refer to its own term.
-        """
+        """Process a scoped context for its errors (step 21). It is applied where the term is used."""
         try:
             self.check_scope(self.active, context, self.origin)
         except LimitExceeded:

@@ -1,8 +1,4 @@
-"""Convert JSON-LD to statements (JSON-LD 1.1 API, `toRdf` in section 9.1, and sections 7 and 8).
-
-The functions at the top serialize numbers and JSON in canonical form: XSD doubles, and RFC 8785 (JSON Canonicalization
-Scheme). `StatementEmitter` converts expanded JSON-LD, and `to_rdf` runs all steps for one document.
-"""
+"""Convert JSON-LD to statements (JSON-LD 1.1 API, sections 7, 8, 9.1), with canonical numbers and JSON (RFC 8785)."""
 
 from __future__ import annotations
 
@@ -35,10 +31,7 @@ def canonical_double(value: float) -> str:
 
 
 class LongInteger(float):
-    """An integer with more digits than Python converts (4,300 by default).
-
-    Its numeric value is infinite; `digits` is exact.
-    """
+    """An integer with more digits than Python converts. Its numeric value is infinite; `digits` is exact."""
 
     __slots__ = ("digits",)
 
@@ -255,10 +248,7 @@ class StatementEmitter:
         return self._emit_node(value, graph)
 
     def _emit_list(self, items: list[Json], graph: str) -> str:
-        """Add the statements of a list and return its first node (List Conversion, section 8.4).
-
-        The node of an invalid item has no `rdf:first`.
-        """
+        """Add the statements of a list and return its first node (section 8.4). Invalid items have no `rdf:first`."""
         if not items:
             return _NIL
         nodes = [self._names.fresh() for _ in items]
@@ -303,10 +293,7 @@ class StatementEmitter:
 
 
 def _convert_native_value(value: Json, datatype: str | None) -> tuple[str, str]:
-    """Return the canonical form and datatype of a boolean or number (section 8.3, steps 9 to 11).
-
-    An integer that is too large for a double stays an integer, because the double would be infinite.
-    """
+    """Return the canonical form and datatype of a boolean or number (section 8.3, steps 9 to 11)."""
     if isinstance(value, bool):
         return ("true" if value else "false"), datatype or _BOOLEAN
     if (digits := long_integer(value)) and datatype != _DOUBLE:
@@ -325,10 +312,8 @@ class ProcessedDocument:
     """The statements of one document and its problems."""
 
     statements: tuple[Statement, ...]
-    """Distinct statements in document order."""
     notes: tuple[Note, ...] = ()
     wanted: tuple[str, ...] = ()
-    """Remote contexts that were not available."""
 
 
 def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> ProcessedDocument:

@@ -28,7 +28,6 @@ from motherlode.www.xml import XmlHead, is_ncname
 PART_BYTES = WINDOW_BYTES // 4
 """Bytes after which a document is split."""
 _COUNT_BYTES = 1 << 20
-"""Bytes whose tags are counted at once."""
 
 
 class DocumentSplitter:
@@ -287,10 +286,7 @@ _NO_ENTITIES: Mapping[str, str] = MappingProxyType({})
 
 
 def canonicalize_literal(term: str, entities: Mapping[str, str] = _NO_ENTITIES) -> str:
-    """Return the literal with only the namespaces that it uses; unchanged if it is not well-formed.
-
-    The parser leaves entities unexpanded in attributes, and in the namespaces that it adds to each literal.
-    """
+    """Return the literal with expanded entities and only the namespaces it uses; unchanged if not well-formed."""
     value = _ESCAPE.sub(lambda match: _UNESCAPED[match[1]], term[1 : -len(_SUFFIX)])
     if entities and "&" in value:
         value = _CHARACTER_REFERENCE.sub(lambda match: _expand_reference(match, entities), value)

@@ -59,10 +59,7 @@ _OTHER_PARSE_TYPE = re.compile(rb"""parseType\s*+=\s*+(["'])(?!(?:%s)\1)""" % b"
 
 
 class RepairingFeed(LimitedFeed):
-    """Feeds a document to a parser, either unchanged or repaired.
-
-    Repaired input is fed tag by tag, so that the position of the feed is the position of the parser.
-    """
+    """Feeds a document to a parser unchanged, or repaired and tag by tag, so that both are at the same position."""
 
     def __init__(self, source: Source, head: XmlHead | None, base: str = "") -> None:
         super().__init__(source, head)
@@ -125,10 +122,7 @@ class RepairingFeed(LimitedFeed):
             self._header += self._root.markup
 
     def start_plain(self) -> None:
-        """Feed the document unchanged, in parts that can be read again.
-
-        The start tag of the root precedes each part.
-        """
+        """Feed the document unchanged, in parts that can be read again, each after the start tag of the root."""
         self._repair_until = self._end = None
         self.is_paused = False
         is_at_root = self.position == self._root_offset
@@ -358,11 +352,7 @@ class RepairingFeed(LimitedFeed):
 
 
 def _is_predefined(name: bytes) -> bool:
-    """Return whether a reference is valid without a declaration.
-
-    >>> [_is_predefined(name) for name in (b"amp", b"#233", b"#xE9", b"#xD800", b"#0", b"#x110000", b"eacute")]
-    [True, True, True, False, False, False, False]
-    """
+    """Return whether a reference is valid without a declaration."""
     if not name.startswith(b"#"):
         return name in _XML_ENTITIES
     code = int(name[2:], 16) if name[1:2] == b"x" else int(name[1:])

@@ -75,10 +75,7 @@ def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
 
 
 def find_next_node(text: bytes, root: bytes) -> int:
-    """Return the start of the next child of the root in a text that should start between two children.
-
-    An end tag without a start tag in the text shows that the text starts inside that element.
-    """
+    """Return the start of the root's next child. An unmatched end tag shows that a text starts inside an element."""
     found = depth = position = 0
     while token := _WHOLE.match(text, position):
         position = token.end()
@@ -197,10 +194,7 @@ def parse_end_tag(markup: bytes) -> bytes | None:
 
 
 class OpenElements:
-    """The open elements and the namespaces in scope.
-
-    Each prefix has its own stack, so the cost does not depend on the depth.
-    """
+    """The open elements and the namespaces in scope, with a stack per prefix so that depth costs nothing."""
 
     def __init__(self, entities: Mapping[str, str], base: str = "") -> None:
         self._entities = {f"&{name};".encode(): value.encode() for name, value in entities.items()}

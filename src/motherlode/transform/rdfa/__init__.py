@@ -22,7 +22,6 @@ from motherlode.www.html_limits import TextBudget
 __all__ = ["MARKS", "extract", "processor_graph"]
 
 _MAX_REPORTED_IRIS = 100
-"""Invalid IRIs of one page that are reported as problems."""
 
 
 def extract(document: Document, names: BlankNames, *, roles: bool = False) -> Extraction:
@@ -63,10 +62,7 @@ def _process(document: Document, names: BlankNames, graph: ProcessorGraph, *, ro
 
 
 def _build_tree(document: Document, graph: ProcessorGraph, *, roles: bool) -> tuple[RdfaTree | None, list[Problem]]:
-    """Return the sparse tree, or None for a document without a root, and problems.
-
-    XHTML that is not well-formed is read as HTML. Other XML that is not well-formed is read as far as possible.
-    """
+    """Return the sparse tree (None without a root) and problems. XHTML that is not well-formed is read as HTML."""
     if document.kind is ContentKind.HTML:
         return build_html_tree(document, roles=roles), []
     source = document.xml

@@ -125,10 +125,7 @@ def _selector(marks: frozenset[Mark]) -> str:
 
 
 def _is_incomplete(attributes: Mapping[str, str | None]) -> bool:
-    """Whether an element has a relation without an object, which a descendant may supply.
-
-    A relation with a safe CURIE counts, because the CURIE may be unresolvable.
-    """
+    """Whether an element has a relation without an object. A safe CURIE counts, because it may be unresolvable."""
     if "rel" not in attributes and "rev" not in attributes:
         return False
     if "href" in attributes or "src" in attributes:

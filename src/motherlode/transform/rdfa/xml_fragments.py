@@ -139,7 +139,6 @@ def _serialize_comment(text: str) -> str:
 
 
 def _reversed_children(node: LexborNode) -> list[LexborNode]:
-    """Return the children of a node, the last one first."""
     found: list[LexborNode] = []
     child = node.last_child
     while child is not None:
@@ -209,7 +208,6 @@ def _name(item: Any) -> str:
 
 
 def _serialize_attributes(item: Any) -> str:
-    """Return the attributes of an element in document order."""
     prefixes = {iri: prefix for prefix, iri in item.nsmap.items() if prefix} if item.attrib else {}
     parts = []
     for name, value in item.attrib.items():

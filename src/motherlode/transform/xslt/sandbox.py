@@ -149,5 +149,4 @@ class _TimedPipe:
 
 
 SANDBOX = Sandbox()
-"""The sandbox of this process."""
 atexit.register(SANDBOX.close)
