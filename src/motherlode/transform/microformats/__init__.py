@@ -21,17 +21,16 @@ __all__ = ["extract", "parse"]
 
 def extract(document: Document, names: BlankNames) -> Extraction:
     """Extract the statements of the microformats of a page."""
-    found = read_items(document, ignored=LAYOUT_NAMES)
+    items, limits = read_items(document, ignored=LAYOUT_NAMES)
     writer = ItemWriter(document.iri, names)
-    for item in found.items:
+    for item in items:
         writer.add_item(item)
-    problems = [Problem(syntax=Syntax.MICROFORMATS, message=limit) for limit in found.limits]
     return Extraction(
         syntax=Syntax.MICROFORMATS,
         statements=tuple(dict.fromkeys(writer.statements)),
         problems=(
             *locate_problems(document, Syntax.MICROFORMATS, writer.problems),
             *locate_problems(document, Syntax.MICROFORMATS, writer.repairs.items(), repaired=True),
-            *problems,
+            *(Problem(syntax=Syntax.MICROFORMATS, message=limit) for limit in limits),
         ),
     )
