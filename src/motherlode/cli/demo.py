@@ -50,7 +50,7 @@ def demo(
     _clear(folder)
     try:
         with WebServer(pages=_WEB_PAGES, seed=seed, port=port) as web:
-            say(f"serving a web of {_WEB_PAGES:,} pages on {web.host_count} hosts; most pages have no structured data")
+            say(f"serving a web of {_WEB_PAGES:,} pages on {len(web.hosts)} hosts; most pages have no structured data")
             job = _job(web, pages=pages, seed=seed)
             found = {}
             for policy in ("bfs", FOCUSED):

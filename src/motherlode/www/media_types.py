@@ -130,7 +130,7 @@ def parse_accept(header: str) -> list[tuple[str, float, int]]:
     """Return the media ranges of an Accept header with weight and specificity (0 to 2)."""
     ranges = []
     for part in header.split(","):
-        name, *parameters = (chunk.strip().lower() for chunk in part.split(";"))
+        name, *parameters = "".join(part.lower().split()).split(";")
         if "/" not in name:
             continue
         weight = 1.0

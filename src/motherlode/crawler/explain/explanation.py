@@ -1,10 +1,7 @@
 """Explanation of one URL: its state and records in the crawl folder, and its present rating by the policy.
 
-Reading takes no lock, so the crawl may be running; the explanation is then about its last commit. In a crawl with
-shards the shards are searched one after the other, because each has its own frontier and policy.
-
-The rank of an arm is found with a copy of the policy: all arms with waiting URLs are marked ready, and the policy picks
-arms until it picks the wanted one. So the rank is right for every policy. Snoozed hosts count as ready.
+Reading takes no lock, so the explanation of a running crawl is about its last commit. The rank of an arm is the number
+of picks of a copy of the policy, in which all arms with waiting URLs are ready, until it picks the arm.
 """
 
 from __future__ import annotations

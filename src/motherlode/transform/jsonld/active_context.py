@@ -185,7 +185,6 @@ class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
         return value if is_absolute(value) else None
 
     def has_protected_terms(self) -> bool:
-        """Return whether any term in `terms` is protected."""
         return any(definition is not None and definition.protected for definition in self.terms.values())
 
 

@@ -112,7 +112,6 @@ def find_bundled_context(url: str) -> BundledContext | None:
 
 
 def is_bundled(url: str) -> bool:
-    """Return whether the context at a URL is bundled."""
     return normalize_url(url) in _load_index()
 
 

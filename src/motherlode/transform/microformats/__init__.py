@@ -1,9 +1,7 @@
-"""Microformats: microformats2 and the classic formats before it.
+"""Microformats: microformats2 and the classic formats before it, as RDF (`extract`) or canonical JSON (`parse`).
 
-One selector finds the root elements of a page (`page_items`). A walker visits each of them once (`walker`). The items
-become RDF (`extract`, `item_rdf`) or the canonical JSON of the specification (`parse`). There are limits for the depth
-of items, the characters in values and the elements that includes read again; a problem records each limit that was
-reached. Links that only have a rel value make no statements.
+One selector finds the root elements of a page (`page_items`). A walker visits each of them once (`walker`). Limits
+bound the depth of items, the characters in values and the elements that includes read again.
 """
 
 from __future__ import annotations
