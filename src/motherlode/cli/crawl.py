@@ -80,8 +80,12 @@ def crawl(
         ),
     ] = None,
     shards: Annotated[int | None, option("N", "Divide the hosts among N crawls, on Ray: see docs/cluster.md.")] = None,
+    ray_parsers: Annotated[
+        int | None, option("N", "Parse pages in N processes on the machines of Ray: see docs/cluster.md.")
+    ] = None,
     ray: Annotated[
-        str | None, option("ADDRESS", "With --shards: a running Ray cluster, as in 10.0.0.1:6379 or auto.")
+        str | None,
+        option("ADDRESS", "For --shards and --ray-parsers: a running Ray cluster, as in 10.0.0.1:6379 or auto."),
     ] = None,
     refresh: Annotated[bool, flag("--refresh", "Revisit the pages of the crawl in DIR: see docs/refresh.md.")] = False,
     due: Annotated[bool, flag("--due", "With --refresh: only pages whose next visit is due.")] = False,
@@ -127,6 +131,7 @@ def crawl(
         "warc": True if warc else None,
         "index": index,
         "shards": shards,
+        "ray_parsers": ray_parsers,
         "ray": ray,
     }
     if due and not refresh:

@@ -28,7 +28,7 @@ from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
 from motherlode.crawler.parsing.messages import ParseOptions
-from motherlode.crawler.parsing.parser_pool import ParserLanes
+from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
@@ -58,6 +58,7 @@ from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
+    reads_context_graph,
     reads_element_ids,
     reads_known_links,
     reward_from,
@@ -77,6 +78,8 @@ _MAX_READY_AT_ONCE = 2000
 
 
 BeginRefresh = Callable[[Revisits, Frontier], None]
+MakeParsers = Callable[[ParseOptions, float], Parsers]
+"""Starts the parsers of a crawl. Its arguments are their options and the timeout of a page in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +136,17 @@ def check(job: Job) -> None:
 
 
 def assemble(
-    job: Job, folder: CrawlFolder, *, join: Join | None = None, refresh: BeginRefresh | None = None
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    join: Join | None = None,
+    refresh: BeginRefresh | None = None,
+    make_parsers: MakeParsers | None = None,
 ) -> Assembled:
     """Make a crawl from a job, in a folder that is locked. Call it inside a running event loop.
 
     `join` makes the crawl a shard with peers; `refresh` lets known pages wait again.
+    `make_parsers` starts parsers elsewhere instead of parser processes on this machine.
     """
     check(job)
     seeds = canonical_seeds(job.seeds)
@@ -168,7 +177,7 @@ def assemble(
         **_web_parts(job, folder, web, frontier, clock),
         participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
         troubles=(*_troubles(lost, web), *([clock_warning] if clock_warning else [])),
-        readers=_readers(job, scope),
+        readers=_readers(job, scope, make_parsers),
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
@@ -283,8 +292,10 @@ def _participants(
     return tuple(found)
 
 
-def _readers(job: Job, scope: ScopeRule) -> ParserLanes:
+def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Parsers:
     """Start the parser processes: by default one fewer than there are cores, and two on two cores."""
+    if make_parsers is not None:
+        return make_parsers(_instructions(job, scope), _SECONDS_A_PAGE)
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
     return ParserLanes(_instructions(job, scope), workers=workers, seconds=_SECONDS_A_PAGE)
@@ -364,6 +375,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
+        context_graph=reads_context_graph(job.policy),
         scope=scope if is_scoped else ScopeRule(),
     )
 
@@ -385,6 +397,7 @@ def _http_options(job: Job) -> HttpOptions:
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
+        keep_wire=job.warc,
         proxy=job.proxy_url(os.environ),
     )
 
