@@ -20,6 +20,7 @@ from motherlode.policies.registry import (
     nearest,
     policy_from,
     policy_usage,
+    policy_variants,
     reads_element_ids,
     reads_known_links,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "ntriples",
     "policy_from",
     "policy_usage",
+    "policy_variants",
     "reads_element_ids",
     "reads_known_links",
     "reward_from",
