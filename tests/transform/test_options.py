@@ -123,3 +123,7 @@ def test_example_in_the_documentation_is_valid() -> None:
     table = tomllib.loads(example)["transform"]
     options = from_table(table, lambda name: constant_sheet(name))
     assert options.stylesheets and options.transformations and options.services and options.transformers
+
+
+def test_fits_on_examples_gives_expected_values() -> None:
+    assert Stylesheet(name="a.xsl", xslt=b"", root="report").fits("http://example.org/", "report")

@@ -18,7 +18,6 @@ from motherlode.crawler.explain.history import FetchHistory
 from motherlode.model import Explanation
 
 _MAX_FEATURES = 12
-"""Maximum number of features that `explain` prints as text."""
 _CHECK_RESULTS = {True: "passes", False: "STOPS", None: "not known yet"}
 
 

@@ -58,6 +58,11 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False)
     """Element names (with classes) from the root down to the link: `html body main.list ul li a`."""
     predicate: str = ""
     """The IRI of the predicate, if the link comes from a statement."""
+    properties: tuple[str, ...] = ()
+    """The IRIs of all predicates that connect the URL in the page's statements, if the policy needs them."""
+    sibling_groups: tuple[int, ...] = ()
+    """Hashes of the pairs of subject and predicate, or predicate and object, that the URL shares with other links of
+    the page, if the policy needs them. Two links with a common group are siblings."""
     nofollow: bool = False
     """The page asks crawlers not to follow this link."""
     element_ids: str = ""
@@ -123,6 +128,8 @@ class Page:
     """Body bytes received over the network, before decompression."""
     recalled: bool = False
     """True if the response is from an earlier run and no request was sent now."""
+    wire: bytes = b""
+    """The response as it was received, head and body, for the archive; empty if the crawl has none."""
 
     @property
     def content_type(self) -> str:
@@ -201,7 +208,8 @@ class Failure:
     elapsed: float = 0.0
     wire_bytes: int = 0
     recalled: bool = False
-    """As in `Page`."""
+    wire: bytes = b""
+    """As in `Page`. The body is cut at a limit."""
 
 
 Fetched = Page | Failure

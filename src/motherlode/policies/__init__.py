@@ -21,6 +21,7 @@ from motherlode.policies.registry import (
     policy_from,
     policy_usage,
     policy_variants,
+    reads_context_graph,
     reads_element_ids,
     reads_known_links,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "policy_from",
     "policy_usage",
     "policy_variants",
+    "reads_context_graph",
     "reads_element_ids",
     "reads_known_links",
     "reward_from",

@@ -69,6 +69,8 @@ class PolicyLine:
     """Whether the policy needs the attributes of all links of a page, including links that were found before."""
     reads_element_ids: bool = False
     """Whether the policy needs the ids of the elements around each link."""
+    reads_context_graph: bool = False
+    """Whether the policy needs the properties and sibling groups of each link."""
     largest_web: int | None = None
     """Number of pages up to which comparisons include the policy; None if there is no limit."""
     make: Factory = field(init=False)
@@ -92,20 +94,36 @@ PolicyLine("random", "A random waiting URL, each with the same probability.")(pa
 
 
 @PolicyLine(
-    "ldcoc[:SETS[:BITS[:SEED]]]",
+    "ldcoc[:SETS[:BITS[:SEED]]][:ftrl=eq1,crosses=limited]",
     "An online classifier that predicts which URIs return data.",
-    parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED",
-    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx"),
+    parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED; "
+    "ftrl is mcmahan (a learning rate per feature) or eq1 (one rate, equation (1) of the paper); "
+    "crosses of x are all, or limited to eight siblings and few features",
+    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx", "ldcoc:ftrl=eq1"),
     reads_known_links=True,
+    reads_context_graph=True,
 )
-def _ldcoc(seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0") -> Policy:
-    from motherlode.policies.ldcoc.ldcoc_policy import Ldcoc, default_learner
+def _ldcoc(
+    seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0", *, ftrl: str = "mcmahan", crosses: str = "all"
+) -> Policy:
+    from motherlode.policies.ldcoc.ldcoc_features import CROSSES
+    from motherlode.policies.ldcoc.ldcoc_policy import LEARNERS, Ldcoc
 
     hint = "the bits and the seed of the hashed features are whole numbers, as in ldcoc:trp:18:7"
     size, hash_number = whole_numbers((bits, hash_seed), hint)
     if not 8 <= size <= 28:
         raise ValueError(f"hashed features have 8 to 28 bits; got {size}")
-    return Ldcoc(random=Random(seed), sets=sets, learner=default_learner(1 << size), hash_seed=hash_number)
+    if ftrl not in LEARNERS:
+        raise ValueError(f"ftrl is {' or '.join(LEARNERS)}; got {ftrl!r}")
+    if crosses not in CROSSES:
+        raise ValueError(f"crosses is {' or '.join(CROSSES)}; got {crosses!r}")
+    return Ldcoc(
+        random=Random(seed),
+        sets=sets,
+        learner=LEARNERS[ftrl](1 << size),
+        hash_seed=hash_number,
+        crosses=CROSSES[crosses],
+    )
 
 
 _LINK_ANALYSIS_VARIANTS = {
@@ -376,6 +394,16 @@ def reads_known_links(name: str) -> bool:
     """
     line = POLICY_TABLE.get(name.partition(":")[0])
     return line is not None and line.reads_known_links
+
+
+def reads_context_graph(name: str) -> bool:
+    """Return whether the policy needs the properties and sibling groups of each link.
+
+    >>> reads_context_graph("ldcoc:x"), reads_context_graph("motherlode")
+    (True, False)
+    """
+    line = POLICY_TABLE.get(name.partition(":")[0])
+    return line is not None and line.reads_context_graph
 
 
 def reads_element_ids(name: str) -> bool:

@@ -33,7 +33,6 @@ _STATS_FRESH_SECONDS = 1.0
 _FRONTIER_LOCK = threading.Lock()
 """Held while the frontier is read, because py-lmdb (3.0) cannot open a file twice in one process."""
 MAX_ROWS = 1_000
-"""Rows of a query result on its page."""
 TOP_TYPES = "SELECT ?type (COUNT(?s) AS ?n) { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) ?type LIMIT 12"
 
 
@@ -110,10 +109,7 @@ class CrawlView:
         )
 
     def _is_running(self) -> bool:
-        """Return whether a process holds the folder's lock.
-
-        It is looked up in /proc/locks, because trying to take the lock could keep a crawl from starting.
-        """
+        """Return whether a process holds the folder's lock. Trying to take it could keep a crawl from starting."""
         try:
             inode = (self.folder.path / "lock").stat().st_ino
             locks = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
@@ -178,7 +174,6 @@ class _ShownResult:
     count: int
     heads: tuple[str, ...] = ()
     rows: Sequence[Sequence[Term | None]] = ()
-    """The first rows."""
     truth: bool | None = None
 
 

@@ -1,7 +1,4 @@
-"""Options of the transform phase, their table in a job file, and the transformers that are installed.
-
-The defaults need no network and no file. This module does not load the installed transformers.
-"""
+"""Options of the transform phase, their table in a job file, and the transformers that are installed."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ ACCEPT = "application/n-quads, application/n-triples, application/trig, text/tur
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stylesheet:
-    """An XSLT stylesheet of the user, and the documents it applies to.
-
-    HTML is treated as XHTML: its root is `html` in the namespace http://www.w3.org/1999/xhtml.
-    """
+    """An XSLT stylesheet of the user, and the documents it applies to. HTML is treated as XHTML."""
 
     name: str
     """Name used in problems, usually the file name."""
@@ -39,11 +33,7 @@ class Stylesheet:
             raise ValueError(f"stylesheet {self.name}: give a root element or a namespace")
 
     def fits(self, namespace: str, root: str) -> bool:
-        """Return whether the stylesheet applies to documents with this root element.
-
-        >>> Stylesheet(name="a.xsl", xslt=b"", root="report").fits("http://example.org/", "report")
-        True
-        """
+        """Return whether the stylesheet applies to documents with this root element."""
         return self.root in ("", root) and self.namespace in (None, namespace)
 
 
@@ -122,7 +112,6 @@ def transformable_types(options: TransformOptions) -> tuple[str, ...]:
 # The `[transform]` table of a job file. Unknown keys are errors
 
 BUILTIN = "builtin:"
-"""Prefix of the names of built-in stylesheets."""
 _STYLESHEET_KEYS = {"xslt", "root", "namespace"}
 _SERVICE_KEYS = {"media_type", "url", "seconds", "most_sent", "most_received"}
 

@@ -135,8 +135,10 @@ class Job:
 
     shards: int = 1
     """Number of crawls that share the hosts. More than one run on Ray: see docs/cluster.md."""
+    ray_parsers: int = 0
+    """Number of parsers on Ray, for each shard, instead of parser processes beside the crawl: see docs/cluster.md."""
     ray: str = ""
-    """Address of a running Ray cluster. Without it, several shards start Ray on this machine."""
+    """Address of a running Ray cluster. Without it, shards and remote parsers start Ray on this machine."""
     state: str = ""
     """Where shards keep checkpoints, as an fsspec URL (s3://bucket/path). Without it they are only in their folders."""
     checkpoint: float = 30.0
@@ -259,7 +261,7 @@ _CHOICES = {
     "contexts": ("bundled", "fetch"),
     "log_level": LOG_LEVELS,
 }
-_NOT_NEGATIVE = ("delay", "retry_wait", "address_delay", "delay_factor")
+_NOT_NEGATIVE = ("ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
 
 
 def _check_proxy(url: str, name: str) -> None:

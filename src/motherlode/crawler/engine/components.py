@@ -15,7 +15,7 @@ from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve
-from motherlode.crawler.parsing.parser_pool import ParserLanes
+from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, WarcArchive
@@ -65,7 +65,7 @@ class Components:
     frontier: Frontier
     policy: Policy
     fetcher: Fetcher
-    readers: ParserLanes
+    readers: Parsers
     subrequests: Subrequests
     writer: BatchWriter
     traps: TrapWatch

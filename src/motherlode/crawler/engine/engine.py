@@ -51,7 +51,8 @@ class Engine:
         )
         for trouble in parts.troubles:
             self.totals.note_problem(trouble)
-        self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below)
+        stopping = parts.policy if parts.ends_when_idle else None  # a shard sees only its own requests
+        self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below, policy=stopping)
         self._checkpointer = Checkpointer(parts, self.totals, estimator, self._early_stop)
         self._slots = Slots(concurrency, on_free=self.wake_up)
         self._limits = Limits(

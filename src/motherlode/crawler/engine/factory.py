@@ -28,7 +28,7 @@ from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
 from motherlode.crawler.parsing.messages import ParseOptions
-from motherlode.crawler.parsing.parser_pool import ParserLanes
+from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
@@ -55,10 +55,10 @@ from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
-from motherlode.model.policy import Stops
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
+    reads_context_graph,
     reads_element_ids,
     reads_known_links,
     reward_from,
@@ -78,6 +78,8 @@ _MAX_READY_AT_ONCE = 2000
 
 
 BeginRefresh = Callable[[Revisits, Frontier], None]
+MakeParsers = Callable[[ParseOptions, float], Parsers]
+"""Starts the parsers of a crawl. Its arguments are their options and the timeout of a page in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +136,17 @@ def check(job: Job) -> None:
 
 
 def assemble(
-    job: Job, folder: CrawlFolder, *, join: Join | None = None, refresh: BeginRefresh | None = None
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    join: Join | None = None,
+    refresh: BeginRefresh | None = None,
+    make_parsers: MakeParsers | None = None,
 ) -> Assembled:
     """Make a crawl from a job, in a folder that is locked. Call it inside a running event loop.
 
     `join` makes the crawl a shard with peers; `refresh` lets known pages wait again.
+    `make_parsers` starts parsers elsewhere instead of parser processes on this machine.
     """
     check(job)
     seeds = canonical_seeds(job.seeds)
@@ -169,12 +177,12 @@ def assemble(
         **_web_parts(job, folder, web, frontier, clock),
         participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
         troubles=(*_troubles(lost, web), *([clock_warning] if clock_warning else [])),
-        readers=_readers(job, scope),
+        readers=_readers(job, scope, make_parsers),
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
-        stop_conditions=((revisits.is_over,) if is_refresh else ()) + _stop_conditions(policy),
+        stop_conditions=(revisits.is_over,) if is_refresh else (),
         writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
@@ -188,11 +196,6 @@ def assemble(
     )
     engine = Engine(parts, budget=budget, concurrency=job.concurrency, clock=clock)
     return Assembled(engine, frontier, seeds, storage, store, policy, clock)
-
-
-def _stop_conditions(policy: Policy) -> tuple[Callable[[], bool], ...]:
-    """Return the condition under which a policy ends the crawl, if it has one."""
-    return (lambda: bool(policy.stop_reason),) if isinstance(policy, Stops) else ()
 
 
 class _Web(NamedTuple):
@@ -213,6 +216,7 @@ def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, stora
         return _Web(recorded, recorded, detector, recorded)
     raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     http = HttpFetcher(_http_options(job))
+    http.load_authorities()  # later it would delay the requests of all hosts
     journal = ResponseJournal(folder.journal, state=storage.note("journal"))
     monitored = MonitoredFetcher(http, detector, clock=clock)
     return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
@@ -288,8 +292,10 @@ def _participants(
     return tuple(found)
 
 
-def _readers(job: Job, scope: ScopeRule) -> ParserLanes:
+def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Parsers:
     """Start the parser processes: by default one fewer than there are cores, and two on two cores."""
+    if make_parsers is not None:
+        return make_parsers(_instructions(job, scope), _SECONDS_A_PAGE)
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
     return ParserLanes(_instructions(job, scope), workers=workers, seconds=_SECONDS_A_PAGE)
@@ -369,6 +375,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
+        context_graph=reads_context_graph(job.policy),
         scope=scope if is_scoped else ScopeRule(),
     )
 
@@ -390,6 +397,7 @@ def _http_options(job: Job) -> HttpOptions:
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
+        keep_wire=job.warc,
         proxy=job.proxy_url(os.environ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -102,6 +103,8 @@ class LeasePipeline:
         request = revisits.request(lease, self._clock.now()) if lease.is_revisit else lease
         response = await self._send(result, request)
         await self._parts.archive.add(request, response)
+        if response.wire:
+            response = replace(response, wire=b"")  # parsing may take long, and needs only the decoded body
         if lease.is_revisit:
             response = revisits.detect_unchanged(lease, response)
         result.response = response

@@ -231,6 +231,7 @@ class PageParser:
             kept_extensions=_find_extensions(transformable_types(self._transform_options)),
             outside=self._out_of_scope,
             element_ids=options.element_ids,
+            context_graph=options.context_graph,
         )
         self._link_rules = options.following
         self._keep_ntriples = options.keep_ntriples

@@ -1,10 +1,7 @@
 """Execute SPARQL queries: in this process (`QueryExecutor`), or in a worker process that can be killed (`main`).
 
-A query passes three steps: SERVICE clauses are rewritten, the engine executes it, and syntax errors are explained.
-
-The worker reads MessagePack frames from stdin and writes frames to stdout. It ends when stdin closes. It can be killed
-at any time, which is the only way to stop a query. It has no network access. Results are written in chunks while they
-are computed, up to a limit of bytes.
+Killing is the only way to stop a query. The worker has no network access. It reads MessagePack frames from stdin and
+writes frames to stdout, results in chunks while they are computed.
 """
 
 from __future__ import annotations
@@ -46,9 +43,7 @@ class QueryRequest(msgspec.Struct, frozen=True, kw_only=True):
     results: str = "application/sparql-results+json"
     """The media type of solutions and booleans, as pyoxigraph names it."""
     graph: str = "text/turtle"
-    """The media type of triples."""
     max_bytes: int = 1 << 30
-    """Maximum size of the result."""
     refresh: bool = False
     """Open a new snapshot of the store before the query."""
 
@@ -97,10 +92,7 @@ class QueryExecutor:
 
 
 def isolate_from_network() -> bool:
-    """Move this process to an empty network namespace, if the system allows it. Return whether it did.
-
-    This is a second protection besides refusing SERVICE.
-    """
+    """Move this process to an empty network namespace, as a second protection. Return whether that is allowed."""
     try:
         unshare = ctypes.CDLL(None, use_errno=True).unshare
     except (OSError, AttributeError):  # not Linux

@@ -26,6 +26,8 @@ BATCH = 10
 """URLs per training step of the classifier in the authors' program."""
 _EPSILON = 1e-6
 """Added to the number of selections, so that an action that was never selected has a very high score."""
+_MAX_SCORES = 100_000
+"""Arms whose score at their last pick is kept."""
 _NOW, _LAST = "now", "last"
 """Second words of the arms that are not actions: URLs to be fetched at once, and URLs that lead nowhere."""
 _MEMORY = struct.Struct("<IBB")
@@ -200,6 +202,8 @@ class SbClassifier:
         arm = next(iter(arms))
         if len(arms) > 1:
             arm = self._random.choices(list(arms), list(arms.values()))[0]
+        if len(self._score_at_pick) >= _MAX_SCORES:
+            self._score_at_pick.clear()
         self._score_at_pick[arm] = float(scores[best])
         return arm
 
@@ -285,7 +289,8 @@ class SbClassifier:
         saved = msgspec.msgpack.decode(state, type=_State)
         self._paths.load(saved.clusters)
         self.classifier.load(saved.classifier)
-        self._curve = msgspec.structs.replace(saved.curve, window=self._curve.window)
+        # a crawl that is resumed after an early stop goes on for some windows
+        self._curve = msgspec.structs.replace(saved.curve, window=self._curve.window, flat=0)
         self._requests, self._links = saved.requests, saved.links
         self._make_room(len(saved.selections))
         for column, values in ((self._selections, saved.selections), (self._rewards, saved.rewards)):

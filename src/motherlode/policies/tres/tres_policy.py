@@ -40,11 +40,15 @@ _CAPACITY = 5_000
 _MAX_NEXT_LINKS = 32
 """Different links behind a page that an experience keeps."""
 _MAX_DOMAINS = 100_000
+_MAX_VALUES = 100_000
+"""Arms whose value at their last pick is kept."""
 _HASHES = 1 << 16
 _MAX_WORDS = 24
 """Words of a link for its classifier."""
 _DIGITS = "0123456789a"
 """Tenths in the name of an arm."""
+_NOW = "now"
+"""Second word of the arms of redirect targets, which are fetched before all others."""
 _words = re.compile(r"[^\W_]{3,}").findall
 _domain_of = lru_cache(maxsize=65536)(registrable_domain)
 
@@ -81,6 +85,8 @@ class Tres:
     - The reward is 1 or 0 or graded, as the user chooses; the seeds are not taken for relevant.
     - Training starts after 100 steps instead of 500, and the second network is copied every 100 steps instead of 500,
       because crawls here are shorter than the 20,000 steps of the paper.
+    - The target of a redirect is fetched at once and counts as the page of the first link, because the authors' HTTP
+      client follows redirects by itself. Here each costs a request.
     - A page without new links ends an episode: its goal is its reward. The authors leave such pages out.
     - The features of a domain are up to date in the tree; the authors update them only for representatives.
     - There is no limit on the pages of a domain; the job key `pages_per_host` sets one.
@@ -110,6 +116,8 @@ class Tres:
         """Number of relevant pages and of all pages of each domain."""
         self._steps = 0
         self._ready = ReadyLinks(len(FEATURES))
+        self._redirected: dict[str, None] = {}
+        """The ready arms of redirect targets."""
         self._arms_of: dict[str, dict[str, None]] = {}
         """The ready arms of each domain."""
         self._value_at_pick: dict[str, float] = {}
@@ -125,11 +133,9 @@ class Tres:
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         if parent is not None and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
-            memory = LinkMemory.unpack(parent.policy_state)
-            memories = [memory] if memory is not None else self._remember(links, None)
-        else:
-            memories = self._remember(links, parent)
-            self._add_next(links, memories, parent)
+            return [Rating(arm=f"{host_of(links[0].url)} {_NOW}", score=0.0, policy_state=parent.policy_state)]
+        memories = self._remember(links, parent)
+        self._add_next(links, memories, parent)
         return [
             Rating(
                 arm=f"{host_of(link.url)} {''.join(_DIGITS[level] for level in memory.levels)}",
@@ -223,11 +229,15 @@ class Tres:
         return self._row(levels, _domain_of(host or arm))
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
+        if arm.endswith(f" {_NOW}"):
+            self._redirected[arm] = None
+            return
         row = self._row_of_arm(arm)
         self._ready.put(arm, row, self.tree.leaf(row), waiting)
         self._arms_of.setdefault(_arm_domain(arm), {})[arm] = None
 
     def arm_snoozed(self, arm: str) -> None:
+        self._redirected.pop(arm, None)
         self._ready.remove(arm)
         domain = _arm_domain(arm)
         arms = self._arms_of.get(domain)
@@ -237,12 +247,16 @@ class Tres:
                 del self._arms_of[domain]
 
     def pick(self) -> str | None:
+        if self._redirected:
+            return next(iter(self._redirected))
         if not len(self._ready):
             return None
         arms, rows = self._ready.representatives(self._random)
         found = self._network.values(rows)
         is_random = self._steps < self._start
         place = self._random.randrange(len(arms)) if is_random else int(found.argmax())
+        if len(self._value_at_pick) >= _MAX_VALUES:
+            self._value_at_pick.clear()
         self._value_at_pick[arms[place]] = float(found[place])
         return arms[place]
 

@@ -20,9 +20,10 @@ import pyarrow.parquet as pq
 
 from motherlode.model import Link
 
-VERSION = 3
-_READABLE = frozenset({2, VERSION})
-"""Versions that can be read. In traces of version 2 the links have no `element_ids`, so these are empty."""
+VERSION = 4
+_READABLE = frozenset({2, 3, VERSION})
+"""Versions that can be read. Links of version 2 have no `element_ids`. Links of version 3 have no `properties` and
+`sibling_groups`, and its pages no `content_type`. What is missing is empty."""
 _MANIFEST = "trace.json"
 _ROWS = 2000
 """Pages that are kept in memory before they are written to disk."""
@@ -33,6 +34,7 @@ PAGES = pa.schema(
         "status": pa.int16(),
         "failure": pa.string(),
         "kind": pa.string(),
+        "content_type": pa.string(),
         "size": pa.int32(),
         "location": pa.string(),
         "counts": pa.map_(pa.string(), pa.int32()),
@@ -40,12 +42,14 @@ PAGES = pa.schema(
     }
 )
 _TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "element_ids", "predicate")
+_LISTS = ("properties", "sibling_groups")
+"""Stored as texts with a space between two values, because most links have none and many share the same ones."""
 LINKS = pa.schema(
     [
         ("page", pa.int32()),
         ("url", pa.string()),
         ("source", pa.dictionary(pa.int8(), pa.string())),
-        *((name, pa.string()) for name in _TEXTS),
+        *((name, pa.string()) for name in (*_TEXTS, *_LISTS)),
         ("nofollow", pa.bool_()),
     ]
 )
@@ -60,6 +64,8 @@ class TracePage(msgspec.Struct, frozen=True, kw_only=True):
     failure: str = ""
     """Value of the `FailureKind`. Empty for a page."""
     kind: str = ""
+    content_type: str = ""
+    """The Content-Type header."""
     size: int = 0
     location: str = ""
     counts: dict[str, int]
@@ -115,7 +121,7 @@ class PartWriter:
 
     def add(self, page: TracePage, links: Sequence[Link], ntriples: bytes) -> None:
         rows = self._rows["pages"]
-        for name in ("url", "status", "failure", "kind", "size", "location"):
+        for name in ("url", "status", "failure", "kind", "content_type", "size", "location"):
             rows[name].append(getattr(page, name))
         rows["counts"].append(list(page.counts.items()))
         rows["types"].append(list(page.types))
@@ -125,6 +131,8 @@ class PartWriter:
             table["source"].append(link.source.value)
             for name in ("url", *_TEXTS, "nofollow"):
                 table[name].append(getattr(link, name))
+            for name in _LISTS:
+                table[name].append(" ".join(map(str, getattr(link, name))))
         if ntriples:
             self._rows["facts"]["page"].append(self.pages)
             self._rows["facts"]["ntriples"].append(ntriples)
