@@ -130,6 +130,8 @@ class Page:
     """Body bytes received over the network, before decompression."""
     recalled: bool = False
     """True if the response is from an earlier run and no request was sent now."""
+    wire: bytes = b""
+    """The response as it was received, head and body, for the archive; empty if the crawl has none."""
 
     @property
     def content_type(self) -> str:
@@ -208,7 +210,8 @@ class Failure:
     elapsed: float = 0.0
     wire_bytes: int = 0
     recalled: bool = False
-    """As in `Page`."""
+    wire: bytes = b""
+    """As in `Page`. The body is cut at a limit."""
 
 
 Fetched = Page | Failure

@@ -411,6 +411,7 @@ def _http_options(job: Job) -> HttpOptions:
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
+        keep_wire=job.warc,
         proxy=job.proxy_url(os.environ),
     )
 

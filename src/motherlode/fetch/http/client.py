@@ -54,6 +54,8 @@ class HttpOptions:
     """Media types (`image/*` is a family) whose bodies are fetched for an extractor of the user."""
     any_certificate: Callable[[str], bool] | None = None
     """Takes a host, with its port if that is not the default, and says if any certificate will do."""
+    keep_wire: bool = False
+    """Keep the bytes of each response as they are received, for an archive, and read the bodies of failures too."""
     proxy: str | None = None
     """URL of the proxy for all requests. The guard does not check its address, because the user chose it. It checks the
     address of a host before each request if this machine can resolve the name. The proxy may resolve it differently."""
@@ -104,6 +106,7 @@ class HttpFetcher:
     def __init__(self, options: HttpOptions) -> None:
         self._limits = options.limits
         self._useful = options.useful
+        self._keep_wire = options.keep_wire
         self._guard = AddressGuard(options.allow)
         self._resolver = GuardedResolver(self._guard, options.hosts)
         self._proxy = None if options.proxy is None else Proxy.from_url(options.proxy)
@@ -126,7 +129,7 @@ class HttpFetcher:
             return Failure(url=request.url, kind=FailureKind.SCHEME, detail="only http and https are fetched")
         began, clock = time.time(), time.perf_counter()
         max_body_bytes = _ROBOTS_BODY_BYTES if request.kind is RequestKind.ROBOTS else self._limits.body
-        reader = ResponseReader(request, max_body_bytes=max_body_bytes, useful=self._useful)
+        reader = ResponseReader(request, max_body_bytes=max_body_bytes, useful=self._useful, keep_wire=self._keep_wire)
         error = await self._send(request, reader)
         elapsed = time.perf_counter() - clock
         if error is errors.CLOSED_WITHOUT_NOTIFY:
@@ -167,7 +170,7 @@ class HttpFetcher:
         await self._connections.close()
 
     async def _fetch_certificate(self, url: str) -> bytes | str:
-        """Return the certificate at an http URL that another certificate names, or why there is none."""
+        """Return the certificate at an http URL that another certificate names, or the reason for its absence."""
         canonical_url = canonical(url)
         if canonical_url is None:
             return "not a URL"
@@ -199,7 +202,12 @@ class HttpFetcher:
         if isinstance(endpoint, FetchError):
             return endpoint
         pending = PendingRequest(
-            data, reader, deadline, head_only=request.kind is RequestKind.PROBE, is_repeatable=posting is None
+            data,
+            reader,
+            deadline,
+            head_only=request.kind is RequestKind.PROBE,
+            is_repeatable=posting is None,
+            wire=reader.wire,
         )
         error = await self._connections.send(endpoint, pending)
         if self._proxy is not None:

@@ -68,6 +68,8 @@ class PendingRequest(NamedTuple):
     """The response has no body (HEAD)."""
     is_repeatable: bool
     """Sending it twice does no harm (RFC 9110, 9.2.2)."""
+    wire: bytearray | None = None
+    """Receives all bytes of the response as they arrive. None if they are not archived."""
 
 
 class ConnectionOwner(Protocol):
@@ -94,6 +96,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._peer = ""
         self._waiter: asyncio.Future[FetchError | None] | None = None
+        self._wire: bytearray | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._last_activity = 0.0
         self._deadline = 0.0
@@ -109,6 +112,7 @@ class Connection(asyncio.Protocol):
             return waiter
         request.receiver.peer = self._peer
         self._parser.begin(request.receiver, head_only=request.head_only)
+        self._wire = request.wire
         self._last_activity, self._deadline = self._loop.time(), request.deadline
         due = min(self._deadline, self._last_activity + self._read_timeout)
         self._timer = self._loop.call_at(due, self._check_timeouts)
@@ -162,6 +166,7 @@ class Connection(asyncio.Protocol):
         if error is None and self._parser.is_reusable and transport is not None and not transport.is_closing():
             self.is_reusable = not transport.get_write_buffer_size()
         self._parser.end()
+        self._wire = None
         if not self.is_reusable:
             self.abort()
         if waiter is not None and not waiter.done():
@@ -181,6 +186,8 @@ class Connection(asyncio.Protocol):
             return
         self._last_activity = self._loop.time()
         self.has_response = True
+        if self._wire is not None:
+            self._wire += data
         problem = self._parser.feed(data)
         if problem:
             self._finish(FetchError(FailureKind.PROTOCOL, problem))

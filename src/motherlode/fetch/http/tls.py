@@ -277,7 +277,7 @@ protects requests with secrets, and ours have none."""
 
 
 _MAX_SESSIONS = 2048
-"""Sessions that are kept, one per origin, the last used ones. Each holds the server's certificates, about 10 KB."""
+"""Sessions that are kept, one per origin, the last used ones. Each holds the server's certificates, about 20 KB."""
 
 
 class TlsContexts:

@@ -1,10 +1,7 @@
 """Execute SPARQL queries: in this process (`QueryExecutor`), or in a worker process that can be killed (`main`).
 
-A query passes three steps: SERVICE clauses are rewritten, the engine executes it, and syntax errors are explained.
-
-The worker reads MessagePack frames from stdin and writes frames to stdout. It ends when stdin closes. It can be killed
-at any time, which is the only way to stop a query. It has no network access. Results are written in chunks while they
-are computed, up to a limit of bytes.
+Killing is the only way to stop a query. The worker has no network access. It reads MessagePack frames from stdin and
+writes frames to stdout, results in chunks while they are computed.
 """
 
 from __future__ import annotations
