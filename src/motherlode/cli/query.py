@@ -148,7 +148,6 @@ _RESULT_FORMATS = {
 def print_result(
     result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat, sparql: str
 ) -> None:
-    """Print the result of a query to stdout."""
     if isinstance(result, ox.QueryTriples):
         _print_triples(result, output)
         return

@@ -87,7 +87,6 @@ def _name_flag(message: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as one line of JSON on stdout."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 

@@ -95,6 +95,6 @@ _FORMS = tuple(
 )
 
 
-def time_datatype(text: str) -> str | None:
+def date_datatype(text: str) -> str | None:
     """Return the datatype whose lexical form a text has, or None."""
     return next((datatype for pattern, datatype in _FORMS if pattern.fullmatch(text)), None)

@@ -192,6 +192,10 @@ class Job:
             raise JobError("own_hosts needs contact: a crawler that does not apply robots.txt must name its owner")
         if self.stop_after is not None and self.shards > 1:
             raise JobError("stop_after works only without shards, because a shard sees only its own requests")
+        if self.links.get("index_query") and self.index == "later":
+            raise JobError('[links] index_query needs the index while the crawl runs, and index = "later" has none')
+        if self.links.get("index_query") and self.shards > 1:
+            raise JobError("[links] index_query works only without shards, because each shard has an index of its own")
         if self.index == "later" and self.shards > 1:
             raise JobError('index = "later" works only without shards, because the stores of shards are merged')
 

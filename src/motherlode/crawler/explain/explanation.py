@@ -1,10 +1,7 @@
 """Explanation of one URL: its state and records in the crawl folder, and its present rating by the policy.
 
-Reading takes no lock, so the crawl may be running; the explanation is then about its last commit. In a crawl with
-shards the shards are searched one after the other, because each has its own frontier and policy.
-
-The rank of an arm is found with a copy of the policy: all arms with waiting URLs are marked ready, and the policy picks
-arms until it picks the wanted one. So the rank is right for every policy. Snoozed hosts count as ready.
+Reading takes no lock, so the explanation of a running crawl is about its last commit. The rank of an arm is the number
+of picks of a copy of the policy, in which all arms with waiting URLs are ready, until it picks the arm.
 """
 
 from __future__ import annotations
@@ -48,6 +45,7 @@ _MAX_COMPARED_URLS = 1000
 """Known URLs with the longest common prefix, which are compared in full."""
 _SIMILAR_URLS = 5
 _MAX_PATH_LENGTH = 30
+_LINK_FIELDS = ("anchor", "rel", "tag_path", "predicate")
 _DECODING_ERRORS = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
 
 FETCHED, FAILED, WAITS, UNDER_WAY, REFUSED, UNKNOWN = "fetched", "failed", "waits", "under way", "refused", "unknown"
@@ -234,30 +232,15 @@ def _find_record(storage: LmdbStorage, entry: Entry) -> UrlRecord:
         path.append(above)
         known = storage.find(above)
         above = known[0].parent_url if known is not None else ""
-    return UrlRecord(
-        source=entry.source,
-        parent=entry.parent_url,
-        anchor=entry.anchor,
-        rel=entry.rel,
-        tag_path=entry.tag_path,
-        predicate=entry.predicate,
-        depth=entry.depth,
-        order=entry.sequence,
-        path=tuple(reversed(path)),
-    )
+    copied = {name: getattr(entry, name) for name in ("source", "depth", *_LINK_FIELDS)}
+    return UrlRecord(parent=entry.parent_url, order=entry.sequence, path=tuple(reversed(path)), **copied)
 
 
 def _explain_rating(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanation | None:
     if not isinstance(policy, Explains) or entry.is_revisit:
         return None
-    link = Link(
-        url=entry.url,
-        source=LinkSource(entry.source),
-        anchor=entry.anchor,
-        rel=entry.rel,
-        tag_path=entry.tag_path,
-        predicate=entry.predicate,
-    )
+    copied = {name: getattr(entry, name) for name in _LINK_FIELDS}
+    link = Link(url=entry.url, source=LinkSource(entry.source), **copied)
     rating = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)
     return policy.explain(link, rating, _find_parent(storage, entry))
 

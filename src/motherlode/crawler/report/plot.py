@@ -60,7 +60,6 @@ class Curve:
 
     @property
     def end(self) -> tuple[int, int]:
-        """The last point."""
         return self.points[-1] if self.points else (0, 0)
 
 

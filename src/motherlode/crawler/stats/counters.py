@@ -404,7 +404,6 @@ class EarlyStop:
 
     @property
     def is_reached(self) -> bool:
-        """Whether the crawl should stop."""
         if self._policy is not None and self._policy.stop_reason:
             return True
         return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after

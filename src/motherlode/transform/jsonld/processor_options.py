@@ -43,7 +43,6 @@ def has_keyword_form(value: str) -> bool:
 
 
 def is_blank(value: str) -> bool:
-    """Return whether a string is a blank node identifier."""
     return value.startswith("_:")
 
 

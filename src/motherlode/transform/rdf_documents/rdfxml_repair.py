@@ -1,13 +1,9 @@
 """Repair RDF/XML that a parser rejected, and skip the nodes that cannot be repaired.
 
-Only faults with a single possible meaning are repaired: a bare `&` or `<`, an undeclared HTML entity, an attribute
-without its `rdf:` prefix, an identifier that is not an XML name. Parts without a meaning are dropped alone: an
-attribute without a namespace, text between nodes, a datatype that is not an IRI, and statements that use an undeclared
-prefix or entity. After any other error, reading continues with the next child of `rdf:RDF`. The start tag of the root
-is inserted before it, so that its namespaces, base and language apply.
-
-Comments and CDATA sections in text are valid, but they are removed or escaped, because the parser does not join text
-that comes in several pieces.
+Only faults with a single possible meaning are repaired, such as a bare `&`. Parts without a meaning are dropped alone,
+such as an attribute without a namespace. After any other error, reading continues with the next child of `rdf:RDF`,
+after the start tag of the root. Comments and CDATA sections are removed or escaped, because the parser does not join
+text that comes in several pieces.
 """
 
 from __future__ import annotations
@@ -130,7 +126,6 @@ class RepairingFeed(LimitedFeed):
         self._header = self._plain_doctype + (self._root.markup if self._root and not is_at_root else b"")
 
     def copy(self) -> RepairingFeed:
-        """Return another feed for the same document."""
         copied = RepairingFeed(self._source, self._head, self._base)
         copied._root = self._root
         return copied
