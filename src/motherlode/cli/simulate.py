@@ -21,7 +21,7 @@ from motherlode.sim.simulator import Timing
 
 
 def simulate(
-    web: Annotated[str, argument("TRACE|FILE.warc.gz|synthetic:PAGES", "The web to crawl.")],
+    web: Annotated[str, argument("TRACE|FILE.warc.gz|synthetic:PAGES|anthelion:DIR", "The web to crawl.")],
     *,
     policy: Annotated[
         list[str] | None,
