@@ -107,6 +107,8 @@ class Job:
     """Bytes of a response body that are read."""
     timeout: float = 120.0
     """Seconds for a whole response."""
+    min_rate: float = 200.0
+    """Bytes per second of a response, on average over 30 seconds. A slower one fails. 0 allows any rate."""
     retry_wait: float = 15.0
     """Unit, in seconds, of the waits after failures."""
     allow: tuple[str, ...] = ()
@@ -190,6 +192,10 @@ class Job:
             raise JobError("own_hosts needs contact: a crawler that does not apply robots.txt must name its owner")
         if self.stop_after is not None and self.shards > 1:
             raise JobError("stop_after works only without shards, because a shard sees only its own requests")
+        if self.links.get("index_query") and self.index == "later":
+            raise JobError('[links] index_query needs the index while the crawl runs, and index = "later" has none')
+        if self.links.get("index_query") and self.shards > 1:
+            raise JobError("[links] index_query works only without shards, because each shard has an index of its own")
         if self.index == "later" and self.shards > 1:
             raise JobError('index = "later" works only without shards, because the stores of shards are merged')
 
@@ -261,7 +267,7 @@ _CHOICES = {
     "contexts": ("bundled", "fetch"),
     "log_level": LOG_LEVELS,
 }
-_NOT_NEGATIVE = ("ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
+_NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
 
 
 def _check_proxy(url: str, name: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
@@ -21,7 +21,7 @@ from motherlode.crawler.engine.components import CommitParticipant, Components, 
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
 from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
@@ -47,7 +47,8 @@ from motherlode.fetch import (
     WarcArchive,
     check_recorded,
 )
-from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
+from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS
+from motherlode.fetch.http.descriptor_limits import raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
 from motherlode.index.crawl_store import BatchWriter, CrawlStore
@@ -69,6 +70,9 @@ from motherlode.policies.model_io import start_from
 from motherlode.runtime import Clock
 from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
+
+if TYPE_CHECKING:
+    from motherlode.crawler.engine.index_query import IndexQuery
 
 _SECONDS_A_PAGE = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
@@ -181,6 +185,7 @@ def assemble(
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
+        index_query=_index_query(job, folder),
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
         writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
@@ -321,6 +326,16 @@ def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArc
     return WarcArchive(folder.warc, about=about, serialize=None if http is None else http.serialize)
 
 
+def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
+    query = job.link_rules().index_query
+    if not query:
+        return NoIndexQuery()
+    from motherlode.crawler.engine.index_query import IndexQuery  # only if it is needed
+    from motherlode.index.query.query_pool import QueryPool
+
+    return IndexQuery(query, QueryPool(folder.store, folder.words, workers=1, refresh_seconds=0.0))
+
+
 def _learner(job: Job, storage: LmdbStorage) -> Policy:
     policy = policy_from(job.policy, job.seed, target=target_from(job.target))
     if job.model and storage.note("policy") is None:  # a crawl that is resumed knows what the model knew
@@ -392,7 +407,7 @@ def _recorded(job: Job) -> RecordedWeb | None:
 def _http_options(job: Job) -> HttpOptions:
     return HttpOptions(
         user_agent=_user_agent(job),
-        limits=HttpLimits(whole=job.timeout, body=job.max_body),
+        limits=HttpLimits(whole=job.timeout, body=job.max_body, min_rate=job.min_rate),
         allow=job.allow,
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),

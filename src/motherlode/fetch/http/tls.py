@@ -146,6 +146,14 @@ class TlsProtocol(asyncio.Protocol):
         """Encrypted bytes for the next iteration of the event loop. Meanwhile the transport does not read."""
         self._step_bytes = _SHORT_STEP_BYTES
 
+    async def wait_established(self, transport: asyncio.Transport) -> None:
+        """Wait for the end of the handshake. Close the transport if the caller is cancelled meanwhile."""
+        try:
+            await self.handshake
+        except asyncio.CancelledError:
+            transport.abort()
+            raise
+
     def write(self, data: bytes) -> None:
         """Send data of the application."""
         try:
