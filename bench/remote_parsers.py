@@ -1,6 +1,6 @@
 """One fetching process with several remote parsers: measured with 1, 2 and 4, and simulated with more.
 
-`bench/cluster.py` runs it. The fetching process (frontier, policy, store) is pinned to the first core and all remote
+`bench/cluster.py` runs it. The fetching process and its store process are pinned to the first core and all remote
 parsers to the second, so wall-clock time cannot show the gain of more than one parser here. CPU time per page can: if
 it does not grow with the number of parsers, n parsers on n cores parse n times as many pages, until the core of the
 fetching process is busy. The simulation adds what CPU time does not show: waiting for batches and for calls.
@@ -41,13 +41,16 @@ class Measured:
     """CPU seconds per page of the fetching process."""
     parsing: float
     """CPU seconds per page of all parsers."""
+    storing: float
+    """CPU seconds per page of the store process."""
     calls: float = 0.0
     """Ray calls per page."""
 
     @property
     def possible(self) -> float:
-        """Pages per second if the fetching process and each parser have a core."""
-        return min(1 / self.fetching, max(1, self.actors) / self.parsing)
+        """Pages per second if the fetching process, the store process and each parser have a core."""
+        busiest = max(self.fetching, self.storing, self.parsing / max(1, self.actors))
+        return 1 / busiest
 
 
 def tree_cpu(process: int) -> float:
@@ -81,25 +84,26 @@ async def _crawl(job: Job, folder: CrawlFolder, actors: int) -> Measured:
     make: MakeParsers | None = make_parsers if actors else None
     assembled = assemble(job, folder, make_parsers=make)
     os.sched_setaffinity(0, {0})
-    moments: list[tuple[int, float, float, float, int]] = []
+    moments: list[tuple[int, float, float, float, float, int]] = []
     count = 0
     async for _ in assembled.engine.visits(assembled.seeds):
         count += 1
         if count % 100 == 0:
-            processes = started[0].process_ids() if started else _local_parsers()
+            processes = started[0].process_ids() if started else _children(b"parsing.worker")
             parsing, calls = sum(map(tree_cpu, processes)), started[0].calls if started else 0
-            moments.append((count, time.perf_counter(), time.process_time(), parsing, calls))
+            storing = sum(map(tree_cpu, _children(b"store_process")))
+            moments.append((count, time.perf_counter(), time.process_time(), parsing, storing, calls))
     assembled.store.close()
     folder.unlock()
     first, last = moments[len(moments) // 10], moments[len(moments) * 9 // 10]
-    pages, seconds, own, parsing, calls = (after - then for after, then in zip(last, first, strict=True))
-    return Measured(actors, int(pages), pages / seconds, own / pages, parsing / pages, calls / pages)
+    pages, seconds, own, parsing, storing, calls = (after - then for after, then in zip(last, first, strict=True))
+    return Measured(actors, int(pages), pages / seconds, own / pages, parsing / pages, storing / pages, calls / pages)
 
 
-def _local_parsers() -> list[int]:
-    """Return the parser processes among the children of this process."""
+def _children(name: bytes) -> list[int]:
+    """Return the children of this process whose command contains a name."""
     children = {int(one) for task in Path("/proc/self").glob("task/*/children") for one in task.read_text().split()}
-    return [one for one in children if b"parsing.worker" in Path(f"/proc/{one}/cmdline").read_bytes()]
+    return [one for one in children if name in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
 def simulate(actors: int, *, fetching: float, parsing: float, pages: int = 20_000, seed: int = 0) -> float:
@@ -136,7 +140,7 @@ def describe(rows: list[Measured]) -> str:
     one = next(row for row in rows if row.actors == 1)
     measured = table(
         (
-            *("parsers", "pages/s here", "fetching process, CPU ms per page", "parsers, CPU ms per page"),
+            *("parsers", "pages/s here", "fetching process, CPU ms per page", "store process", "parsers together"),
             *("calls per page", "pages/s with a core each", "× one remote parser"),
         ),
         [
@@ -144,6 +148,7 @@ def describe(rows: list[Measured]) -> str:
                 str(row.actors) if row.actors else "1, local",
                 f"{row.rate:.0f}",
                 f"{1000 * row.fetching:.2f}",
+                f"{1000 * row.storing:.2f}",
                 f"{1000 * row.parsing:.2f}",
                 f"{row.calls:.2f}" if row.actors else "–",
                 f"{row.possible:.0f}",
