@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from motherlode.fetch.guard import AddressGuard, GuardedResolver, normalize_address
+from motherlode.fetch.dns import GuardedResolver, NameServers
+from motherlode.fetch.guard import AddressGuard, normalize_address
 from motherlode.fetch.http import errors
 from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
 from motherlode.fetch.http.decoding import ACCEPT_ENCODING
@@ -23,6 +24,10 @@ from motherlode.www.urls import Origin, split_url
 
 _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 """Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
+
+
+_ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.TIMEOUT, FailureKind.TLS, FailureKind.CERTIFICATE})
+"""Failures after which a host with several addresses is tried at the next one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +54,8 @@ class HttpOptions:
     """Address ranges that the guard allows although they are not public."""
     hosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """IP address and port of host names that are not resolved by DNS."""
+    name_servers: Sequence[str] = ()
+    """Name servers, each an address with or without a port; those of the system if there are none."""
     useful: tuple[str, ...] = ()
     """Media types (`image/*` is a family) whose bodies are fetched for an extractor of the user."""
     any_certificate: Callable[[str], bool] | None = None
@@ -104,7 +111,7 @@ class HttpFetcher:
         self._limits = options.limits
         self._useful = options.useful
         self._guard = AddressGuard(options.allow)
-        self._resolver = GuardedResolver(self._guard, options.hosts)
+        self._resolver = GuardedResolver(self._guard, options.hosts, names=NameServers(options.name_servers))
         self._proxy = None if options.proxy is None else Proxy.from_url(options.proxy)
         headers = {"User-Agent": options.user_agent}
         self._writer = RequestWriter(headers)
@@ -152,8 +159,24 @@ class HttpFetcher:
             return origin.host  # the proxy may resolve it; politeness then counts per name
         return Failure(url=url, kind=error.kind, detail=error.detail, silent=error.silent)
 
+    def is_stale(self, host: str) -> bool:
+        """Return whether the IP address of a host must be looked up again before its next request."""
+        return self._resolver.is_stale(host.partition(":")[0])  # IP addresses are never stale
+
+    @property
+    def lookups_free(self) -> int:
+        """Number of look-ups that `look_up_ahead` may start now."""
+        return self._resolver.lookups_free if self._proxy is None else 0
+
+    def look_up_ahead(self, host: str) -> None:
+        """Start to look up a host that will be needed soon."""
+        origin, _ = split_url(f"http://{host}/")
+        if not origin.is_address:
+            self._resolver.look_up_ahead(origin.host)
+
     async def close(self) -> None:
         await self._connections.close()
+        await self._resolver.close()
 
     def serialize(self, request: Request) -> bytes:
         """Return a request as its host receives it, for archives. Headers for the proxy are left out."""
@@ -173,15 +196,22 @@ class HttpFetcher:
         if isinstance(endpoint, FetchError):
             return endpoint
         pending = PendingRequest(
-            data, reader, deadline, head_only=request.kind is RequestKind.PROBE, is_repeatable=posting is None
+            data,
+            reader,
+            deadline,
+            head_only=request.kind is RequestKind.PROBE,
+            is_repeatable=posting is None,
+            has_alternative=self._resolver.has_untried_address(origin.host),
         )
         error = await self._connections.send(endpoint, pending)
         if self._proxy is not None:
             return error  # only the proxy knows which of the host's addresses it tried
-        if error is None or not (error is errors.NO_CONNECTION or error.kind is FailureKind.CONNECT):
+        if error is None or error.kind not in _ADDRESS_IN_DOUBT:
             self._resolver.mark_reachable(origin.host)
             return error
-        return error._replace(elsewhere=self._resolver.claim_untried_address(origin.host))
+        has_next = self._resolver.mark_failed(origin.host)
+        is_unconnected = error is errors.NO_CONNECTION or error.kind is FailureKind.CONNECT
+        return error._replace(elsewhere=has_next and is_unconnected)
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
         if self._proxy is None or origin.is_https:

@@ -66,6 +66,8 @@ class PendingRequest(NamedTuple):
     """The response has no body (HEAD)."""
     is_repeatable: bool
     """Sending it twice does no harm (RFC 9110, 9.2.2)."""
+    has_alternative: bool = False
+    """The host has another address, so that connecting to this one is given up early (as RFC 8305 proposes)."""
 
 
 class ConnectionOwner(Protocol):
@@ -212,6 +214,11 @@ class Connection(asyncio.Protocol):
 # Opening connections -------------------------------------------------------------------------------------------------
 
 
+ALTERNATIVE_SECONDS = 0.5
+"""For the TCP connection to one of several addresses. The last one that is tried has the whole timeout. The next
+address is used with a lease of its own, because another host may have a delay there; so two are never tried at once."""
+
+
 class Endpoint(NamedTuple):
     """The other end of a connection. Requests may share a connection only if all fields are equal."""
 
@@ -230,25 +237,31 @@ class Connector:
         self._proxy = proxy
         self._timeout = timeout
 
-    async def open(self, connection: Connection, endpoint: Endpoint, *, deadline: float) -> FetchError | None:
-        """Connect to an endpoint. Return None if that succeeds, or the error."""
+    async def open(
+        self, connection: Connection, endpoint: Endpoint, *, deadline: float, has_alternative: bool = False
+    ) -> FetchError | None:
+        """Connect to an endpoint. Return None if that succeeds, or the error.
+
+        With `has_alternative` the TCP connection must come within ALTERNATIVE_SECONDS.
+        """
+        tcp_timeout = ALTERNATIVE_SECONDS if has_alternative else self._timeout
         until = min(deadline, asyncio.get_running_loop().time() + self._timeout)
         try:
             async with asyncio.timeout_at(until):
                 if self._proxy is None:
-                    return await self._open_directly(connection, endpoint)
+                    return await self._open_directly(connection, endpoint, tcp_timeout)
                 return await self._open_via_proxy(connection, endpoint, self._proxy)
         except (OSError, ValueError) as raised:
             error = errors.connect_error(raised)
             is_proxy_down = self._proxy is not None and error.kind is FailureKind.CONNECT
             return error._replace(silent=True) if is_proxy_down else error  # the proxy refused, not the host
 
-    async def _open_directly(self, connection: Connection, endpoint: Endpoint) -> FetchError | None:
+    async def _open_directly(self, connection: Connection, endpoint: Endpoint, tcp_timeout: float) -> FetchError | None:
         """Connect to the IP address. The guard refuses anything else, so no name is resolved behind its back."""
         reason = self._guard.refusal(endpoint.address)
         if reason:
             return errors.guard_refusal(reason)
-        await self._connect(connection, endpoint.origin, endpoint.address, endpoint.port)
+        await self._connect(connection, endpoint.origin, endpoint.address, endpoint.port, tcp_timeout)
         return None
 
     async def _open_via_proxy(self, connection: Connection, endpoint: Endpoint, proxy: Proxy) -> FetchError | None:
@@ -265,13 +278,17 @@ class Connector:
             await _finish_handshake(tls, tunnel.transport)
         return error
 
-    async def _connect(self, protocol: asyncio.Protocol, origin: Origin, host: str, port: int) -> None:
+    async def _connect(
+        self, protocol: asyncio.Protocol, origin: Origin, host: str, port: int, tcp_timeout: float | None = None
+    ) -> None:
         loop = asyncio.get_running_loop()
         if not origin.is_https:
-            await loop.create_connection(lambda: protocol, host, port)
+            async with asyncio.timeout(tcp_timeout):
+                await loop.create_connection(lambda: protocol, host, port)
             return
         tls = TlsProtocol(protocol, self._tls.new_stream(origin))
-        transport, _ = await loop.create_connection(lambda: tls, host, port)
+        async with asyncio.timeout(tcp_timeout):
+            transport, _ = await loop.create_connection(lambda: tls, host, port)
         await _finish_handshake(tls, transport)
 
 
@@ -324,7 +341,9 @@ class ConnectionPool:
             if error is None or error.kind not in _LOST_CONNECTION or kept.has_response:
                 return error
         new = Connection(read_timeout=self._read_timeout, owner=self)
-        error = await self._connector.open(new, endpoint, deadline=request.deadline)
+        error = await self._connector.open(
+            new, endpoint, deadline=request.deadline, has_alternative=request.has_alternative
+        )
         return error or await self._send_over(new, endpoint, request)
 
     async def close(self) -> None:
