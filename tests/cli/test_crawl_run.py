@@ -46,6 +46,11 @@ def test_crawl_end_after_early_stop_names_the_command_to_continue() -> None:
     )
 
 
+def test_crawl_end_after_early_stop_by_the_policy_names_the_policy() -> None:
+    said = end_of(stats_of(Counters(fetched=50), dried_out=True), policy="sb-classifier:stop=20")
+    assert said.startswith("stopped early: relevant pages have become rare for the policy sb-classifier:stop=20;")
+
+
 def test_crawl_end_after_an_outage_names_its_begin() -> None:
     assert end_of(stats_of(Counters(outages=1, no_network_since=60.0), waiting=5)) == (
         "no network since 1970-01-01 00:01:00 UTC, so the crawl ended; `motherlode resume out` continues"

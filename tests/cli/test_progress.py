@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 
 from motherlode.cli import progress as module
-from motherlode.cli.progress import CrawlProgress, Meter
+from motherlode.cli.progress import CrawlProgress, Meter, _format_minutes
 from motherlode.cli.terminal import Printer
 from motherlode.crawler import Counters, Job
 from motherlode.sim.experiment import ExperimentProgress
@@ -155,3 +155,7 @@ def test_meter_on_a_terminal_is_a_transient_bar(clock: Clock, monkeypatch: pytes
     assert "simulating, 1 of 3 runs ended" in shown
     assert max(len(line) for line in shown.splitlines() if "long-name" in line) < 120, "the text is cut to one line"
     assert shown.endswith("\x1b[1A\x1b[2K")
+
+
+def test_format_minutes_on_examples_gives_expected_values() -> None:
+    assert _format_minutes(95.4) == "1:35"

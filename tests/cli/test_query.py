@@ -193,3 +193,10 @@ def test_unexpected_exception_in_the_child_is_printed(capfd: pytest.CaptureFixtu
 
     assert run_with_timeout(30, fail) == 1
     assert "ImportError: no such engine" in capfd.readouterr().err
+
+
+def test_order_variables_on_examples_gives_expected_values() -> None:
+    assert (
+        order_variables(["o", "p", "s"], "SELECT * { ?s ?p ?o }"),
+        order_variables(["o", "s"], "SELECT*{?s a ?o}"),
+    ) == (["s", "p", "o"], ["s", "o"])

@@ -12,6 +12,7 @@ from motherlode.cli import terminal as output
 from motherlode.cli.terminal import (
     FAILED,
     Printer,
+    _split_columns,
     print_json,
     print_table,
     print_wide_table,
@@ -123,3 +124,14 @@ def test_error_about_a_key_names_the_typed_flag(capsys: pytest.CaptureFixture[st
         "error: --stop-after must be more",
         "error: stop_below must be less",
     ]
+
+
+def test_replace_controls_on_examples_gives_expected_values() -> None:
+    assert replace_controls("\x1b[31mred\n") == "␛[31mred\n"
+
+
+def test_split_columns_on_examples_gives_expected_values() -> None:
+    assert (_split_columns([10, 5, 5, 5], 30), _split_columns([10, 5, 5, 5], 10)) == (
+        [[0, 1, 2], [0, 3]],
+        [[0, 1], [0, 2], [0, 3]],
+    )

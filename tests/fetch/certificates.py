@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
 
 
 class Identity(NamedTuple):
@@ -24,6 +24,10 @@ class Identity(NamedTuple):
     @property
     def public(self) -> bytes:
         return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    @property
+    def der(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.DER)
 
     @property
     def private(self) -> bytes:
@@ -39,15 +43,21 @@ def issued(
     addresses: Sequence[str] = (),
     days: tuple[int, int] = (-1, 2),
     is_authority: bool = False,
+    issuer_url: str = "",
+    subject: str = "",
+    issuer: str = "",
 ) -> Identity:
-    """Return a certificate signed by an authority or by itself. `days` are its first and last day from today."""
+    """Return a certificate signed by an authority or by itself. `days` are its first and last day from today.
+
+    `issuer_url` says where its issuer's certificate is. `subject` and `issuer` replace the names.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
-    own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"loopback {id(key)}")])
+    own = _name(subject or f"loopback {id(key)}")
     now = datetime.now(UTC)
     builder = (
         x509.CertificateBuilder(
             subject_name=own,
-            issuer_name=own if by is None else by.certificate.subject,
+            issuer_name=_name(issuer) if issuer else own if by is None else by.certificate.subject,
             public_key=key.public_key(),
             serial_number=x509.random_serial_number(),
             not_valid_before=now + timedelta(days=days[0]),
@@ -59,7 +69,16 @@ def issued(
     known = [*map(x509.DNSName, names), *(x509.IPAddress(ip_address(address)) for address in addresses)]
     if known:
         builder = builder.add_extension(x509.SubjectAlternativeName(known), critical=False)
+    if issuer_url:
+        place = x509.AccessDescription(
+            AuthorityInformationAccessOID.CA_ISSUERS, x509.UniformResourceIdentifier(issuer_url)
+        )
+        builder = builder.add_extension(x509.AuthorityInformationAccess([place]), critical=False)
     return Identity(builder.sign(key if by is None else by.key, hashes.SHA256()), key)
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
 def certificate(folder: Path) -> Path:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.policies.ftrl import FeatureRows, Ftrl, sigmoid, weight_from_sums, z_increment
+from motherlode.policies.ftrl import EquationOneFtrl, FeatureRows, Ftrl, sigmoid, weight_from_sums, z_increment
 
 SETTINGS = [(0.5, 1.0, 0.1, 1.0), (0.1, 1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.1), (0.05, 2.0, 0.5, 0.0)]
 ROW = st.sets(st.integers(0, 15), min_size=1, max_size=6).map(sorted)
@@ -209,3 +209,65 @@ def test_formulas_for_floats_equal_formulas_for_arrays() -> None:
         assert scalar == weight_from_sums(z, root_n, 0.5, 0.3)[index]
         step = z_increment(0.4, float(root_n[index]), 4.0, float(weight[index]), 0.5)
         assert step == z_increment(0.4, root_n, np.array([4.0, 4.0]), weight, 0.5)[index]
+
+
+def _equation_one(stream: list[tuple[list[int], float, float]], size: int, l1: float) -> list[float]:
+    """Solve equation (1) of Huang and Gandon with all coordinates at every step, as it is written."""
+    weights, gradients, proximal = [0.0] * size, [0.0] * size, [0.0] * size
+    for number, (row, label, importance) in enumerate(stream, 1):
+        predicted = 1 / (1 + exp(-sum(weights[index] for index in row)))
+        rate = sqrt(number) - sqrt(number - 1)
+        for index in range(size):
+            gradients[index] += importance * (predicted - label) if index in row else 0.0
+            proximal[index] += rate * weights[index]
+        for index in range(size):
+            linear = gradients[index] - proximal[index]
+            shrunk = max(abs(linear) - l1, 0.0)
+            weights[index] = -shrunk / sqrt(number) if linear > 0 else shrunk / sqrt(number)
+    return weights
+
+
+def _mixed_stream(examples: int, seed: int) -> list[tuple[list[int], float, float]]:
+    random = Random(seed)
+    return [
+        (random.sample(range(12), random.randint(1, 5)), float(random.random() < 0.4), random.choice((1.0, 1 / 0.17)))
+        for _ in range(examples)
+    ]
+
+
+@pytest.mark.parametrize("l1", [0.0, 0.1, 1.0])
+def test_equation_one_learner_equals_the_equation_solved_for_all_coordinates(l1: float) -> None:
+    stream = _mixed_stream(200, seed=3)
+    learner = EquationOneFtrl(12, l1=l1)
+    for row, label, importance in stream:
+        learner.learn(row, label, importance)
+    assert learner.weights(list(range(12))).tolist() == pytest.approx(_equation_one(stream, 12, l1), abs=1e-9)
+
+
+def test_equation_one_learner_after_dump_and_load_continues_equally() -> None:
+    stream = _mixed_stream(120, seed=5)
+    straight, stopped = EquationOneFtrl(12, l1=0.1), EquationOneFtrl(12, l1=0.1)
+    for row, label, importance in stream[:60]:
+        straight.learn(row, label, importance)
+        stopped.learn(row, label, importance)
+    restored = EquationOneFtrl(12, l1=0.1)
+    restored.load(stopped.dump())
+    for row, label, importance in stream[60:]:
+        straight.learn(row, label, importance)
+        restored.learn(row, label, importance)
+    every = list(range(12))
+    assert restored.weights(every).tolist() == pytest.approx(straight.weights(every).tolist())
+
+
+def test_equation_one_learner_absorbs_what_another_learned_since() -> None:
+    stream = _mixed_stream(100, seed=7)
+    one, other = EquationOneFtrl(12, l1=0.1), EquationOneFtrl(12, l1=0.1)
+    for row, label, importance in stream[:50]:
+        one.learn(row, label, importance)
+    other.load(one.dump())
+    before = one.dump()
+    for row, label, importance in stream[50:]:
+        one.learn(row, label, importance)
+    other.merge(one.since(before))
+    every = list(range(12))
+    assert other.weights(every).tolist() == pytest.approx(one.weights(every).tolist())

@@ -13,9 +13,9 @@ import pytest
 from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, Job
+from motherlode.index.query.query_pool import QueryPool
 from motherlode.serve import application as module
-from motherlode.serve.application import HEADERS, application, serve
-from motherlode.serve.query_pool import QueryPool
+from motherlode.serve.application import HEADERS, _is_loopback, _parse_host, _parse_origin, application, serve
 from motherlode.serve.sparql import QueryLimits
 from tests.serve.site import HOME
 
@@ -159,3 +159,24 @@ async def test_serve_listens_on_loopback_until_event(folder: Path) -> None:
 async def test_serve_port_in_use_raises(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="address already in use"):
         await serve(CrawlFolder(folder), port=taken.getsockname()[1], limits=LIMITS, until=asyncio.Event())
+
+
+def test_is_loopback_on_examples_gives_expected_values() -> None:
+    assert [
+        _is_loopback(name) for name in ("localhost", "a.localhost", "127.0.0.9", "::1", "127.0.0.1.evil.test", "")
+    ] == [True, True, True, True, False, False]
+
+
+def test_parse_host_on_examples_gives_expected_values() -> None:
+    assert (_parse_host("Crawl.Example.ORG"), _parse_host("bücher.example")) == (
+        "crawl.example.org",
+        "xn--bcher-kva.example",
+    )
+
+
+def test_parse_origin_on_examples_gives_expected_values() -> None:
+    assert (
+        _parse_origin("HTTPS://App.example.org:443/"),
+        _parse_origin("http://localhost:3000"),
+        _parse_origin("*"),
+    ) == ("https://app.example.org", "http://localhost:3000", "*")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.serve.negotiation import GRAPHS, HTML, JSON, RESULTS, choose_format, find_format
+from motherlode.serve.negotiation import GRAPHS, HTML, JSON, RESULTS, choose_format, find_format, parse_accept
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,27 @@ def test_find_format_by_name(wanted: str, result: str | None, graph: str | None)
 @given(st.text(max_size=80))
 def test_choose_format_any_header_is_accepted(accept: str) -> None:
     choose_format(accept, RESULTS)
+
+
+def test_parse_accept_on_examples_gives_expected_values() -> None:
+    assert parse_accept("text/csv;q=0.5, application/*, */*;q=0.1") == [
+        ("text/csv", 0.5, 2),
+        ("application/*", 1.0, 1),
+        ("*/*", 0.1, 0),
+    ]
+
+
+def test_find_format_on_examples_gives_expected_values() -> None:
+    assert (find_format("json", GRAPHS).name, find_format("text/csv", RESULTS).name, find_format("csv", GRAPHS)) == (
+        "jsonld",
+        "csv",
+        None,
+    )
+
+
+def test_choose_format_on_examples_gives_expected_values() -> None:
+    assert (choose_format("application/json, text/csv;q=0.9", RESULTS).name, choose_format("", GRAPHS).name) == (
+        "json",
+        "turtle",
+    )
+    assert choose_format("image/png", GRAPHS) is None

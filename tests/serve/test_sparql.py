@@ -369,3 +369,7 @@ def test_slow_client_loses_its_slot_after_timeout(folder: Path) -> None:
             hung_up.register(client, 0)  # only errors: received data that was not read does not count
             assert hung_up.poll(60_000), "the server has not closed the connection"
         assert ask(url_of(site, "ASK {}"))[0] == 200
+
+
+def test_describe_service_on_examples_gives_expected_values() -> None:
+    assert b"sparql-service-description#Service" in describe_service("http://localhost/sparql", "application/n-triples")

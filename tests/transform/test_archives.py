@@ -235,3 +235,7 @@ def test_unpack_members_damaged_archive_never_raises(kind: ContentKind, junk: by
         ContentKind.TAR: _plain_tar({"a": TRIPLE * 50, "b": TRIPLE}),
     }[kind]
     unpacked(body[:at] + junk + body[at + len(junk) :], kind)
+
+
+def test_member_url_on_examples_gives_expected_values() -> None:
+    assert member_url("http://example.org/all.zip", "a b/data.ttl") == "http://example.org/all.zip#a%20b/data.ttl"

@@ -36,3 +36,11 @@ def test_blank_names_are_the_same_in_every_process() -> None:
 
 def test_blank_names_non_ascii_url_is_accepted() -> None:
     assert BlankNames("http://例え.example/é", Syntax.TURTLE).fresh().isascii()
+
+
+def test_blanknames_on_examples_gives_expected_values() -> None:
+    names = BlankNames("http://example.org/", Syntax.RDFA)
+    assert (names.fresh() != names.fresh(), names.for_label("x") == names.for_label("x")) == (True, True)
+    assert (
+        BlankNames("http://example.org/", Syntax.RDFA).fresh() == BlankNames("http://example.org/", Syntax.RDFA).fresh()
+    )

@@ -109,6 +109,10 @@ def test_table_with_all_keys_is_read() -> None:
         ({"grddl": {"http://t.org/": "builtin:none"}}, "there is no stylesheet builtin:none"),
         ({"services": [{"url": "http://s.org/"}]}, "needs media_type"),
         ({"services": [{"media_type": "a/b", "url": "s.org"}]}, "http or https"),
+        ({"services": [{"media_type": "a/b", "url": []}]}, "http or https URL, not an empty list"),
+        ({"services": [{"media_type": "a/b", "url": ["http://s.org/", "s.org"]}]}, "not 's.org'"),
+        ({"services": [{"media_type": "a/b", "url": "http://s.org/", "own": "yes"}]}, "own must be true or false"),
+        ({"services": [{"media_type": "a/b", "url": "http://s.org/", "retries": -1}]}, "retries must be a whole"),
         ({"transformers": "application/pdf"}, "must be a list"),
         ({"strict_jsonld": "yes"}, "must be true or false"),
     ],
@@ -123,3 +127,7 @@ def test_example_in_the_documentation_is_valid() -> None:
     table = tomllib.loads(example)["transform"]
     options = from_table(table, lambda name: constant_sheet(name))
     assert options.stylesheets and options.transformations and options.services and options.transformers
+
+
+def test_fits_on_examples_gives_expected_values() -> None:
+    assert Stylesheet(name="a.xsl", xslt=b"", root="report").fits("http://example.org/", "report")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.source_locations import locate_problems
+from motherlode.transform.source_locations import _find_position, locate_problems
 from tests.transform.microdata.pages import microdata
 from tests.transform.microformats.pages import extracted
 from tests.transform.rdfa.pages import rdfa
@@ -48,3 +48,10 @@ def test_extractors_of_html_locate_invalid_references() -> None:
 def test_microdata_invalid_type_is_a_located_problem() -> None:
     (found,) = microdata("<p itemscope itemtype='//example.org/Thing'><b itemprop=name>x</b></p>").problems
     assert (found.message, found.line, found.column) == ("not a valid IRI: <//example.org/Thing>", 1, 24)
+
+
+def test_find_position_on_examples_gives_expected_values() -> None:
+    assert (_find_position('<p>a b\n<a href="//[a b">', "http://[a%20b"), _find_position("<p itemtype=a>", "b")) == (
+        (2, 10),
+        (None, None),
+    )

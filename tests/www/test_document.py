@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import ContentKind
+from motherlode.www.document import _may_differ_in_xml
 from tests.www.pages import URL, document
 
 
@@ -61,3 +62,11 @@ def test_document_removed_markup_is_reported() -> None:
 def test_document_xhtml_may_use_html_entities() -> None:
     page = document("<html>a&nbsp;&eacute;&amp;&unknown;b</html>", kind=ContentKind.XHTML)
     assert "".join(page.xml.root.itertext("html")).replace("&unknown;", "") == "a\xa0é&"  # type: ignore[union-attr]
+
+
+def test_may_differ_in_xml_on_examples_gives_expected_values() -> None:
+    assert (
+        _may_differ_in_xml("a &amp; b"),
+        _may_differ_in_xml("//<![CDATA[ a & b //]]>"),
+        _may_differ_in_xml("<![CDATA["),
+    ) == (True, False, True)

@@ -8,7 +8,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from motherlode.model import ContentKind
-from motherlode.www.html_ancestors import Ancestry, languages
+from motherlode.www.html_ancestors import Ancestry, date_datatype, languages
 from tests.www.pages import document
 
 
@@ -73,3 +73,9 @@ def test_languages_default_without_lang() -> None:
 def test_languages_xml_lang_counts_only_in_xhtml(markup: str, in_xml: str, in_html: str) -> None:
     assert language(markup, kind=ContentKind.XHTML) == in_xml
     assert language(markup) == in_html
+
+
+def test_date_datatype_on_examples_gives_expected_values() -> None:
+    assert [
+        str(date_datatype(t)).rpartition("#")[2] for t in ("2011-06-28", "2011-06-28T00:00:00Z", "12:00:00", "PT4M")
+    ] == ["date", "dateTime", "time", "duration"]

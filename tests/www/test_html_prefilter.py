@@ -67,3 +67,12 @@ def test_marks_in_is_thread_safe() -> None:
 
 def test_marks_in_hostile_body_is_fast() -> None:
     assert marks_in(b"<p class='x" * 200_000 + b'<meta content="no' * 200_000) == frozenset()
+
+
+def test_marks_in_on_examples_gives_expected_values() -> None:
+    assert sorted(mark.value for mark in marks_in(b"<Base href=/><p itemScope class='a h-card' property=name>")) == [
+        "base",
+        "microdata",
+        "microformats",
+        "properties",
+    ]

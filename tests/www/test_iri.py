@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.www.iri import check, is_absolute, join, repair_message, resolve, resolve_and_check, split
+from motherlode.www.iri import check, is_absolute, join, repair_message, resolve, resolve_and_check, split, split_curie
 
 BASE = "http://a/b/c/d;p?q"
 RFC_3986 = {
@@ -160,3 +160,19 @@ def test_check_agrees_with_parser_of_store(start: str, rest: str) -> None:
     else:
         assert found.is_valid
         assert not found.is_repaired
+
+
+def test_split_curie_on_examples_gives_expected_values() -> None:
+    assert (
+        split_curie("foaf:name"),
+        split_curie(":next"),
+        split_curie("http://example.org/a:b"),
+        split_curie("name"),
+    ) == (("foaf", "name"), ("", "next"), None, None)
+
+
+def test_resolve_and_check_on_examples_gives_expected_values() -> None:
+    assert (
+        resolve_and_check("http://a/b/c/d;p?q", "../g?y#s").term,
+        resolve_and_check("http://a/b/c", " x y ").term,
+    ) == ("<http://a/b/g?y#s>", "<http://a/b/x%20y>")

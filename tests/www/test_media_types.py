@@ -5,7 +5,18 @@ import re
 import pytest
 
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax
-from motherlode.www.media_types import ACCEPT, MEDIA, by_extension, by_magic, by_media_type, by_root, extension_of
+from motherlode.www.media_types import (
+    ACCEPT,
+    MEDIA,
+    by_extension,
+    by_magic,
+    by_media_type,
+    by_root,
+    essence,
+    extension_of,
+    file_extension,
+    fits,
+)
 
 
 def test_media_table_covers_every_kind() -> None:
@@ -98,3 +109,24 @@ def test_by_root_needs_known_namespace() -> None:
     assert by_root("", "rss") is ContentKind.RSS
     assert by_root("http://backend.userland.com/rss2", "rss") is ContentKind.RSS
     assert by_root("", "RDF") is None
+
+
+def test_essence_on_examples_gives_expected_values() -> None:
+    assert essence('Text/HTML; charset="utf-8"') == "text/html"
+
+
+def test_fits_on_examples_gives_expected_values() -> None:
+    assert (fits("image/*", "image/png"), fits("application/pdf", "application/pdf"), fits("image/*", "text/html")) == (
+        True,
+        True,
+        False,
+    )
+
+
+def test_file_extension_on_examples_gives_expected_values() -> None:
+    assert (
+        file_extension("T21.RDF"),
+        file_extension("about"),
+        file_extension(".ttl"),
+        file_extension("a.toolongforone"),
+    ) == ("rdf", "", "", "")

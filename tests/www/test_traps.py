@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.www import traps
-from motherlode.www.traps import has_repetition, trap_reason
+from motherlode.www.traps import has_repetition, trap_reason, url_pattern
 from motherlode.www.urls import canonical
 
 from .corpus import corpus_urls
@@ -117,3 +117,10 @@ def test_trap_reason_is_fast(piece: str) -> None:
     for _ in range(100):
         trap_reason(url, year_now=NOW)
     assert time.process_time() - began < 2
+
+
+def test_url_pattern_on_examples_gives_expected_values() -> None:
+    assert (
+        url_pattern("http://example.org/list/12?page=3&order=up"),
+        url_pattern("http://example.org/s/9f0c2ae41b7d/cart"),
+    ) == ("http://example.org/list/0?page=&order=", "http://example.org/s/0/cart")

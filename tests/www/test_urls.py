@@ -25,7 +25,9 @@ from motherlode.www.urls import (
     remove_sessions,
     resolve,
     resolve_as_written,
+    scope_rule,
     simplify,
+    split_url,
 )
 
 from ..support import shared
@@ -373,3 +375,43 @@ def test_plain_url_covers_most_corpus_links() -> None:
     assert plain_url("https://en.example.org/wiki/Ada_Lovelace_(1815-1852)#Life") is not None
     assert is_plain_path("/2024/05/a-post,with:signs/index.html")
     assert plain_url("http://example.org:80/") is None and plain_url("http://1.2.3.4/") is None
+
+
+def test_parse_on_examples_gives_expected_values() -> None:
+    assert (parse("../d e#f", "HTTP://user@Example.org:80/a/b?c"), parse("x") is None) == (
+        "http://user@example.org/d%20e#f",
+        True,
+    )
+
+
+def test_resolve_on_examples_gives_expected_values() -> None:
+    assert resolve("http://Example.org:80/a/b?c", "../d e#f") == "http://example.org/d%20e"
+
+
+def test_resolve_as_written_on_examples_gives_expected_values() -> None:
+    assert (
+        resolve_as_written("http://example.org/a", "http://ann@example.org/a;jsessionid=1?#top")
+        == "http://example.org/a;jsessionid=1?"
+    )
+
+
+def test_plain_url_on_examples_gives_expected_values() -> None:
+    assert (plain_url("https://example.org#top"), plain_url("http://example.org/a/../b")) == (
+        "https://example.org/",
+        None,
+    )
+
+
+def test_simplify_on_examples_gives_expected_values() -> None:
+    assert simplify("http://example.org//a?b=2&a=1&c=&&=3") == "http://example.org/a?a=1&b=2&c"
+
+
+def test_split_url_on_examples_gives_expected_values() -> None:
+    origin, target = split_url("https://ann:secret@Example.org:8443?x=%7B{#top")
+    assert (origin.authority, origin.port, target) == ("example.org:8443", 8443, "/?x=%7B{")
+
+
+def test_scope_rule_on_examples_gives_expected_values() -> None:
+    assert [
+        scope_rule(spec, ["http://www.example.org/"]).scope()("http://data.example.org/x") for spec in ("pld", "host")
+    ] == ["", "out of scope"]

@@ -13,7 +13,7 @@ from tools.papers.markdown import agreement, claims, note, number, section, tabl
 from tools.papers.webs import opened
 
 from motherlode.policies.ftrl import Hasher
-from motherlode.policies.ldcoc.ldcoc_features import Hardness, hardness, page_features
+from motherlode.policies.ldcoc.ldcoc_features import Hardness, Known, hardness, page_features
 from motherlode.www.urls import host_of
 
 PUBLISHED = {
@@ -44,7 +44,7 @@ def _dataset(web: str, pages: int) -> tuple[list[list[str]], list[bool], list[st
     names, labels, hosts = [], [], []
     for example in crawled(web, "bfs", pages + len(opened(web).home_pages())):  # home pages have no linking page
         if hardness(example.link) is Hardness.HARD:
-            names += page_features([example.link], example.parent, "trpx", relevances=relevances)
+            names += page_features([example.link], example.parent, "trpx", known=Known(relevances=relevances))
             labels.append(example.relevant)
             hosts.append(host_of(example.link.url))
         relevances[example.link.url] = example.relevant

@@ -29,6 +29,8 @@ METHODS = (
     "bandit:thompson-best-score",
     "bandit:success-best-score",
     "pld",
+    "sb-classifier",
+    "tres",
 )
 ABLATION = {
     "LDCOC": (

@@ -23,7 +23,7 @@ SHARE = Axes(x="pages crawled", y="share of relevant pages", unit=" ‰")
 """Axes of the papers' figures; the share is drawn in thousandths."""
 
 Answer = dict[str, Any]
-_DRAWS = ("random", "ldcoc", "bandit:")
+_DRAWS = ("random", "ldcoc", "bandit:", "sb-classifier", "tres")
 
 
 def crawl(*, web: str, target: str, policy: str, seed: int, pages: int, start: str) -> Answer:

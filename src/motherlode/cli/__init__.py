@@ -85,10 +85,7 @@ def _first_sentence(command: Callable[..., None]) -> str:
 
 
 def _handle_os_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with handling of errors of the operating system.
-
-    It ends with code 0 if the reader of its output is gone, as in `| head`, and with a message after other errors.
-    """
+    """Return the command with handling of OSError: code 0 if the reader of its output is gone, else a message."""
 
     @wraps(command)
     def run(**arguments: Any) -> None:

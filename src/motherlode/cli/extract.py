@@ -195,7 +195,6 @@ def _parse_syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _SILENT_WAIT_SECONDS = 3.0
-"""Longer waits are announced."""
 
 
 class _Network:
@@ -265,7 +264,6 @@ def _nquads_lines(result: TransformResult, page: str) -> Iterator[str]:
 
 
 def _write(parts: Iterator[TransformResult], url: str, form: ExtractFormat) -> None:
-    """Write all statements to stdout."""
     page = f"<{url}>"
     if form == "nquads":
         for part in parts:

@@ -71,11 +71,7 @@ def _index(folder: CrawlFolder, progress: Callable[[int, int], None], *, skip_da
 
 
 def update_index(folder: CrawlFolder) -> None:
-    """Index the quads that a crawl with `index = "later"` has not indexed yet. All commands that read quads call it.
-
-    Indexing runs in a process of its own, because the engine that writes a store starts threads and holds a lock, and
-    would keep both while the calling command only reads.
-    """
+    """Index the quads that a crawl left for later, in a process of its own, so that no lock and thread stays here."""
     from motherlode.crawler.index_later import check_lengths, find_unread, has_log
 
     try:

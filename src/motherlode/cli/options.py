@@ -1,7 +1,4 @@
-"""Usage of commands: options that several of them share, help, and messages for wrong usage.
-
-Typer shows Python types (`<list[Path]>`) and the messages of its validator. This module replaces both by plain words.
-"""
+"""Options that several commands share, their help, and messages for wrong usage in plain words instead of Typer's."""
 
 from __future__ import annotations
 
@@ -61,7 +58,6 @@ _ERROR_MESSAGES: Mapping[str, str] = {
     "less_than_equal": "it must be at most {le}; got {input}",
     "value_error": "{error}",
 }
-"""Messages by the validator's error types."""
 _RENAMED_FLAGS: Mapping[str, str] = {"--stop-when-dry": "--stop-after", "--dry-below": "--stop-below"}
 """Flags of earlier versions and their names today."""
 _SEARCH = "search"
@@ -121,7 +117,6 @@ def _find_typed_flags(command: TyperCommand, ctx: Any) -> dict[str, str]:
 
 
 def _describe(error: Exception, command: str, args: Sequence[str]) -> str:
-    """Return the message for a usage error."""
     message: str = error.message  # type: ignore[attr-defined]
     option = getattr(error, "option_name", "")
     if option in _RENAMED_FLAGS:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _LOG_SECONDS = 10.0
 """Interval of log lines if stderr is not a terminal."""
 _LIVE_SECONDS = 0.2
-"""Interval of updates of the live display."""
 _BAR_COLUMNS = 24
 _MIN_SHARE = 0.02
 """The time left is estimated after this share of the work."""
@@ -90,7 +89,6 @@ class CrawlProgress(_Display):
         self._outage_reported = False
 
     def show(self, url: str) -> None:
-        """Show the progress after a visit."""
         self._last_url = url
         now = time.monotonic()
         self._update(
@@ -155,10 +153,6 @@ class CrawlProgress(_Display):
 
 
 def _format_minutes(seconds: float) -> str:
-    """
-    >>> _format_minutes(95.4)
-    '1:35'
-    """
     minutes, left = divmod(max(0, int(seconds)), 60)
     return f"{minutes}:{left:02d}"
 
@@ -172,7 +166,6 @@ class Step:
     of: int
     unit: str = "bytes"
     under_way: tuple[str, ...] = ()
-    """Parts of the work that run now."""
 
 
 class Meter(_Display):
@@ -183,7 +176,6 @@ class Meter(_Display):
         self._unit = ""
 
     def show(self, step: Step | ExperimentProgress) -> None:
-        """Show the progress after a step."""
         now = time.monotonic()
         if step.unit != self._unit:  # another part of the work, with a rate of its own
             self._unit, self._began = step.unit, now

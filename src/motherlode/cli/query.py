@@ -61,10 +61,7 @@ def query(
 
 
 def run_with_timeout(seconds: float, work: Callable[[], int]) -> int | None:
-    """Run a function in a child process. Return its exit code, or None if it was killed after the timeout.
-
-    A process is needed because the query engine cannot be cancelled and keeps its thread until the query ends.
-    """
+    """Run a function in a child process, which can be killed. Return its exit code, or None after the timeout."""
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
@@ -151,7 +148,6 @@ _RESULT_FORMATS = {
 def print_result(
     result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat, sparql: str
 ) -> None:
-    """Print the result of a query to stdout."""
     if isinstance(result, ox.QueryTriples):
         _print_triples(result, output)
         return
@@ -189,11 +185,7 @@ _SELECT_ALL = re.compile(r"select\s*(?:(?:distinct|reduced)\s*)?[*]", re.IGNOREC
 
 
 def order_variables(names: list[str], sparql: str) -> list[str]:
-    """Return the variables of `SELECT *` in the order of the query. The engine sorts them by name.
-
-    >>> order_variables(["o", "p", "s"], "SELECT * { ?s ?p ?o }"), order_variables(["o", "s"], "SELECT*{?s a ?o}")
-    (['s', 'p', 'o'], ['s', 'o'])
-    """
+    """Return the variables of `SELECT *` in the order of the query. The engine sorts them by name."""
     if not _SELECT_ALL.search(sparql):
         return names
     matches = {name: re.search(rf"[?$]{re.escape(name)}\b", sparql) for name in names}

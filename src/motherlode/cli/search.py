@@ -18,9 +18,7 @@ from motherlode.index.snapshot import DamagedError
 from motherlode.model.terms import prefixed_name
 
 _PROGRESS_PAGES = 1_000
-"""Pages between two progress messages of `--rebuild`."""
 _INDENT_COLUMNS = 3
-"""Indentation of the lines below the title of a hit."""
 
 
 def search(

@@ -19,10 +19,7 @@ from motherlode.cli import INTERRUPTED
 
 
 class Printer(Console):
-    """A console that raises BrokenPipeError if the reader of the output is gone, as in `| head`.
-
-    Rich would end the process with an error code.
-    """
+    """A console that raises BrokenPipeError if the reader of the output is gone. Rich would exit with an error code."""
 
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
@@ -52,11 +49,7 @@ _CONTROL_PICTURES = {
 
 
 def replace_controls(text: str) -> str:
-    """Return text of the web with control characters replaced, so that it cannot send commands to a terminal.
-
-    >>> replace_controls("\\x1b[31mred\\n")
-    '␛[31mred\\n'
-    """
+    """Return text of the web with control characters replaced, so that it cannot send commands to a terminal."""
     return text.translate(_CONTROL_PICTURES)
 
 
@@ -94,7 +87,6 @@ def _name_flag(message: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as one line of JSON on stdout."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
@@ -110,10 +102,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title:
 
 
 def print_wide_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table of figures on stdout, as several tables if the terminal is too narrow for one.
-
-    Each of them begins with the first column.
-    """
+    """Print a table of figures on stdout, as several tables with the same first column if it is too wide for one."""
     console = folding_printer()
     widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
     for part in _split_columns(widths, console.width):
@@ -126,11 +115,7 @@ def print_wide_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 
 def _split_columns(widths: Sequence[int], max_width: int) -> list[list[int]]:
-    """Return the column numbers of each table: the first column and as many others as fit, but at least one.
-
-    >>> _split_columns([10, 5, 5, 5], 30), _split_columns([10, 5, 5, 5], 10)
-    ([[0, 1, 2], [0, 3]], [[0, 1], [0, 2], [0, 3]])
-    """
+    """Return the column numbers of each table: the first column and as many others as fit, but at least one."""
     parts = [[0]]
     for number in range(1, len(widths)):
         width = sum(widths[one] + 3 for one in (*parts[-1], number)) + 1

@@ -22,6 +22,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from motherlode.cluster.checkpoint_storage import CheckpointStorage
 from motherlode.cluster.coordinator import Coordinator
+from motherlode.cluster.remote_parsers import parsers_on_ray
 from motherlode.cluster.shard import CoordinatorClient, Shard, ShardResult, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport, Traffic
 from motherlode.crawler import Counters, CrawlFolder, Job
@@ -65,7 +66,8 @@ class ShardActor:
         if spec.cores:
             os.sched_setaffinity(0, spec.cores)
         self._folder = spec.folder
-        self._shard = Shard(spec, node=ray.get_runtime_context().get_node_id()[:12])
+        make_parsers = parsers_on_ray(spec.job.ray_parsers) if spec.job.ray_parsers else None
+        self._shard = Shard(spec, node=ray.get_runtime_context().get_node_id()[:12], make_parsers=make_parsers)
 
     async def run(self, coordinator: Any, peers: Sequence[Any]) -> ShardResult:
         async def send(to: int, batch: bytes) -> bool:

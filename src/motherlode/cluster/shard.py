@@ -23,7 +23,7 @@ from motherlode.cluster.outbox import Outbox, Send, unpack
 from motherlode.cluster.shard_messages import Orders, ShardReport
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.engine.components import Peers
-from motherlode.crawler.engine.factory import Assembled, assemble
+from motherlode.crawler.engine.factory import Assembled, MakeParsers, assemble
 from motherlode.frontier import FrontierStorage, LmdbStorage
 from motherlode.model import Mergeable
 
@@ -85,8 +85,9 @@ class CoordinatorClient(Protocol):
 class Shard:
     """One shard. Call `run` once; `deliver` may be called at any time."""
 
-    def __init__(self, spec: ShardSpec, *, node: str = "") -> None:
+    def __init__(self, spec: ShardSpec, *, node: str = "", make_parsers: MakeParsers | None = None) -> None:
         self._spec = spec
+        self._make_parsers = make_parsers
         self._assembled: Assembled | None = None
         self._outbox: Outbox | None = None
         self._checkpoints = CheckpointStorage(spec.job.state, spec.number) if spec.job.state else None
@@ -138,7 +139,9 @@ class Shard:
         """Crawl until the coordinator orders the shard to stop."""
         job = self._spec.make_shard_job(processors=len(os.sched_getaffinity(0)))
         await self._open_folder(job)
-        assembled = self._assembled = assemble(job, self._folder, join=self._make_outbox)
+        assembled = self._assembled = assemble(
+            job, self._folder, join=self._make_outbox, make_parsers=self._make_parsers
+        )
         outbox, crawl = self._outbox, assembled.engine
         if outbox is None:
             raise ValueError("internal error: the crawl was assembled without its outbox")

@@ -72,10 +72,7 @@ def _declared_kind(content_type: str) -> ContentKind | None:
 
 
 def _choose_declared_kind(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> _Decision:
-    """Return the kind by header and extension, for content without evidence of its own.
-
-    The header counts unless the content contradicts it, then the extension.
-    """
+    """Return the kind by header, else by extension, unless the content contradicts it."""
     if _CONTROL.search(head) and not (declared is not None and MEDIA[declared].is_html):
         return ContentKind.BINARY, DetectionEvidence.CONTENT
     if declared is ContentKind.BINARY:

@@ -213,11 +213,7 @@ def _header_codec(content_type: str) -> str | None:
 
 
 def _count_utf8(body: bytes) -> tuple[int, int]:
-    """Return the evidence for and against UTF-8 in a sample that contains bytes beyond ASCII.
-
-    For: the number of valid characters beyond ASCII; without errors, the number of their continuation bytes, which is
-    at least as large and faster to compute. Against: the number of invalid sequences.
-    """
+    """Return the evidence for UTF-8 (valid characters beyond ASCII) and against it (invalid sequences)."""
     sample = body[:_SAMPLE_BYTES] if len(body) > _SAMPLE_BYTES else body
     if sample.isascii():
         pieces = (body[start : start + _SAMPLE_BYTES] for start in range(_SAMPLE_BYTES, len(body), _SAMPLE_BYTES))

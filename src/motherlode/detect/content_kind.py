@@ -1,7 +1,4 @@
-"""Sniffing: the content kind of a body by its bytes.
-
-The declared kind (Content-Type header) and the kind of the URL's extension only decide between kinds that look alike.
-"""
+"""Sniffing: the content kind of a body by its bytes. Header and extension decide between kinds that look alike."""
 
 from __future__ import annotations
 
@@ -34,10 +31,7 @@ def is_plain_html(body: bytes) -> bool:
 
 
 def sniff(head: bytes, body: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind | None:
-    """Return the kind that the content itself proves, or None.
-
-    `head` is the beginning of `body` without leading white space.
-    """
+    """Return the kind that the content proves, or None. `head` begins at the first byte that is not white space."""
     if _JSON.match(head):
         return _sniff_json(body, declared, extension)
     rdf = sniff_rdf_text(head, declared, extension)
@@ -145,11 +139,7 @@ def _has_lines(text: bytes) -> bool:
 def _sniff_lines(
     text: bytes, expected: ContentKind | None, declared: ContentKind | None, extension: ContentKind | None
 ) -> ContentKind:
-    """Return the kind of a text that has lines of N-Triples or N-Quads.
-
-    If header or extension names one of these, a line with an error does not make the text Turtle, unless the line is
-    possible in Turtle only.
-    """
+    """Return N-Triples or N-Quads for a text with such lines. If declared, a bad line does not make it Turtle."""
     found = {line: _LINE.match(line) for line in _first_lines(text)}
     if any(line["graph"] for line in found.values() if line):
         return ContentKind.N_QUADS
@@ -225,10 +215,7 @@ def _may_be_fragment(declared: ContentKind | None, extension: ContentKind | None
 
 
 def _choose_html_or_xhtml(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
-    """Return XHTML if the media type says so, or without a media type the extension or an XML declaration.
-
-    Everything else is HTML, because an HTML parser reads both.
-    """
+    """Return XHTML if the media type says so, or without one the extension or an XML declaration; else HTML."""
     if declared in (ContentKind.XHTML, ContentKind.XML):
         return ContentKind.XHTML
     is_xml = extension is ContentKind.XHTML or xml.has_declaration

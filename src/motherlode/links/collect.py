@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
+from motherlode.links.context_graph import add_context_graph
 from motherlode.links.feeds import feed_links, sitemap_links, text_links
 from motherlode.links.from_quads import FOLLOW_ALL, LinkRules, statement_links
 from motherlode.links.href import LinkOptions, too_many_links
@@ -54,7 +55,7 @@ def collect_links(
         problem = too_many_links(limit)
         if is_cut and problem not in document.problems:  # its markup may have had too many already
             document.problems.append(problem)
-    return links
+    return add_context_graph(links, facts) if options.context_graph and facts.extractions else links
 
 
 def merge_links(found: Iterable[Link], from_statements: Iterable[Link], *, page_url: str, limit: int) -> list[Link]:

@@ -23,6 +23,10 @@ class LinkOptions:
     """Extensions of assets that are followed because a service or extractor needs them."""
     outside: Callable[[str], bool] | None = None
     """Returns whether a URL will not be followed. Its texts and context are then not read."""
+    element_ids: bool = False
+    """Whether links have `element_ids`."""
+    context_graph: bool = False
+    """Whether links have `properties` and `sibling_groups`."""
     page_links: int = 5_000
     sitemap_links: int = 50_000
     """Maximum number of links per sitemap: the limit of the protocol."""

@@ -15,6 +15,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 from selectolax.lexbor import LexborNode
 
+from motherlode.links.element_ids import ElementIds
 from motherlode.links.headers import refresh_target
 from motherlode.links.href import MAX_TEXT_CHARACTERS, TOO_LONG, HrefResolver, LinkOptions, too_many_links
 from motherlode.links.robots_meta import robots_directives
@@ -244,6 +245,7 @@ class _PageLinks:
             charset = document.charset
             self._page = lambda given: resolve(given if given.isascii() else encode_query(charset, given))
         self._context = ContextReader(TextBudget(len(document.body)))
+        self._ids = ElementIds() if options.element_ids else None
 
     def read(self, elements: Iterable[LexborNode]) -> None:
         best, page, known, outside = self.best, self._page, self._known, self._outside
@@ -300,6 +302,7 @@ class _PageLinks:
             context=nearby,
             tag_path=path,
             nofollow="nofollow" in rel.split() if rel else False,
+            element_ids=self._ids.of(parent, path, given("id")) if self._ids is not None else "",
         )
 
 

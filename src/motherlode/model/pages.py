@@ -35,6 +35,8 @@ class LinkSource(Enum):
     """A Link or Content-Location header."""
     SITEMAP = "sitemap"
     FEED = "feed"
+    INDEX_QUERY = "index_query"
+    """A solution of the job's query over the whole index. No page is its parent."""
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -58,8 +60,16 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False)
     """Element names (with classes) from the root down to the link: `html body main.list ul li a`."""
     predicate: str = ""
     """The IRI of the predicate, if the link comes from a statement."""
+    properties: tuple[str, ...] = ()
+    """The IRIs of all predicates that connect the URL in the page's statements, if the policy needs them."""
+    sibling_groups: tuple[int, ...] = ()
+    """Hashes of the pairs of subject and predicate, or predicate and object, that the URL shares with other links of
+    the page, if the policy needs them. Two links with a common group are siblings."""
     nofollow: bool = False
     """The page asks crawlers not to follow this link."""
+    element_ids: str = ""
+    """The ids of elements in `tag_path`, each behind the number of its step: `2#content 3#results`. Empty unless the
+    policy needs them."""
 
 
 class RequestKind(Enum):
@@ -120,6 +130,8 @@ class Page:
     """Body bytes received over the network, before decompression."""
     recalled: bool = False
     """True if the response is from an earlier run and no request was sent now."""
+    wire: bytes = b""
+    """The response as it was received, head and body, for the archive; empty if the crawl has none."""
 
     @property
     def content_type(self) -> str:
@@ -198,7 +210,8 @@ class Failure:
     elapsed: float = 0.0
     wire_bytes: int = 0
     recalled: bool = False
-    """As in `Page`."""
+    wire: bytes = b""
+    """As in `Page`. The body is cut at a limit."""
 
 
 Fetched = Page | Failure

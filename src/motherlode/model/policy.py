@@ -149,6 +149,15 @@ class Combines(Protocol):
         """Add the learned state in another policy's `dump`. The random state does not change."""
 
 
+@runtime_checkable
+class Stops(Protocol):
+    """A policy that may end the crawl before its budget is spent."""
+
+    @property
+    def stop_reason(self) -> str:
+        """Why no further request should start, or ""."""
+
+
 class SummaryLine(msgspec.Struct, frozen=True, kw_only=True):
     """One table of a policy's summary."""
 

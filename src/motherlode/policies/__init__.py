@@ -7,8 +7,8 @@ number of hosts. All randomness comes from a seed that the caller gives.
 
 - `registry` makes policies by name; `targets` and `rewards` define what is relevant and how useful a page is.
 - `priority_queue`, `ftrl` and `model_io` are shared by policies.
-- `motherlode` is our own policy. `anthelion`, `ldcoc` and `linkanalysis` are policies of papers; `baselines` are simple
-  policies for comparison.
+- `motherlode` is our own policy. `anthelion`, `ldcoc`, `linkanalysis`, `sb_classifier` and `tres` are policies of
+  papers; `baselines` are simple policies for comparison.
 """
 
 from motherlode.policies.priority_queue import default_wait_threshold, set_wait_threshold
@@ -16,9 +16,13 @@ from motherlode.policies.registry import (
     DEFAULT_POLICY,
     POLICIES,
     POLICY_TABLE,
+    largest_web,
     nearest,
     policy_from,
     policy_usage,
+    policy_variants,
+    reads_context_graph,
+    reads_element_ids,
     reads_known_links,
 )
 from motherlode.policies.rewards import DEFAULT_REWARD, REWARDS, Reward, reward_from, statement_hashes
@@ -34,10 +38,14 @@ __all__ = [
     "Reward",
     "Target",
     "default_wait_threshold",
+    "largest_web",
     "nearest",
     "ntriples",
     "policy_from",
     "policy_usage",
+    "policy_variants",
+    "reads_context_graph",
+    "reads_element_ids",
     "reads_known_links",
     "reward_from",
     "set_wait_threshold",

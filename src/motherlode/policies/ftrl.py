@@ -15,6 +15,9 @@ gradient g = c·(p - y) at each of its coordinates, and the update is
 The weight is not stored but computed from the sums, so it is always up to date. Because both numbers are sums, what two
 learners gathered since they were equal can be added. Shards share what they learn in this way.
 
+`EquationOneFtrl` is equation (1) of Huang and Gandon (2020) instead: one learning rate for all coordinates, which falls
+with the number t of examples, Σσ = √t, and no L2 weight.
+
 `weight_from_sums` and `z_increment` are these formulas for floats and for arrays. `Ftrl` applies them to arrays with
 hashed features. The motherlode policy applies them to floats with named features (`motherlode/posterior.py`).
 
@@ -162,6 +165,10 @@ class Ftrl:
         self._z: Numbers = np.zeros(size)
         self._n: Numbers = np.zeros(size)
 
+    def blank(self) -> Ftrl:
+        """Return a learner with the same settings that has learned nothing."""
+        return Ftrl(self.size, self.alpha, self.beta, self.l1, self.l2)
+
     def weights(self, indices: Sequence[int] | Indices) -> Numbers:
         rows = np.asarray(indices, dtype=np.int64)
         return self._weights(self._z[rows], np.sqrt(self._n[rows]))
@@ -228,10 +235,7 @@ class Ftrl:
 
     def dump(self) -> bytes:
         """Serialize the sums; about 20 bytes per coordinate that an example had."""
-        rows, z, n = self._sparse()
-        return msgspec.msgpack.encode(
-            _State(self.size, rows.astype("<u4").tobytes(), z.astype("<f8").tobytes(), n.astype("<f8").tobytes())
-        )
+        return _serialize(self.size, *self._sparse())
 
     def load(self, state: bytes) -> None:
         rows, z, n = _read(state, self.size)
@@ -242,6 +246,73 @@ class Ftrl:
     def _sparse(self) -> tuple[Indices, Numbers, Numbers]:
         rows = np.flatnonzero((self._n != 0) | (self._z != 0))
         return rows, self._z[rows], self._n[rows]
+
+
+class EquationOneFtrl(Ftrl):
+    """FTRL-Proximal with one learning rate for all coordinates: equation (1) of Huang and Gandon (2020).
+
+    After t examples with gradients g_s, w = argmin Σ w·g_s + ½ Σ σ_s‖w - w_s‖² + λ₁‖w‖₁ with Σ σ_s = √t. With
+    z = Σ (g_s - σ_s·w_s) the solution is w = 0 if |z| ≤ λ₁, else w = -(z - sign(z)·λ₁) / √t.
+
+    An example without a coordinate leaves the weight of the coordinate unchanged, because the new proximal term is 0 at
+    the old weight. So z and t are stored as they were after the last example with the coordinate; `_n` holds this t.
+    """
+
+    def __init__(self, size: int = 1 << 20, l1: float = 1.0) -> None:
+        super().__init__(size, alpha=1.0, beta=0.0, l1=l1, l2=0.0)
+        self._examples = 0
+        """t."""
+
+    def blank(self) -> EquationOneFtrl:
+        return EquationOneFtrl(self.size, self.l1)
+
+    def learn(self, indices: Sequence[int] | Indices, label: float, weight: float = 1.0) -> float:
+        rows = np.asarray(indices, dtype=np.int64)
+        weights = self.weights(rows)
+        predicted = float(sigmoid(weights.sum(keepdims=True))[0])
+        self._examples += 1
+        self._z[rows] = self._z_after(self._examples, rows, weights) + (predicted - label) * weight
+        self._n[rows] = self._examples
+        return predicted
+
+    def _z_after(self, examples: float, rows: Indices, weights: Numbers) -> Numbers:
+        """Return z after `examples` examples of which the latest ones have gradient 0 at the coordinates."""
+        # z follows from the unchanged weight; only a weight of 0 leaves z unchanged
+        moved: Numbers = -weights * np.sqrt(examples) - np.sign(weights) * self.l1
+        return np.where(weights == 0, self._z[rows], moved)
+
+    def _sparse(self) -> tuple[Indices, Numbers, Numbers]:
+        rows = np.flatnonzero((self._n != 0) | (self._z != 0))
+        z = self._z_after(self._examples, rows, self.weights(rows))
+        return rows, z, np.full(len(rows), float(self._examples))
+
+    def load(self, state: bytes) -> None:
+        super().load(state)
+        self._examples = int(self._n.max())
+
+    def merge(self, other: Ftrl | bytes) -> None:
+        rows, self_z, _ = self._sparse()
+        self._z[rows] = self_z
+        added, its_z, its_n = _read(other, self.size) if isinstance(other, bytes) else other._sparse()
+        self._z[added] += its_z
+        self._examples += int(its_n.max(initial=0))
+        self._n[np.union1d(rows, added)] = self._examples
+
+    def since(self, earlier: bytes) -> bytes:
+        rows, z, n = _read(earlier, self.size)
+        change = self.blank()
+        now, its_z, _ = self._sparse()
+        change._z[now] = its_z
+        change._z[rows] -= z
+        changed = np.flatnonzero(change._z)
+        examples = self._examples - n.max(initial=0)
+        return _serialize(self.size, changed, change._z[changed], np.full(len(changed), examples))
+
+
+def _serialize(size: int, rows: Indices, z: Numbers, n: Numbers) -> bytes:
+    return msgspec.msgpack.encode(
+        _State(size, rows.astype("<u4").tobytes(), z.astype("<f8").tobytes(), n.astype("<f8").tobytes())
+    )
 
 
 def _read(state: bytes, size: int) -> tuple[Indices, Numbers, Numbers]:

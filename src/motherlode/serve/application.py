@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from importlib import resources
+from math import inf
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -17,6 +18,7 @@ from aiohttp.typedefs import Middleware
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.report.plot import CHART_STYLE
 from motherlode.index.fulltext import Search
+from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, select
 from motherlode.serve.entity_pages import blank_node_page, crawled_page, entity_page
 from motherlode.serve.negotiation import HTML, JSON, choose_format, find_format
 from motherlode.serve.pages import (
@@ -28,7 +30,6 @@ from motherlode.serve.pages import (
     render_overview,
     render_search,
 )
-from motherlode.serve.query_pool import QueryFailure, QueryPool, Row, select
 from motherlode.serve.sparql import ALLOWED, QueryLimits, SparqlEndpoint, endpoint_url
 from motherlode.www.urls import canonical, host_of
 
@@ -55,15 +56,6 @@ _TYPES_TIMEOUT_SECONDS = 10.0
 _TYPES_FRESH_SECONDS = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class _TypeCounts:
-    """The most common types, with the time at which they were counted."""
-
-    at: float
-    rows: list[Row]
-    is_running: bool
-
-
 class CrawlSite:
     """The pages of the site. Each has all its parameters in the URL and works without JavaScript."""
 
@@ -71,7 +63,8 @@ class CrawlSite:
         self._view = view
         self._pool = pool
         self._limits = limits
-        self._types: _TypeCounts | None = None
+        self._types: tuple[float, list[Row], bool] | None = None
+        """The most common types, with the time when they were counted and whether the crawl was running then."""
         self._counting: asyncio.Task[None] | None = None
         """The count of types that runs now; all requests that need it wait for the same one."""
 
@@ -108,27 +101,20 @@ class CrawlSite:
         return 200, render_overview(state, types)
 
     async def _top_types(self, *, is_running: bool) -> list[Row] | None:
-        """Return the most common types; None if they could not be counted in time.
-
-        Counting reads the whole store. It is done once for a finished crawl, and repeated for a running one.
-        """
-        now = time.monotonic()
-        known = self._types
-        if (
-            known is None
-            or (known.is_running and now - known.at > _TYPES_FRESH_SECONDS)
-            or (is_running and not known.is_running)
-        ):
+        """Return the most common types, counted again while the crawl runs; None if that took too long."""
+        counted_at, _, was_running = self._types or (-inf, [], True)
+        is_old = time.monotonic() - counted_at > _TYPES_FRESH_SECONDS
+        if (was_running and is_old) or (is_running and not was_running):
             if self._counting is None or self._counting.done():
                 self._counting = asyncio.create_task(self._count_types(is_running=is_running))
             await asyncio.shield(self._counting)
-        return self._types.rows if self._types is not None else None
+        return self._types[1] if self._types is not None else None
 
     async def _count_types(self, *, is_running: bool) -> None:
         now = time.monotonic()
         with contextlib.suppress(QueryFailure):
             found = await select(self._pool, TOP_TYPES, seconds=_TYPES_TIMEOUT_SECONDS)
-            self._types = _TypeCounts(now, list(found.rows), is_running=is_running)
+            self._types = (now, list(found.rows), is_running)
 
     async def _live(self, request: web.Request) -> web.Response:
         """Return the part of the overview that changes. The script of the page fetches it."""
@@ -251,11 +237,7 @@ class Access:
 
 
 def _is_loopback(name: str) -> bool:
-    """Return whether a name always resolves to this machine (RFC 6761, 6.3).
-
-    >>> [_is_loopback(name) for name in ("localhost", "a.localhost", "127.0.0.9", "::1", "127.0.0.1.evil.test", "")]
-    [True, True, True, True, False, False]
-    """
+    """Return whether a name always resolves to this machine (RFC 6761, 6.3)."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
@@ -271,11 +253,7 @@ def _own_address(request: web.Request) -> str:
 
 
 def _parse_host(text: str) -> str:
-    """Return the host name of an option as browsers send it.
-
-    >>> _parse_host("Crawl.Example.ORG"), _parse_host("bücher.example")
-    ('crawl.example.org', 'xn--bcher-kva.example')
-    """
+    """Return the host name of an option as browsers send it."""
     url = canonical(f"http://{text}/") if _GIVEN_HOST.fullmatch(text) else None
     name = host_of(url) if url is not None else ""
     if _HOST.fullmatch(name) is None:
@@ -284,11 +262,7 @@ def _parse_host(text: str) -> str:
 
 
 def _parse_origin(text: str) -> str:
-    """Return the origin of an option as browsers send it.
-
-    >>> _parse_origin("HTTPS://App.example.org:443/"), _parse_origin("http://localhost:3000"), _parse_origin("*")
-    ('https://app.example.org', 'http://localhost:3000', '*')
-    """
+    """Return the origin of an option as browsers send it."""
     if text == _ANY:
         return text
     plain = text.removesuffix("/")
@@ -354,10 +328,7 @@ async def serve(
     access: Access | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve a crawl on loopback until the event `until` is set. OSError if the port is in use.
-
-    `ready` is called with the URL of the server when it accepts requests.
-    """
+    """Serve a crawl on loopback until `until` is set. `ready` gets the URL. OSError if the port is in use."""
     runner = web.AppRunner(
         application(folder, limits, access),
         access_log=None,

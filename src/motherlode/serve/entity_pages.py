@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import pyoxigraph as ox
 
 from motherlode.index.fulltext.documents import LABELS, local_name
 from motherlode.index.page_record import PROVENANCE
+from motherlode.index.query.query_pool import QueryPool, Row, Term, select
 from motherlode.model.terms import PREFIXES, RDF, iri, page_iri
 from motherlode.serve.pages import cut, render, render_error
-from motherlode.serve.query_pool import QueryPool, Row, Term, select
 
 _TYPE = RDF + "type"
 _MAX_STATEMENTS, _MAX_MENTIONS, _MAX_PAGE_STATEMENTS = 2_000, 200, 3_000
@@ -23,7 +23,6 @@ _ORDER = {
         ("generatedAtTime", "status", "redirectsTo", "referrer", "format", "kind", "size", "syntax", "contentHash")
     )
 }
-"""Order of the provenance properties of a page."""
 _RANKS = {name: rank for rank, name in enumerate(LABELS)}
 
 
@@ -118,10 +117,7 @@ def _cite(rows: Sequence[Row], sources: dict[str, int]) -> _Citation:
 def _group_properties(
     rows: Sequence[Row], sources: dict[str, int]
 ) -> list[tuple[str, list[tuple[Term, str, _Citation]], int]]:
-    """Return the predicates of a subject, types and names first.
-
-    Each has its first distinct values with graph and sources, and the number of its other values.
-    """
+    """Return the predicates of a subject, types first, with their first distinct values and the number of others."""
     by_predicate = group_rows(rows, "p")
     properties = []
     for predicate in sorted(by_predicate, key=lambda name: (name != _TYPE, _RANKS.get(local_name(name), 99), name)):
@@ -149,17 +145,6 @@ async def crawled_page(pool: QueryPool, url: str, *, seconds: float) -> tuple[in
     return status, _render_crawled_page(url, known.rows, said.rows)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Subject:
-    """A subject of a crawled page."""
-
-    name: str
-    label: str
-    page: str
-    types: list[str]
-    statements: list[tuple[str, Term]]
-
-
 def _render_crawled_page(url: str, known: Sequence[Row], said: Sequence[Row]) -> str:
     subjects, own_name = group_rows(said, "s"), page_iri(url)[1:-1]
     ranked = sorted(subjects.items(), key=lambda item: (item[0] != own_name, -len(item[1])))
@@ -177,11 +162,11 @@ def _render_crawled_page(url: str, known: Sequence[Row], said: Sequence[Row]) ->
     )
 
 
-def _subject(name: str, rows: Sequence[Row]) -> _Subject:
-    return _Subject(
-        name=name,
-        label=best_label(rows),
-        page=_graph_of(rows[0]),
-        types=[row["o"].value for row in rows if row["p"].value == _TYPE],
-        statements=[(row["p"].value, row["o"]) for row in rows if row["p"].value != _TYPE],
-    )
+def _subject(name: str, rows: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "label": best_label(rows),
+        "page": _graph_of(rows[0]),
+        "types": [row["o"].value for row in rows if row["p"].value == _TYPE],
+        "statements": [(row["p"].value, row["o"]) for row in rows if row["p"].value != _TYPE],
+    }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from motherlode.www.media_types import parse_accept, rank_media_type
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -15,7 +17,6 @@ class Format:
     media_type: str
     charset: bool = False
     aliases: tuple[str, ...] = ()
-    """Other media types of the format."""
     other_names: tuple[str, ...] = ()
     """Other accepted values of the URL parameter `format`."""
 
@@ -50,36 +51,10 @@ HTML = Format("html", "text/html", charset=True)
 JSON = Format("json", "application/json")
 
 
-def parse_accept(header: str) -> list[tuple[str, float, int]]:
-    """Return the media ranges of an Accept header with weight and specificity (0 to 2).
-
-    >>> parse_accept("text/csv;q=0.5, application/*, */*;q=0.1")
-    [('text/csv', 0.5, 2), ('application/*', 1.0, 1), ('*/*', 0.1, 0)]
-    """
-    ranges = []
-    for part in header.split(","):
-        name, *parameters = (chunk.strip().lower() for chunk in part.split(";"))
-        if "/" not in name:
-            continue
-        weight = 1.0
-        for parameter in parameters:
-            if parameter.startswith("q="):
-                try:
-                    weight = min(1.0, max(0.0, float(parameter[2:])))
-                except ValueError:
-                    weight = 0.0
-        exact = 0 if name == "*/*" else 1 if name.endswith("/*") else 2
-        ranges.append((name, weight, exact))
-    return ranges
-
-
 def find_format(wanted: str, offered: Sequence[Format]) -> Format | None:
     """Return the format with a name or media type; None if it is not offered.
 
     The URL parameter `format` overrides the Accept header, because links cannot set headers.
-
-    >>> find_format("json", GRAPHS).name, find_format("text/csv", RESULTS).name, find_format("csv", GRAPHS)
-    ('jsonld', 'csv', None)
     """
     name = wanted.strip().lower()
     return next(
@@ -88,33 +63,16 @@ def find_format(wanted: str, offered: Sequence[Format]) -> Format | None:
 
 
 def choose_format(header: str, offered: Sequence[Format]) -> Format | None:
-    """Return the offered format that the client prefers; None if it accepts none of them.
-
-    >>> choose_format("application/json, text/csv;q=0.9", RESULTS).name, choose_format("", GRAPHS).name
-    ('json', 'turtle')
-    >>> choose_format("image/png", GRAPHS) is None
-    True
-    """
+    """Return the offered format that the client prefers; None if it accepts none of them."""
     ranges = parse_accept(header)
     if not ranges:
         return offered[0]
     best, best_rank = None, (0.0, 0)
     for form in offered:
-        others = (_rank([asked for asked in ranges if asked[2] == 2], name) for name in form.aliases)
-        rank = max(_rank(ranges, form.media_type), *others, (0.0, 0))  # wildcards match only the main media type
+        others = (rank_media_type([asked for asked in ranges if asked[2] == 2], name) for name in form.aliases)
+        rank = max(
+            rank_media_type(ranges, form.media_type), *others, (0.0, 0)
+        )  # wildcards match only the main media type
         if rank > best_rank:
             best, best_rank = form, rank
     return best
-
-
-def _rank(ranges: list[tuple[str, float, int]], name: str) -> tuple[float, int]:
-    """Return weight and specificity of the most specific range that matches a media type."""
-    fitting = [
-        (exact, weight)
-        for pattern, weight, exact in ranges
-        if pattern == name or pattern == "*/*" or (exact == 1 and name.startswith(pattern[:-1]))
-    ]
-    if not fitting:
-        return 0.0, 0
-    exact, weight = max(fitting)
-    return (weight, exact) if weight > 0 else (0.0, 0)

@@ -24,16 +24,15 @@ from motherlode.crawler.report.crawl_report import CrawlReport, build_report, dr
 from motherlode.crawler.stats.reader import CrawlStats, read_stats
 from motherlode.index.fulltext import Hit, Search, Snippet, WordSearcher
 from motherlode.index.query.diagnostics import query_form
+from motherlode.index.query.query_pool import MAX_PAGE_RESULT_BYTES, QueryFailure, QueryPool, Row, Term, parse_results
 from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import prefixed_name
-from motherlode.serve.query_pool import MAX_PAGE_RESULT_BYTES, QueryFailure, QueryPool, Row, Term, parse_results
 
 _MAX_HOSTS, _MAX_FAILURES = 12, 8
 _STATS_FRESH_SECONDS = 1.0
 _FRONTIER_LOCK = threading.Lock()
 """Held while the frontier is read, because py-lmdb (3.0) cannot open a file twice in one process."""
 MAX_ROWS = 1_000
-"""Rows of a query result on its page."""
 TOP_TYPES = "SELECT ?type (COUNT(?s) AS ?n) { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) ?type LIMIT 12"
 
 
@@ -110,10 +109,7 @@ class CrawlView:
         )
 
     def _is_running(self) -> bool:
-        """Return whether a process holds the folder's lock.
-
-        It is looked up in /proc/locks, because trying to take the lock could keep a crawl from starting.
-        """
+        """Return whether a process holds the folder's lock. Trying to take it could keep a crawl from starting."""
         try:
             inode = (self.folder.path / "lock").stat().st_ino
             locks = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
@@ -178,7 +174,6 @@ class _ShownResult:
     count: int
     heads: tuple[str, ...] = ()
     rows: Sequence[Sequence[Term | None]] = ()
-    """The first rows."""
     truth: bool | None = None
 
 

@@ -13,21 +13,17 @@ import pyoxigraph as ox
 from aiohttp import web
 
 from motherlode.index.query.diagnostics import query_form
+from motherlode.index.query.query_pool import QueryFailure, QueryPool, QueryResult
 from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import PREFIXES, iri
 from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose_format, find_format
-from motherlode.serve.query_pool import QueryFailure, QueryPool, QueryResult
 
 _SERVICE = resources.files("motherlode.serve").joinpath("service.ttl").read_text("utf-8")
 """The service description as Turtle, without the URL of the endpoint and our namespace."""
 
 
 def describe_service(endpoint: str, media_type: str) -> bytes:
-    """Return the service description of the endpoint with this URL.
-
-    >>> b"sparql-service-description#Service" in describe_service("http://localhost/sparql", "application/n-triples")
-    True
-    """
+    """Return the service description of the endpoint with this URL."""
     safe = "".join(character for character in endpoint if character not in '<>"{}|^`\\ ')
     quads = ox.parse((_SERVICE % {"endpoint": safe, "ml": PREFIXES["ml"]}).encode(), ox.RdfFormat.TURTLE)
     kind = ox.RdfFormat.from_media_type(media_type) or ox.RdfFormat.TURTLE
@@ -187,10 +183,7 @@ def _describe_or_redirect(request: web.Request) -> web.Response:
 async def _respond(
     request: web.Request, result: QueryResult, form: Format, begun: list[web.StreamResponse]
 ) -> web.StreamResponse:
-    """Send a result: a small one as a whole, so that an error can still set the status; a large one as a stream.
-
-    A streaming response is appended to `begun`.
-    """
+    """Send a small result as a whole, so that an error can set the status, a large one as a stream (`begun`)."""
     headers = {"Content-Type": _content_type(result.kind, form), "Vary": "Accept"}
     held: list[bytes] = []
     size = 0
@@ -217,10 +210,7 @@ async def _start_streaming(request: web.Request, headers: dict[str, str], held: 
 
 
 def _reset_connection(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
-    """Reset the connection, so that the client cannot mistake a part of the result for all of it.
-
-    Without SO_LINGER the system would first send what it has buffered, however slowly the client reads.
-    """
+    """Reset the connection, so that a part of a result is not taken for all. SO_LINGER discards what is buffered."""
     if request.transport is not None:
         connection = request.transport.get_extra_info("socket")
         if connection is not None:

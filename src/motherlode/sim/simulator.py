@@ -19,7 +19,7 @@ import xxhash
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Failure, FailureKind, Outcome, Policy, RequestKind
-from motherlode.model.policy import MAX_UNTRIED_HOSTS
+from motherlode.model.policy import MAX_UNTRIED_HOSTS, Stops
 from motherlode.policies import Reward
 from motherlode.sim.web_protocol import SimPage, SimulatedWeb
 from motherlode.www.urls import Scope
@@ -137,6 +137,7 @@ class Simulation:
             max_untried_hosts=max_untried_hosts,
         )
         self._scheduler = Scheduler(self._frontier, policy)
+        self._stops = policy if isinstance(policy, Stops) else None
         self._in_flight: list[tuple[float, int, Lease, SimPage | None]] = []
         """A heap of requests: their end, number, lease, and response (None for a robots.txt)."""
         self._started = 0
@@ -183,6 +184,8 @@ class Simulation:
         return result
 
     def _free(self, pages: int) -> bool:
+        if self._stops is not None and self._stops.stop_reason:
+            return False
         return len(self._in_flight) < self._timing.in_flight and self._pages_started < pages
 
     def _begin(self, now: float, pages: int, result: SimResult, *, keep_picks: bool) -> None:

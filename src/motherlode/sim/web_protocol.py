@@ -25,6 +25,8 @@ class SimPage(msgspec.Struct, frozen=True, kw_only=True):
     relevant: bool = False
     kind: str = "html"
     """Value of its `ContentKind`."""
+    content_type: str = ""
+    """The Content-Type header; "" if the web knows only the kind."""
     counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
     links: Sequence[Link] = ()
     failure: FailureKind | None = None

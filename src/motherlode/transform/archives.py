@@ -1,9 +1,7 @@
-"""Unpack the members of archives and compressed files: tar, ZIP, gzip and bzip2.
+"""Unpack the members of archives and compressed files (tar, ZIP, gzip, bzip2) within limits, against bombs.
 
-Limits on size, number, compression ratio and nesting protect against decompression bombs (`UnpackLimits`).
-
-The tar reader is our own (POSIX.1-2001 interchange format, with GNU long names), because a negative size can send the
-reader of the standard library into an endless loop. This one only moves forward.
+The tar reader is our own (POSIX.1-2001, with GNU long names), because a negative size can send the reader of the
+standard library into an endless loop.
 """
 
 from __future__ import annotations
@@ -103,11 +101,7 @@ def unpack_members(document: Document, limits: UnpackLimits = UnpackLimits()) ->
 
 
 def member_url(url: str, name: str) -> str:
-    """Return the URL of the archive with the member name as fragment, so that references resolve as in the archive.
-
-    >>> member_url("http://example.org/all.zip", "a b/data.ttl")
-    'http://example.org/all.zip#a%20b/data.ttl'
-    """
+    """Return the URL of the archive with the member name as fragment, so that references resolve as in the archive."""
     return f"{url.partition('#')[0]}#{quote(name)}"
 
 
@@ -187,7 +181,6 @@ def _unzip(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrPr
 def _read_members(
     archive: str, members: Iterable[tuple[str, Callable[[], DecompressedFile]]], budget: _UnpackBudget
 ) -> Iterator[MemberOrProblem]:
-    """Yield the members of an archive until a limit is exceeded."""
     for name, open_file in members:
         if not budget.spend_member():
             yield Problem(syntax=None, message=f"{archive}: {budget.exceeded}; the rest was left out")
@@ -204,15 +197,12 @@ def _open_zip_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> zipfile.
 def _read_member(
     name: str, open_file: Callable[[], DecompressedFile], budget: _UnpackBudget
 ) -> Iterator[MemberOrProblem]:
-    """Yield the content of a member as far as it can be read, and a problem if it is incomplete.
-
-    `read1` returns the output of one decompression step. `read` would lose it if the next step fails.
-    """
+    """Yield a member as far as it can be read, and a problem if it is incomplete."""
     pieces: list[bytes] = []
     failure = ""
     try:
         with open_file() as file:
-            while piece := file.read1(_READ_BYTES):
+            while piece := file.read1(_READ_BYTES):  # `read` loses the bytes before an error
                 if not budget.spend_bytes(len(piece)):
                     failure = budget.exceeded
                     break
@@ -226,7 +216,6 @@ def _read_member(
 
 
 def _decompressed_name(name: str) -> str:
-    """Return the name of the content of a compressed file."""
     stem, _, extension = name.rpartition(".")
     return stem + _DECOMPRESSED_EXTENSIONS[extension.lower()] if extension.lower() in _DECOMPRESSED_EXTENSIONS else name
 

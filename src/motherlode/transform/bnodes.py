@@ -8,14 +8,7 @@ from motherlode.model import Syntax
 
 
 class BlankNames:
-    """Creates blank node terms for one syntax on one page.
-
-    >>> names = BlankNames("http://example.org/", Syntax.RDFA)
-    >>> names.fresh() != names.fresh(), names.for_label("x") == names.for_label("x")
-    (True, True)
-    >>> BlankNames("http://example.org/", Syntax.RDFA).fresh() == BlankNames("http://example.org/", Syntax.RDFA).fresh()
-    True
-    """
+    """Creates blank node terms for one syntax on one page."""
 
     def __init__(self, page_url: str, syntax: Syntax) -> None:
         self._page_url = page_url

@@ -1,9 +1,7 @@
 """Extract RDF documents embedded in other documents: script elements of HTML, and RDF/XML elements in SVG or other XML.
 
-A `script` element whose type is the media type of an RDF syntax contains a document of that syntax (RDF 1.1 Turtle,
-appendix A). An `rdf:RDF` element in other XML is an RDF/XML document (RDF/XML, section 7.2.1). Each block is parsed as
-a document of its own: its prefixes and blank node labels are not visible in other blocks. It inherits only its base
-IRI, language and namespaces from the surrounding document.
+Each block (RDF 1.1 Turtle, appendix A; RDF/XML, section 7.2.1) is parsed as a document of its own. It inherits only its
+base IRI, language and namespaces from the surrounding document.
 """
 
 from __future__ import annotations
@@ -64,7 +62,6 @@ def may_have_rdfxml(document: Document, _options: TransformOptions) -> bool:
 
 
 def _extract_blocks(blocks: EmbeddedBlocks, syntax: Syntax, names: BlankNames, options: TransformOptions) -> Extraction:
-    """Extract all blocks of a page, within the limits of one document."""
     statements: list[Statement] = []
     problems: list[Problem] = []
     deadline = Deadline(options.seconds)
@@ -106,7 +103,6 @@ def _find_script_blocks(document: Document, syntax: Syntax) -> EmbeddedBlocks:
 
 
 def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
-    """Return the content kind of a media type if its syntax is `syntax`, else None."""
     kind = by_media_type(media_type)
     return kind if kind is not None and MEDIA[kind].syntax is syntax else None
 
@@ -160,7 +156,6 @@ def _copy_with_language(element: Element, around: list[Element]) -> Element:
 
 
 def _is_truncated(document: Document) -> bool:
-    """Return whether the document ends inside a tag or text."""
     return bool(document.xml.error) and not document.body.rstrip(b"\0 \t\r\n").endswith(b">")
 
 
@@ -183,9 +178,6 @@ def _resolve_base(around: list[Element], url: str) -> str:
 
 
 def _locate_at_element(element: Element) -> LocateProblems:
-    """Return a function that moves problems to the line of the element.
-
-    Serialization changes the line breaks inside the block, so only its first line is known.
-    """
+    """Return a function that moves problems to the line of the element, because serialization changes the others."""
     line = element.sourceline
     return lambda problems: [replace(problem, line=line, column=None) for problem in problems]

@@ -134,17 +134,13 @@ class _HeadReader:
         return self._find_dublin_core_property(word)
 
     def _find_dublin_core_property(self, name: str) -> str | None:
-        """Return the property for a dotted name such as `DC.date.issued`, or None if its prefix is unknown.
-
-        The last part of a name with more than two parts refines the property. Refinements of Dublin Core elements are
-        properties in the Dublin Core terms namespace.
-        """
+        """Return the property for a dotted name such as `DC.date.issued`, or None if its prefix is unknown."""
         prefix, dot, rest = name.partition(".")
         namespace = self._schemas.get(prefix.lower()) if dot and rest else None
         if namespace is None:
             return None
         *_, last = rest.split(".")
-        if "." in rest and namespace == _ELEMENTS:
+        if "." in rest and namespace == _ELEMENTS:  # refinements of elements are terms
             namespace = _TERMS
         found = check(namespace + last[:1].lower() + last[1:])
         return found.term if last and found.is_valid else None

@@ -95,10 +95,7 @@ def transform(
     *,
     content_type: str = "",
 ) -> TransformResult:
-    """Return the extractions of a document, one per syntax that gave statements, problems or missing contexts.
-
-    `content_type` selects the transformers that the user installed, and is compared with the detected kind.
-    """
+    """Return the extractions of a document. `content_type` selects transformers and is compared with its kind."""
     found: list[Extraction] = []
     with shared_timer():
         for extractor in (*EXTRACTORS[document.kind], *_find_plugin_extractors(document, options, content_type)):

@@ -27,11 +27,7 @@ def locate_problems(
 
 
 def _find_position(source: str, reference: str) -> tuple[int, int] | tuple[None, None]:
-    r"""Return the line and column of a reference; (None, None) if it is not found.
-
-    >>> _find_position('<p>a b\n<a href="//[a b">', "http://[a%20b"), _find_position("<p itemtype=a>", "b")
-    ((2, 10), (None, None))
-    """
+    """Return the line and column of a reference; (None, None) if it is not found."""
     for form in _possible_spellings(reference):
         anywhere = source.find(form)
         if anywhere == -1:

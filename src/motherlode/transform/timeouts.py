@@ -24,10 +24,7 @@ _SUSPENDED_SECONDS = 60.0
 
 
 class ExtractorTimeout(BaseException):
-    """Raised inside an extractor when its time is up.
-
-    It is a BaseException, so that extractors do not catch it by accident.
-    """
+    """Raised inside an extractor when its time is up. A BaseException, so that it is not caught by accident."""
 
 
 class Deadline:
@@ -149,10 +146,7 @@ def suspend_timeout() -> None:
 
 @contextmanager
 def shared_timer() -> Iterator[None]:
-    """Install the signal handler once for all limits inside the block.
-
-    Put the transformation of many documents into one block: this saves two system calls per document.
-    """
+    """Install the signal handler once for all limits inside the block, which saves two system calls per document."""
     installed_timer = _is_main_thread() and _TIMER.install()
     try:
         yield

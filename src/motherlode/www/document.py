@@ -1,7 +1,4 @@
-"""A document: a body with its detected kind, and its text, HTML tree and XML tree, each created at most once.
-
-XHTML is prepared for the HTML parser: `<script src="x"/>` is an empty element in XML, and an unclosed one in HTML.
-"""
+"""A document: a body with its detected kind, and its text, HTML tree and XML tree, each created at most once."""
 
 from __future__ import annotations
 
@@ -49,7 +46,6 @@ class Script:
     media_type: str
     """As written, with parameters."""
     identifier: str = ""
-    """The `id` of the element, or ""."""
 
 
 class Document:
@@ -124,11 +120,7 @@ class Document:
         return None if element is None else element.attributes.get("href") or ""
 
     def find_scripts(self, has_wanted_type: Callable[[str], bool]) -> list[Script]:
-        """Return the scripts of a page whose type is wanted, in document order.
-
-        In HTML the content of a script is raw text. In XHTML it is XML: `&amp;` is an ampersand, and CDATA sections are
-        resolved. An HTML parser reads nearly all XHTML scripts alike, so the XML tree is built only if one may differ.
-        """
+        """Return the scripts whose type is wanted, in document order. XHTML scripts are read as XML if that differs."""
         found = [
             Script(node.text(), node.attributes.get("type") or "", node.attributes.get("id") or "")
             for node in self.html.css("script[type]")
@@ -147,11 +139,7 @@ class Document:
 
 
 def _may_differ_in_xml(content: str) -> bool:
-    """Return whether a script may differ in XML: because of a reference, or an end tag inside a CDATA section.
-
-    >>> _may_differ_in_xml("a &amp; b"), _may_differ_in_xml("//<![CDATA[ a & b //]]>"), _may_differ_in_xml("<![CDATA[")
-    (True, False, True)
-    """
+    """Return whether a script may differ in XML: because of a reference, or an end tag inside a CDATA section."""
     rest = _CDATA.sub("", content) if "<![CDATA[" in content else content
     return "&" in rest or "<![CDATA[" in rest
 

@@ -1,7 +1,4 @@
-"""Inherited properties of HTML elements: the nearest marked ancestor, languages; and datatypes of `time` elements.
-
-All lookups of one page together take time linear in the size of its tree.
-"""
+"""Inherited properties of HTML elements: the nearest marked ancestor, languages; and datatypes of dates."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ Mark = TypeVar("Mark")
 
 
 class Ancestry(Generic[Mark]):
-    """Finds the nearest mark at or above an element, given the marks of some elements of the tree.
-
-    The result is cached for every element on the way up, so that no path is walked twice.
-    """
+    """Finds the nearest mark at or above an element. Results are cached, so that no path is walked twice."""
 
     __slots__ = ("_default", "_known")
 
@@ -60,10 +54,7 @@ class Ancestry(Generic[Mark]):
 
 
 def own_language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str | None:
-    """Return the language that an element names for itself; None if it names none.
-
-    `xml:lang` counts only in XML, where it overrides `lang` (HTML, section 3.2.6.2).
-    """
+    """Return the language that an element names for itself, or None. `xml:lang` counts only in XML."""
     if is_xml and "xml:lang" in attributes:
         return (attributes["xml:lang"] or "").strip()
     return (attributes["lang"] or "").strip() if "lang" in attributes else None
@@ -104,10 +95,6 @@ _FORMS = tuple(
 )
 
 
-def time_datatype(text: str) -> str | None:
-    """Return the datatype whose lexical form a text has, or None.
-
-    >>> [str(time_datatype(t)).rpartition("#")[2] for t in ("2011-06-28", "2011-06-28T00:00:00Z", "12:00:00", "PT4M")]
-    ['date', 'dateTime', 'time', 'duration']
-    """
+def date_datatype(text: str) -> str | None:
+    """Return the datatype whose lexical form a text has, or None."""
     return next((datatype for pattern, datatype in _FORMS if pattern.fullmatch(text)), None)

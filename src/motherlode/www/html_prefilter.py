@@ -17,7 +17,6 @@ class Mark(Enum):
     """A feature that a page may have."""
 
     BASE = "base"
-    """A `base` element."""
     CRAWLER_RULES = "crawler-rules"
     """A `meta` element with directives for crawlers."""
     JSON_LD = "json-ld"
@@ -98,11 +97,7 @@ def _scanner() -> _Scanner:
 
 
 def marks_in(body: bytes) -> frozenset[Mark]:
-    """Return the marks of a page in an encoding that is a superset of ASCII.
-
-    >>> sorted(mark.value for mark in marks_in(b"<Base href=/><p itemScope class='a h-card' property=name>"))
-    ['base', 'microdata', 'microformats', 'properties']
-    """
+    """Return the marks of a page in an encoding that is a superset of ASCII."""
     found: list[int] = []
 
     def record(index: int, _start: int, _end: int, _flags: int, _context: object) -> None:

@@ -1,8 +1,4 @@
-"""One table of all kinds of content, lookups in it, and the Accept header that follows from it.
-
-The table is media_types.json. Detection uses media types, extensions, magic bytes, markers and XML roots. Transform
-uses the syntax. Fetch sends `ACCEPT`. These facts are defined nowhere else.
-"""
+"""One table of all kinds of content (media_types.json), lookups in it, and the Accept header that follows from it."""
 
 from __future__ import annotations
 
@@ -67,20 +63,12 @@ _BINARY_FAMILIES = (
 
 
 def essence(content_type: str) -> str:
-    """Return the media type of a Content-Type header without its parameters.
-
-    >>> essence('Text/HTML; charset="utf-8"')
-    'text/html'
-    """
+    """Return the media type of a Content-Type header without its parameters."""
     return content_type.partition(";")[0].partition(",")[0].strip().lower()
 
 
 def fits(pattern: str, media_type: str) -> bool:
-    """Return whether a media type matches a pattern such as `text/html`, `image/*` or `*/*`.
-
-    >>> fits("image/*", "image/png"), fits("application/pdf", "application/pdf"), fits("image/*", "text/html")
-    (True, True, False)
-    """
+    """Return whether a media type matches a pattern such as `text/html`, `image/*` or `*/*`."""
     pattern = pattern.lower()
     return pattern in (media_type, "*/*") or (pattern.endswith("/*") and media_type.startswith(pattern[:-1]))
 
@@ -109,11 +97,7 @@ def extension_of(url: str) -> str:
 
 
 def file_extension(name: str) -> str:
-    """Return the extension of a file name in lower case without its dot, or "".
-
-    >>> file_extension("T21.RDF"), file_extension("about"), file_extension(".ttl"), file_extension("a.toolongforone")
-    ('rdf', '', '', '')
-    """
+    """Return the extension of a file name in lower case without its dot, or ""."""
     stem, dot, extension = name.rpartition(".")
     return extension.lower() if dot and stem and len(extension) <= _MAX_EXTENSION_CHARACTERS else ""
 
@@ -137,3 +121,38 @@ _WELCOME = sorted((row for row in _ROWS if row.quality), key=lambda row: -row.qu
 _PARTS = [f"{row.media_types[0]};q={row.quality:g}".removesuffix(";q=1") for row in _WELCOME]
 ACCEPT = ", ".join([*_PARTS, "*/*;q=0.1"])
 """The Accept header: RDF before HTML before other XML, and anything else with the lowest quality."""
+
+
+# Content negotiation (RFC 9110, 12.5.1)
+
+
+def parse_accept(header: str) -> list[tuple[str, float, int]]:
+    """Return the media ranges of an Accept header with weight and specificity (0 to 2)."""
+    ranges = []
+    for part in header.split(","):
+        name, *parameters = "".join(part.lower().split()).split(";")
+        if "/" not in name:
+            continue
+        weight = 1.0
+        for parameter in parameters:
+            if parameter.startswith("q="):
+                try:
+                    weight = min(1.0, max(0.0, float(parameter[2:])))
+                except ValueError:
+                    weight = 0.0
+        exact = 0 if name == "*/*" else 1 if name.endswith("/*") else 2
+        ranges.append((name, weight, exact))
+    return ranges
+
+
+def rank_media_type(ranges: list[tuple[str, float, int]], name: str) -> tuple[float, int]:
+    """Return weight and specificity of the most specific range that matches a media type."""
+    fitting = [
+        (exact, weight)
+        for pattern, weight, exact in ranges
+        if pattern == name or pattern == "*/*" or (exact == 1 and name.startswith(pattern[:-1]))
+    ]
+    if not fitting:
+        return 0.0, 0
+    exact, weight = max(fitting)
+    return (weight, exact) if weight > 0 else (0.0, 0)

@@ -154,11 +154,7 @@ pages."""
 
 
 def url_pattern(url: str) -> str:
-    """Return a URL with `0` for numbers and identifiers, and without the values of its parameters.
-
-    >>> url_pattern("http://example.org/list/12?page=3&order=up"), url_pattern("http://example.org/s/9f0c2ae41b7d/cart")
-    ('http://example.org/list/0?page=&order=', 'http://example.org/s/0/cart')
-    """
+    """Return a URL with `0` for numbers and identifiers, and without the values of its parameters."""
     end = url.find("/", 8)
     below = url[end:]
     mark = below.find("?")
@@ -171,10 +167,7 @@ def url_pattern(url: str) -> str:
 
 
 class HostTraps:
-    """Refuses URL patterns of a host that were offered many times and led to nothing new.
-
-    A pattern is refused only after a sample was fetched and no page of it was useful or led to a useful page.
-    """
+    """Refuses URL patterns of a host if a sample of their pages was neither useful nor led to useful pages."""
 
     def __init__(self, *, offers: int = 2000, sample: int = 500, capacity: int = 50_000) -> None:
         self._offers = offers
@@ -216,11 +209,7 @@ class HostTraps:
         return not any(self._copies.get(content, _MAX_COPIES) <= _MAX_COPIES for content in contents)
 
     def record_page(self, url: str, *, useful: bool, fingerprint: int = 0, parent: str = "") -> None:
-        """Count a fetched page, and make it the current page.
-
-        A page is useful if the caller says so and its content fingerprint (0 if unknown) is unique on its host. Its
-        `parent` is credited for leading to it.
-        """
+        """Count a fetched page and make it the current one. It is useful if its content fingerprint is unique, too."""
         counts = self._page = self._counts_for(url)
         content = self._unique_content(url, fingerprint) if useful else None
         if counts is not None and counts[_USELESS] != _TRUSTED:
@@ -349,7 +338,6 @@ class MirrorHosts:
         self._pages: OrderedDict[int, bool] = OrderedDict()
         """Hash of a fetched URL → whether another host has the same body under that path."""
         self._mirrors: set[str] = set()
-        """The refused hosts."""
 
     def record_page(self, url: str, *, duplicate_of: str) -> None:
         """Count a fetched page. `duplicate_of` is the result of `ContentSeen.first`."""

@@ -58,7 +58,6 @@ class XmlHead:
     namespace: str
     root_offset: int
     encoding: str = ""
-    """The encoding in the XML declaration."""
     doctype: str = ""
     namespaces: Mapping[str, str] = field(default_factory=dict)
     """Prefix → namespace, as declared by the root element."""

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.crawler.config.host_patterns import compile_own_hosts, normalize_host
+from motherlode.crawler.config.host_patterns import (
+    compile_own_hosts,
+    compile_untrusted_hosts,
+    complete_url,
+    normalize_host,
+    parse_endpoint,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +63,33 @@ def test_own_hosts_match_international_names() -> None:
     assert own("a.xn--e1afmkfd.xn--p1ai:8080")
     assert not own("a.xn--e1afmkfd.xn--p1ai"), "the pattern has a port"
     assert not own("bucher.example")
+
+
+def test_normalize_host_on_examples_gives_expected_values() -> None:
+    assert (normalize_host("Bücher.Example"), normalize_host("[::1]")) == ("xn--bcher-kva.example", "[::1]")
+    assert (normalize_host("a.example:80"), normalize_host("a.example/b")) == (None, None)
+
+
+def test_parse_endpoint_on_examples_gives_expected_values() -> None:
+    assert (parse_endpoint("127.0.0.2:8080"), parse_endpoint("[::1]:80"), parse_endpoint("localhost:80")) == (
+        ("127.0.0.2", 8080),
+        ("::1", 80),
+        None,
+    )
+
+
+def test_complete_url_on_examples_gives_expected_values() -> None:
+    assert (complete_url("a.example/x"), complete_url("HTTP://A.example"), complete_url("mailto:ann@a.example")) == (
+        "https://a.example/x",
+        "http://a.example/",
+        None,
+    )
+
+
+def test_compile_untrusted_hosts_on_examples_gives_expected_values() -> None:
+    is_untrusted = compile_untrusted_hosts(["*.lab.example"])
+    assert (
+        is_untrusted("a.lab.example:8443"),
+        is_untrusted("lab.example"),
+        compile_untrusted_hosts(["*"])("lab.example"),
+    ) == (True, False, True)

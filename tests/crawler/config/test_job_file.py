@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler.config.job import Job, JobError
-from motherlode.crawler.config.job_file import job_to_toml, make_paths_absolute, read_job_file, read_seeds
+from motherlode.crawler.config.job_file import _outer_type, job_to_toml, make_paths_absolute, read_job_file, read_seeds
 
 
 def _file(tmp_path: Path, text: str) -> Path:
@@ -113,3 +113,7 @@ def test_seed_file_with_comments_and_byte_order_mark_gives_urls(tmp_path: Path) 
     lines = ("http://a/ ", "# all", "  #", "http://b/#part", "http://c/ # why", "http://d/\t#", "", "http://e/ é")
     file.write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8")
     assert read_seeds(file) == ("http://a/", "http://b/#part", "http://c/", "http://d/", "http://e/ é")
+
+
+def test_outer_type_on_examples_gives_expected_values() -> None:
+    assert (_outer_type("tuple[str, ...]"), _outer_type("int | None")) == ("tuple", "int")

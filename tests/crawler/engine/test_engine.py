@@ -11,7 +11,7 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawler.engine.factory import assemble
-from motherlode.fetch.http.connections import Connection, Connector, Endpoint
+from motherlode.fetch.http.connections import Connector, Endpoint
 from motherlode.fetch.http.errors import FetchError
 from motherlode.frontier import FrontierStorage, LmdbStorage
 from motherlode.index.page_record import PROVENANCE
@@ -210,12 +210,10 @@ async def test_an_address_that_is_silent_for_long_slows_no_other_down(
     site = ChangingWeb(pages={"/": Document("home")})
     connect = Connector._open_directly
 
-    async def slowly(
-        connector: Connector, connection: Connection, place: Endpoint, tcp_timeout: float
-    ) -> FetchError | None:
+    async def slowly(connector: Connector, protocol: object, place: Endpoint, *rest: object) -> FetchError | None:
         if place.address == "127.0.0.99":
             await asyncio.sleep(1.5)
-        return await connect(connector, connection, place, tcp_timeout)
+        return await connect(connector, protocol, place, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Connector, "_open_directly", slowly)
     use_names(monkeypatch, ["127.0.0.99", "127.0.0.1"])

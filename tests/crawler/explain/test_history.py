@@ -46,3 +46,10 @@ def test_redirect_loop_gives_a_finite_chain(tmp_path: Path) -> None:
     assert found is not None
     assert find_redirects(storage, found[0], find_visits(storage, urls[0])[-1])
     storage.close()
+
+
+def test_describe_treatment_on_examples_gives_expected_values() -> None:
+    assert (describe_treatment(FailureKind.NOT_FOUND), describe_treatment(FailureKind.TIMEOUT)) == (
+        "not retried",
+        "retried up to 2 times; the host is snoozed; counts against the host",
+    )

@@ -309,3 +309,41 @@ class TestAxes:
     def test_empty_chart_has_the_message_of_its_axes(self) -> None:
         axes = Axes(x="x", y="y", nothing="No focus without an oracle.")
         assert "No focus without an oracle." in line_chart([], title="t", axes=axes)
+
+
+def test_compact_on_examples_gives_expected_values() -> None:
+    assert (compact(9999), compact(12_000), compact(1_250_000), compact(999_960), compact(3 * 10**13)) == (
+        "9,999",
+        "12k",
+        "1.25M",
+        "1M",
+        "30T",
+    )
+
+
+def test_percent_on_examples_gives_expected_values() -> None:
+    assert (percent(1, 3), percent(1, 1), percent(1, 99999), percent(99999, 100000), percent(0, 0)) == (
+        "33.3 %",
+        "100 %",
+        "< 0.1 %",
+        "> 99.9 %",
+        "0 %",
+    )
+
+
+def test_ticks_on_examples_gives_expected_values() -> None:
+    assert (ticks(1870, 4), ticks(3, 5), ticks(0, 5)) == ([0, 500, 1000, 1500, 2000], [0, 1, 2, 3], [0, 1])
+
+
+def test_thin_out_on_examples_gives_expected_values() -> None:
+    assert thin_out([(n, n // 2) for n in range(1, 1001)], 4) == [
+        (0, 0),
+        (250, 125),
+        (500, 250),
+        (750, 375),
+        (1000, 500),
+    ]
+
+
+def test_spread_on_examples_gives_expected_values() -> None:
+    assert (_spread([50, 52, 10], 10, 0, 60), _spread([50, 52, 10], 10, 0, 54)) == ([46.0, 56.0, 10], [44, 54, 10])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.crawler.stats.counters import Counters, sum_of
+from motherlode.crawler.stats.counters import Counters, Estimate, subtract_counters, sum_of, sum_of_estimates
 from motherlode.model import FailureKind, Problem, Syntax, Visit
 
 
@@ -70,3 +70,14 @@ def test_outage_seconds_of_shards_are_not_added() -> None:
     )
     assert (whole.outages, whole.outage_seconds, whole.no_network_since) == (3, 50.0, 7.0)
     assert sum_of([]).no_network_since is None
+
+
+def test_subtract_counters_on_examples_gives_expected_values() -> None:
+    assert subtract_counters(Counters(fetched=3, gone=1), Counters(fetched=5, gone=1)).fetched == 2
+
+
+def test_sum_of_estimates_on_examples_gives_expected_values() -> None:
+    assert (
+        sum_of_estimates([Estimate(finds=3, deviation=3, urls=9), Estimate(finds=2, deviation=4, urls=9)]).deviation
+        == 5.0
+    )

@@ -170,6 +170,15 @@ def test_early_stop_without_limit_is_never_reached() -> None:
     assert not watch.is_reached
 
 
+def test_crawl_ends_and_can_be_resumed_when_its_policy_stops(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz", items=10, plain=400)
+    folder, totals = crawled(tmp_path / "out", web, policy="sb-classifier:stop=10", target="rdf")
+    assert 30 <= totals.fetched < 100
+    assert read_stats(folder).dried_out
+    _, further = crawled(tmp_path / "out", web, policy="sb-classifier:stop=10", target="rdf")
+    assert totals.fetched + 30 <= further.fetched < 200
+
+
 def test_crawl_without_new_relevant_pages_stops_early(tmp_path: Path) -> None:
     """A breadth-first crawl finds the items first and then only pages without data."""
     web = small_web(tmp_path / "web.warc.gz", items=10, plain=200)

@@ -11,7 +11,7 @@ import pytest
 
 from motherlode.frontier import LmdbStorage
 from motherlode.frontier.storage import tables as mapped_module
-from motherlode.frontier.storage.tables import FileMapping, resident_bytes
+from motherlode.frontier.storage.tables import FileMapping, resident_bytes, unwrap, wrap
 
 from ..fakes import entry
 
@@ -79,3 +79,7 @@ def test_storage_releases_memory_on_lookups_and_commits(tmp_path: Path) -> None:
     storage.commit()
     assert resident_bytes() - after_commit < 4 << 20, "so does a commit"
     storage.close()
+
+
+def test_wrap_on_examples_gives_expected_values() -> None:
+    assert (unwrap("totals", wrap("totals", b"content")), unwrap("totals", b"content")) == (b"content", b"content")

@@ -19,6 +19,7 @@ from motherlode.index.fulltext.analysis import (
     language_prefixes,
     normalize_text,
     open_index,
+    remove_accents,
     schema,
     to_tantivy,
     tokenize,
@@ -180,3 +181,24 @@ def test_language_prefixes_are_tags_and_end_with_whole_tag(parts: list[str]) -> 
     assert found[-1] == tag
     assert len(found) == len(parts)
     assert all(f"{longer}-".startswith(f"{shorter}-") for shorter, longer in pairwise(found))
+
+
+def test_remove_accents_on_examples_gives_expected_values() -> None:
+    assert [remove_accents(word) for word in ("Αθήνα", "чёрный чай", "שָׁלוֹם", "한국어 ガラス ｶﾞﾗｽ")] == [
+        "Αθηνα",
+        "черныи чаи",
+        "שלום",
+        "한국어 ガラス ガラス",
+    ]
+
+
+def test_normalize_text_on_examples_gives_expected_values() -> None:
+    assert (normalize_text("rice 米飯"), normalize_text("cafe\u0301")) == ("rice  米  飯 ", "cafe")
+
+
+def test_domain_suffixes_on_examples_gives_expected_values() -> None:
+    assert domain_suffixes("shop.example.org") == ["shop.example.org", "example.org"]
+
+
+def test_language_prefixes_on_examples_gives_expected_values() -> None:
+    assert (language_prefixes("de-ch"), language_prefixes("")) == (["de", "de-ch"], [])

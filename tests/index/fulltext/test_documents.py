@@ -5,7 +5,16 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index.fulltext.documents import MAX_LITERALS_PER_SUBJECT, MAX_TEXT_CHARACTERS, make_documents
+from motherlode.index.fulltext.documents import (
+    MAX_LITERALS_PER_SUBJECT,
+    MAX_TEXT_CHARACTERS,
+    SubjectDocument,
+    Text,
+    _parse_tail,
+    local_name,
+    make_documents,
+    unescape,
+)
 from motherlode.index.page_record import PageRecord
 from motherlode.model.terms import literal
 from tests.index.fakes import record, says
@@ -106,3 +115,27 @@ def test_make_documents_skips_broken_lines() -> None:
     lines = b'rubbish\n<u:s> <u:p> "open\n<u:s> <u:p> "good" .\n\xff\xfe <u:p> "x" .\n'
     made = make_documents(PageRecord(url="http://a/", fetched_at=0, status=200, graph_quads=lines))
     assert "good" in {text.value for document in made for text in document.texts}
+
+
+def test_local_name_on_examples_gives_expected_values() -> None:
+    assert (local_name("http://schema.org/name"), local_name("http://www.w3.org/2000/01/rdf-schema#label")) == (
+        "name",
+        "label",
+    )
+
+
+def test_parse_tail_on_examples_gives_expected_values() -> None:
+    assert (_parse_tail("@de-CH <http://a.example/> ."), _parse_tail(" .")) == (
+        ("de-ch", "<http://a.example/>"),
+        ("", ""),
+    )
+    assert _parse_tail("^^<http://www.w3.org/2001/XMLSchema#date> .") is None
+
+
+def test_unescape_on_examples_gives_expected_values() -> None:
+    assert unescape(r"caf\u00E9 \"x\"\n") == 'café "x"\n'
+
+
+def test_name_on_examples_gives_expected_values() -> None:
+    texts = [Text("http://schema.org/about", "Naples"), Text("http://schema.org/name", "Pizza")]
+    assert SubjectDocument("_:b", "g", "p", texts=texts).name == "Pizza"

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index.fulltext.query_parser import QueryPart, Search, build_queries, iri_variants, parse_words
+from motherlode.index.fulltext.query_parser import (
+    QueryPart,
+    Search,
+    _iri_problem,
+    build_queries,
+    iri_variants,
+    parse_words,
+)
 from motherlode.model.terms import PREFIXES
 
 
@@ -98,3 +105,27 @@ def test_iri_variants_expand_prefix_and_include_http_and_https(name: str, found:
 @given(st.sampled_from(sorted(PREFIXES)), st.from_regex(r"[A-Za-z0-9_]{1,12}", fullmatch=True))
 def test_iri_variants_of_prefixed_name_and_iri_are_equal(prefix: str, local: str) -> None:
     assert set(iri_variants(f"{prefix}:{local}")) == set(iri_variants(f"<{PREFIXES[prefix]}{local}>"))
+
+
+def test_parse_words_on_examples_gives_expected_values() -> None:
+    assert [part.tokens for part in parse_words('Crème "San Marzano" -basil')] == [
+        ("creme",),
+        ("san", "marzano"),
+        ("basil",),
+    ]
+    assert [part.tokens for part in parse_words('AND ( [* TO "x')] == [("and",), ("to",), ("x",)]
+
+
+def test_iri_problem_on_examples_gives_expected_values() -> None:
+    assert [
+        _iri_problem("type", name) for name in ("schema:Recipe", "http://schema.org/Recipe", "urn:a", "<x:y>", "")
+    ] == ["", "", "", "", ""]
+    assert (
+        _iri_problem("type", "Recipe")
+        == "type: 'Recipe' is not an IRI; write for example schema:Recipe or http://schema.org/Recipe"
+    )
+
+
+def test_iri_variants_on_examples_gives_expected_values() -> None:
+    assert iri_variants("schema:Recipe") == ["http://schema.org/Recipe", "https://schema.org/Recipe"]
+    assert (iri_variants("<urn:a>"), iri_variants("")) == (["urn:a"], [])

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from motherlode.index.fulltext import Search, WordIndex, WordSearcher
 from motherlode.index.fulltext import searcher as searching
 from motherlode.index.fulltext.documents import Text
-from motherlode.index.fulltext.searcher import LinkedFolder, best_text, is_writable, make_snippet
+from motherlode.index.fulltext.searcher import (
+    LinkedFolder,
+    Snippet,
+    best_text,
+    fold,
+    is_writable,
+    make_snippet,
+    similar_words,
+)
 from tests.index.fakes import record, says
 
 
@@ -268,3 +276,15 @@ def test_best_text_has_most_words() -> None:
 def test_make_snippet_marks_are_inside_text(text: str, wanted: list[str]) -> None:
     piece = make_snippet(text, wanted)
     assert all(0 <= start < end <= len(piece.text) for start, end in piece.marks)
+
+
+def test_fold_on_examples_gives_expected_values() -> None:
+    assert (fold("Crème"), fold("ÅNGSTRÖM"), fold("Straße")) == ("creme", "angstrom", "strasse")
+
+
+def test_similar_words_on_examples_gives_expected_values() -> None:
+    assert similar_words([Text("p", "Tomato soup, Tomaten")], ["tomatoe", "suop"]) == ["tomato", "soup"]
+
+
+def test_make_snippet_on_examples_gives_expected_values() -> None:
+    assert make_snippet("The tomato is red", ["tomato"]) == Snippet(text="The tomato is red", marks=((4, 10),))

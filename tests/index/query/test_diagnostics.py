@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index.query.diagnostics import QueryProblem, diagnose
+from motherlode.index.query.diagnostics import QueryProblem, _parse_expected, diagnose, query_form
 from motherlode.model.terms import PREFIXES
 
 
@@ -74,3 +74,14 @@ def test_diagnose_any_invalid_query_is_explained(parts: list[str]) -> None:
         found = diagnose(sparql, error.msg or "")
         assert found.message
         assert found.line <= sparql.count("\n") + 1
+
+
+def test_query_form_on_examples_gives_expected_values() -> None:
+    assert (query_form("PREFIX a: <http://a/> construct where { ?s a:b ?o }"), query_form("# nothing")) == (
+        "CONSTRUCT",
+        "",
+    )
+
+
+def test_parse_expected_on_examples_gives_expected_values() -> None:
+    assert _parse_expected("\",\", \".\", ABS, [_], ['0'..='9']") == [",", ".", "ABS"]

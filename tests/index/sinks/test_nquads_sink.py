@@ -177,3 +177,9 @@ def _full_after(room: int) -> Callable[[int, memoryview], int]:
         return write(file, data[: left.pop()])
 
     return limited
+
+
+def test_drop_nonstandard_on_examples_gives_expected_values() -> None:
+    page = "<http://a.example/>"
+    bad = "<http://a.example/> <http://p.example/> <http://b.example/50%> .\n"
+    assert drop_nonstandard(PageChange(page=page, graphs={page: bad}, provenance="")).graphs[page] == ""

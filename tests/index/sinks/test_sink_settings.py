@@ -42,3 +42,7 @@ def test_job_names_invalid_sink_table_and_parses_sizes() -> None:
     with pytest.raises(JobError, match="number 2"):
         job.sink_settings()
     assert Job(sinks=({"kind": "nquads", "size": "2MB"},)).sink_settings()[0].size == 2_000_000
+
+
+def test_sink_settings_on_examples_gives_expected_values() -> None:
+    assert not sink_settings({"kind": "graphstore", "url": "http://127.0.0.1:7878/store"}).provenance

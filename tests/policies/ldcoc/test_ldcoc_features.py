@@ -12,9 +12,10 @@ import pytest
 from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.ftrl import Ftrl, Hasher
 from motherlode.policies.ldcoc.ldcoc_features import (
-    MAX_SIBLINGS,
+    CROSSES,
     SETS,
     Hardness,
+    Known,
     cross_features,
     features,
     hardness,
@@ -106,17 +107,19 @@ def test_similarity_is_levenshtein_ratio() -> None:
 def test_cross_features_contain_similarity_relevance_and_type_of_siblings() -> None:
     like = Link(url="http://t.example/obj/13", source=LinkSource.TRIPLE, type="text/html")
     unlike = Link(url="http://elsewhere.example/about/us", source=LinkSource.TRIPLE)
-    names = cross_features(LINK, [like, unlike], {like.url: True})
+    names = cross_features(LINK, [like, unlike], Known(relevances={like.url: True}))
     assert "x:authority=t.example&contentType=text/html&sim=high&rel=True" in names
     assert "x:authority=elsewhere.example&contentType=&sim=low&rel=unknown" in names
     assert "x:authority=t.example&contentType=text/html&sim=low&rel=True" in cross_features(
-        LINK, [like], {like.url: True}, threshold=0.99
+        LINK, [like], Known(relevances={like.url: True}), threshold=0.99
     )
 
 
 def test_number_of_cross_features_is_bounded() -> None:
     links = [Link(url=f"http://h{n}.example/a/b/c/{n}", source=LinkSource.ANCHOR, tag_path="a") for n in range(1000)]
-    assert max(map(len, page_features(links, PARENT, "x"))) <= 10 * MAX_SIBLINGS
+    assert max(map(len, page_features(links, PARENT, "x"))) <= 20 * CROSSES["all"].siblings
+    limited = page_features(links, PARENT, "x", crosses=CROSSES["limited"])
+    assert max(map(len, limited)) <= 10 * CROSSES["limited"].siblings
 
 
 def pages(web: TraceWeb) -> Iterator[tuple[list[Link], Outcome]]:
@@ -133,7 +136,7 @@ def test_every_kind_of_feature_occurs_on_real_pages(web: TraceWeb) -> None:
     known = {page.url: page.relevant for page in web.everything()}
     fired: Counter[str] = Counter()
     for links, parent in pages(web):
-        for names in page_features(links, parent, SETS, relevances=known):
+        for names in page_features(links, parent, SETS, known=Known(relevances=known)):
             fired.update({name.partition("=")[0] for name in names})
             fired.update(name.rpartition("&")[2] for name in names if name.startswith("x:"))
     for letter in "trp":
@@ -156,7 +159,7 @@ def test_each_feature_set_predicts_better_than_the_mean(web: TraceWeb, sets: str
     loss, plain, blank, learner = 0.0, 0.0, Ftrl(4, alpha=0.5, l1=0.1), Ftrl(1 << 18, alpha=0.5, l1=0.1)
     for links, parent in pages(web):
         relevances = {url: known[url] for url in seen}
-        rows = page_features(links, parent, sets, relevances=relevances)
+        rows = page_features(links, parent, sets, known=Known(relevances=relevances))
         for link, names in zip(links, rows, strict=True):
             if link.url in known and link.url not in seen:
                 seen.add(link.url)

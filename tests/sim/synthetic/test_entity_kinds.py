@@ -11,6 +11,7 @@ from motherlode.sim.synthetic.entity_kinds import (
     EntityField,
     EntityKind,
     EntityKindFacts,
+    Titles,
     date,
 )
 from motherlode.sim.synthetic.random_draws import mix
@@ -59,3 +60,12 @@ def test_dates_are_valid() -> None:
     for number in range(200):
         year, month, day = map(int, date(mix(2, number)).split("-"))
         assert 2015 <= year <= 2026 and 1 <= month <= 12 and 1 <= day <= 28
+
+
+def test_titles_on_examples_gives_expected_values() -> None:
+    titles = Titles(first=["Red"], second=["Hat"], third=["for Men"])
+    assert (titles.title(7), titles.slug(7)) == ("Red Hat for Men", "red-hat-for-men")
+
+
+def test_date_on_examples_gives_expected_values() -> None:
+    assert date(0) == "2015-01-01"

@@ -111,7 +111,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def test_trace_keeps_pages_links_and_labels(tmp_path: Path) -> None:
-    body = f'<title>t</title><nav class=top><a href="/b" rel="next" title="T">onward</a></nav>{FIND}'
+    body = f'<title>t</title><nav class=top id=menu><a href="/b" rel="next" title="T">onward</a></nav>{FIND}'
     responses = [
         ("https://a.example/", 200, HTML, body.encode()),
         ("https://a.example/b", 301, {"Location": "/c"}, b""),
@@ -125,7 +125,7 @@ def test_trace_keeps_pages_links_and_labels(tmp_path: Path) -> None:
     assert home.relevant
     (link,) = home.links
     assert (link.url, link.anchor, link.rel, link.title) == ("https://a.example/b", "onward", "next", "T")
-    assert "nav.top" in link.tag_path
+    assert (link.tag_path, link.element_ids) == ("html body nav.top a", "2#menu")
     assert web.page("https://a.example/b").location == "https://a.example/c"
     assert web.page("https://a.example/c").failure is not None
     assert TraceWeb(tmp_path / "trace", target_from("type:schema:Thing")).page("https://a.example/d").relevant

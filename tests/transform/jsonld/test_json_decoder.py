@@ -154,3 +154,7 @@ def test_decode_length_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert decode("[1,2,3,4,5]").failure is not None
     assert decode("[1,2,3,]").failure is not None
     assert decode("[1,]").values == [[1]]
+
+
+def test_decode_on_examples_gives_expected_values() -> None:
+    assert (decode('{"a": 1}').values, decode("{&quot;a&quot;: 1}").values) == ([{"a": 1}], [{"a": 1}])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.transform.jsonld import processor_options
-from motherlode.transform.jsonld.processor_options import is_well_formed, parse_iri
+from motherlode.transform.jsonld.processor_options import has_keyword_form, is_well_formed, parse_iri
 
 
 def test_entry_sets_contain_only_keywords() -> None:
@@ -31,3 +31,7 @@ def test_iri_with_invalid_characters_is_repaired_but_not_well_formed(text: str) 
 def test_parse_iri_unrepairable_text_returns_none(text: str) -> None:
     assert parse_iri(text) is None
     assert not is_well_formed(text)
+
+
+def test_has_keyword_form_on_examples_gives_expected_values() -> None:
+    assert (has_keyword_form("@later"), has_keyword_form("@"), has_keyword_form("@foo.bar")) == (True, False, False)

@@ -236,3 +236,7 @@ def test_property_of_the_registry_adds_implied_predicates() -> None:
     )
     (_, implied) = predicates("https://schema.org/", "additionalType")
     assert implied.endswith("#type>")
+
+
+def test_add_scheme_on_examples_gives_expected_values() -> None:
+    assert Vocabularies(DEFAULT_REGISTRY).add_scheme("//Schema.org/Product") == "http://schema.org/Product"

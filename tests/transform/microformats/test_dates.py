@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model.terms import XSD
-from motherlode.transform.microformats.dates import join_date_parts, to_typed_value
+from motherlode.transform.microformats.dates import find_date, join_date_parts, read_time, to_typed_value
 
 from .pages import properties
 
@@ -84,3 +84,20 @@ def test_time_gets_the_date_before_it_otherwise_the_next() -> None:
 def test_time_does_not_get_the_date_of_another_item() -> None:
     html = '<p class="h-event"><i class="p-x h-event"><b class="dt-a">2020-01-01</b></i><i class="dt-c">22:00</i></p>'
     assert properties(html)["c"] == ["22:00"]
+
+
+def test_find_date_on_examples_gives_expected_values() -> None:
+    assert (find_date("2012-10-30T11:45:00-08:00"), find_date("2013-034"), find_date("tomorrow")) == (
+        "2012-10-30",
+        "2013-034",
+        "",
+    )
+
+
+def test_read_time_on_examples_gives_expected_values() -> None:
+    assert (read_time("7:30pm"), read_time("22:00-06:00"), read_time("2012"), read_time("2012-10-30")) == (
+        "19:30",
+        "22:00-0600",
+        "",
+        "",
+    )

@@ -6,7 +6,7 @@ import io
 
 from motherlode.model import Problem, Syntax
 from motherlode.transform.rdf_documents.rdfxml_input import UNDECLARED_ENTITY, restore_statement
-from motherlode.transform.rdf_documents.rdfxml_repair import RepairingFeed
+from motherlode.transform.rdf_documents.rdfxml_repair import RepairingFeed, _is_predefined
 from motherlode.transform.rdf_documents.source import Source
 from motherlode.www.media_types import RDF_NAMESPACE
 from motherlode.www.xml import read_head
@@ -63,3 +63,15 @@ def test_repairing_feed_pauses_between_nodes() -> None:
     assert feed.is_paused
     feed.start_plain()
     assert feed.read(1000) + feed.read(1000) == START + b"<r:Description/></r:RDF>"
+
+
+def test_is_predefined_on_examples_gives_expected_values() -> None:
+    assert [_is_predefined(name) for name in (b"amp", b"#233", b"#xE9", b"#xD800", b"#0", b"#x110000", b"eacute")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]

@@ -6,7 +6,7 @@ import pytest
 
 from motherlode.model import ContentKind, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.curies import CurieResolver, ProcessorGraph, ProcessorMessage
+from motherlode.transform.rdfa.curies import CurieResolver, ProcessorGraph, ProcessorMessage, _add_slash, _iter_mappings
 from motherlode.transform.rdfa.evaluation_context import PREFIXES, TERMS, EvaluationContext, ListMapping
 from tests.transform.rdfa.pages import rdfa, triples
 
@@ -176,3 +176,17 @@ def test_invalid_iri_removes_only_its_statements_and_is_reported_on_every_page()
             *("not a valid IRI: <http://[bad>", "not a valid IRI: <http://[p>"),
             *("not a valid IRI: <http://e.org:port/>", "not a valid IRI: <http://[s>"),
         ]
+
+
+def test_add_slash_on_examples_gives_expected_values() -> None:
+    assert (
+        _add_slash("https://schema.org", ProcessorGraph()),
+        _add_slash("http://example.org/x", ProcessorGraph()),
+    ) == ("https://schema.org/", "http://example.org/x")
+
+
+def test_iter_mappings_on_examples_gives_expected_values() -> None:
+    assert list(_iter_mappings({"prefix": "a: http://a/ nonsense _: http://b/ 1: http://1/ C: http://c/"})) == [
+        ("a", "http://a/"),
+        ("c", "http://c/"),
+    ]

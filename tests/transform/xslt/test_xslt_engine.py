@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.transform.xslt import xslt_engine as engine
+from motherlode.transform.xslt.xslt_engine import _to_schema_date
 
 from .pages import sheet
 
@@ -117,3 +118,15 @@ def test_endless_recursion_raises_an_error() -> None:
     )
     with pytest.raises(ValueError, match="recursion"):
         engine.apply_sheet(transform, root, "http://e.org/")
+
+
+def test_to_schema_date_on_examples_gives_expected_values() -> None:
+    assert (
+        _to_schema_date(None, "Tue, 10 Jun 2003 04:00:00 GMT"),
+        _to_schema_date(None, "2003-06-10T04:00+02:00"),
+    ) == ("2003-06-10T04:00:00Z", "2003-06-10T04:00:00+02:00")
+    assert (
+        _to_schema_date(None, "2003-06-10"),
+        _to_schema_date(None, "2003-06-31"),
+        _to_schema_date(None, "soon"),
+    ) == ("2003-06-10", "", "")

@@ -19,11 +19,6 @@ def normalize_host(text: str) -> str | None:
     """Return the host name in the spelling of URLs, or None if the text is not a host name.
 
     International names become Punycode. A port or a path is not allowed.
-
-    >>> normalize_host("Bücher.Example"), normalize_host("[::1]")
-    ('xn--bcher-kva.example', '[::1]')
-    >>> normalize_host("a.example:80"), normalize_host("a.example/b")
-    (None, None)
     """
     url = None if _NOT_PART_OF_A_HOST.search(text) else canonical(f"http://{text}/")
     name = "" if url is None else host_of(url)
@@ -31,11 +26,7 @@ def normalize_host(text: str) -> str | None:
 
 
 def parse_endpoint(text: str) -> tuple[str, int] | None:
-    """Return IP address and port, or None if the text is anything else, such as a host name with a port.
-
-    >>> parse_endpoint("127.0.0.2:8080"), parse_endpoint("[::1]:80"), parse_endpoint("localhost:80")
-    (('127.0.0.2', 8080), ('::1', 80), None)
-    """
+    """Return IP address and port, or None if the text is anything else, such as a host name with a port."""
     address, _, port = text.rpartition(":")
     address = address.removeprefix("[").removesuffix("]")
     try:
@@ -60,11 +51,7 @@ def is_name_server(text: str) -> bool:
 
 
 def complete_url(text: str) -> str | None:
-    """Return the canonical URL that a user typed, with https if the scheme is missing, or None if it is no URL.
-
-    >>> complete_url("a.example/x"), complete_url("HTTP://A.example"), complete_url("mailto:ann@a.example")
-    ('https://a.example/x', 'http://a.example/', None)
-    """
+    """Return the canonical URL that a user typed, with https if the scheme is missing, or None if it is no URL."""
     is_mail_address = "://" not in text and "@" in text.partition("/")[0]
     return None if is_mail_address else canonical(text if "://" in text else f"https://{text}")
 
@@ -85,12 +72,7 @@ def compile_own_hosts(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def compile_untrusted_hosts(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Compile the patterns of hosts whose certificates are not verified. The pattern * matches all hosts.
-
-    >>> is_untrusted = compile_untrusted_hosts(["*.lab.example"])
-    >>> is_untrusted("a.lab.example:8443"), is_untrusted("lab.example"), compile_untrusted_hosts(["*"])("lab.example")
-    (True, False, True)
-    """
+    """Compile the patterns of hosts whose certificates are not verified. The pattern * matches all hosts."""
     if "*" in patterns:
         return lambda host: True
     return _compile(patterns, key="any_certificate", allow_public_suffix=True)

@@ -138,8 +138,10 @@ class Job:
 
     shards: int = 1
     """Number of crawls that share the hosts. More than one run on Ray: see docs/cluster.md."""
+    ray_parsers: int = 0
+    """Number of parsers on Ray, for each shard, instead of parser processes beside the crawl: see docs/cluster.md."""
     ray: str = ""
-    """Address of a running Ray cluster. Without it, several shards start Ray on this machine."""
+    """Address of a running Ray cluster. Without it, shards and remote parsers start Ray on this machine."""
     state: str = ""
     """Where shards keep checkpoints, as an fsspec URL (s3://bucket/path). Without it they are only in their folders."""
     checkpoint: float = 30.0
@@ -194,6 +196,10 @@ class Job:
             raise JobError("own_hosts needs contact: a crawler that does not apply robots.txt must name its owner")
         if self.stop_after is not None and self.shards > 1:
             raise JobError("stop_after works only without shards, because a shard sees only its own requests")
+        if self.links.get("index_query") and self.index == "later":
+            raise JobError('[links] index_query needs the index while the crawl runs, and index = "later" has none')
+        if self.links.get("index_query") and self.shards > 1:
+            raise JobError("[links] index_query works only without shards, because each shard has an index of its own")
         if self.index == "later" and self.shards > 1:
             raise JobError('index = "later" works only without shards, because the stores of shards are merged')
 
@@ -265,7 +271,7 @@ _CHOICES = {
     "contexts": ("bundled", "fetch"),
     "log_level": LOG_LEVELS,
 }
-_NOT_NEGATIVE = ("delay", "retry_wait", "address_delay", "delay_factor")
+_NOT_NEGATIVE = ("ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
 
 
 def _check_proxy(url: str, name: str) -> None:

@@ -1,7 +1,4 @@
-"""Files that users write for a crawl: job files with the keys of a `Job`, and files of seed URLs.
-
-A relative path in a job file is relative to the file. A written job file has absolute paths only.
-"""
+"""Job files with the keys of a `Job`, and files of seed URLs. A relative path is relative to its job file."""
 
 from __future__ import annotations
 
@@ -68,10 +65,7 @@ _UNIT_PARSERS: dict[str, Callable[[str], float]] = {
 
 
 def read_job_file(path: Path, *, accept_renamed_keys: bool = False) -> dict[str, Any]:
-    """Read a TOML job file and return its keys with checked values in the types of `Job`.
-
-    With `accept_renamed_keys`, keys of earlier versions get their names of today. Otherwise they are errors.
-    """
+    """Read a TOML job file and return its keys in the types of `Job`. Renamed keys are errors unless accepted."""
     try:
         with path.open("rb") as file:
             values = tomllib.load(file)
@@ -114,11 +108,7 @@ def _describe_unknown_key(name: str) -> str:
 
 
 def _outer_type(declared: str) -> str:
-    """Return a declared type without type arguments and without alternatives.
-
-    >>> _outer_type("tuple[str, ...]"), _outer_type("int | None")
-    ('tuple', 'int')
-    """
+    """Return a declared type without type arguments and without alternatives."""
     return re.split(r"[\[ ]", declared)[0]
 
 
@@ -155,10 +145,7 @@ def _make_stylesheets_absolute(table: Mapping[str, Any], folder: Path) -> dict[s
 
 
 def job_to_toml(job: Job, *, only: Collection[str] | None = None, without: Collection[str] = ()) -> str:
-    """Serialize a job, or some of its keys, as a job file that can be read from any folder.
-
-    Passwords in seeds are left out, because no request uses them.
-    """
+    """Serialize a job, or some of its keys, as a job file for any folder. Passwords in seeds are left out."""
     lines = []
     for one in dataclasses.fields(job):
         value = make_paths_absolute(one.name, getattr(job, one.name), Path.cwd())

@@ -18,11 +18,7 @@ class JobError(ValueError):
 
 
 def format_size(count: float) -> str:
-    """Return a number of bytes with a decimal unit.
-
-    >>> format_size(0), format_size(1_500_000), format_size(999_999), format_size(10**21)
-    ('0 B', '1.5 MB', '1.0 MB', '1,000.0 EB')
-    """
+    """Return a number of bytes with a decimal unit."""
     if count < 1000:
         return f"{count:.0f} B"
     for unit in ("kB", "MB", "GB", "TB", "PB"):
@@ -33,11 +29,7 @@ def format_size(count: float) -> str:
 
 
 def parse_time(text: str) -> float:
-    """Return the seconds of a time such as 90s, 30m, 2h or 1d.
-
-    >>> parse_time("30m"), parse_time("90")
-    (1800.0, 90.0)
-    """
+    """Return the seconds of a time such as 90s, 30m, 2h or 1d."""
     match = _TIME.fullmatch(text.strip())
     if match is None:
         raise JobError(f"time {text!r} should look like 90s, 30m, 2h or 1d")
@@ -45,11 +37,7 @@ def parse_time(text: str) -> float:
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of a size such as 500MB or 1GB. Units are decimal.
-
-    >>> parse_size("1GB"), parse_size("512k")
-    (1000000000, 512000)
-    """
+    """Return the bytes of a size such as 500MB or 1GB. Units are decimal."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise JobError(f"size {text!r} should look like 500MB or 1GB")
@@ -57,11 +45,7 @@ def parse_size(text: str) -> int:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a time in its two largest units.
-
-    >>> format_duration(0.25), format_duration(59.96), format_duration(3725), format_duration(200_000)
-    ('0.2 s', '1 min 0 s', '1 h 2 min', '2 d 7 h')
-    """
+    """Return a time in its two largest units."""
     if seconds < 59.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -72,38 +56,22 @@ def format_duration(seconds: float) -> str:
 
 
 def format_moment(seconds: float) -> str:
-    """Return seconds since the epoch as a date and time.
-
-    >>> format_moment(0.0)
-    '1970-01-01 00:00:00 UTC'
-    """
+    """Return seconds since the epoch as a date and time."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def format_count(count: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural.
-
-    >>> format_count(1, "page"), format_count(2_000, "page")
-    ('1 page', '2,000 pages')
-    """
+    """Return a number with its noun in singular or plural."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def has_password(text: str) -> bool:
-    """Return whether the text has a URL with a password.
-
-    >>> has_password('proxy = "http://ann:s=cret@127.0.0.1:3128"'), has_password("http://a.example:80/@b")
-    (True, False)
-    """
+    """Return whether the text has a URL with a password."""
     return _USER_AND_PASSWORD.search(text) is not None
 
 
 def remove_password(url: str) -> str:
-    """Return the URL without user name and password if it has a password.
-
-    >>> remove_password("http://ann:s=cret@a.example/"), remove_password("http://a.example/")
-    ('http://a.example/', 'http://a.example/')
-    """
+    """Return the URL without user name and password if it has a password."""
     return _USER_AND_PASSWORD.sub("://", url)
 
 

@@ -9,13 +9,13 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve
-from motherlode.crawler.parsing.parser_pool import ParserLanes
+from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, WarcArchive
@@ -24,6 +24,9 @@ from motherlode.index.crawl_store import BatchWriter
 from motherlode.index.sinks.sink_store import SinkStore
 from motherlode.model import Fetcher, Link, Outcome, Policy
 from motherlode.policies import Reward
+
+if TYPE_CHECKING:
+    from motherlode.crawler.engine.index_query import IndexQuery
 
 SaveEntry = Callable[[str, bytes], None]
 """Called with key and content of something that the next commit is to hold."""
@@ -87,7 +90,7 @@ class Components:
     frontier: Frontier
     policy: Policy
     fetcher: Fetcher
-    readers: ParserLanes
+    readers: Parsers
     subrequests: Subrequests
     writer: BatchWriter
     traps: TrapWatch
@@ -98,6 +101,7 @@ class Components:
     participants: tuple[CommitParticipant, ...]
     """Journal, files of quads, and other shards, as far as there are any."""
     prober: Prober | NoProber
+    index_query: IndexQuery | NoIndexQuery
     revisits: Revisits
     stop_conditions: tuple[Callable[[], bool], ...]
     """Rules of optional parts: the crawl stops if one of them returns True."""
@@ -150,6 +154,7 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
 
     The order is a guarantee: quads are stored before the frontier is committed.
     """
+    await parts.index_query.close()
     await parts.outage_monitor.close()
     await parts.subrequests.close()
     await parts.readers.close()

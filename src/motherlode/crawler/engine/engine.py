@@ -51,7 +51,8 @@ class Engine:
         )
         for trouble in parts.troubles:
             self.totals.note_problem(trouble)
-        self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below)
+        stopping = parts.policy if parts.ends_when_idle else None  # a shard sees only its own requests
+        self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below, policy=stopping)
         self._checkpointer = Checkpointer(parts, self.totals, estimator, self._early_stop)
         self._slots = Slots(concurrency, on_free=self.wake_up)
         self._limits = Limits(
@@ -81,6 +82,7 @@ class Engine:
     def stop(self) -> None:
         """Begin nothing new; `visits` ends when the leases in flight have ended."""
         self._limits.is_stopping = True
+        self._parts.index_query.stop()
         self.wake_up()
 
     def wake_up(self) -> None:
@@ -125,13 +127,31 @@ class Engine:
                     await self._abandon_requests()
                 self._start_requests()
                 self._look_up_ahead()
-                if self._finished():
+                if self._finished() and not await self._query_index_again():
                     break
                 result = await self._next_result()
                 if result is not None and (visit := await self._settle(result)) is not None:
+                    self._parts.index_query.note_change()
                     yield visit
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
                     await self._checkpointer.save_if_due()
+                    self._add_query_results()
+
+    def _add_query_results(self) -> int:
+        """Add the URLs that the query over the index has given since the last call. Return how many were new."""
+        urls, problems = self._parts.index_query.take()
+        for problem in problems:
+            self.totals.note_problem(problem)
+        return self._scheduler.add_query_results(urls) if urls else 0
+
+    async def _query_index_again(self) -> bool:
+        """Run the query over the index before the crawl ends. Return whether there is a new URL to fetch."""
+        index_query = self._parts.index_query
+        if not index_query.is_pending or self._limits.is_stopping or self._limits.is_late_by(0.0):
+            return False
+        await self._parts.writer.flush()
+        await index_query.run_now(seconds=self._limits.seconds_left())
+        return self._add_query_results() > 0 and not self._limits.is_over()
 
     def _start_requests(self) -> None:
         """Lease URLs while there are slots, and start a task for each."""

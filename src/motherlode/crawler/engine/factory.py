@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
@@ -21,14 +21,14 @@ from motherlode.crawler.engine.components import CommitParticipant, Components, 
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
 from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
 from motherlode.crawler.parsing.messages import ParseOptions
-from motherlode.crawler.parsing.parser_pool import ParserLanes
+from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
@@ -58,6 +58,8 @@ from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
+    reads_context_graph,
+    reads_element_ids,
     reads_known_links,
     reward_from,
     set_wait_threshold,
@@ -68,6 +70,9 @@ from motherlode.runtime import Clock
 from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 
+if TYPE_CHECKING:
+    from motherlode.crawler.engine.index_query import IndexQuery
+
 _SECONDS_A_PAGE = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 """Begins what names a file. A browser would take `/data` after `https://` for a host of that name."""
@@ -76,6 +81,8 @@ _MAX_READY_AT_ONCE = 2000
 
 
 BeginRefresh = Callable[[Revisits, Frontier], None]
+MakeParsers = Callable[[ParseOptions, float], Parsers]
+"""Starts the parsers of a crawl. Its arguments are their options and the timeout of a page in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +139,17 @@ def check(job: Job) -> None:
 
 
 def assemble(
-    job: Job, folder: CrawlFolder, *, join: Join | None = None, refresh: BeginRefresh | None = None
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    join: Join | None = None,
+    refresh: BeginRefresh | None = None,
+    make_parsers: MakeParsers | None = None,
 ) -> Assembled:
     """Make a crawl from a job, in a folder that is locked. Call it inside a running event loop.
 
     `join` makes the crawl a shard with peers; `refresh` lets known pages wait again.
+    `make_parsers` starts parsers elsewhere instead of parser processes on this machine.
     """
     check(job)
     seeds = canonical_seeds(job.seeds)
@@ -168,10 +181,11 @@ def assemble(
         **_web_parts(job, folder, web, frontier, clock),
         participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
         troubles=(*_troubles(lost, web), *([clock_warning] if clock_warning else [])),
-        readers=_readers(job, scope),
+        readers=_readers(job, scope, make_parsers),
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
+        index_query=_index_query(job, folder),
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
         writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
@@ -207,6 +221,7 @@ def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, stora
         return _Web(recorded, recorded, detector, recorded)
     raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     http = HttpFetcher(_http_options(job))
+    http.load_authorities()  # later it would delay the requests of all hosts
     journal = ResponseJournal(folder.journal, state=storage.note("journal"))
     monitored = MonitoredFetcher(http, detector, clock=clock)
     return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
@@ -283,8 +298,10 @@ def _participants(
     return tuple(found)
 
 
-def _readers(job: Job, scope: ScopeRule) -> ParserLanes:
+def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Parsers:
     """Start the parser processes: by default one fewer than there are cores, and two on two cores."""
+    if make_parsers is not None:
+        return make_parsers(_instructions(job, scope), _SECONDS_A_PAGE)
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
     return ParserLanes(_instructions(job, scope), workers=workers, seconds=_SECONDS_A_PAGE)
@@ -308,6 +325,16 @@ def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArc
         robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
         about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
     return WarcArchive(folder.warc, about=about, serialize=None if http is None else http.serialize)
+
+
+def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
+    query = job.link_rules().index_query
+    if not query:
+        return NoIndexQuery()
+    from motherlode.crawler.engine.index_query import IndexQuery  # only if it is needed
+    from motherlode.index.query.query_pool import QueryPool
+
+    return IndexQuery(query, QueryPool(folder.store, folder.words, workers=1, refresh_seconds=0.0))
 
 
 def _learner(job: Job, storage: LmdbStorage) -> Policy:
@@ -370,6 +397,8 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         following=job.link_rules(),
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,
+        element_ids=reads_element_ids(job.policy),
+        context_graph=reads_context_graph(job.policy),
         scope=scope if is_scoped else ScopeRule(),
     )
 
@@ -392,6 +421,7 @@ def _http_options(job: Job) -> HttpOptions:
         hosts=job.host_endpoints(),
         name_servers=job.name_servers,
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
+        keep_wire=job.warc,
         proxy=job.proxy_url(os.environ),
     )
 

@@ -205,7 +205,10 @@ class Limits:
         """Return whether nothing may begin now."""
         return self.is_spent() or self.is_ending()
 
+    def seconds_left(self) -> float:
+        """Return the seconds until the time limit; infinite if there is none."""
+        return inf if self.budget.seconds is None else self.budget.seconds - self._seconds()
+
     def is_late_by(self, seconds: float) -> bool:
         """Return whether the time limit was reached that many seconds ago."""
-        limit = self.budget.seconds
-        return limit is not None and self._seconds() >= limit + seconds
+        return self.seconds_left() <= -seconds

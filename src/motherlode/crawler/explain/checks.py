@@ -46,10 +46,7 @@ def run_checks(
     is_seed: bool = False,
     reason: str = "",
 ) -> list[Check]:
-    """Run all checks of a canonical URL in the order of a crawl. Seeds are exempt from the checks of links.
-
-    `reason` is the recorded reason why the URL was refused, or "".
-    """
+    """Run all checks of a URL in the order of a crawl. `reason` is why it was refused. Seeds skip checks of links."""
     found = [] if is_seed else [*_check_link(url, job, folder, storage), _check_domain(url, job, storage)]
     found += _check_host(url, job, storage, reason)
     return found + ([] if policy is None or is_seed else [_check_policy(url, policy)])

@@ -1,10 +1,7 @@
 """Explanation of one URL: its state and records in the crawl folder, and its present rating by the policy.
 
-Reading takes no lock, so the crawl may be running; the explanation is then about its last commit. In a crawl with
-shards the shards are searched one after the other, because each has its own frontier and policy.
-
-The rank of an arm is found with a copy of the policy: all arms with waiting URLs are marked ready, and the policy picks
-arms until it picks the wanted one. So the rank is right for every policy. Snoozed hosts count as ready.
+Reading takes no lock, so the explanation of a running crawl is about its last commit. The rank of an arm is the number
+of picks of a copy of the policy, in which all arms with waiting URLs are ready, until it picks the arm.
 """
 
 from __future__ import annotations
@@ -48,6 +45,7 @@ _MAX_COMPARED_URLS = 1000
 """Known URLs with the longest common prefix, which are compared in full."""
 _SIMILAR_URLS = 5
 _MAX_PATH_LENGTH = 30
+_LINK_FIELDS = ("anchor", "rel", "tag_path", "predicate")
 _DECODING_ERRORS = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
 
 FETCHED, FAILED, WAITS, UNDER_WAY, REFUSED, UNKNOWN = "fetched", "failed", "waits", "under way", "refused", "unknown"
@@ -87,7 +85,6 @@ class Rank(msgspec.Struct, frozen=True, kw_only=True):
     """Rank of its arm among all arms, 1 for the next pick. None if it is too low to be computed."""
     arms: int = 0
     waiting: int = 0
-    """Waiting URLs of all arms."""
 
 
 class UrlExplanation(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,13 +102,11 @@ class UrlExplanation(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None = None
     """Score inside its arm, rated when it was found."""
     value_at_pick: float | None = None
-    """Value of its arm when it was picked."""
     found: UrlRecord | None = None
     rank: Rank | None = None
     explanation: Explanation | None = None
     outcome: FetchHistory | None = None
     redirects: tuple[RedirectStep, ...] = ()
-    """The chain of redirects that includes the URL."""
     retry_at: float | None = None
     """Time of the next retry in seconds since the epoch, or None."""
     checks: tuple[Check, ...] = ()
@@ -237,30 +232,15 @@ def _find_record(storage: LmdbStorage, entry: Entry) -> UrlRecord:
         path.append(above)
         known = storage.find(above)
         above = known[0].parent_url if known is not None else ""
-    return UrlRecord(
-        source=entry.source,
-        parent=entry.parent_url,
-        anchor=entry.anchor,
-        rel=entry.rel,
-        tag_path=entry.tag_path,
-        predicate=entry.predicate,
-        depth=entry.depth,
-        order=entry.sequence,
-        path=tuple(reversed(path)),
-    )
+    copied = {name: getattr(entry, name) for name in ("source", "depth", *_LINK_FIELDS)}
+    return UrlRecord(parent=entry.parent_url, order=entry.sequence, path=tuple(reversed(path)), **copied)
 
 
 def _explain_rating(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanation | None:
     if not isinstance(policy, Explains) or entry.is_revisit:
         return None
-    link = Link(
-        url=entry.url,
-        source=LinkSource(entry.source),
-        anchor=entry.anchor,
-        rel=entry.rel,
-        tag_path=entry.tag_path,
-        predicate=entry.predicate,
-    )
+    copied = {name: getattr(entry, name) for name in _LINK_FIELDS}
+    link = Link(url=entry.url, source=LinkSource(entry.source), **copied)
     rating = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)
     return policy.explain(link, rating, _find_parent(storage, entry))
 

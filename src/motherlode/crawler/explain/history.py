@@ -13,7 +13,6 @@ from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import FailureKind, LinkSource, Visit
 
 _MAX_PROBLEMS = 5
-"""Problems of a page in its history."""
 _COPIED = (
     *("number", "at", "status", "detail", "kind", "media_type", "size", "elapsed", "relevant", "reward"),
     *("quads", "links", "new_links"),
@@ -25,7 +24,6 @@ class FetchHistory(msgspec.Struct, frozen=True, kw_only=True):
     """The last response for a URL."""
 
     number: int
-    """Number of the request in the crawl."""
     at: float
     """Time of the request in seconds since the epoch."""
     visits: int
@@ -42,7 +40,6 @@ class FetchHistory(msgspec.Struct, frozen=True, kw_only=True):
     relevant: bool = False
     reward: float = 0.0
     statements: dict[str, int] = {}
-    """Numbers of statements by syntax."""
     quads: int = 0
     links: int = 0
     new_links: int = 0
@@ -91,11 +88,7 @@ def build_history(visit: Visit, visits: Sequence[Visit], *, recorded: bool) -> F
 
 
 def describe_treatment(kind: FailureKind, *, recorded: bool = False) -> str:
-    """Return how the frontier treats a failure. In a recorded web nothing is retried.
-
-    >>> describe_treatment(FailureKind.NOT_FOUND), describe_treatment(FailureKind.TIMEOUT)
-    ('not retried', 'retried up to 2 times; the host is snoozed; counts against the host')
-    """
+    """Return how the frontier treats a failure. In a recorded web nothing is retried."""
     found = TREATMENTS[kind]
     if kind is FailureKind.REDIRECT:
         return "its target is a URL of its own"

@@ -1,8 +1,4 @@
-"""The report of a crawl: its contents, computed from the statistics, and its page.
-
-The page is one HTML file without scripts and external resources. The template escapes every value, and the
-Content-Security-Policy of the page is a second protection.
-"""
+"""The report of a crawl: its contents, computed from the statistics, and its page, one HTML file without scripts."""
 
 from __future__ import annotations
 
@@ -35,7 +31,6 @@ from motherlode.www.urls import OUT_OF_SCOPE, canonical, host_of
 MAX_HOSTS = 200
 """Rows of hosts. The other hosts are one row, so that the report of a large crawl stays small."""
 _OPEN_HOSTS = 20
-"""Rows of hosts that are visible at once."""
 MAX_COUNTS = 40
 MAX_CURVES = 24
 _MAX_TEXT_LENGTH = 240
@@ -44,14 +39,12 @@ _TEXTS: dict[str, dict[str, str]] = msgspec.json.decode(
     resources.files("motherlode.crawler.report").joinpath("names.json").read_bytes()
 )
 SYNTAX_NAMES = _TEXTS["syntaxes"]
-"""Names of the syntaxes, by their values."""
 EXPLANATIONS = _TEXTS["failures"] | {
     TOO_MANY_FAILURES: "The host did not respond, or broke the connection, many times in a row.",
     NO_RULES: "The host's robots.txt could not be fetched for hours, because the server failed or was busy.",
     TOO_MANY_HOSTS: "Thousands of hosts of the same domain are waiting, and too few of those contacted were relevant.",
     OUT_OF_SCOPE: "The link leads out of the scope of the crawl. Each such link is counted.",
 }
-"""Explanations of the kinds of failures and of the reasons of refusals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +84,6 @@ class CrawlReport:
     generated: str = ""
     """Program and time."""
     settings: tuple[tuple[str, str], ...] = ()
-    """Settings of the crawl: names and values."""
     figures: tuple[Figure, ...] = ()
     """The most important figure is the first."""
     curves: tuple[Curve, ...] = ()
@@ -125,10 +117,7 @@ def build_report(job: Job, stats: CrawlStats, *, made_at: float | None = None) -
 
 
 def build_harvest_curve(name: str, totals: Counters) -> Curve:
-    """Return the harvest curve of a crawl up to its last page. The points in the counters are thinned out.
-
-    Revisits are left out, as in the harvest rate. Relevant pages that revisits removed are missing at its end.
-    """
+    """Return the harvest curve of a crawl up to its last page, without revisits, as in the harvest rate."""
     before = tuple((fetched, relevant) for fetched, relevant in totals.curve if fetched < totals.first)
     return Curve(name=name, points=(*before, (totals.first, totals.relevant)) if totals.first else before)
 
@@ -249,10 +238,7 @@ def _template() -> Template:
 
 
 def draw_harvest(curves: Sequence[Curve], *, wide_height: int) -> list[tuple[str, Markup]]:
-    """Return a wide and a narrow chart with the names of their CSS classes, or nothing if there are no curves.
-
-    There are two charts because text in a chart shrinks with it.
-    """
+    """Return a wide and a narrow chart with their CSS classes, because text shrinks with a chart."""
     title = "Harvest: relevant pages found by pages fetched"
     sizes = (("wide", 860, wide_height), ("narrow", 350, 300 + 22 * (len(curves) // 2)))
     return [

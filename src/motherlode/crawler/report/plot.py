@@ -18,11 +18,7 @@ from motherlode.crawler.report import open_templates
 
 
 def compact(number: float) -> str:
-    """Return a number in few characters, for axes and figures.
-
-    >>> compact(9999), compact(12_000), compact(1_250_000), compact(999_960), compact(3 * 10**13)
-    ('9,999', '12k', '1.25M', '1M', '30T')
-    """
+    """Return a number in few characters, for axes and figures."""
     if number < 10_000:
         return f"{number:,.0f}"
     value = float(number)
@@ -34,11 +30,7 @@ def compact(number: float) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """Return a share in percent. It is never rounded to 0 % or 100 %.
-
-    >>> percent(1, 3), percent(1, 1), percent(1, 99999), percent(99999, 100000), percent(0, 0)
-    ('33.3 %', '100 %', '< 0.1 %', '> 99.9 %', '0 %')
-    """
+    """Return a share in percent. It is never rounded to 0 % or 100 %."""
     share = 100 * part / whole if whole else 0.0
     if 0 < share < 0.1:
         return "< 0.1 %"
@@ -48,11 +40,7 @@ def percent(part: float, whole: float) -> str:
 
 
 def ticks(most: int, count: int) -> list[int]:
-    """Return about `count` round numbers from 0 up to the first that is not less than `most`.
-
-    >>> ticks(1870, 4), ticks(3, 5), ticks(0, 5)
-    ([0, 500, 1000, 1500, 2000], [0, 1, 2, 3], [0, 1])
-    """
+    """Return about `count` round numbers from 0 up to the first that is not less than `most`."""
     most = max(1, most)
     raw = max(1, -(-most // count))
     power = 10 ** (len(str(raw)) - 1)
@@ -72,7 +60,6 @@ class Curve:
 
     @property
     def end(self) -> tuple[int, int]:
-        """The last point."""
         return self.points[-1] if self.points else (0, 0)
 
 
@@ -83,7 +70,6 @@ class Axes:
     x: str
     y: str
     nothing: str = "There is nothing to show."
-    """Message of an empty chart."""
     unit: str = ""
     """Appended to each value of y."""
     harvest: bool = False
@@ -98,11 +84,7 @@ HARVEST = Axes(x="pages fetched", y="relevant pages", nothing="Nothing was fetch
 
 
 def thin_out(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """Return at most one point per interval of x, together with the origin and the last point.
-
-    >>> thin_out([(n, n // 2) for n in range(1, 1001)], 4)
-    [(0, 0), (250, 125), (500, 250), (750, 375), (1000, 500)]
-    """
+    """Return at most one point per interval of x, together with the origin and the last point."""
     width = points[-1][0] / most if points else 1.0
     kept = {0: (0, 0)} | {math.ceil(point[0] / width): point for point in points if point[0]}
     return list(kept.values())
@@ -257,9 +239,6 @@ def _spread(wanted: Sequence[float], gap: float, top: float, bottom: float) -> l
 
     The gap is reduced if there is too little room. With the gaps subtracted, the positions must not decrease, which is
     isotonic regression. It is solved by pooling adjacent violators.
-
-    >>> _spread([50, 52, 10], 10, 0, 60), _spread([50, 52, 10], 10, 0, 54)
-    ([46.0, 56.0, 10], [44, 54, 10])
     """
     order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     gap = min(gap, (bottom - top) / max(1, len(wanted) - 1))
@@ -311,7 +290,6 @@ def _estimate_width(text: str, size: float = _FONT_SIZE, *, bold: bool = False) 
 
 
 def _fit_text(text: str, width: float, size: float = _FONT_SIZE, *, bold: bool = False) -> str:
-    """Return the text, cut if it is wider than `width`."""
     if _estimate_width(text[:_MAX_LABEL_LENGTH], size, bold=bold) <= width and len(text) <= _MAX_LABEL_LENGTH:
         return text
     text = text[:_MAX_LABEL_LENGTH]

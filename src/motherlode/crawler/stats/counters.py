@@ -1,8 +1,4 @@
-"""Counters of a crawl, the estimate of its remaining relevant pages, and its early stop.
-
-All three are updated with each visit. `Counters` and the state of `Estimator` are saved with the frontier, and
-`motherlode stats` shows them. The estimate uses the outcomes of URLs that are similar to the waiting ones.
-"""
+"""Counters of a crawl, the estimate of its remaining relevant pages, and its early stop, updated with each visit."""
 
 from __future__ import annotations
 
@@ -14,7 +10,8 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier import is_revisit_arm
-from motherlode.model import FailureKind, Visit
+from motherlode.model import FailureKind, Policy, Visit
+from motherlode.model.policy import Stops
 
 BEING_READ, BEING_FETCHED = "being read", "being fetched"
 """The last steps of pages that were in flight when the crawl reached its time limit."""
@@ -150,11 +147,7 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
 
 
 def subtract_counters(before: Counters, after: Counters) -> Counters:
-    """Return the differences of the counters between two times.
-
-    >>> subtract_counters(Counters(fetched=3, gone=1), Counters(fetched=5, gone=1)).fetched
-    2
-    """
+    """Return the differences of the counters between two times."""
     grown = {name: getattr(after, name) - getattr(before, name) for name in _COUNTERS}
     return Counters(seconds=after.seconds - before.seconds, **grown)
 
@@ -195,7 +188,6 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """Part of `finds` for which there is evidence in the same arm."""
     tried_deviation: float = 0.0
     urls: int = 0
-    """Number of waiting URLs."""
     growth: float = 0.0
     """Recent number of new links per request."""
     requests: int = _MIN_REQUESTS
@@ -245,11 +237,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sum_of_estimates(parts: Iterable[Estimate]) -> Estimate:
-    """Return the estimate of a crawl from those of its shards.
-
-    >>> sum_of_estimates([Estimate(finds=3, deviation=3, urls=9), Estimate(finds=2, deviation=4, urls=9)]).deviation
-    5.0
-    """
+    """Return the estimate of a crawl from those of its shards."""
     known = list(parts)
     sums: dict[str, Any] = {
         name: sum(getattr(part, name) for part in known) for name in ("finds", "tried", "urls", "requests", "found")
@@ -285,10 +273,7 @@ def _estimate_rate(tally: _Tally, expected: float) -> float:
 
 
 def _compute_beta_binomial(count: int, probability: float, *, known: float) -> tuple[float, float]:
-    """Return mean and standard deviation of a beta-binomial distribution.
-
-    `known` is the number of requests on which the probability is based.
-    """
+    """Return mean and standard deviation of a beta-binomial distribution that `known` requests gave."""
     return count * probability, sqrt(count * probability * (1 - probability) * (known + count) / (known + 1))
 
 
@@ -391,6 +376,8 @@ class Estimator:
 class EarlyStop:
     """Early stop: reached if fewer than the share `below` of the last `after` requests gave relevant pages.
 
+    It is also reached if a policy that `Stops` has a reason to end the crawl.
+
     >>> watch = EarlyStop(after=4, below=0.25)
     >>> for host, relevant in enumerate((1, 0, 0, 0, 0)):
     ...     watch.add(Visit(number=1, url="", host=str(host), relevant=bool(relevant)))
@@ -399,9 +386,10 @@ class EarlyStop:
     stop at host 4
     """
 
-    def __init__(self, *, after: int | None, below: float) -> None:
+    def __init__(self, *, after: int | None, below: float, policy: Policy | None = None) -> None:
         self._after = after
         self._below = below
+        self._policy: Stops | None = policy if isinstance(policy, Stops) else None
         self._last: deque[bool] = deque(maxlen=after)
         self._relevant = 0
 
@@ -416,5 +404,6 @@ class EarlyStop:
 
     @property
     def is_reached(self) -> bool:
-        """Whether the crawl should stop."""
+        if self._policy is not None and self._policy.stop_reason:
+            return True
         return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after

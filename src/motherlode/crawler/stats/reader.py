@@ -31,7 +31,6 @@ class CrawlStats:
     hosts: tuple[HostRecord, ...]
     known_urls: int
     refused: dict[str, int]
-    """Refused URLs by reason."""
     disk: int
     """Bytes of all files in the folder."""
     store_bytes: int = 0

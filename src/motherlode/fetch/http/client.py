@@ -14,18 +14,23 @@ from motherlode.fetch.http import errors
 from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
 from motherlode.fetch.http.decoding import ACCEPT_ENCODING
 from motherlode.fetch.http.errors import FetchError
+from motherlode.fetch.http.intermediates import MAX_CERTIFICATE_BYTES, Intermediates
 from motherlode.fetch.http.proxy import Proxy
 from motherlode.fetch.http.response import ResponseReader
-from motherlode.fetch.http.tls import TlsContexts
+from motherlode.fetch.http.tls import TlsContexts, new_strict_context
 from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
 from motherlode.www.media_types import ACCEPT
-from motherlode.www.urls import Origin, split_url
+from motherlode.www.urls import Origin, canonical, split_url
 
 _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 """Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
 
 
+ALTERNATIVE_SECONDS = 0.5
+"""For the TCP connection to one of several addresses (as RFC 8305 proposes). The last one that is tried has the whole
+timeout. The next address is used with a lease of its own, because another host may have a delay there; so two are never
+tried at once."""
 _ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.TIMEOUT, FailureKind.TLS, FailureKind.CERTIFICATE})
 """Failures after which a host with several addresses is tried at the next one."""
 
@@ -60,6 +65,8 @@ class HttpOptions:
     """Media types (`image/*` is a family) whose bodies are fetched for an extractor of the user."""
     any_certificate: Callable[[str], bool] | None = None
     """Takes a host, with its port if that is not the default, and says if any certificate will do."""
+    keep_wire: bool = False
+    """Keep the bytes of each response as they are received, for an archive, and read the bodies of failures too."""
     proxy: str | None = None
     """URL of the proxy for all requests. The guard does not check its address, because the user chose it. It checks the
     address of a host before each request if this machine can resolve the name. The proxy may resolve it differently."""
@@ -110,14 +117,21 @@ class HttpFetcher:
     def __init__(self, options: HttpOptions) -> None:
         self._limits = options.limits
         self._useful = options.useful
+        self._keep_wire = options.keep_wire
         self._guard = AddressGuard(options.allow)
         self._resolver = GuardedResolver(self._guard, options.hosts, names=NameServers(options.name_servers))
         self._proxy = None if options.proxy is None else Proxy.from_url(options.proxy)
         headers = {"User-Agent": options.user_agent}
         self._writer = RequestWriter(headers)
         self._proxy_writer = RequestWriter({**headers, **(self._proxy.headers if self._proxy else {})})
-        tls = TlsContexts(options.any_certificate)
-        connector = Connector(self._guard, tls, proxy=self._proxy, timeout=self._limits.connect)
+        self._tls = TlsContexts(options.any_certificate)
+        connector = Connector(
+            self._guard,
+            self._tls,
+            proxy=self._proxy,
+            timeout=self._limits.connect,
+            intermediates=Intermediates(self._fetch_certificate, new_strict_context),
+        )
         self._connections = ConnectionPool(connector, read_timeout=self._limits.first_byte)
 
     async def fetch(self, request: Request) -> Fetched:
@@ -126,7 +140,7 @@ class HttpFetcher:
             return Failure(url=request.url, kind=FailureKind.SCHEME, detail="only http and https are fetched")
         began, clock = time.time(), time.perf_counter()
         max_body_bytes = _ROBOTS_BODY_BYTES if request.kind is RequestKind.ROBOTS else self._limits.body
-        reader = ResponseReader(request, max_body_bytes=max_body_bytes, useful=self._useful)
+        reader = ResponseReader(request, max_body_bytes=max_body_bytes, useful=self._useful, keep_wire=self._keep_wire)
         error = await self._send(request, reader)
         elapsed = time.perf_counter() - clock
         if error is errors.CLOSED_WITHOUT_NOTIFY:
@@ -174,9 +188,28 @@ class HttpFetcher:
         if not origin.is_address:
             self._resolver.look_up_ahead(origin.host)
 
+    def load_authorities(self) -> None:
+        """Load the authorities of certificates now, and not when the first https URL is fetched."""
+        self._tls.load_authorities()
+
     async def close(self) -> None:
         await self._connections.close()
         await self._resolver.close()
+
+    async def _fetch_certificate(self, url: str) -> bytes | str:
+        """Return the certificate at an http URL that another certificate names, or the reason for its absence."""
+        canonical_url = canonical(url)
+        if canonical_url is None:
+            return "not a URL"
+        request = Request(url=canonical_url, kind=RequestKind.SUBREQUEST, accept="application/pkix-cert, */*;q=0.5")
+        reader = ResponseReader(request, max_body_bytes=MAX_CERTIFICATE_BYTES, useful=())
+        error = await self._send(request, reader)
+        if error is not None:
+            return error.detail
+        fetched = reader.result(began=0.0, elapsed=0.0, address="")
+        if isinstance(fetched, Failure):
+            return fetched.detail
+        return f"longer than {MAX_CERTIFICATE_BYTES} bytes" if fetched.truncated else fetched.body
 
     def serialize(self, request: Request) -> bytes:
         """Return a request as its host receives it, for archives. Headers for the proxy are left out."""
@@ -201,7 +234,8 @@ class HttpFetcher:
             deadline,
             head_only=request.kind is RequestKind.PROBE,
             is_repeatable=posting is None,
-            has_alternative=self._resolver.has_untried_address(origin.host),
+            tcp_timeout=ALTERNATIVE_SECONDS if self._resolver.has_untried_address(origin.host) else None,
+            wire=reader.wire,
         )
         error = await self._connections.send(endpoint, pending)
         if self._proxy is not None:

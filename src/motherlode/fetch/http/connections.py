@@ -7,15 +7,17 @@ import resource
 import socket
 import ssl
 import struct
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
 from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.http import errors
 from motherlode.fetch.http.errors import TIMED_OUT, FetchError
+from motherlode.fetch.http.intermediates import MISSING_ISSUER_CODES, Intermediates
 from motherlode.fetch.http.parser import Receiver, ResponseParser
 from motherlode.fetch.http.proxy import Proxy, Tunnel
-from motherlode.fetch.http.tls import TlsContexts, TlsProtocol
+from motherlode.fetch.http.tls import TlsContexts, TlsProtocol, TlsStream
 from motherlode.model import FailureKind
 from motherlode.www.urls import Origin
 
@@ -66,8 +68,10 @@ class PendingRequest(NamedTuple):
     """The response has no body (HEAD)."""
     is_repeatable: bool
     """Sending it twice does no harm (RFC 9110, 9.2.2)."""
-    has_alternative: bool = False
-    """The host has another address, so that connecting to this one is given up early (as RFC 8305 proposes)."""
+    wire: bytearray | None = None
+    """Receives all bytes of the response as they arrive. None if they are not archived."""
+    tcp_timeout: float | None = None
+    """Seconds for the TCP connection. None if only the timeout for TCP and TLS together counts."""
 
 
 class ConnectionOwner(Protocol):
@@ -94,6 +98,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._peer = ""
         self._waiter: asyncio.Future[FetchError | None] | None = None
+        self._wire: bytearray | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._last_activity = 0.0
         self._deadline = 0.0
@@ -109,6 +114,7 @@ class Connection(asyncio.Protocol):
             return waiter
         request.receiver.peer = self._peer
         self._parser.begin(request.receiver, head_only=request.head_only)
+        self._wire = request.wire
         self._last_activity, self._deadline = self._loop.time(), request.deadline
         due = min(self._deadline, self._last_activity + self._read_timeout)
         self._timer = self._loop.call_at(due, self._check_timeouts)
@@ -162,6 +168,7 @@ class Connection(asyncio.Protocol):
         if error is None and self._parser.is_reusable and transport is not None and not transport.is_closing():
             self.is_reusable = not transport.get_write_buffer_size()
         self._parser.end()
+        self._wire = None
         if not self.is_reusable:
             self.abort()
         if waiter is not None and not waiter.done():
@@ -181,6 +188,8 @@ class Connection(asyncio.Protocol):
             return
         self._last_activity = self._loop.time()
         self.has_response = True
+        if self._wire is not None:
+            self._wire += data
         problem = self._parser.feed(data)
         if problem:
             self._finish(FetchError(FailureKind.PROTOCOL, problem))
@@ -214,11 +223,6 @@ class Connection(asyncio.Protocol):
 # Opening connections -------------------------------------------------------------------------------------------------
 
 
-ALTERNATIVE_SECONDS = 0.5
-"""For the TCP connection to one of several addresses. The last one that is tried has the whole timeout. The next
-address is used with a lease of its own, because another host may have a delay there; so two are never tried at once."""
-
-
 class Endpoint(NamedTuple):
     """The other end of a connection. Requests may share a connection only if all fields are equal."""
 
@@ -231,65 +235,137 @@ class Endpoint(NamedTuple):
 class Connector:
     """The only code that opens connections: directly, behind the address guard, or through the user's proxy."""
 
-    def __init__(self, guard: AddressGuard, tls: TlsContexts, *, proxy: Proxy | None, timeout: float) -> None:
+    def __init__(
+        self,
+        guard: AddressGuard,
+        tls: TlsContexts,
+        *,
+        proxy: Proxy | None,
+        timeout: float,
+        intermediates: Intermediates | None = None,
+    ) -> None:
         self._guard = guard
         self._tls = tls
         self._proxy = proxy
         self._timeout = timeout
+        self._intermediates = intermediates
+        """Finds certificates that servers leave out. None if they are not looked for."""
 
     async def open(
-        self, connection: Connection, endpoint: Endpoint, *, deadline: float, has_alternative: bool = False
+        self, connection: Connection, endpoint: Endpoint, *, deadline: float, tcp_timeout: float | None = None
     ) -> FetchError | None:
-        """Connect to an endpoint. Return None if that succeeds, or the error.
-
-        With `has_alternative` the TCP connection must come within ALTERNATIVE_SECONDS.
-        """
-        tcp_timeout = ALTERNATIVE_SECONDS if has_alternative else self._timeout
-        until = min(deadline, asyncio.get_running_loop().time() + self._timeout)
+        """Connect to an endpoint. Return None if that succeeds, or the error."""
+        new_stream = self._tls.new_stream
         try:
-            async with asyncio.timeout_at(until):
-                if self._proxy is None:
-                    return await self._open_directly(connection, endpoint, tcp_timeout)
-                return await self._open_via_proxy(connection, endpoint, self._proxy)
+            return await self._open(connection, endpoint, new_stream, deadline=deadline, tcp_timeout=tcp_timeout)
         except (OSError, ValueError) as raised:
-            error = errors.connect_error(raised)
-            is_proxy_down = self._proxy is not None and error.kind is FailureKind.CONNECT
-            return error._replace(silent=True) if is_proxy_down else error  # the proxy refused, not the host
+            error = self._connect_error(raised)
+            if getattr(raised, "verify_code", 0) not in MISSING_ISSUER_CODES:
+                return error
+        try:
+            problem = await self._complete_chain(endpoint, deadline)
+            if problem:
+                return error._replace(detail=f"{error.detail}: {problem}")
+            return await self._open(connection, endpoint, self._tls.new_stream, deadline=deadline)
+        except (OSError, ValueError) as raised:
+            return self._connect_error(raised)
 
-    async def _open_directly(self, connection: Connection, endpoint: Endpoint, tcp_timeout: float) -> FetchError | None:
+    def _connect_error(self, raised: OSError | ValueError) -> FetchError:
+        error = errors.connect_error(raised)
+        is_proxy_down = self._proxy is not None and error.kind is FailureKind.CONNECT
+        return error._replace(silent=True) if is_proxy_down else error  # the proxy refused, not the host
+
+    async def _open(
+        self,
+        protocol: asyncio.Protocol,
+        endpoint: Endpoint,
+        new_stream: _StreamFactory,
+        *,
+        deadline: float,
+        tcp_timeout: float | None = None,
+    ) -> FetchError | None:
+        async with asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._timeout)):
+            if self._proxy is None:
+                return await self._open_directly(protocol, endpoint, new_stream, tcp_timeout)
+            return await self._open_via_proxy(protocol, endpoint, self._proxy, new_stream)
+
+    async def _complete_chain(self, endpoint: Endpoint, deadline: float) -> str:
+        """Find the certificate that a server leaves out. Return why it cannot be found, or "" if it is there now."""
+        if self._intermediates is None:
+            return "intermediate certificates are not looked for"
+        visitor = _CertificateVisitor()
+        streams: list[TlsStream] = []
+
+        def new_stream(to: Origin) -> TlsStream:
+            streams.append(self._tls.new_unverified_stream(to))
+            return streams[-1]
+
+        error = await self._open(visitor, endpoint, new_stream, deadline=deadline)
+        if visitor.transport is not None:
+            visitor.transport.abort()
+        if error is not None:
+            return error.detail
+        async with asyncio.timeout_at(deadline):
+            found = await self._intermediates.context_for(streams[-1].certificate)
+        if isinstance(found, str):
+            return found
+        self._tls.complete(endpoint.origin, found)
+        return ""
+
+    async def _open_directly(
+        self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: _StreamFactory, tcp_timeout: float | None
+    ) -> FetchError | None:
         """Connect to the IP address. The guard refuses anything else, so no name is resolved behind its back."""
         reason = self._guard.refusal(endpoint.address)
         if reason:
             return errors.guard_refusal(reason)
-        await self._connect(connection, endpoint.origin, endpoint.address, endpoint.port, tcp_timeout)
+        await _connect(protocol, endpoint.origin, endpoint.address, endpoint.port, new_stream, tcp_timeout)
         return None
 
-    async def _open_via_proxy(self, connection: Connection, endpoint: Endpoint, proxy: Proxy) -> FetchError | None:
+    async def _open_via_proxy(
+        self, protocol: asyncio.Protocol, endpoint: Endpoint, proxy: Proxy, new_stream: _StreamFactory
+    ) -> FetchError | None:
         """Connect to the proxy, and for https through a tunnel to the host."""
         to = proxy.origin
         if not endpoint.origin.is_https:
-            await self._connect(connection, to, to.host, to.port)
+            await _connect(protocol, to, to.host, to.port, self._tls.new_stream)
             return None
-        tls = TlsProtocol(connection, self._tls.new_stream(endpoint.origin))
+        tls = TlsProtocol(protocol, new_stream(endpoint.origin))
         tunnel = Tunnel(proxy.connect_request(endpoint.origin))
-        await self._connect(tunnel, to, to.host, to.port)
+        await _connect(tunnel, to, to.host, to.port, self._tls.new_stream)
         error = await tunnel.hand_over(tls)
         if error is None:
             await _finish_handshake(tls, tunnel.transport)
         return error
 
-    async def _connect(
-        self, protocol: asyncio.Protocol, origin: Origin, host: str, port: int, tcp_timeout: float | None = None
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        if not origin.is_https:
-            async with asyncio.timeout(tcp_timeout):
-                await loop.create_connection(lambda: protocol, host, port)
-            return
-        tls = TlsProtocol(protocol, self._tls.new_stream(origin))
-        async with asyncio.timeout(tcp_timeout):
-            transport, _ = await loop.create_connection(lambda: tls, host, port)
-        await _finish_handshake(tls, transport)
+
+_StreamFactory = Callable[[Origin], TlsStream]
+
+
+class _CertificateVisitor(asyncio.Protocol):
+    """A connection that is opened to look at the server's certificate, and sends nothing."""
+
+    transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+
+
+async def _connect(
+    protocol: asyncio.Protocol,
+    origin: Origin,
+    host: str,
+    port: int,
+    new_stream: _StreamFactory,
+    tcp_timeout: float | None = None,
+) -> None:
+    loop = asyncio.get_running_loop()
+    tls = TlsProtocol(protocol, new_stream(origin)) if origin.is_https else None
+    async with asyncio.timeout(tcp_timeout):
+        transport, _ = await loop.create_connection(lambda: tls or protocol, host, port)
+    if tls is None:
+        return
+    await _finish_handshake(tls, transport)
 
 
 async def _finish_handshake(tls: TlsProtocol, transport: asyncio.Transport) -> None:
@@ -341,9 +417,7 @@ class ConnectionPool:
             if error is None or error.kind not in _LOST_CONNECTION or kept.has_response:
                 return error
         new = Connection(read_timeout=self._read_timeout, owner=self)
-        error = await self._connector.open(
-            new, endpoint, deadline=request.deadline, has_alternative=request.has_alternative
-        )
+        error = await self._connector.open(new, endpoint, deadline=request.deadline, tcp_timeout=request.tcp_timeout)
         return error or await self._send_over(new, endpoint, request)
 
     async def close(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, cast
@@ -29,10 +30,21 @@ _TOO_MUCH_OVERHEAD = "TLS messages without data, without end"
 class TlsStream:
     """The client side of one TLS connection, on memory buffers. It opens no socket and reads no clock."""
 
-    def __init__(self, context: ssl.SSLContext, host: str) -> None:
-        """Raise ValueError if no certificate can contain the host."""
+    def __init__(
+        self,
+        context: ssl.SSLContext,
+        host: str,
+        *,
+        session: ssl.SSLSession | None = None,
+        keep_session: Callable[[ssl.SSLSession], None] | None = None,
+    ) -> None:
+        """Raise ValueError if no certificate can contain the host.
+
+        `session` is resumed if the server agrees. `keep_session` gets the session that the next connection can resume.
+        """
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._object = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
+        self._object = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host, session=session)
+        self._keep_session = keep_session
         self.is_established = False
         """The handshake is complete."""
         self.is_closed = False
@@ -50,10 +62,29 @@ class TlsStream:
             if not self.is_established:
                 return b""
         plain = self._read()
+        if plain and self._keep_session is not None:
+            self._pass_session_on(self._keep_session)
         self._data_bytes += len(plain)
         if self._received_bytes - self._data_bytes > _MAX_OVERHEAD_BYTES + _OVERHEAD_RATIO * self._data_bytes:
             self.error = self.error or ssl.SSLError(ssl.SSL_ERROR_SSL, _TOO_MUCH_OVERHEAD)
         return plain
+
+    @property
+    def is_resumed(self) -> bool:
+        """The handshake resumed the session of an earlier connection."""
+        return bool(self._object.session_reused)
+
+    @property
+    def certificate(self) -> bytes:
+        """The server's certificate in DER form, after the handshake."""
+        return self._object.getpeercert(binary_form=True) or b""
+
+    def _pass_session_on(self, keep: Callable[[ssl.SSLSession], None]) -> None:
+        """Pass on the session with the first data: in TLS 1.3 the ticket comes after the handshake, before the data."""
+        self._keep_session = None
+        session = self._object.session
+        if session is not None and (session.has_ticket or (session.id and self._object.version() == "TLSv1.2")):
+            keep(session)
 
     def encrypt(self, data: bytes) -> None:
         """Encrypt data. `take_outgoing` returns the result."""
@@ -245,22 +276,59 @@ _LEGACY_SERVER_CONNECT = 0x4
 protects requests with secrets, and ours have none."""
 
 
+_MAX_SESSIONS = 2048
+"""Sessions that are kept, one per origin, the last used ones. Each holds the server's certificates, about 20 KB."""
+
+
 class TlsContexts:
-    """Creates TLS streams. A server must have a valid certificate unless its host is exempt."""
+    """Creates TLS streams. A server must have a valid certificate unless its host is exempt.
+
+    A second connection to an origin resumes the session of the first, which saves most of the CPU time of a handshake.
+    A session is used by one connection at a time, and is forgotten if the connection fails.
+    """
 
     def __init__(self, is_exempt: Callable[[str], bool] | None = None) -> None:
         """`is_exempt` takes a host, with its port if that is not the default, and says if any certificate will do."""
         self._is_exempt = is_exempt
+        self._sessions: OrderedDict[Origin, tuple[ssl.SSLContext, ssl.SSLSession]] = OrderedDict()
+        self._completed: OrderedDict[Origin, ssl.SSLContext] = OrderedDict()
+        """Origins whose servers leave out an intermediate certificate, with the context that has it."""
+
+    def load_authorities(self) -> None:
+        """Load the machine's authorities now, which takes 50 ms, and not when the first https URL is fetched."""
+        _ = self._strict
 
     def new_stream(self, to: Origin) -> TlsStream:
         """Return a stream for connections to an origin. Raise ValueError if no certificate can contain the host."""
         is_exempt = self._is_exempt is not None and self._is_exempt(to.authority)
-        return TlsStream(self._lenient if is_exempt else self._strict, to.host)
+        context = self._lenient if is_exempt else self._completed.get(to, self._strict)
+        kept_for, session = self._sessions.pop(to, (None, None))
+        return TlsStream(
+            context,
+            to.host,
+            session=session if kept_for is context else None,
+            keep_session=lambda new: self._keep_session(to, context, new),
+        )
+
+    def new_unverified_stream(self, to: Origin) -> TlsStream:
+        """Return a stream to look at the certificate of an origin. No request may be sent over it."""
+        return TlsStream(self._lenient, to.host)
+
+    def complete(self, to: Origin, context: ssl.SSLContext) -> None:
+        """Use another context for an origin, because its server leaves out a certificate that the context has."""
+        self._completed[to] = context
+        if len(self._completed) > _MAX_SESSIONS:
+            self._completed.popitem(last=False)
+
+    def _keep_session(self, to: Origin, context: ssl.SSLContext, session: ssl.SSLSession) -> None:
+        self._sessions[to] = context, session
+        self._sessions.move_to_end(to)
+        if len(self._sessions) > _MAX_SESSIONS:
+            self._sessions.popitem(last=False)
 
     @cached_property
     def _strict(self) -> ssl.SSLContext:
-        """Created for the first https URL, because loading the certificates of all authorities takes 50 ms."""
-        return _configure(ssl.create_default_context())
+        return new_strict_context()
 
     @cached_property
     def _lenient(self) -> ssl.SSLContext:
@@ -268,6 +336,11 @@ class TlsContexts:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         return _configure(context)
+
+
+def new_strict_context() -> ssl.SSLContext:
+    """Return a context that verifies certificates with the machine's authorities."""
+    return _configure(ssl.create_default_context())
 
 
 def _configure(context: ssl.SSLContext) -> ssl.SSLContext:

@@ -116,10 +116,7 @@ class SortedRuns:
             more = cursor.next()
 
     def append(self, txn: lmdb.Transaction, heads: Array, tails: Array) -> None:
-        """Add records in any order: write one new run per partition that gets records, and merge some runs.
-
-        `tails` has one row of bytes for each head.
-        """
+        """Add records in any order as one new run per partition, and merge some runs. `tails` has a row per head."""
         made = np.empty((len(heads), self._width), np.uint8)
         made[:, : self._head_bytes] = heads.astype(f">u{self._head_bytes}").view(np.uint8).reshape(-1, self._head_bytes)
         made[:, self._head_bytes :] = tails

@@ -100,11 +100,7 @@ the registry existed, and its content is that of version 1."""
 
 
 def wrap(key: str, content: bytes) -> bytes:
-    """Return an entry as it is stored.
-
-    >>> unwrap("totals", wrap("totals", b"content")), unwrap("totals", b"content")
-    (b'content', b'content')
-    """
+    """Return an entry as it is stored."""
     entry = SAVED_STATE.get(key)
     return content if entry is None else _MAGIC + bytes((entry.version,)) + content
 
@@ -225,11 +221,7 @@ class LmdbTables:
 
 
 def _open_environment(path: Path, *, read_only: bool) -> lmdb.Environment:
-    """Open the file. A reader that may not write the lock file opens the file without a lock.
-
-    The writer then does not know of the reader, and may reuse the pages of a commit after the second commit that
-    follows it. Commits are one second apart, and such a reader finishes in less than a second.
-    """
+    """Open the file. A reader that may not write the lock file opens it without, and must finish in a second."""
     environment = partial(
         lmdb.open, str(path), map_size=_MAP_SIZE, max_dbs=32, metasync=False, readonly=read_only, create=not read_only
     )

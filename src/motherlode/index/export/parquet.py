@@ -1,8 +1,4 @@
-"""Export the store as two Parquet tables, for example for DuckDB, Polars or Spark.
-
-`quads.parquet` has one row per quad of the pages, with columns for the parts of its object. `pages.parquet` has one row
-per page, from the provenance. Both are written in groups of rows, which bounds memory.
-"""
+"""Export the store as two Parquet tables: `quads.parquet` (a row per quad) and `pages.parquet` (a row per page)."""
 
 from __future__ import annotations
 

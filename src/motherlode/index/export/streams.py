@@ -1,8 +1,4 @@
-"""Export the store as N-Quads or TriG, and the WARC files of a crawl as one file.
-
-Quads are streamed graph by graph. Blank nodes keep their labels of the store, so that two exports of a crawl are equal
-and an export can be compared with the store.
-"""
+"""Export the store as N-Quads or TriG with its own blank node labels, and the WARC files of a crawl as one file."""
 
 from __future__ import annotations
 
@@ -46,26 +42,20 @@ class CountedQuads:
 
 def export_nquads(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
     """Write every quad of the pages and of the provenance as N-Quads. Return their number."""
-    return _export(store, output, ox.RdfFormat.N_QUADS, progress)
+    quads = CountedQuads(store.quads(), progress)
+    ox.serialize(quads, output, format=ox.RdfFormat.N_QUADS)
+    return quads.count
 
 
 def export_trig(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
     """Write every quad of the pages and of the provenance as TriG, one block per graph. Return their number."""
-    return _export(store, output, ox.RdfFormat.TRIG, progress)
-
-
-def _export(store: QuadStore, output: BinaryIO, syntax: ox.RdfFormat, progress: Progress) -> int:
     quads = CountedQuads(store.quads(), progress)
-    ox.serialize(quads, output, format=syntax, prefixes=PREFIXES if syntax == ox.RdfFormat.TRIG else None)
+    ox.serialize(quads, output, format=ox.RdfFormat.TRIG, prefixes=PREFIXES)
     return quads.count
 
 
 def export_warc(files: Sequence[Path], output: BinaryIO, *, packed: bool, progress: Progress = ignore_progress) -> int:
-    """Write the records of all files, compressed (`packed`) or plain. Return their number.
-
-    Each record is a gzip member, so files can be concatenated. A kill may have truncated the last record of a file,
-    which would make everything after it unreadable. So only complete members are copied.
-    """
+    """Write all complete records, compressed (`packed`) or plain. Return their number. A kill may cut the last one."""
     count = 0
     for path in files:
         with path.open("rb") as file:

@@ -43,10 +43,7 @@ def schema() -> tantivy.Schema:
 
 @cache
 def analyzer() -> tantivy.TextAnalyzer:
-    """Return the analyzer: words of letters and digits, case-folded, without Latin accents.
-
-    It has no stemming, because pages are in many languages.
-    """
+    """Return the analyzer: case-folded words without Latin accents, not stemmed because pages have many languages."""
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     builder = builder.filter(tantivy.Filter.remove_long(_MAX_WORD_BYTES))
     # fold before lowercase: folding may produce a capital (ǧ), and lowercase İ has a combining dot that is not folded
@@ -54,11 +51,7 @@ def analyzer() -> tantivy.TextAnalyzer:
 
 
 def remove_accents(text: str) -> str:
-    """Return text without accents, in any script. Tantivy removes only those of Latin.
-
-    >>> [remove_accents(word) for word in ("Αθήνα", "чёрный чай", "שָׁלוֹם", "한국어 ガラス ｶﾞﾗｽ")]
-    ['Αθηνα', 'черныи чаи', 'שלום', '한국어 ガラス ガラス']
-    """
+    """Return text without accents, in any script. Tantivy removes only those of Latin."""
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
@@ -66,11 +59,7 @@ def remove_accents(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """Return text without accents, in which each character of an unspaced script is a word. Phrases find them.
-
-    >>> normalize_text("rice 米飯"), normalize_text("cafe\\u0301")
-    ('rice  米  飯 ', 'cafe')
-    """
+    """Return text without accents, in which each character of an unspaced script is a word. Phrases find them."""
     if text.isascii() or not _BEYOND_LATIN.search(text):
         return text
     return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", remove_accents(text))
@@ -81,10 +70,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
-    """Open the index in a folder. `create`: create it if it is missing or has another schema.
-
-    Without `create`: FileNotFoundError if it is missing, ValueError if it has another schema.
-    """
+    """Open the index in a folder, or `create` it. Without: FileNotFoundError or, for another schema, ValueError."""
     if not create and not (path.is_dir() and tantivy.Index.exists(str(path))):
         raise FileNotFoundError(path)
     path.mkdir(parents=True, exist_ok=True)
@@ -127,20 +113,12 @@ def _domains(page: str) -> list[str]:
 
 
 def domain_suffixes(host: str) -> list[str]:
-    """Return a host and its parent domains, without the top-level domain.
-
-    >>> domain_suffixes("shop.example.org")
-    ['shop.example.org', 'example.org']
-    """
+    """Return a host and its parent domains, without the top-level domain."""
     parts = host.split(".")
     return [host, *(".".join(parts[start:]) for start in range(1, len(parts) - 1))]
 
 
 def language_prefixes(language: str) -> list[str]:
-    """Return a language tag and its prefixes, the shortest first.
-
-    >>> language_prefixes("de-ch"), language_prefixes("")
-    (['de', 'de-ch'], [])
-    """
+    """Return a language tag and its prefixes, the shortest first."""
     parts = language.split("-") if language else []
     return ["-".join(parts[:end]) for end in range(1, len(parts) + 1)]

@@ -1,9 +1,4 @@
-"""Documents of the word index: one for each subject in each graph of a page.
-
-A document has all literals of its subject, so that "margherita mario" finds a recipe whose name has one word and whose
-description has the other. Each literal has its predicate and language, by which a search can be filtered. Numbers,
-dates and booleans are not indexed.
-"""
+"""Documents of the word index: one per subject and graph, with its literals, except numbers, dates and booleans."""
 
 from __future__ import annotations
 
@@ -24,7 +19,6 @@ _NO_NAME = len(LABELS)
 _MAX_LABEL_CHARACTERS = 160
 
 MAX_TEXT_CHARACTERS = 20_000
-"""Characters of a literal that are indexed."""
 MAX_LITERALS_PER_SUBJECT = 1_000
 """Literals that are indexed for a subject in a graph. Only the first ones of a longer list are."""
 
@@ -47,10 +41,7 @@ class Text(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class SubjectDocument(msgspec.Struct, array_like=True):
-    """The types and literals of one subject in one graph. IRIs have no angle brackets; blank nodes begin with `_:`.
-
-    The index and the journal store this struct in MessagePack.
-    """
+    """Types and literals of one subject in one graph, saved as MessagePack. IRIs have no angle brackets."""
 
     subject: str
     graph: str
@@ -60,12 +51,7 @@ class SubjectDocument(msgspec.Struct, array_like=True):
 
     @property
     def name(self) -> str:
-        """The literal that names the subject; "" if the subject has no name.
-
-        >>> texts = [Text("http://schema.org/about", "Naples"), Text("http://schema.org/name", "Pizza")]
-        >>> SubjectDocument("_:b", "g", "p", texts=texts).name
-        'Pizza'
-        """
+        """The literal that names the subject; "" if the subject has no name."""
         rank, best = _NO_NAME, ""
         for text in self.texts:
             if _rank(text.predicate) < rank:
@@ -80,11 +66,7 @@ class SubjectDocument(msgspec.Struct, array_like=True):
 
 
 def local_name(iri: str) -> str:
-    """Return the last part of an IRI.
-
-    >>> local_name("http://schema.org/name"), local_name("http://www.w3.org/2000/01/rdf-schema#label")
-    ('name', 'label')
-    """
+    """Return the last part of an IRI."""
     return _SEPARATOR.split(iri.rstrip("/#"))[-1]
 
 
@@ -132,13 +114,7 @@ def documents_from_lines(url: str, quads: Iterable[str]) -> list[SubjectDocument
 
 
 def _parse_tail(end: str) -> _Tail | None:
-    """Return language and graph from the end of a line. None if the datatype is not text, or the line is broken.
-
-    >>> _parse_tail("@de-CH <http://a.example/> ."), _parse_tail(" .")
-    (('de-ch', '<http://a.example/>'), ('', ''))
-    >>> _parse_tail("^^<http://www.w3.org/2001/XMLSchema#date> .") is None
-    True
-    """
+    """Return language and graph from the end of a line. None if the datatype is not text, or the line is broken."""
     found = _TAIL.fullmatch(end)
     if found is None:
         return None
@@ -153,11 +129,7 @@ def _strip_brackets(term: str) -> str:
 
 
 def unescape(text: str) -> str:
-    r"""Replace the escapes of N-Quads by their characters. An incomplete escape at the end is dropped.
-
-    >>> unescape(r"caf\u00E9 \"x\"\n")
-    'café "x"\n'
-    """
+    """Replace the escapes of N-Quads by their characters. An incomplete escape at the end is dropped."""
     if "\\" not in text:
         return text
     if "\\\\" not in text:  # each backslash begins an escape, and our serializer uses only these three

@@ -61,13 +61,7 @@ class QueryPart:
 
 
 def parse_words(words: str) -> list[QueryPart]:
-    """Return the words and phrases of a search.
-
-    >>> [part.tokens for part in parse_words('Crème "San Marzano" -basil')]
-    [('creme',), ('san', 'marzano'), ('basil',)]
-    >>> [part.tokens for part in parse_words('AND ( [* TO "x')]
-    [('and',), ('to',), ('x',)]
-    """
+    """Return the words and phrases of a search."""
     found = []
     for match in _PART.finditer(words[:_MAX_CHARACTERS]):
         excluded = bool(match[1] or match[3])
@@ -140,13 +134,7 @@ def _host_query(host: str) -> Query:
 
 
 def _iri_problem(field: str, name: str) -> str:
-    """Return why a name is not an IRI; "" if it is one.
-
-    >>> [_iri_problem("type", name) for name in ("schema:Recipe", "http://schema.org/Recipe", "urn:a", "<x:y>", "")]
-    ['', '', '', '', '']
-    >>> _iri_problem("type", "Recipe")
-    "type: 'Recipe' is not an IRI; write for example schema:Recipe or http://schema.org/Recipe"
-    """
+    """Return why a name is not an IRI; "" if it is one."""
     name = name.strip()
     prefix, colon, local = name.partition(":")
     if not name or (colon and name.startswith("<")):
@@ -160,13 +148,7 @@ def _iri_problem(field: str, name: str) -> str:
 
 
 def iri_variants(name: str) -> Sequence[str]:
-    """Return the IRIs that a name may mean: with its prefix expanded, and with both http and https.
-
-    >>> iri_variants("schema:Recipe")
-    ['http://schema.org/Recipe', 'https://schema.org/Recipe']
-    >>> iri_variants("<urn:a>"), iri_variants("")
-    (['urn:a'], [])
-    """
+    """Return the IRIs that a name may mean: with its prefix expanded, and with both http and https."""
     if not name:
         return []
     name = name.strip().removeprefix("<").removesuffix(">")

@@ -68,11 +68,7 @@ class Snippet:
 
 
 def fold(text: str) -> str:
-    """Return text without case and accents, nearly as the analyzer of the index does.
-
-    >>> fold("Crème"), fold("ÅNGSTRÖM"), fold("Straße")
-    ('creme', 'angstrom', 'strasse')
-    """
+    """Return text without case and accents, nearly as the analyzer of the index does."""
     text = remove_accents(text).lower()
     return text if text.isascii() else text.translate(_LETTERS)
 
@@ -97,11 +93,7 @@ def best_text(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
 
 
 def similar_words(texts: Iterable[Text], wanted: Sequence[str]) -> list[str]:
-    """Return the words of texts that differ by one letter from a wanted word, as in a fuzzy query.
-
-    >>> similar_words([Text("p", "Tomato soup, Tomaten")], ["tomatoe", "suop"])
-    ['tomato', 'soup']
-    """
+    """Return the words of texts that differ by one letter from a wanted word, as in a fuzzy query."""
     held = dict.fromkeys(fold(match[0]) for text in texts for match in _WORD.finditer(text.value))
     return [word for word in held if any(_differ_by_one(word, other) for other in wanted)]
 
@@ -123,11 +115,7 @@ def _pattern(word: str) -> re.Pattern[str]:
 
 
 def make_snippet(text: str, wanted: Sequence[str]) -> Snippet:
-    """Return the part of a text around its first match, cut between words.
-
-    >>> make_snippet("The tomato is red", ["tomato"])
-    Snippet(text='The tomato is red', marks=((4, 10),))
-    """
+    """Return the part of a text around its first match, cut between words."""
     text, cut_before, cut_after = _cut_around_match(" ".join(text.split()), wanted)
     found = find_matches(text, wanted)
     start = max(0, found[0][0] - _CHARACTERS_BEFORE_MATCH) if found and len(text) > _SNIPPET_CHARACTERS else 0
@@ -143,10 +131,7 @@ def make_snippet(text: str, wanted: Sequence[str]) -> Snippet:
 
 
 def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool]:
-    """Return the part of a long text around its first match, and whether text was cut off before and after it.
-
-    Offsets in the folded text are only approximate, because a letter may fold to more or fewer letters.
-    """
+    """Return the part of a long text around about its first match, and whether text was cut before and after it."""
     if len(text) <= 2 * _CHARACTERS_AROUND_MATCH:
         return text, False, False
     plain = fold(text)

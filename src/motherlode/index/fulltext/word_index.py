@@ -1,9 +1,7 @@
 """The writing side of the word index, and its journal.
 
 Commits of the index are expensive and rare. So that a killed crawl loses no words, each batch is appended to a journal
-before its quads are written, and the journal is emptied after each commit. When the index is opened, it indexes the
-pages of the journal again, which changes nothing for pages that it has already. The journal has the encoded documents
-of the pages, which are a fifth of the size of their quads.
+before its quads are written. When the index is opened, it indexes the pages of the journal again.
 """
 
 from __future__ import annotations
@@ -32,10 +30,7 @@ _decode = msgspec.msgpack.Decoder(list[tuple[str, list[SubjectDocument]]]).decod
 
 
 class PendingPages:
-    """The journal: batches of pages that were not committed yet.
-
-    It survives the end of the process, but not a power failure: `motherlode search --rebuild` repairs the index then.
-    """
+    """The journal: batches of pages that were not committed yet. It survives a kill, but not a power failure."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -126,11 +121,7 @@ class WordIndex:
         self._committed_at = self._clock()
 
     def rebuild(self, source: QuadStore, *, each: Callable[[int], None] = lambda pages: None) -> int:
-        """Rebuild the index from the quads of a store, and return the number of pages.
-
-        `each` is called with the number of pages so far. The final commit replaces the old index. It can be searched
-        until then, and a kill leaves it unchanged.
-        """
+        """Rebuild the index from a store and return the number of pages. The old index stays until the end."""
         self._writer.rollback()  # `delete_all_documents` affects only committed documents
         self._writer.delete_all_documents()
         pages = 0

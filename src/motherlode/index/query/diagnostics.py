@@ -1,8 +1,7 @@
 """Explain errors in SPARQL queries: line, column, a caret under the token at fault, and a hint.
 
-The parser reports the furthest position that it reached, and everything that it would have accepted there, including
-character classes. That position may lie after the error, because the parser reads ahead by the length of a keyword.
-This module moves it back to the token at fault, and recognizes common mistakes.
+The parser reports the furthest position that it reached, which may lie after the error by the length of a keyword. This
+module moves it back to the token at fault, and recognizes common mistakes.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ class QueryProblem:
     """Counted from one, like `column`; 0 if the position is unknown."""
     column: int = 0
     source: str = ""
-    """The text of the line."""
     hint: str = ""
 
     def __str__(self) -> str:
@@ -125,11 +123,7 @@ def _after_prologue(found: list[Token]) -> Token | None:
 
 
 def query_form(sparql: str) -> str:
-    """Return the form of a query in capitals; "" if it has none.
-
-    >>> query_form("PREFIX a: <http://a/> construct where { ?s a:b ?o }"), query_form("# nothing")
-    ('CONSTRUCT', '')
-    """
+    """Return the form of a query in capitals; "" if it has none."""
     first = _after_prologue(tokens(sparql))
     return first.text.upper() if first is not None and first.text.upper() in FORMS else ""
 
@@ -209,11 +203,7 @@ def _explain_sentence(sparql: str, found: list[Token], expected_text: str, reach
 
 
 def _parse_expected(expected_text: str) -> list[str]:
-    """Return what the parser expected, without character classes.
-
-    >>> _parse_expected('",", ".", ABS, [_], [\\'0\\'..=\\'9\\']')
-    [',', '.', 'ABS']
-    """
+    """Return what the parser expected, without character classes."""
     parts = re.split(r",\s+(?![^\"]*\",?)|,\s+(?=\")|(?<=\"),\s+", _CLASS.sub("", expected_text))
     return [part.strip().strip('"') for part in parts if part.strip('" \n\r\t')]
 

@@ -1,10 +1,8 @@
 """SERVICE clauses: refuse requests to other servers, and rewrite our own word search.
 
-The engine would execute SERVICE by sending a request to the named server. A query, perhaps one that came over HTTP,
-could then send requests from this machine to any address, without politeness and without the address guard. So SERVICE
-is refused unless the user allows it. One service is our own: `SERVICE ml:search { ?s ml:matches "words" ; ml:score
-?score }` uses the word index. The Python interface of the engine has no handlers for services, so the clause is
-replaced by a sub-select that binds the subjects that the search has found.
+By SERVICE, a query could send requests to any address, without politeness and address guard. So it is refused unless
+the user allows it. Our own service, `SERVICE ml:search { ?s ml:matches "words" ; ml:score ?score }`, is replaced by a
+sub-select of the subjects that the search has found, because the engine has no handlers for services.
 """
 
 from __future__ import annotations
@@ -39,7 +37,6 @@ _SERVICE = re.compile(
     rf"(?=SERVICE{_BETWEEN}(?:SILENT)?{_BETWEEN}(?:<[^<>]*>|[?$]\w+|[^\s{{<>?$:]*:(?:\\.|[^\s{{#])*){_BETWEEN}\{{)",
     re.IGNORECASE,
 )
-"""A complete SERVICE clause at any position."""
 
 Function = Callable[..., ox.Literal | None]
 Lookup = Callable[[str, int], Sequence[tuple[str, str, float]]]
@@ -97,11 +94,7 @@ def rewrite_services(sparql: str, lookup: Lookup | None, *, allow_network: bool 
 
 
 def _refuse_hidden(sparql: str, found: list[Token]) -> None:
-    """Refuse SERVICE where the engine sees the keyword and our tokenizer does not.
-
-    The engine needs no space after a keyword, so it reads `SERVICEx:a { … }` as SERVICE. Inside parentheses it reads
-    `?a<x:b#c>` as a comparison followed by a comment, so it may tokenize the following text differently.
-    """
+    """Refuse SERVICE where only the engine sees it, as in `SERVICEx:a` or after `?a<x:b#c>` in parentheses."""
     for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
         words = token.text.partition(":")[0].upper()
         if "SERVICE" not in words or token.kind not in (TokenKind.WORD, TokenKind.NAME) or token.is_word("SERVICE"):
@@ -221,11 +214,7 @@ def _set_property(sparql: str, pattern: _SearchPattern, name: str, value: Token)
 
 
 def _subselect(pattern: _SearchPattern, cached: _SearchFunctions, number: int) -> str:
-    """Return the sub-select for a search.
-
-    A query cannot contain blank nodes of the store or invalid IRIs. For such subjects, the sub-select scans their
-    graphs and keeps the subjects that the search has found there.
-    """
+    """Return the sub-select for a search. Blank nodes and invalid IRIs are found by a scan of their graphs."""
     words = str(ox.Literal(pattern.words))
     found = cached.found(pattern.words, pattern.limit)
     graph = pattern.graph or f"?ml_graph_{number}"

@@ -1,8 +1,5 @@
 """A sink for an endpoint: a spool on disk, an HTTP client, two protocols, and a thread that sends the spooled batches.
 
-The spool has one file per batch. A file is written under another name and then renamed, so that a kill leaves a whole
-batch or none. Pages that the endpoint refuses permanently are kept in another folder, with the reason.
-
 The protocols are SPARQL 1.1 Update and the SPARQL 1.1 Graph Store HTTP Protocol. Both replace a page as a whole, so
 that sending it twice changes nothing. An update puts all graphs of a page into one INSERT DATA, because a blank node
 label identifies the same node only within one operation (SPARQL 1.1 Update, 3.1.1).
@@ -144,7 +141,6 @@ class EndpointClient:
         self._timeout_seconds = timeout_seconds
         self._headers = dict(headers)
         self.target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        """Path and query of the endpoint's URL."""
         self._connection: http.client.HTTPConnection | None = None
 
     def send(self, method: str, target: str, body: bytes | None = None, content_type: str = "") -> EndpointResponse:
@@ -273,7 +269,6 @@ class EndpointSink:
         self._closing = False
         self._broken: Exception | None = None
         self.sent = 0
-        """Number of batches that the endpoint has accepted."""
         self.last_error = ""
         """The error of the last attempt; "" if it succeeded."""
         self._spool.record_error("")

@@ -34,7 +34,6 @@ class SinkSettings:
     spool: int = 10_000_000_000
     """Maximum bytes in the spool of an endpoint. If more wait, the crawl stops."""
     timeout: float = 60.0
-    """Timeout of a request in seconds."""
     drain: float = 30.0
     """Seconds to wait for an endpoint at the end of a crawl. The next `resume` sends what is left then."""
     user: str = ""
@@ -65,11 +64,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def sink_settings(table: Mapping[str, Any]) -> SinkSettings:
-    """Return the settings in a table. ValueError says what is wrong with it.
-
-    >>> sink_settings({"kind": "graphstore", "url": "http://127.0.0.1:7878/store"}).provenance
-    False
-    """
+    """Return the settings in a table. ValueError says what is wrong with it."""
     for name, value in table.items():
         if name not in _TYPES:
             raise ValueError(f"unknown key {name!r}; known: {', '.join(sorted(_TYPES))}")

@@ -7,16 +7,17 @@ sibling with its content type, its similarity to the target, and its relevance i
 `ftrl.Hasher` makes them numbers.
 
 Properties and siblings come from the context graph of the target URI u_t: the graph of the page that contains it, the
-referring URI u_r (definitions 3 to 7). A policy gets links, not statements, and most links come from HTML, for which
-the paper defines no context graph. So `ContextGraph` treats the links of a page as a graph: the page is the subject,
-and the property of a link is its predicate if it comes from a statement, and otherwise its rel or its tag path. The
-siblings of a link have the same subject and property.
+referring URI u_r (definitions 3 to 7). `links/context_graph.py` computes both from the statements of the page, and the
+link carries them. Most links come from HTML and are in no statement; the paper defines no context graph for them. There
+the page is the subject, and the property of a link is its rel or its tag path. The siblings of such a link have the
+same property.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 
@@ -58,17 +59,24 @@ def hardness(link: Link) -> Hardness:
     return Hardness.NO_RDF if ContentKind.BINARY in kinds else Hardness.HARD
 
 
-def property_of(link: Link) -> str:
-    """Return the property that connects a page with a link on it: an IRI, or a substitute for links of HTML.
+def properties_of(link: Link) -> tuple[str, ...]:
+    """Return the properties that connect a page with a link on it: IRIs, or a substitute for links of HTML.
 
-    >>> property_of(Link(url="http://a.example/", source=LinkSource.ANCHOR, tag_path="html body ul li a"))
-    'html:path=html body ul li a'
+    >>> properties_of(Link(url="http://a.example/", source=LinkSource.ANCHOR, tag_path="html body ul li a"))
+    ('html:path=html body ul li a',)
     """
-    if link.predicate:
-        return link.predicate
+    if link.properties:
+        return link.properties
+    if link.predicate:  # of a page whose context graph was not computed
+        return (link.predicate,)
     if link.rel not in _UNNAMED:
-        return f"html:rel={link.rel}"
-    return f"html:path={link.tag_path}" if link.tag_path else f"html:{link.source.value}"
+        return (f"html:rel={link.rel}",)
+    return (f"html:path={link.tag_path}" if link.tag_path else f"html:{link.source.value}",)
+
+
+def _groups_of(link: Link) -> tuple[int | str, ...]:
+    """Return the groups in which a link has its siblings: of the context graph, or that of its property in HTML."""
+    return link.sibling_groups if link.properties else properties_of(link)
 
 
 class ContextGraph:
@@ -77,18 +85,28 @@ class ContextGraph:
     def __init__(self, links: Sequence[Link], *, most: int, before_others: Callable[[str], bool]) -> None:
         """`before_others` says whether a URI is preferred as a sibling; equal ones stay in page order."""
         self._most = most
-        self._groups: dict[str, list[Link]] = {}
+        self._before_others = before_others
+        self._groups: dict[int | str, list[Link]] = {}
         for link in links:
             if link.source is not LinkSource.REDIRECT:
-                self._groups.setdefault(property_of(link), []).append(link)
-        for property_, group in self._groups.items():
+                for group in _groups_of(link):
+                    self._groups.setdefault(group, []).append(link)
+        for name, members in self._groups.items():
             # one more than needed, because a link is not its own sibling
-            self._groups[property_] = sorted(group, key=lambda link: not before_others(link.url))[: most + 1]
+            self._groups[name] = sorted(members, key=lambda link: not before_others(link.url))[: most + 1]
 
     def siblings(self, link: Link) -> list[Link]:
-        """Return the links of the page with the same property, at most `most`."""
-        group = self._groups.get(property_of(link), [])
-        return [sibling for sibling in group if sibling.url != link.url][: self._most]
+        """Return the other links of the link's groups, each once, at most `most`."""
+        found: dict[str, Link] = {}
+        groups = _groups_of(link)
+        for group in groups:
+            for sibling in self._groups.get(group, ()):
+                if sibling.url != link.url:
+                    found[sibling.url] = sibling
+        siblings = list(found.values())
+        if len(groups) > 1:
+            siblings.sort(key=lambda sibling: not self._before_others(sibling.url))
+        return siblings[: self._most]
 
 
 SETS = "trpx"
@@ -97,17 +115,44 @@ BEST_SETS = "trp"
 """F₊ₜ₊ᵣ₊ₚ had the best F-measure and accuracy of all combinations (Figure 2a); LDCOC uses it (section 4)."""
 SIMILAR = 0.8
 """Similarity above which two URIs count as similar (definition 12; the paper gives no number)."""
-MAX_SIBLINGS = 8
-"""Siblings that are used per target, because a page with a thousand links has a million pairs."""
+_ALL = ""
+"""Begins the name of every intrinsic feature."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crosses:
+    """Limits of the crosses with siblings."""
+
+    siblings: int
+    """Siblings that are used per target, because a page with a thousand links has a million pairs."""
+    features: str | tuple[str, ...] = _ALL
+    """What the names of the intrinsic features begin with that are crossed."""
+
+
+CROSSES: Mapping[str, Crosses] = {
+    "all": Crosses(siblings=64),
+    "limited": Crosses(siblings=8, features=("authority=", "place=", "kin=", "extension=")),
+}
+"""The values of the argument `crosses`: all of F_int as defined, or only the position and shape of few siblings."""
+ALL_CROSSES = CROSSES["all"]
 _MAX_PARTS = 8
 """Path segments and query parameters that are used."""
 _MAX_PART_CHARACTERS = 60
 """Characters that are used of a part."""
 _words = re.compile(r"[^\W\d_]+|\d+").findall
 
-Relevances = Mapping[str, bool]
-"""Fetched URIs, and whether they were relevant (definition 13)."""
-_NO_RELEVANCES: Relevances = {}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What earlier responses said about URIs, for the features of their siblings."""
+
+    relevances: Mapping[str, bool] = field(default_factory=dict)
+    """Fetched URIs, and whether they were relevant (definition 13)."""
+    content_types: Mapping[str, str] = field(default_factory=dict)
+    """URIs with a known Content-Type header (definition 10)."""
+
+
+_NOTHING_KNOWN = Known()
 
 
 @lru_cache(maxsize=20_000)
@@ -194,24 +239,25 @@ def property_features(property_: str) -> tuple[str, ...]:
 
 
 def cross_features(
-    link: Link, siblings: Iterable[Link], relevances: Relevances, threshold: float = SIMILAR
+    link: Link, siblings: Iterable[Link], known: Known, crosses: Crosses = ALL_CROSSES, threshold: float = SIMILAR
 ) -> list[str]:
     """Return F₊ₓ: for each sibling the crosses (conjunctions) F_int × F_head × F_sim × F_RDFrel."""
-    names: dict[str, None] = {}
+    crossed: dict[str, dict[str, None]] = {}
     for sibling in siblings:
         level = "high" if similarity(sibling.url, link.url) > threshold else "low"
-        known = relevances.get(sibling.url)
-        common = f"contentType={essence(sibling.type)}&sim={level}&rel={'unknown' if known is None else known}"
-        names[f"x:{common}"] = None
-        for name in _features_to_cross(sibling.url):
-            names[f"x:{name}&{common}"] = None
-    return list(names)
+        relevant = known.relevances.get(sibling.url)
+        content_type = known.content_types.get(sibling.url) or essence(sibling.type)
+        common = f"contentType={content_type}&sim={level}&rel={'unknown' if relevant is None else relevant}"
+        crossed.setdefault(common, {}).update(_features_to_cross(sibling.url, crosses.features))
+    return [
+        f"x:{name}&{common}" if name else f"x:{common}" for common, names in crossed.items() for name in ("", *names)
+    ]
 
 
 @lru_cache(maxsize=20_000)
-def _features_to_cross(uri: str) -> tuple[str, ...]:
-    """Return the intrinsic features of a sibling that are crossed: its position and shape, but not its words."""
-    return tuple(name for name in intrinsic(uri) if name.startswith(("authority=", "place=", "kin=", "extension=")))
+def _features_to_cross(uri: str, prefixes: str | tuple[str, ...]) -> dict[str, None]:
+    """Return the intrinsic features of a sibling that are crossed."""
+    return {name: None for name in intrinsic(uri) if name.startswith(prefixes)}
 
 
 def features(
@@ -220,7 +266,8 @@ def features(
     sets: str = BEST_SETS,
     *,
     siblings: Sequence[Link] = (),
-    relevances: Relevances = _NO_RELEVANCES,
+    known: Known = _NOTHING_KNOWN,
+    crosses: Crosses = ALL_CROSSES,
 ) -> list[str]:
     """Return the features of one link in some sets. Each name begins with the letter of its set.
 
@@ -234,9 +281,10 @@ def features(
     if "r" in sets:
         names += referring_features(parent)
     if "p" in sets:
-        names += property_features(property_of(link))
+        for property_ in properties_of(link):
+            names += property_features(property_)
     if "x" in sets:
-        names += cross_features(link, siblings, relevances)
+        names += cross_features(link, siblings, known, crosses)
     return names
 
 
@@ -245,7 +293,8 @@ def page_features(
     parent: Outcome | None,
     sets: str = BEST_SETS,
     *,
-    relevances: Relevances = _NO_RELEVANCES,
+    known: Known = _NOTHING_KNOWN,
+    crosses: Crosses = ALL_CROSSES,
 ) -> list[list[str]]:
     """Return the features of some links of a page.
 
@@ -254,5 +303,7 @@ def page_features(
     if "x" not in sets:
         return [features(link, parent, sets) for link in links]
     named = parent.links if parent is not None and parent.links else links
-    context = ContextGraph(named, most=MAX_SIBLINGS, before_others=relevances.__contains__)
-    return [features(link, parent, sets, siblings=context.siblings(link), relevances=relevances) for link in links]
+    context = ContextGraph(named, most=crosses.siblings, before_others=known.relevances.__contains__)
+    return [
+        features(link, parent, sets, siblings=context.siblings(link), known=known, crosses=crosses) for link in links
+    ]

@@ -14,15 +14,24 @@ used if nothing else is ready.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 
 import msgspec
 import numpy as np
 
 from motherlode.model import Explanation, FailureKind, Link, LinkSource, Outcome, Rating, Reason, SummaryLine
-from motherlode.policies.ftrl import Ftrl, Hasher, Indices
-from motherlode.policies.ldcoc.ldcoc_features import BEST_SETS, SETS, Hardness, hardness, page_features
+from motherlode.policies.ftrl import EquationOneFtrl, Ftrl, Hasher, Indices
+from motherlode.policies.ldcoc.ldcoc_features import (
+    ALL_CROSSES,
+    BEST_SETS,
+    SETS,
+    Crosses,
+    Hardness,
+    Known,
+    hardness,
+    page_features,
+)
 from motherlode.policies.model_io import random_state, set_random_state
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of
@@ -72,11 +81,22 @@ class _State(msgspec.Struct, kw_only=True, array_like=True):
     """URIs that were admitted because they were predicted positive."""
     negatives: int = 0
     """URIs that were admitted as a sample of those that were predicted negative."""
+    content_types: dict[str, str] = {}
+    """URIs with a known Content-Type header, for the features of their siblings."""
 
 
 def default_learner(size: int = 1 << 20) -> Ftrl:
     """Return the learner with our settings, because the paper gives none. It learns fast: a crawl has few examples."""
     return Ftrl(size, alpha=0.5, beta=1.0, l1=0.1, l2=1.0)
+
+
+def equation_one_learner(size: int = 1 << 20) -> EquationOneFtrl:
+    """Return the learner of the paper's equation (1), with the λ₁ of `default_learner`."""
+    return EquationOneFtrl(size, l1=0.1)
+
+
+LEARNERS: Mapping[str, Callable[[int], Ftrl]] = {"mcmahan": default_learner, "eq1": equation_one_learner}
+"""The values of the argument `ftrl`: learning rates per coordinate (McMahan et al. 2013), or equation (1)."""
 
 
 class Ldcoc:
@@ -91,6 +111,7 @@ class Ldcoc:
         hash_seed: int = 0,
         threshold: float = THRESHOLD,
         sampled: float = SAMPLED,
+        crosses: Crosses = ALL_CROSSES,
     ) -> None:
         if not sets or not set(sets) <= set(SETS) or len(set(sets)) != len(sets):
             raise ValueError(f"feature sets are letters of {SETS!r}, each once; got {sets!r}")
@@ -102,7 +123,8 @@ class Ldcoc:
         self._hasher = Hasher(self._learner.size, hash_seed)
         self._threshold = threshold
         self._sampled = sampled
-        self._shared = Ftrl(self._learner.size)
+        self._crosses = crosses
+        self._shared = self._learner.blank()
         """The part of the learner's state that other shards have or have sent."""
         self._state = _State()
         self._ready = {suffix: ReadyArms() for suffix in ("", " sampled", " reserve")}
@@ -110,7 +132,7 @@ class Ldcoc:
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         if parent is not None and parent.policy_state and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
             return [self._rate_redirect_target(links[0], parent)]
-        names = page_features(links, parent, self._sets, relevances=self._state.relevances)
+        names = page_features(links, parent, self._sets, known=self._known(), crosses=self._crosses)
         rows = self._hasher.rows(["bias", *row] for row in names)
         probabilities = self._learner.predict(rows).tolist()
         return [
@@ -158,6 +180,9 @@ class Ldcoc:
             weight = 1 / self._sampled if how == _NEGATIVE else 1.0
             indices = np.frombuffer(features, dtype="<u4").astype(np.int64)
             self._learner.learn(indices, outcome.reward, weight)
+
+    def _known(self) -> Known:
+        return Known(relevances=self._state.relevances, content_types=self._state.content_types)
 
     def _remember(self, outcome: Outcome) -> None:
         if len(self._state.relevances) >= _MAX_RELEVANCES:
@@ -211,7 +236,7 @@ class Ldcoc:
         self._state.negatives += read.negatives
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
-        names = ["bias", *page_features([link], parent, self._sets, relevances=self._state.relevances)[0]]
+        names = ["bias", *page_features([link], parent, self._sets, known=self._known(), crosses=self._crosses)[0]]
         probability, host = self._learner.probability(self._hasher.row(names)), host_of(link.url)
         redirects, others = self._state.answers.get(host, (0, 0))
         how = rating.policy_state[:1]

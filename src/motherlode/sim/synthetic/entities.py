@@ -1,8 +1,4 @@
-"""Things with their values, written as markup in HTML (JSON-LD, Microdata, RDFa, microformats2) and as RDF documents.
-
-`statements` counts the statements of a thing without building it, because the simulator needs counts far more often
-than a server needs pages.
-"""
+"""Things with their values, as markup in HTML (JSON-LD, Microdata, RDFa, microformats2) and as RDF documents."""
 
 from __future__ import annotations
 
@@ -41,10 +37,7 @@ def _thing(type_: str, fields: tuple[EntityField, ...], bits: int) -> Thing:
 
 
 def statements(kind: EntityKind, bits: int, *, microformat: bool = False) -> int:
-    """Return the number of statements of a thing: one per value and one per type.
-
-    The vocabulary of microformats2 has fewer properties than that of the other syntaxes.
-    """
+    """Return the number of statements of a thing. microformats2 has fewer properties than the other syntaxes."""
     repeated = _REPEATED[kind]
     return _FIXED[microformat][kind] + (repeated.repeats(bits) - repeated.least if repeated is not None else 0)
 
@@ -110,7 +103,6 @@ _ATTRIBUTES = {
     ),
 }
 EMBEDDED = frozenset({Syntax.JSON_LD, *_ATTRIBUTES})
-"""The syntaxes that are embedded in HTML."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +202,6 @@ class RdfDocument:
 
     voice: Voice
     subject: str
-    """The main subject of the document."""
     kind: EntityKind
     bits: int
     edges: tuple[Edge, ...]

@@ -1,7 +1,4 @@
-"""The kinds of things on the synthetic web, and the words and titles from which their values are drawn.
-
-The tables are in `entity_kinds.json`. All words are ASCII, except ACCENTED.
-"""
+"""The kinds of things on the synthetic web, and the words of their values. The tables are in `entity_kinds.json`."""
 
 from __future__ import annotations
 
@@ -19,12 +16,7 @@ _TABLES = json.loads(files(__package__).joinpath("entity_kinds.json").read_text(
 
 
 class Titles:
-    """Titles of one kind of thing: a word from each of three lists, and the same as a URL slug.
-
-    >>> titles = Titles(first=["Red"], second=["Hat"], third=["for Men"])
-    >>> titles.title(7), titles.slug(7)
-    ('Red Hat for Men', 'red-hat-for-men')
-    """
+    """Titles of one kind of thing: a word from each of three lists, and the same as a URL slug."""
 
     def __init__(self, *, first: list[str], second: list[str], third: list[str]) -> None:
         self.first = first
@@ -91,11 +83,7 @@ def person(bits: int, shift: int = 0) -> str:
 
 
 def date(bits: int, shift: int = 0) -> str:
-    """Return a date of the years 2015 to 2026.
-
-    >>> date(0)
-    '2015-01-01'
-    """
+    """Return a date of the years 2015 to 2026."""
     bits >>= shift
     return f"{2015 + bits % 12}-{1 + (bits >> 8) % 12:02}-{1 + (bits >> 16) % 28:02}"
 

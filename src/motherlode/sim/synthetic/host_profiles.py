@@ -1,8 +1,4 @@
-"""Host profiles (habits): how the hosts of the synthetic web behave. The table is in `host_profiles.json`.
-
-A host has one habit. It defines the sections of the host, which of its templates carry data in which syntax, and
-which faults the host has. In every web with enough hosts, each habit occurs at least once.
-"""
+"""Host profiles (habits): sections, data and faults of the hosts of a web. The table is in `host_profiles.json`."""
 
 from __future__ import annotations
 
@@ -88,7 +84,6 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     share: float = 1.0
     """Share of the host's pages, relative to its other sections."""
     syntax: Syntax | None = None
-    """Syntax of the data in the HTML of an item."""
     carries: int = 965
     """Items per thousand that carry the data, because authors omit it on some."""
     shape: Shape = Shape.PAGES

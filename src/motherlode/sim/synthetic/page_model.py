@@ -26,14 +26,12 @@ class LinkPosition(Enum):
     NAVIGATION = "navigation"
     CRUMBS = "crumbs"
     INLINE = "inline"
-    """In the running text."""
     ITEMS = "items"
     """The main list of a list page."""
     PAGER = "pager"
     RELATED = "related"
     SIDEBAR = "sidebar"
     OUTSIDE = "outside"
-    """Links to other hosts."""
     FOOTER = "footer"
 
 
@@ -45,9 +43,7 @@ class LinkSlot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Format string with a field for the anchor and, if `has_sentence`, one for the sentence after it."""
     after: str
     path: str
-    """Tag path of the anchors."""
     has_sentence: bool = False
-    """Whether a sentence follows each link."""
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,10 +71,7 @@ VARIANTS = len(_MENUS) * len(_LISTS)
 
 @cache
 def layout(design: Design, variant: int) -> Layout:
-    """Return the layout of a design with one of VARIANTS sets of class names.
-
-    `page_layouts.json` has MENU and ITEMS in place of the class names.
-    """
+    """Return the layout of a design, with one of VARIANTS sets of class names in place of MENU and ITEMS."""
     written = files(__package__).joinpath("page_layouts.json").read_text()
     written = written.replace("MENU", _MENUS[variant % len(_MENUS)])
     written = written.replace("ITEMS", _LISTS[variant // len(_MENUS) % len(_LISTS)])
@@ -111,7 +104,6 @@ class Role(Enum):
     LIST = "list"
     ITEM = "item"
     DATA = "data"
-    """An RDF document."""
     REDIRECT = "redirect"
     TRAP = "trap"
     """A page of an infinite set."""
@@ -127,17 +119,13 @@ class Role(Enum):
 
 
 class PageModel(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a simulation needs to know about one URL, without rendering the page.
-
-    It is a msgspec struct, because a simulation makes a million of them and a dataclass takes eight times as long.
-    """
+    """Everything that a simulation needs to know about one URL. A struct, because a dataclass is slower to create."""
 
     url: str
     role: Role
     status: int = 200
     """HTTP status. 0 on a host that does not exist."""
     kind: ContentKind = ContentKind.HTML
-    """The actual kind of the body."""
     media_type: str = "text/html; charset=utf-8"
     """The media type in the Content-Type header."""
     counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
@@ -145,7 +133,6 @@ class PageModel(msgspec.Struct, frozen=True, kw_only=True):
     types: tuple[str, ...] = ()
     """IRIs of the classes that the statements name."""
     location: str = ""
-    """The target of a redirect."""
     size: int = 0
     """Approximate size of the body in bytes."""
     latency: float = 0.05

@@ -20,7 +20,6 @@ from motherlode.sim.synthetic.random_draws import mix, named, normals, uniforms
 from motherlode.sim.synthetic.site import Site, build_site
 
 PAGES_PER_HOST = 130
-"""Mean number of pages per host."""
 LEAST_HOSTS = 48
 """Minimum number of hosts, so that every habit occurs even in a small web."""
 LEAST_PAGES = 4
@@ -31,7 +30,6 @@ FAME_SIGMA = 2.0
 LARGEST_SHARE = 0.07
 """Maximum share of its family's pages that one host has, if there are enough hosts."""
 FAMILY_SHARES = {Family.BARREN: 0.50, Family.MIXED: 0.18, Family.RICH: 0.32}
-"""Share of the pages per family."""
 _REMEMBERED = 16384
 """Number of sites kept in memory. The others are computed again when they are needed."""
 _KIN_TRIES = 3
@@ -43,10 +41,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class World:
-    """The hosts and sites of one web. Host k is the same for every number of pages, except for its size.
-
-    The most recently used sites are kept in memory.
-    """
+    """The hosts and sites of one web. Host k is the same for every number of pages, except for its size."""
 
     def __init__(self, *, pages: int, seed: int, hosts: int | None) -> None:
         count = hosts if hosts is not None else max(LEAST_HOSTS, pages // PAGES_PER_HOST)
@@ -87,7 +82,6 @@ class World:
         return f"{self.stem(host)}-{host}.{domain}.example" if domain else f"{self.stem(host)}-{host}.example"
 
     def _find(self, name: str) -> int | None:
-        """Return the number of the host with this name."""
         digits = name.partition(".")[0].rpartition("-")[2]
         if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
             return None

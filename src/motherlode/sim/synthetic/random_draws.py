@@ -1,7 +1,4 @@
-"""Deterministic random draws: every property of the synthetic web is drawn from a hash of the seed and of its URL.
-
-Draws keep no state, so a page's properties do not depend on the order in which pages are computed.
-"""
+"""Deterministic random draws: every property of the synthetic web is drawn from a hash of the seed and of its URL."""
 
 from __future__ import annotations
 

@@ -65,7 +65,6 @@ def _html(model: PageModel, links: SiteLinks, charset: Charset) -> str:
 
 
 def _filling(model: PageModel, layout: Layout, wanted: int) -> Iterator[str]:
-    """Return text that fills the page up to its size."""
     number = model.bits
     while wanted > 0:
         number += 1

@@ -1,6 +1,4 @@
-"""A served synthetic web as a child process, and the table of its hosts.
-
-Hosts are spread over several loopback addresses, so that some hosts share an address."""
+"""A served synthetic web as a child process, and the table of its hosts on several loopback addresses."""
 
 from __future__ import annotations
 
@@ -8,7 +6,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from types import TracebackType
 
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 
@@ -17,12 +14,7 @@ ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 22))
 
 
 def hosts_table(web: SyntheticWeb, port: int) -> dict[str, tuple[str, int]]:
-    """Return address and port of every host, which a resolver needs to crawl a web served at this port.
-
-    >>> table = hosts_table(SyntheticWeb(pages=1000, seed=1), 8080)
-    >>> table["portal-0.example"], "nobody.example" in table
-    (('127.0.0.2', 8080), False)
-    """
+    """Return address and port of every host, which a resolver needs to crawl a web served at this port."""
     return {name: (ADDRESSES[number % len(ADDRESSES)], port) for number, name in enumerate(web.hosts())}
 
 
@@ -58,9 +50,7 @@ class WebServer:
         self.port = json.loads(line)["port"]
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def _end(self) -> None:
@@ -78,7 +68,3 @@ class WebServer:
     def hosts(self) -> dict[str, tuple[str, int]]:
         """Address and port of each host, for the crawler's resolver."""
         return hosts_table(self.web, self.port)
-
-    @property
-    def host_count(self) -> int:
-        return len(self.web.hosts())

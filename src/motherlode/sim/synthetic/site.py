@@ -29,7 +29,6 @@ _LIST_NUMBER = re.compile(r"(?:page/|\?page=)(\d{1,7})$")
 _DATA_FILE = re.compile(r"(\d{1,9})/(?:data|foaf)\.[a-z]+$")
 _LIST_LENGTHS = (8, 10, 12, 15, 20, 24)
 INTRODUCTIONS = 20
-"""Number of hosts that one introduction page lists."""
 _PAGES_PER_ITEM = {Shape.COMPANION: 2, Shape.ENTITY: 2}
 
 

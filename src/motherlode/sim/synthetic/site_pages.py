@@ -148,10 +148,7 @@ class SiteLinks:
 
 
 def with_session(groups: Groups, *, bits: int) -> Groups:
-    """Return the same links, with a new session in the first link to a related page.
-
-    One such link per page is enough for an infinite set. With more, the trap would double at every step.
-    """
+    """Return the same links, with a new session in one of them. More would double the trap at every step."""
     session = f"{mix(bits, 77) & 0xFFFFFFFFFFFF:012x}"
     return tuple(
         (place, (_marked(group[0], session), *group[1:])) if place is LinkPosition.RELATED and group else (place, group)
@@ -333,7 +330,6 @@ class SitePages:
         return (Block(syntax=section.syntax, kind=part.kind, bits=bits, flaw=flaw),)
 
     def _alternates(self, part: SitePart, item: int) -> tuple[Link, ...]:
-        """Return link elements that announce the RDF document of an HTML page."""
         if not part.has_data_files:
             return ()
         rel = "meta" if part.section.formats == (ContentKind.RDF_XML,) else "alternate"

@@ -1,5 +1,4 @@
-"""URLs outside a site's regular pages: infinite sets of pages (calendar, sessions, filters), and special resources
-(robots.txt, sitemaps, feeds, redirects, disallowed pages, missing pages)."""
+"""URLs outside a site's regular pages: infinite sets of pages, robots.txt, sitemaps, feeds, redirects."""
 
 from __future__ import annotations
 

@@ -20,7 +20,10 @@ import pyarrow.parquet as pq
 
 from motherlode.model import Link
 
-VERSION = 2
+VERSION = 4
+_READABLE = frozenset({2, 3, VERSION})
+"""Versions that can be read. Links of version 2 have no `element_ids`. Links of version 3 have no `properties` and
+`sibling_groups`, and its pages no `content_type`. What is missing is empty."""
 _MANIFEST = "trace.json"
 _ROWS = 2000
 """Pages that are kept in memory before they are written to disk."""
@@ -31,19 +34,22 @@ PAGES = pa.schema(
         "status": pa.int16(),
         "failure": pa.string(),
         "kind": pa.string(),
+        "content_type": pa.string(),
         "size": pa.int32(),
         "location": pa.string(),
         "counts": pa.map_(pa.string(), pa.int32()),
         "types": pa.list_(pa.string()),
     }
 )
-_TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "predicate")
+_TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "element_ids", "predicate")
+_LISTS = ("properties", "sibling_groups")
+"""Stored as texts with a space between two values, because most links have none and many share the same ones."""
 LINKS = pa.schema(
     [
         ("page", pa.int32()),
         ("url", pa.string()),
         ("source", pa.dictionary(pa.int8(), pa.string())),
-        *((name, pa.string()) for name in _TEXTS),
+        *((name, pa.string()) for name in (*_TEXTS, *_LISTS)),
         ("nofollow", pa.bool_()),
     ]
 )
@@ -58,6 +64,8 @@ class TracePage(msgspec.Struct, frozen=True, kw_only=True):
     failure: str = ""
     """Value of the `FailureKind`. Empty for a page."""
     kind: str = ""
+    content_type: str = ""
+    """The Content-Type header."""
     size: int = 0
     location: str = ""
     counts: dict[str, int]
@@ -113,7 +121,7 @@ class PartWriter:
 
     def add(self, page: TracePage, links: Sequence[Link], ntriples: bytes) -> None:
         rows = self._rows["pages"]
-        for name in ("url", "status", "failure", "kind", "size", "location"):
+        for name in ("url", "status", "failure", "kind", "content_type", "size", "location"):
             rows[name].append(getattr(page, name))
         rows["counts"].append(list(page.counts.items()))
         rows["types"].append(list(page.types))
@@ -123,6 +131,8 @@ class PartWriter:
             table["source"].append(link.source.value)
             for name in ("url", *_TEXTS, "nofollow"):
                 table[name].append(getattr(link, name))
+            for name in _LISTS:
+                table[name].append(" ".join(map(str, getattr(link, name))))
         if ntriples:
             self._rows["facts"]["page"].append(self.pages)
             self._rows["facts"]["ntriples"].append(ntriples)
@@ -155,7 +165,7 @@ def read_parts(folder: Path) -> list[TracePart]:
         return []
     try:
         version = msgspec.json.decode(path.read_bytes(), type=_Version).version
-        if version == VERSION:
+        if version in _READABLE:
             return msgspec.json.decode(path.read_bytes(), type=_Manifest).parts
     except ValueError as error:
         raise TraceError(f"{path} is not the manifest of a trace: {error}") from error
@@ -199,10 +209,19 @@ def read_table(folder: Path, part: TracePart, table: str, *, shared: Sequence[st
     """Read one table of a part. Columns in `shared` hold each distinct text once."""
     path = folder / f"{part.name}.{table}.parquet"
     try:
-        return pq.read_table(path, read_dictionary=list(shared))
+        return _complete(pq.read_table(path, read_dictionary=list(shared)), table, shared)
     except (OSError, pa.ArrowInvalid) as error:
         reason = str(error).partition("\n")[0][:200]
         raise TraceError(f"{path} cannot be read ({reason}): make the trace again with `motherlode record`") from error
+
+
+def _complete(read: pa.Table, table: str, shared: Sequence[str]) -> pa.Table:
+    """Add the columns that older versions lack, with empty texts."""
+    for name in _SCHEMAS[table].names:
+        if name not in read.column_names:
+            texts = pa.array([""] * read.num_rows, pa.string())
+            read = read.append_column(name, texts.dictionary_encode() if name in shared else texts)
+    return read
 
 
 def read_facts(folder: Path, part: TracePart) -> Iterator[tuple[int, bytes]]:

@@ -107,7 +107,11 @@ def _fingerprint(source: Path) -> str:
 
 async def _record_one(source: Path, writer: PartWriter, *, workers: int, tick: Callable[[int], None]) -> TracePart:
     responses = Responses(source)
-    readers = ParserPool(ParseOptions(target="any", keep_ntriples=True), workers=workers, seconds=_SECONDS)
+    readers = ParserPool(
+        ParseOptions(target="any", keep_ntriples=True, element_ids=True, context_graph=True),
+        workers=workers,
+        seconds=_SECONDS,
+    )
     try:
         async for fetched, reading in _read_all(responses, readers):
             _add(writer, fetched, reading)
@@ -157,6 +161,7 @@ def _add(writer: PartWriter, fetched: Fetched, reading: ParsedPage | None) -> No
             url=fetched.url,
             status=fetched.status,
             kind=reading.kind,
+            content_type=fetched.headers.get("content-type", ""),
             size=len(fetched.body),
             counts=reading.counts,
             types=tuple(sorted({kind.decode() for kind in _TYPE.findall(reading.ntriples)})),

@@ -102,6 +102,7 @@ class TraceWeb:
             url=url,
             relevant=self._relevant[number],
             kind=row["kind"],
+            content_type=row["content_type"],
             counts=row["counts"],
             links=self._links[part].of(number - int(self._first_rows[part])),
             size=row["size"],
@@ -169,6 +170,8 @@ class _LinkColumns:
         self._numbers = {name: numbers[kept] for name, (numbers, _) in columns.items()}
         self._texts: dict[str, Sequence[Any]] = {name: texts for name, (_, texts) in columns.items()}
         self._texts["url"] = spelled
+        self._texts["properties"] = [tuple(text.split()) for text in self._texts["properties"]]
+        self._texts["sibling_groups"] = [tuple(map(int, text.split())) for text in self._texts["sibling_groups"]]
         self._texts["source"] = [_SOURCES[text] for text in self._texts["source"]]
 
     def __len__(self) -> int:

@@ -12,12 +12,15 @@ from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
 from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, has_keyword_form, is_blank
 from motherlode.www.iri import is_absolute, split_curie
+
+if TYPE_CHECKING:
+    from motherlode.transform.jsonld.context_tables import BundledContext
 
 _MAX_CACHED_KEYS = 4096
 """Keys whose expansion a context caches. Real documents have fewer; the limit bounds the memory for others."""
@@ -43,7 +46,6 @@ class ContextOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """Where a local context was found, and how it is applied."""
 
     base: Base = DOCUMENT
-    """Base of relative references in the context."""
     remote: tuple[str, ...] = ()
     """URLs of the remote contexts that contain the context, outermost first."""
     override_protected: bool = False
@@ -70,7 +72,6 @@ class TermDefinition:
     context: Json = ABSENT
     """The scoped context as written, or `ABSENT`."""
     context_base: Base = None
-    """Base of relative references in the scoped context."""
     context_key: int = -1
     """Identifies the scoped context in the cache; -1 without a scoped context."""
     index: str | None = None
@@ -79,14 +80,6 @@ class TermDefinition:
     def is_same_definition(self, other: TermDefinition) -> bool:
         """Return whether the definitions are equal except for the protected flag (section 4.2.2, step 27)."""
         return replace(self, protected=False, context_key=-1) == replace(other, protected=False, context_key=-1)
-
-
-class LazyTerms(Protocol):
-    """Terms of a large context, defined at their first use."""
-
-    def define(self, name: str) -> TermDefinition | None: ...
-
-    def __contains__(self, name: str, /) -> bool: ...
 
 
 class ExpandedKey:
@@ -101,7 +94,6 @@ class ExpandedKey:
         """The expanded key; None if the key is dropped, because it is no keyword and no IRI (Expansion, step 13.3)."""
         self.keyword = self.iri is not None and self.iri[0] == "@" and self.iri in KEYWORDS
         self.absolute = self.iri is not None and (self.keyword or is_blank(self.iri) or is_absolute(self.iri))
-        """Whether the expanded key needs no base."""
         self.container = definition.container if definition else NO_CONTAINER
         self.type = definition.type if definition else None
         self.scoped = definition is not None and definition.context is not ABSENT
@@ -121,7 +113,7 @@ class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
 
     terms: dict[str, TermDefinition | None] = msgspec.field(default_factory=dict)
     """Definitions by term. None hides the lazy definition of a term."""
-    lazy: tuple[LazyTerms, ...] = ()
+    lazy: tuple[BundledContext, ...] = ()
     """Lazy tables, searched in order for terms that are not in `terms`."""
     vocab: str | None = None
     language: str | None = None
@@ -133,7 +125,6 @@ class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
     serial_number: int = msgspec.field(default_factory=lambda: next(_serial_numbers))
     """Identifies the context in the cache. Never reused, unlike `id()`."""
     key_cache: dict[str, ExpandedKey] = msgspec.field(default_factory=dict)
-    """Expanded keys by name, filled by `key`."""
 
     def clone(self) -> ActiveContext:
         """Return a copy with the same definitions and an empty key cache."""
@@ -194,7 +185,6 @@ class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
         return value if is_absolute(value) else None
 
     def has_protected_terms(self) -> bool:
-        """Return whether any term in `terms` is protected."""
         return any(definition is not None and definition.protected for definition in self.terms.values())
 
 

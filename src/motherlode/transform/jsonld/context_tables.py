@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from motherlode.transform.jsonld.active_context import ActiveContext, ContextOrigin, TermDefinition
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, require
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError, require
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json
 from motherlode.transform.jsonld.term_definitions import TermDefiner
 
@@ -30,7 +30,6 @@ class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     definition: Json
     terms: str
-    """Terms, separated by spaces."""
 
 
 class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,10 +72,7 @@ class BundledContext:
         return name in self.context and name not in self._settings
 
     def define(self, name: str) -> TermDefinition | None:
-        """Return the definition of a term of a lazy table. Lazy tables refer only to their own terms.
-
-        Each term is defined in a new context, so that other threads and timeouts cannot leave an incomplete definition.
-        """
+        """Return a term of a lazy table, defined in a new context so that a timeout cannot leave half of it."""
         found = self._defined.get(name)
         if found is None:
             home = ActiveContext(vocab=self._settings.get("@vocab"))
@@ -116,7 +112,6 @@ def find_bundled_context(url: str) -> BundledContext | None:
 
 
 def is_bundled(url: str) -> bool:
-    """Return whether the context at a URL is bundled."""
     return normalize_url(url) in _load_index()
 
 
@@ -131,7 +126,6 @@ def normalize_url(url: str) -> str:
 
 @lru_cache(maxsize=1)
 def _load_index() -> dict[str, str]:
-    """Return the file names of the tables by normalized URL."""
     return msgspec.json.decode(_read_file("index.json"), type=dict[str, str])
 
 
@@ -169,16 +163,16 @@ def load_context(contexts: Mapping[str, bytes], url: str) -> BundledContext | Pr
     try:
         return _parse_context(content)
     except ValueError as error:
-        code = error.code if isinstance(error, JsonLdError) else ErrorCode.LOADING_REMOTE_CONTEXT_FAILED
+        code = error.code if isinstance(error, JsonLdError) else "loading remote context failed"
         raise JsonLdError(code, url) from error
 
 
 @lru_cache(maxsize=4)
 def _parse_context(content: bytes) -> ProvidedContext:
-    require(len(content) <= _MAX_CONTEXT_BYTES, ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is too large")
+    require(len(content) <= _MAX_CONTEXT_BYTES, "loading remote context failed", "the context is too large")
     try:
         document = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
     except RecursionError as error:
-        raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is nested too deep") from error
-    require(isinstance(document, dict) and "@context" in document, ErrorCode.INVALID_REMOTE_CONTEXT)
+        raise JsonLdError("loading remote context failed", "the context is nested too deep") from error
+    require(isinstance(document, dict) and "@context" in document, "invalid remote context")
     return ProvidedContext(document["@context"])

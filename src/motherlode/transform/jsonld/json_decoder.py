@@ -1,8 +1,4 @@
-"""Decode the JSON of a block: strictly if possible, else with repairs that are recorded.
-
-The tolerant decoder makes one pass from left to right and keeps its own stack. Its time is linear for any input, and
-deep nesting cannot overflow the stack of Python.
-"""
+"""Decode the JSON of a block: strictly if possible, else in one pass and linear time with recorded repairs."""
 
 from __future__ import annotations
 
@@ -20,7 +16,6 @@ _MAX_DEPTH = 500
 _MAX_UNREADABLE = 20
 """After more unreadable tokens than this, the text is not considered JSON."""
 _MAX_REPAIRS = 20
-"""Repairs reported per block."""
 
 _SPACE = re.compile(r"[\s\ufeff\u200b-\u200d\u2060\x00]*")
 _WRAPPER = re.compile(r"(?://|/\*)?\s*(?:<!\[CDATA\[|\]\]>)(?:\s*\*/)?")
@@ -149,7 +144,6 @@ class TolerantDecoder:
             self._read_word()
 
     def _skip_outside(self) -> None:
-        """Skip to the next opening bracket."""
         self._record_unreadable("text outside the JSON was skipped")
         found = _OPENING.search(self._text, self._position)
         self._position = found.start() if found else len(self._text)
@@ -305,11 +299,7 @@ _QUOTE_ENTITY = re.compile(r"[{\[,:]\s*(?:&quot;|&#0*34;|&#[xX]0*22;)")
 
 
 def decode(text: str) -> DecodedJson:
-    """Decode the JSON values of a text.
-
-    >>> decode('{"a": 1}').values, decode("{&quot;a&quot;: 1}").values
-    ([{'a': 1}], [{'a': 1}])
-    """
+    """Decode the JSON values of a text."""
     if len(text) > MAX_CHARACTERS:
         return DecodedJson(failure=JsonRepair(0, f"longer than {MAX_CHARACTERS} characters"))
     try:
@@ -339,7 +329,6 @@ def _decode_with_repairs(text: str) -> DecodedJson:
 
 
 def _require_value(decoded: DecodedJson) -> DecodedJson:
-    """Turn the result into a failure if it has no value."""
     if not decoded.values and decoded.failure is None:
         decoded.failure = JsonRepair(decoded.repairs[0].offset if decoded.repairs else 0, "no JSON in the block")
         decoded.repairs = []

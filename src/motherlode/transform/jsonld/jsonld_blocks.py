@@ -1,7 +1,4 @@
-"""Extract JSON-LD from script elements of HTML pages and from JSON-LD documents, and locate problems in the source.
-
-Positions of problems are computed only if there are problems.
-"""
+"""Extract JSON-LD from script elements of HTML pages and from JSON-LD documents, and locate problems in the source."""
 
 from __future__ import annotations
 
@@ -52,10 +49,7 @@ class ScriptLocations:
         """Position of the last script found."""
 
     def position(self, blocks: Sequence[str], offset: int) -> tuple[int, int] | tuple[None, None]:
-        """Return line and column of an offset in the last of the blocks.
-
-        `blocks` are all blocks of the page up to that one, in order.
-        """
+        """Return line and column of an offset in the last of `blocks`, the blocks of the page up to that one."""
         start: tuple[int, int] | None = (0, 0)
         if self._is_embedded:
             for content in blocks[len(self._located) :]:  # in order, because scripts often start alike
@@ -228,7 +222,6 @@ class _BlockReader:
             self._report("the block gives no statements", find_sample(content, ""))
 
     def _report(self, message: str, offset: int, *, repaired: bool = False) -> None:
-        """Record a problem in the last block."""
         if self._locations is None:
             self._locations = ScriptLocations(self._document.text, embedded=self._is_embedded)
         line, column = self._locations.position(self._blocks, offset)

@@ -13,7 +13,6 @@ from motherlode.www.iri import Iri, check
 Json = Any
 """A decoded JSON value of any type."""
 Node = dict[str, Json]
-"""A JSON object."""
 
 CONTAINERS = frozenset(("@graph", "@id", "@index", "@language", "@list", "@set", "@type"))
 CONTEXT_ENTRIES = frozenset(
@@ -39,16 +38,11 @@ _MAX_IRI_CHARACTERS = 65_536
 
 
 def has_keyword_form(value: str) -> bool:
-    """Return whether a string has the form of a keyword. Such strings are reserved and ignored.
-
-    >>> has_keyword_form("@later"), has_keyword_form("@"), has_keyword_form("@foo.bar")
-    (True, False, False)
-    """
+    """Return whether a string has the form of a keyword. Such strings are reserved and ignored."""
     return value[:1] == "@" and _KEYWORD_FORM(value) is not None
 
 
 def is_blank(value: str) -> bool:
-    """Return whether a string is a blank node identifier."""
     return value.startswith("_:")
 
 

@@ -1,8 +1,4 @@
-"""Convert JSON-LD to statements (JSON-LD 1.1 API, `toRdf` in section 9.1, and sections 7 and 8).
-
-The functions at the top serialize numbers and JSON in canonical form: XSD doubles, and RFC 8785 (JSON Canonicalization
-Scheme). `StatementEmitter` converts expanded JSON-LD, and `to_rdf` runs all steps for one document.
-"""
+"""Convert JSON-LD to statements (JSON-LD 1.1 API, sections 7, 8, 9.1), with canonical numbers and JSON (RFC 8785)."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.active_context import ActiveContext
 from motherlode.transform.jsonld.context_processor import ContextProcessor
 from motherlode.transform.jsonld.expansion import Expander
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Note, Notes, shorten
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError, LimitExceeded, Note, Notes, shorten
 from motherlode.transform.jsonld.processor_options import Json, Node, ProcessorOptions, RdfDirection, parse_iri
 from motherlode.www.iri import repair_message
 
@@ -35,10 +31,7 @@ def canonical_double(value: float) -> str:
 
 
 class LongInteger(float):
-    """An integer with more digits than Python converts (4,300 by default).
-
-    Its numeric value is infinite; `digits` is exact.
-    """
+    """An integer with more digits than Python converts. Its numeric value is infinite; `digits` is exact."""
 
     __slots__ = ("digits",)
 
@@ -148,7 +141,7 @@ class StatementEmitter:
             self._emit_node(node, graph)
             if len(self.statements) > self._limit:
                 del self.statements[self._limit :]
-                raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, f"more than {self._limit} statements")
+                raise LimitExceeded("loading document failed", f"more than {self._limit} statements")
 
     def _emit_node(self, node: Node, graph: str) -> str | None:
         """Add the statements of a node and return its term; None if the node has an invalid identifier."""
@@ -242,7 +235,7 @@ class StatementEmitter:
     def _check_index(self, subject: str, index: str, graph: str) -> None:
         """Check that a node has only one index (Node Map Generation, step 6.10)."""
         if self._node_indexes.setdefault((graph, subject), index) != index:
-            self._notes.tolerate(JsonLdError(ErrorCode.CONFLICTING_INDEXES, index))
+            self._notes.tolerate(JsonLdError("conflicting indexes", index))
 
     def _convert_object(self, value: Node, graph: str) -> str | None:
         """Return the term of a value and add its statements (Object to RDF Conversion, section 8.3)."""
@@ -255,10 +248,7 @@ class StatementEmitter:
         return self._emit_node(value, graph)
 
     def _emit_list(self, items: list[Json], graph: str) -> str:
-        """Add the statements of a list and return its first node (List Conversion, section 8.4).
-
-        The node of an invalid item has no `rdf:first`.
-        """
+        """Add the statements of a list and return its first node (section 8.4). Invalid items have no `rdf:first`."""
         if not items:
             return _NIL
         nodes = [self._names.fresh() for _ in items]
@@ -303,10 +293,7 @@ class StatementEmitter:
 
 
 def _convert_native_value(value: Json, datatype: str | None) -> tuple[str, str]:
-    """Return the canonical form and datatype of a boolean or number (section 8.3, steps 9 to 11).
-
-    An integer that is too large for a double stays an integer, because the double would be infinite.
-    """
+    """Return the canonical form and datatype of a boolean or number (section 8.3, steps 9 to 11)."""
     if isinstance(value, bool):
         return ("true" if value else "false"), datatype or _BOOLEAN
     if (digits := long_integer(value)) and datatype != _DOUBLE:
@@ -325,10 +312,8 @@ class ProcessedDocument:
     """The statements of one document and its problems."""
 
     statements: tuple[Statement, ...]
-    """Distinct statements in document order."""
     notes: tuple[Note, ...] = ()
     wanted: tuple[str, ...] = ()
-    """Remote contexts that were not available."""
 
 
 def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> ProcessedDocument:
@@ -345,7 +330,7 @@ def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> Proc
     try:
         _process(document, options, notes, emitter)
     except (JsonLdError, RecursionError) as found:
-        too_deep = LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep")
+        too_deep = LimitExceeded("loading document failed", "nested too deep")
         error = found if isinstance(found, JsonLdError) else too_deep
         if options.strict:
             raise error from None

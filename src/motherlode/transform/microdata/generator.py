@@ -1,14 +1,10 @@
-"""Microdata to RDF (note, section 6): the sparse tree of a page, predicates and values of properties, and statements.
-
-The sparse tree has the elements with Microdata attributes and the targets of `itemref`. The vocabulary of an item's
-type gives the predicate of a property name, and the registry the predicates that it implies. Values are IRIs, numbers,
-times, or text in a language.
-"""
+"""Microdata to RDF (note, section 6): the sparse tree of a page, predicates and values of properties, statements."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -19,7 +15,7 @@ from motherlode.model.terms import RDF_TYPE, XSD, literal
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
-from motherlode.www.html_ancestors import Ancestry, languages, time_datatype
+from motherlode.www.html_ancestors import Ancestry, date_datatype, languages
 from motherlode.www.html_limits import TextBudget
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import Iri, check, is_absolute, repair_message, resolve_and_check, without_fragment
@@ -130,24 +126,15 @@ class Vocabularies:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._by_type: dict[str, str] = {"": ""}
+        self.find = lru_cache(maxsize=_MAX_CACHED)(self._find)
         self._predicates: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def find(self, item_type: str) -> str:
+    def _find(self, item_type: str) -> str:
         """Return the vocabulary of a type (note, section 6.2, step 6), or "" if the type is ""."""
-        known = self._by_type.get(item_type)
-        if known is None:
-            known = self._find_registered(item_type) or _vocabulary_prefix(item_type)
-            if len(self._by_type) < _MAX_CACHED:
-                self._by_type[item_type] = known
-        return known
+        return self._find_registered(item_type) or _vocabulary_prefix(item_type) if item_type else ""
 
     def add_scheme(self, written: str) -> str | None:
-        """Return a type with its missing scheme, or None if its vocabulary is not registered.
-
-        >>> Vocabularies(DEFAULT_REGISTRY).add_scheme("//Schema.org/Product")
-        'http://schema.org/Product'
-        """
+        """Return a type with its missing scheme, or None if its vocabulary is not registered."""
         host, slash, rest = written.lstrip("/").partition("/")
         host = host.lower()
         for name in (host, host.removeprefix("www.")):
@@ -162,11 +149,7 @@ class Vocabularies:
     def resolve_predicates(
         self, vocabulary: str, name: str, *, base: str, term_of: Callable[[Iri], str | None]
     ) -> tuple[str, ...]:
-        """Return the predicate of a property name (section 6.3) and those that it implies (section 6.2, step 8).
-
-        The result is empty if the IRI is invalid. `term_of` returns the term of an IRI, or None if it is invalid, and
-        may record problems.
-        """
+        """Return the predicate of a name (section 6.3) and those it implies (6.2, step 8); () if it is invalid."""
         if not vocabulary and not is_absolute(name):
             term = term_of(check(f"{without_fragment(base)}#{name.replace('#', '%23')}"))
             return () if term is None else (term,)
@@ -205,7 +188,6 @@ _URL_ATTRIBUTES = {
     "object": "data",
 }
 _MAX_REPORTED_IRIS = 100
-"""Invalid IRIs, and repaired IRIs, of one page that are reported as problems."""
 _NUMBERS = (
     (re.compile(r"[+-]?\d+", re.ASCII), XSD + "integer"),
     (re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII), XSD + "double"),
@@ -217,7 +199,7 @@ def _number_datatype(text: str) -> str | None:
 
 
 _TYPED: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
-    "time": ("datetime", time_datatype),
+    "time": ("datetime", date_datatype),
     "data": ("value", _number_datatype),
     "meter": ("value", _number_datatype),
 }
@@ -237,11 +219,7 @@ class PropertyValues:
         self._language_of = languages(document, default=_default_language(document))
 
     def read(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
-        """Return the value of an element that is not an item, or None if it has none.
-
-        A `content` attribute replaces the value of every element and gets the same datatype. An empty one does not
-        replace an IRI, a time or a number.
-        """
+        """Return the value of an element that is not an item, or None. A `content` attribute replaces any value."""
         tag = node.tag or ""
         content = attributes.get("content")
         if tag in _URL_ATTRIBUTES:
@@ -263,10 +241,7 @@ class PropertyValues:
         return self.record_term(resolve_and_check(self._base, reference))
 
     def record_term(self, iri: Iri, *, is_reference: bool = True) -> str | None:
-        """Return the term of an IRI, or None if it is invalid; record whether it is invalid or repaired.
-
-        An invalid reference without a scheme is not recorded. A type is not a reference, because it is not resolved.
-        """
+        """Return the term of an IRI, or None if it is invalid; record whether it is invalid or repaired."""
         if iri.is_valid:
             if iri.is_repaired and len(self.repairs) < _MAX_REPORTED_IRIS:
                 self.repairs[repair_message(iri)] = iri.value
@@ -302,7 +277,6 @@ def _default_language(document: Document) -> str:
 _MAX_VALUES = 250_000
 """Property values of one page. Many items with an itemref to the same large element multiply them."""
 _MAX_REPORTED_TYPES = 100
-"""Repaired types of one page that are reported as problems."""
 
 
 class StatementGenerator:
@@ -321,7 +295,6 @@ class StatementGenerator:
         """Items still to be processed, each with the type that it inherits."""
         self._statements: list[Statement] = []
         self._repaired_types: dict[str, str] = {}
-        """Types without a scheme, and the message about each."""
         self._values_left = _MAX_VALUES
 
     def run(self) -> Extraction:

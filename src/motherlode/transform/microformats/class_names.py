@@ -1,9 +1,4 @@
-"""Class names: the tables of the classic microformats, and the parser of class attributes.
-
-`classic_formats.json` maps class and rel values of the classic formats to properties of microformats2. It follows the
-"parser compatibility" section of each vocabulary at microformats.org/wiki (h-card, h-entry …) and otherwise the schema
-of the classic format.
-"""
+"""Class names: tables of the classic microformats (`classic_formats.json`, from microformats.org), and their parser."""
 
 from __future__ import annotations
 
@@ -65,9 +60,7 @@ _ANY_PREFIXED = re.compile(r"(?:h|p|u|dt|e)-[a-z0-9]")
 _MAX_NAME_CHARS = 128
 """A longer class name is ignored."""
 _MAX_NAMES = 500
-"""Class names of one element that are read."""
 _MAX_CACHED_CHARS = 400
-"""A longer class attribute is not cached."""
 
 LAYOUT_NAMES = frozenset(
     f"h-{name}" for name in ("auto", "dvh", "fit", "full", "inherit", "lh", "lvh", "max", "min", "px", "screen", "svh")
@@ -89,7 +82,6 @@ class ClassNames(msgspec.Struct, frozen=True, kw_only=True):
     is_value_title: bool = False
     is_include: bool = False
     is_truncated: bool = False
-    """The attribute has more names than are read."""
 
 
 NO_NAMES = ClassNames()

@@ -48,21 +48,13 @@ def join_date_parts(parts: Iterable[str]) -> str | None:
 
 
 def find_date(value: str) -> str:
-    """Return the date with which a value begins, or "".
-
-    >>> find_date("2012-10-30T11:45:00-08:00"), find_date("2013-034"), find_date("tomorrow")
-    ('2012-10-30', '2013-034', '')
-    """
+    """Return the date with which a value begins, or ""."""
     match = _ONLY_DATE.match(value.strip()[:_MAX_CHARS])
     return match[0] if match else ""
 
 
 def read_time(value: str) -> str:
-    """Return a value that is a time, normalized and with its zone; "" if it is not a time.
-
-    >>> read_time("7:30pm"), read_time("22:00-06:00"), read_time("2012"), read_time("2012-10-30")
-    ('19:30', '22:00-0600', '', '')
-    """
+    """Return a value that is a time, normalized and with its zone; "" if it is not a time."""
     match = _ONLY_TIME.fullmatch(value.strip()) if len(value) <= _MAX_CHARS else None
     if match is None:
         return ""

@@ -33,7 +33,6 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     from_attribute: bool = False
     """The value is from an attribute (href, datetime, value …) and not from running text."""
     alt: str | None = None
-    """For images: the alternative text."""
     html: str | None = None
     """For e-*: the markup of the element's content."""
     language: str = ""
@@ -84,7 +83,6 @@ class Image(msgspec.Struct, frozen=True):
 
     alt: str | None
     src: str | None
-    """The absolute URL."""
 
     def __len__(self) -> int:
         """Return the number of characters that an image counts in the limit of text."""
@@ -158,7 +156,6 @@ class ValuePart(msgspec.Struct, frozen=True, kw_only=True):
     """One element of the value class pattern."""
 
     text: str
-    """The text for p-* and u-* properties."""
     moment: str
     """The text for dt-* properties, which also read the datetime attribute."""
 
@@ -182,10 +179,7 @@ class PropertyElement(msgspec.Struct, kw_only=True):
         return join_pieces(self.pieces, images)
 
     def attribute_value(self, *, titled: frozenset[str], alt: bool) -> str | None:
-        """Return the attribute that gives the element's value, or None.
-
-        It is `title` for the elements in `titled`, `value` for data and input, and with `alt` the `alt` of images.
-        """
+        """Return the attribute that gives the element's value: `title`, `value`, or with `alt` the `alt` of images."""
         if self.tag in titled:
             return self.attribute("title")
         if self.tag in ("data", "input"):
@@ -219,11 +213,7 @@ def read_reference(element: PropertyElement) -> tuple[str, bool]:
 
 
 def read_moment(element: PropertyElement) -> str:
-    """Return the value of a dt-* property. It may be a time without a date.
-
-    Value elements may contain a date, a time or a duration. Other value elements are ignored, and the element's own
-    attribute or text is the value.
-    """
+    """Return the value of a dt-* property, from its value elements if possible. It may be a time without a date."""
     found = join_date_parts(part.moment for part in element.parts)
     if found is not None:
         return found
@@ -248,11 +238,7 @@ def read_part(element: PropertyElement, *, is_title: bool) -> ValuePart:
 
 
 def read_url(element: PropertyElement, item: Item | None) -> Value:
-    """Return the value of a u-* property.
-
-    The plain value of an item on the same element is the item's own u-url, otherwise this URL. If the item has a url
-    with another prefix, running text is not resolved.
-    """
+    """Return the value of a u-* property. The plain value of an item on the same element is the item's own u-url."""
     written, from_attribute = read_reference(element)
     url = resolve(element.base, written)
     found = item.first("url", "u") if item is not None else None
@@ -287,10 +273,7 @@ def read_plain(element: PropertyElement, item: Item | None, *, rel_tag: bool) ->
 
 
 def read_markup(element: PropertyElement) -> tuple[str, int]:
-    """Return the content of an e-* element as HTML, and its cost in processed characters.
-
-    References are made absolute except those to fragments of the page.
-    """
+    """Return the content of an e-* element as HTML with absolute references, and its cost in processed characters."""
     html = element.node.inner_html or ""
     cost = len(html)
     if _MAYBE_RELATIVE.search(html):
@@ -345,10 +328,7 @@ def _implied_name(element: PropertyElement) -> str:
 
 
 def _find_reference(element: PropertyElement, kinds: tuple[tuple[str, str], ...]) -> tuple[LexborNode, str] | None:
-    """Return the element of an implied photo or url and its reference, or None.
-
-    It is the root itself, its only child of that type, or the only such child of its only child.
-    """
+    """Return element and reference of an implied photo or url: of the root, its only child or only grandchild."""
     for tag, attribute in kinds:
         if element.tag == tag and attribute in element.attributes:
             return element.node, element.attribute(attribute) or ""

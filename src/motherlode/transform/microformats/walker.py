@@ -1,8 +1,4 @@
-"""The walker that reads items from root elements.
-
-It visits each node of a root element once, without recursion, and keeps a stack of the open elements that matter and a
-stack of the items that contain them.
-"""
+"""The walker that reads items from root elements. It visits each node once, without recursion."""
 
 from __future__ import annotations
 
@@ -29,7 +25,6 @@ class PropertySlot(msgspec.Struct, kw_only=True):
     name: str
     position: int
     rel_tag: bool = False
-    """The value is the tag of a rel=tag link."""
 
 
 class OpenElement(PropertyElement, kw_only=True):
@@ -128,7 +123,6 @@ MAX_TEXT_CHARS = 16_000_000
 MAX_INCLUDED_NODES = 20_000
 """Nodes of one page that the include pattern may read again."""
 MAX_INCLUDE_DEPTH = 4
-"""Levels of nested includes."""
 
 
 def _is_bare(item: Item) -> bool:
@@ -149,7 +143,6 @@ class ItemWalker:
         self.seen: set[int] = set()
         """Keys of the roots that have been read, including nested ones."""
         self.limits: set[str] = set()
-        """Messages about the limits that were reached."""
         self._document = document
         self._base = document.iri_base
         self._ignored = ignored
@@ -164,7 +157,6 @@ class ItemWalker:
         self._chars_left = MAX_TEXT_CHARS
         self._includes_left = MAX_INCLUDED_NODES
         self._including: list[str] = []
-        """Ids of the elements that are being included."""
 
     def read(self, root: LexborNode) -> None:
         """Read a root element that is not inside another one."""
@@ -173,7 +165,6 @@ class ItemWalker:
         self._walk(root)
 
     def _walk(self, start: LexborNode) -> None:
-        """Visit an element and its descendants in document order."""
         keep, opened = self._pieces.append, self._open
         depth = 0
         node = start
@@ -205,7 +196,6 @@ class ItemWalker:
             node = following
 
     def _may_enter(self) -> bool:
-        """Whether the limit of included nodes allows another one."""
         self._includes_left -= 1
         if self._includes_left < 0:
             self.limits.add("included elements beyond the limit were left out")
@@ -213,7 +203,6 @@ class ItemWalker:
         return True
 
     def _enter(self, node: LexborNode, attributes: dict[str, str | None], *, is_image: bool) -> None:
-        """Process the start of an element."""
         if is_image:
             src = attributes["src"] or "" if "src" in attributes else None
             alt = attributes["alt"] or "" if "alt" in attributes else None
@@ -305,7 +294,6 @@ class ItemWalker:
         self._contexts.append(ItemContext(item=item, classic=classic, depth=depth))
 
     def _leave(self) -> None:
-        """Process the end of the innermost open element."""
         opened = self._open[-1]
         if opened.includes:
             self._include(opened)

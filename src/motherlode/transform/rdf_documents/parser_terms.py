@@ -106,11 +106,7 @@ class BlankNodeRenamer:
 
 
 def read_batch(quads: Iterator[ox.Quad], names: BlankNodeRenamer, found: list[Statement]) -> bool:
-    """Append the next statements of a strict parser to `found`. Return False at the end.
-
-    Statements before an error stay in `found`. Batches, and splitting the parser's own serialization, are faster than
-    passing single statements through five generators and reading their terms one by one: that costs more than parsing.
-    """
+    """Append a batch of statements of a strict parser to `found`, also those before an error. False at the end."""
     rename = names.rename
     size = len(found)
     left = BATCH_CHARACTERS
@@ -136,10 +132,7 @@ def read_batch(quads: Iterator[ox.Quad], names: BlankNodeRenamer, found: list[St
 
 
 def convert_quad(quad: ox.Quad, rename: Rename, repairs: list[IriRepair]) -> Statement:
-    """Convert a quad of a lenient parser term by term, because its terms may contain spaces.
-
-    Repaired IRIs are added to `repairs`. IRIs that cannot be repaired stay unchanged and `find_fault` reports them.
-    """
+    """Convert a quad of a lenient parser, whose terms may contain spaces. Repaired IRIs are added to `repairs`."""
     graph = "" if quad.graph_name == _DEFAULT_GRAPH else _serialize_term(quad.graph_name, rename, repairs)
     subject, predicate, obj = (
         _serialize_term(it, rename, repairs) for it in (quad.subject, quad.predicate, quad.object)

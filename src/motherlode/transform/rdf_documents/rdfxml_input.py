@@ -1,19 +1,15 @@
 """Input for the RDF/XML parser: splitting of documents, limits, repair of attributes, and XML literals.
 
-Long documents are split between nodes, so that each part is still in the window of the source when its parser stops. To
-find the end of a node, tags are counted. A byte search does this in most text, a hundred times faster than the parser;
-the rest is scanned tag by tag.
-
-Attribute values that the parser would reject are replaced by markers. `restore_statement` converts the markers in the
-resulting statements back, or drops the statement if a part of it has no meaning.
+Long documents are split between nodes, so that each part is still in the window of the source when its parser stops.
+Attribute values that the parser would reject are replaced by markers, which `restore_statement` converts back.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from lxml import etree
 
@@ -28,7 +24,6 @@ from motherlode.www.xml import XmlHead, is_ncname
 PART_BYTES = WINDOW_BYTES // 4
 """Bytes after which a document is split."""
 _COUNT_BYTES = 1 << 20
-"""Bytes whose tags are counted at once."""
 
 
 class DocumentSplitter:
@@ -192,16 +187,10 @@ _LOCALE = re.compile(rb"[A-Za-z]{1,8}(?:_[A-Za-z0-9]{1,8})+")
 Attribute = tuple[bytes, bytes]
 
 
-class ReportProblem(Protocol):
-    """Records a problem. With `once`, equal messages are recorded only once per document."""
-
-    def __call__(self, message: str, *, repaired: bool = False, once: bool = False) -> None: ...
-
-
 class AttributeRepairer:
     """Repairs the attributes of start tags. The element of the tag must be the innermost open element."""
 
-    def __init__(self, elements: OpenElements, report: ReportProblem) -> None:
+    def __init__(self, elements: OpenElements, report: Callable[..., None]) -> None:
         self._open = elements
         self._report = report
         self._undeclared: set[bytes] = set()
@@ -287,10 +276,7 @@ _NO_ENTITIES: Mapping[str, str] = MappingProxyType({})
 
 
 def canonicalize_literal(term: str, entities: Mapping[str, str] = _NO_ENTITIES) -> str:
-    """Return the literal with only the namespaces that it uses; unchanged if it is not well-formed.
-
-    The parser leaves entities unexpanded in attributes, and in the namespaces that it adds to each literal.
-    """
+    """Return the literal with expanded entities and only the namespaces it uses; unchanged if not well-formed."""
     value = _ESCAPE.sub(lambda match: _UNESCAPED[match[1]], term[1 : -len(_SUFFIX)])
     if entities and "&" in value:
         value = _CHARACTER_REFERENCE.sub(lambda match: _expand_reference(match, entities), value)

@@ -1,13 +1,9 @@
 """Repair RDF/XML that a parser rejected, and skip the nodes that cannot be repaired.
 
-Only faults with a single possible meaning are repaired: a bare `&` or `<`, an undeclared HTML entity, an attribute
-without its `rdf:` prefix, an identifier that is not an XML name. Parts without a meaning are dropped alone: an
-attribute without a namespace, text between nodes, a datatype that is not an IRI, and statements that use an undeclared
-prefix or entity. After any other error, reading continues with the next child of `rdf:RDF`. The start tag of the root
-is inserted before it, so that its namespaces, base and language apply.
-
-Comments and CDATA sections in text are valid, but they are removed or escaped, because the parser does not join text
-that comes in several pieces.
+Only faults with a single possible meaning are repaired, such as a bare `&`. Parts without a meaning are dropped alone,
+such as an attribute without a namespace. After any other error, reading continues with the next child of `rdf:RDF`,
+after the start tag of the root. Comments and CDATA sections are removed or escaped, because the parser does not join
+text that comes in several pieces.
 """
 
 from __future__ import annotations
@@ -59,10 +55,7 @@ _OTHER_PARSE_TYPE = re.compile(rb"""parseType\s*+=\s*+(["'])(?!(?:%s)\1)""" % b"
 
 
 class RepairingFeed(LimitedFeed):
-    """Feeds a document to a parser, either unchanged or repaired.
-
-    Repaired input is fed tag by tag, so that the position of the feed is the position of the parser.
-    """
+    """Feeds a document to a parser unchanged, or repaired and tag by tag, so that both are at the same position."""
 
     def __init__(self, source: Source, head: XmlHead | None, base: str = "") -> None:
         super().__init__(source, head)
@@ -125,10 +118,7 @@ class RepairingFeed(LimitedFeed):
             self._header += self._root.markup
 
     def start_plain(self) -> None:
-        """Feed the document unchanged, in parts that can be read again.
-
-        The start tag of the root precedes each part.
-        """
+        """Feed the document unchanged, in parts that can be read again, each after the start tag of the root."""
         self._repair_until = self._end = None
         self.is_paused = False
         is_at_root = self.position == self._root_offset
@@ -136,7 +126,6 @@ class RepairingFeed(LimitedFeed):
         self._header = self._plain_doctype + (self._root.markup if self._root and not is_at_root else b"")
 
     def copy(self) -> RepairingFeed:
-        """Return another feed for the same document."""
         copied = RepairingFeed(self._source, self._head, self._base)
         copied._root = self._root
         return copied
@@ -358,11 +347,7 @@ class RepairingFeed(LimitedFeed):
 
 
 def _is_predefined(name: bytes) -> bool:
-    """Return whether a reference is valid without a declaration.
-
-    >>> [_is_predefined(name) for name in (b"amp", b"#233", b"#xE9", b"#xD800", b"#0", b"#x110000", b"eacute")]
-    [True, True, True, False, False, False, False]
-    """
+    """Return whether a reference is valid without a declaration."""
     if not name.startswith(b"#"):
         return name in _XML_ENTITIES
     code = int(name[2:], 16) if name[1:2] == b"x" else int(name[1:])

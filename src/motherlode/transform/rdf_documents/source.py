@@ -141,7 +141,6 @@ class Feed:
         self, source: Source, *, start: int = 0, end: int | None = None, header: bytes = b"", footer: bytes = b""
     ) -> None:
         self.position = start
-        """Offset of the next byte to read."""
         self._source = source
         self._end = end
         self._header = header

@@ -1,9 +1,7 @@
 """Read Turtle, TriG, Notation3, N-Triples and N-Quads, and continue after invalid statements.
 
-After an error, the end of the statement is found without parsing (`find_boundary`), and a strict parser continues
-there. Notation3 is read as far as it is RDF: statements outside formulas and without variables. In N-Triples and
-N-Quads each line is a statement, so an invalid line loses only itself. In all of them a lenient parser reads an invalid
-statement again. Invalid IRIs such as `<http://example.org/50%>` are repaired and the statement is kept.
+After an error, a lenient parser reads the statement again and its IRIs are repaired. The end of the statement is found
+without parsing (`find_boundary`), and a strict parser continues there. Notation3 is read as far as it is RDF.
 """
 
 from __future__ import annotations
@@ -42,10 +40,7 @@ _TOKEN = re.compile(
 
 
 def count_open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
-    """Return the number of open braces at the end of a text, and the end of its last token.
-
-    `before` is the number of open braces at the start. Braces in strings, IRIs and comments are ignored.
-    """
+    """Return the open braces at the end of a text (`before` at its start), and the end of its last token."""
     depth, end = before, 0
     for token in _TOKEN.finditer(text):
         end = token.end()
@@ -64,10 +59,7 @@ class Boundary:
 
 
 def find_boundary(source: Source, start: int, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
-    """Return the first statement end after an error; `start` is a statement end before the error.
-
-    None if there is none, or if a string is open, because its text must not be parsed as statements.
-    """
+    """Return the first statement end after an error; None without one, or if a string is open. `start` is before it."""
     size = error - start + CHUNK_BYTES
     while True:
         text = source.get(start, size)
@@ -162,7 +154,6 @@ class TurtleReader:
         self._statements = 0
 
     def read(self, base: str | None) -> Batches:
-        """Yield batches of statements and problems."""
         segment: _Segment | None = _Segment(base=base)
         while segment is not None:
             segment = yield from self._read_segment(segment)
@@ -367,11 +358,7 @@ _LOG_NAMESPACE = "<http://www.w3.org/2000/10/swap/log#"
 
 
 def read_n3(source: Source, base: str | None, names: BlankNodeRenamer) -> Batches:
-    """Read the RDF statements of an N3 document.
-
-    Reading stops at an error inside a formula, because the parser then loses track of the formula and would report its
-    content as statements of the document.
-    """
+    """Read the RDF statements of an N3 document, up to an error inside a formula, where the parser loses track."""
     parser = ox.parse(Feed(source).file(), ox.RdfFormat.N3, base_iri=base, lenient=True)
     outside, formulas = _FormulaFilter(source), _FormulaTracker(source)
     while True:
@@ -449,10 +436,7 @@ class _FormulaFilter:
         self._repairs = RepairReporter(Syntax.N3)
 
     def check(self, batch: list[Statement], repaired: list[IriRepair]) -> Batches:
-        """Yield the problems of a batch, then the statements to keep.
-
-        The parser gives no positions for these problems.
-        """
+        """Yield the problems of a batch, which have no positions, then the statements to keep."""
         for repair in repaired:
             offset = self._source.find(f"<{repair.original}>".encode(errors="replace"))
             line, column = (None, None) if offset == -1 else self._source.position_of(offset)

@@ -75,10 +75,7 @@ def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
 
 
 def find_next_node(text: bytes, root: bytes) -> int:
-    """Return the start of the next child of the root in a text that should start between two children.
-
-    An end tag without a start tag in the text shows that the text starts inside that element.
-    """
+    """Return the start of the root's next child. An unmatched end tag shows that a text starts inside an element."""
     found = depth = position = 0
     while token := _WHOLE.match(text, position):
         position = token.end()
@@ -153,21 +150,17 @@ class StartTag:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the whole tag could be parsed."""
         return self.rest.strip() in (b">", b"/>")
 
     @property
     def is_empty(self) -> bool:
-        """Whether the tag is an empty-element tag."""
         return self.rest.endswith(b"/>")
 
     @property
     def end_tag(self) -> bytes:
-        """The end tag of the element."""
         return b"</" + self.name + b">"
 
     def value(self, name: bytes) -> bytes | None:
-        """Return the value of an attribute, or None."""
         return next((value for known, value in self.attributes if known == name), None)
 
     def with_attributes(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
@@ -197,10 +190,7 @@ def parse_end_tag(markup: bytes) -> bytes | None:
 
 
 class OpenElements:
-    """The open elements and the namespaces in scope.
-
-    Each prefix has its own stack, so the cost does not depend on the depth.
-    """
+    """The open elements and the namespaces in scope, with a stack per prefix so that depth costs nothing."""
 
     def __init__(self, entities: Mapping[str, str], base: str = "") -> None:
         self._entities = {f"&{name};".encode(): value.encode() for name, value in entities.items()}

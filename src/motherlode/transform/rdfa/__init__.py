@@ -1,9 +1,7 @@
 """RDFa 1.1: Core, Lite, HTML+RDFa, XHTML+RDFa and RDFa in other XML. OpenGraph is RDFa too.
 
-A document becomes a sparse tree of the elements that can take part in statements (`sparse_tree`). The
-processing rules (`rdfa_processor`) visit each element once, parents before children and without recursion, with an
-evaluation context per element (`evaluation_context`, `curies`). Patterns are copied afterwards (`copy_patterns`).
-Errors and warnings of the rules form the processor graph (`curies`).
+A document becomes a sparse tree of the elements that can take part in statements (`sparse_tree`). The processing rules
+(`rdfa_processor`) visit each element once, parents before children, with an evaluation context per element.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from motherlode.www.html_limits import TextBudget
 __all__ = ["MARKS", "extract", "processor_graph"]
 
 _MAX_REPORTED_IRIS = 100
-"""Invalid IRIs of one page that are reported as problems."""
 
 
 def extract(document: Document, names: BlankNames, *, roles: bool = False) -> Extraction:
@@ -63,10 +60,7 @@ def _process(document: Document, names: BlankNames, graph: ProcessorGraph, *, ro
 
 
 def _build_tree(document: Document, graph: ProcessorGraph, *, roles: bool) -> tuple[RdfaTree | None, list[Problem]]:
-    """Return the sparse tree, or None for a document without a root, and problems.
-
-    XHTML that is not well-formed is read as HTML. Other XML that is not well-formed is read as far as possible.
-    """
+    """Return the sparse tree (None without a root) and problems. XHTML that is not well-formed is read as HTML."""
     if document.kind is ContentKind.HTML:
         return build_html_tree(document, roles=roles), []
     source = document.xml

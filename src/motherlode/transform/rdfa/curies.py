@@ -1,8 +1,4 @@
-"""Terms, CURIEs and IRIs in attribute values (RDFa Core 1.1, section 7.4), and the declarations that they depend on.
-
-An element declares base, vocabulary, prefixes and language for itself and its descendants (section 7.5, steps 2 to 4).
-The processor graph records the problems of a document, such as unknown prefixes (section 7.6).
-"""
+"""Terms, CURIEs and IRIs in attribute values (RDFa Core 1.1, section 7.4), and the declarations that they depend on."""
 
 from __future__ import annotations
 
@@ -31,7 +27,6 @@ from motherlode.www.xml import is_ncname
 _RDFA = "http://www.w3.org/ns/rdfa#"
 _DESCRIPTION = "<http://purl.org/dc/terms/description>"
 _MAX_ENTRIES = 1_000
-"""Entries of each kind that are recorded for one document."""
 
 
 class ProcessorMessage(Enum):
@@ -48,7 +43,6 @@ class ProcessorGraph:
 
     def __init__(self) -> None:
         self.messages: dict[tuple[ProcessorMessage, str], None] = {}
-        """Class and description of each message."""
         self.repairs: dict[str, str] = {}
         """The description of each repair, and the original text."""
         self.invalid_terms: dict[str, None] = {}
@@ -56,11 +50,7 @@ class ProcessorGraph:
         self._repaired_terms: set[str] = set()
 
     def record_term(self, iri: Iri) -> str:
-        """Return the term of an IRI and record whether it is invalid or repaired.
-
-        The processing rules also need an invalid IRI, because otherwise they would attach its properties to another
-        subject.
-        """
+        """Return the term of an IRI, also of an invalid one, and record whether it is invalid or repaired."""
         if not iri.is_valid:
             self.invalid_terms[iri.term] = None
         elif iri.is_repaired and len(self._repaired_terms) < _MAX_ENTRIES:
@@ -98,7 +88,6 @@ class ProcessorGraph:
 INITIAL_TOKENS: dict[str, str] = {}
 """Cache for all pages: the IRI of each token in the initial context, such as `og:title`."""
 _MAX_TOKENS = 4_096
-"""Entries of a cache of tokens."""
 _TERM = re.compile(r"[^\W\d][\w.\-/·]*")
 
 
@@ -246,11 +235,7 @@ def _add_prefixes(element: RdfaElement, context: EvaluationContext, graph: Proce
 
 
 def _add_slash(iri: str, graph: ProcessorGraph) -> str:
-    """Return a namespace with a slash added if it has no path. Terms would become part of the host name otherwise.
-
-    >>> _add_slash("https://schema.org", ProcessorGraph()), _add_slash("http://example.org/x", ProcessorGraph())
-    ('https://schema.org/', 'http://example.org/x')
-    """
+    """Return a namespace with a slash added if it has no path. Terms would become part of the host name otherwise."""
     if not _WITHOUT_PATH.fullmatch(iri):
         return iri
     graph.add_repair(f"a slash was added to the namespace {iri}", iri)
@@ -258,11 +243,7 @@ def _add_slash(iri: str, graph: ProcessorGraph) -> str:
 
 
 def _iter_mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the prefixes and IRIs of a prefix attribute. Other words are skipped.
-
-    >>> list(_iter_mappings({"prefix": "a: http://a/ nonsense _: http://b/ 1: http://1/ C: http://c/"}))
-    [('a', 'http://a/'), ('c', 'http://c/')]
-    """
+    """Yield the prefixes and IRIs of a prefix attribute. Other words are skipped."""
     words = iter(attributes.get("prefix", "").split())
     for word in words:
         if not word.endswith(":"):

@@ -62,9 +62,7 @@ class EvaluationContext(msgspec.Struct, kw_only=True):
 
     base: str
     subject: str
-    """The parent subject."""
     object: str
-    """The parent object."""
     lists: ListMapping
     prefixes: Mapping[str, str]
     language: str = ""

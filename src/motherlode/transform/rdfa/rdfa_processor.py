@@ -1,7 +1,4 @@
-"""The processing rules (RDFa Core 1.1, section 7.5), the values of properties, and property copying.
-
-Values follow step 11 of that section and HTML+RDFa 1.1, section 3.1, rules 9 to 11.
-"""
+"""The processing rules (RDFa Core 1.1, section 7.5), the values of properties, and property copying."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from motherlode.transform.rdfa import evaluation_context
 from motherlode.transform.rdfa.curies import INITIAL_TOKENS, CurieResolver, ProcessorGraph, apply_declarations
 from motherlode.transform.rdfa.evaluation_context import EvaluationContext, IncompleteTriple, ListMapping
 from motherlode.transform.rdfa.sparse_tree import ACTIVE, SCOPING, RdfaElement, RdfaTree
-from motherlode.www.html_ancestors import time_datatype
+from motherlode.www.html_ancestors import date_datatype
 from motherlode.www.html_limits import TextBudget
 from motherlode.www.iri import check
 
@@ -46,7 +43,7 @@ class RdfaValues:
         if "datatype" in attributes:
             return self._typed_literal(element, context, content if content is not None else time)
         if time is not None:
-            datatype = time_datatype(time)
+            datatype = date_datatype(time)
             return literal(time, datatype=datatype) if datatype else literal(time, language=context.language)
         if local is None or not local.is_related:
             resource = self.read_object(element, context)
@@ -120,7 +117,6 @@ class RdfaValues:
 # Processing rules
 
 MAX_STATEMENTS = 500_000
-"""Statements of one document."""
 _NOT_PLAIN = (ACTIVE | SCOPING) - {"property"}
 """Attributes that need the full rules."""
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
@@ -130,16 +126,13 @@ class _LocalValues(msgspec.Struct, kw_only=True):
     """The local values of the rules for one element (section 7.5, step 1)."""
 
     lists: ListMapping
-    """The local list mapping."""
     rel: list[str] | None = None
     """The predicates of `rel`; None if the attribute is missing or ignored."""
     rev: list[str] | None = None
     subject: str | None = None
-    """The new subject."""
     object: str | None = None
     """The current object resource."""
     typed: str | None = None
-    """The typed resource."""
     skip: bool = False
     """The element makes no statement and passes its context on unchanged."""
     incomplete: tuple[IncompleteTriple, ...] = ()
@@ -244,10 +237,7 @@ class RdfaProcessor:
             self.statements.append((context.object, predicate, value, ""))
 
     def _read_relations(self, element: RdfaElement, context: EvaluationContext) -> _LocalValues:
-        """Return local values with the predicates of rel and rev.
-
-        If the element has a property too, only values with a colon count (HTML+RDFa 1.1, section 3.1, rule 7).
-        """
+        """Return local values with the predicates of rel and rev (with a property, HTML+RDFa 1.1, 3.1, rule 7)."""
         local = _LocalValues(lists=context.lists)
         attributes = element.attributes
         if "rel" not in attributes and "rev" not in attributes:
@@ -364,10 +354,7 @@ class RdfaProcessor:
         self.statements.append((before, link, _NIL, ""))
 
     def _add_roles(self, element: RdfaElement, context: EvaluationContext) -> None:
-        """Add the statements of the role attribute (Role Attribute 1.0, section 4).
-
-        Terms belong to the XHTML vocabulary even if the page sets another vocabulary.
-        """
+        """Add the statements of the role attribute (Role Attribute 1.0, section 4), whose terms are those of XHTML."""
         identifier = element.attributes.get("id", "").strip()
         subject = self._resolver.resolve_reference(f"#{identifier}", context) if identifier else None
         subject = subject or self._names.fresh()
@@ -389,10 +376,7 @@ _PATTERN = "<http://www.w3.org/ns/rdfa#Pattern>"
 
 
 def copy_patterns(statements: Sequence[Statement], *, limit: int) -> Sequence[Statement]:
-    """Return the statements with each `rdfa:Pattern` copied to the resources that refer to it by `rdfa:copy`.
-
-    Statements about a pattern that was copied are removed. Copying ends when there are `limit` statements.
-    """
+    """Return the statements with each `rdfa:Pattern` copied to where `rdfa:copy` refers to it, at most `limit`."""
     if not any(statement[1] == _COPY for statement in statements):
         return statements
     patterns = {subject for subject, predicate, value, _ in statements if predicate == RDF_TYPE and value == _PATTERN}

@@ -1,8 +1,6 @@
 """Serialization of the content of an element as a well-formed XML fragment (HTML+RDFa 1.1, section 3.4).
 
-In HTML the namespace of an element depends on its ancestors, not on its `xmlns` attributes. The serializer therefore
-computes the namespaces and declares them anew: on each outermost element, together with the declarations in scope, and
-on each element where they change.
+In HTML the namespace of an element depends on its ancestors, not on its `xmlns` attributes, so it is declared anew.
 """
 
 from __future__ import annotations
@@ -139,7 +137,6 @@ def _serialize_comment(text: str) -> str:
 
 
 def _reversed_children(node: LexborNode) -> list[LexborNode]:
-    """Return the children of a node, the last one first."""
     found: list[LexborNode] = []
     child = node.last_child
     while child is not None:
@@ -209,7 +206,6 @@ def _name(item: Any) -> str:
 
 
 def _serialize_attributes(item: Any) -> str:
-    """Return the attributes of an element in document order."""
     prefixes = {iri: prefix for prefix, iri in item.nsmap.items() if prefix} if item.attrib else {}
     parts = []
     for name, value in item.attrib.items():

@@ -33,7 +33,6 @@ from motherlode.www.xml import escape_ampersands
 DATA_VIEW = "http://www.w3.org/2003/g/data-view"
 _ATTRIBUTE = f"{{{DATA_VIEW}#}}transformation"
 _MAX_TRANSFORMATIONS = 10
-"""Transformations of one document."""
 
 NamedAndImplied = tuple[list[str], list[str]]
 """URLs of the transformations that a document names, and of namespaces or profiles that may imply a transformation."""
@@ -46,10 +45,7 @@ def find_in_xml(root: Any, namespace: str, base: str) -> NamedAndImplied:
 
 
 def find_in_html(document: Document) -> NamedAndImplied:
-    """Find transformations by rel=transformation links and by profiles.
-
-    The links count only under the GRDDL profile (section 4). Other profiles may be on the allow-list (section 5).
-    """
+    """Find transformations by rel=transformation links under the GRDDL profile (section 4) and by profiles (5)."""
     head = document.html.css_first("head[profile]")
     profiles = (head.attributes.get("profile") or "").split() if head is not None else []
     named = []
@@ -225,10 +221,7 @@ class _Transformation:
             self._apply(sheets, to_xhtml(self._document), None)
 
     def _choose_sheets(self, namespace: str, root: str, transformations: NamedAndImplied) -> list[ChosenSheet]:
-        """Return the stylesheets of the document's transformations, and the first one of the user or the built-in one.
-
-        A named transformation that is not on the allow-list is refused. An implied one is then ignored.
-        """
+        """Return the stylesheets of the allowed transformations, and the first one of the user or the built-in one."""
         named, implied = transformations
         allowed = self._options.transformations
         urls = list(dict.fromkeys([*named, *(one for one in implied if one in allowed)]))[:_MAX_TRANSFORMATIONS]

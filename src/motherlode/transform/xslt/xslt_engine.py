@@ -33,7 +33,6 @@ in the document."""
 _MAX_MEMORY_BYTES = 2 << 30
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _MAX_FAULTS = 20
-"""Errors of one document that are reported."""
 
 Fault = tuple[str, int | None, int | None]
 """An error in a document: message, line and column."""
@@ -149,13 +148,7 @@ _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\
 
 
 def _to_schema_date(_context: object, written: str) -> str:
-    """Return a date of RFC 822 or ISO 8601 as xsd:dateTime, or as xsd:date if it has no time; "" if it is invalid.
-
-    >>> _to_schema_date(None, "Tue, 10 Jun 2003 04:00:00 GMT"), _to_schema_date(None, "2003-06-10T04:00+02:00")
-    ('2003-06-10T04:00:00Z', '2003-06-10T04:00:00+02:00')
-    >>> _to_schema_date(None, "2003-06-10"), _to_schema_date(None, "2003-06-31"), _to_schema_date(None, "soon")
-    ('2003-06-10', '', '')
-    """
+    """Return a date of RFC 822 or ISO 8601 as xsd:dateTime, or as xsd:date if it has no time; "" if it is invalid."""
     written = written.strip()[:64]
     try:
         if match := _ISO.fullmatch(written):

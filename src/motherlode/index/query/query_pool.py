@@ -1,8 +1,6 @@
-"""A pool of processes that execute queries (`index.query.query_worker`).
+"""A pool of processes that execute queries (`index.query.query_worker`), one at a time.
 
-A process executes one query at a time. After the timeout it is killed, because the engine cannot stop a query, and a
-new process is started when it is needed. If all processes are busy, a limited number of queries wait; others are
-refused.
+After the timeout a process is killed, because the engine cannot stop a query. A limited number of queries wait.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ _KILL_TIMEOUT_SECONDS = 10.0
 """How long to wait for a killed process to end. Its slot becomes free after that in any case."""
 _DRAIN_BYTES = 1 << 16
 
-_log = logging.getLogger("motherlode.serve")
+_log = logging.getLogger("motherlode.index")
 
 
 class QueryFailure(Exception):  # noqa: N818 - the outcome of a query, not a bug
@@ -123,11 +121,7 @@ class _Worker:
             )
 
     async def _drain(self) -> None:
-        """Discard what is left on stdout.
-
-        asyncio reports the end of a process only after the end of its pipes, and it stops reading a pipe whose buffer
-        is full. If a client reads slowly, the buffer is full, so that waiting alone would never return.
-        """
+        """Discard what is left on stdout, because asyncio reports the end of a process only after that of its pipes."""
         if self._process.stdout is not None:
             with contextlib.suppress(ConnectionError):
                 while await self._process.stdout.read(_DRAIN_BYTES):
@@ -203,10 +197,7 @@ class QueryPool:
 
     @asynccontextmanager
     async def ask(self, worker_query: QueryRequest, *, seconds: float) -> AsyncIterator[QueryResult]:
-        """Execute a query and yield its result, which must be read inside the context.
-
-        QueryFailure if the result does not begin and end within `seconds`. The time in the queue does not count.
-        """
+        """Execute a query and yield its result, to be read in the context. QueryFailure after `seconds`."""
         if self._queries >= self._max_queries:
             raise QueryFailure(503, "too many queries are waiting; try again in a moment")
         self._queries += 1
@@ -273,7 +264,6 @@ class QueryPool:
 # Results in pages
 
 MAX_PAGE_RESULT_BYTES = 8_000_000
-"""Maximum size of a result that is shown in a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,12 +303,7 @@ async def select(pool: QueryPool, sparql: str, *, seconds: float, max_bytes: int
 
 
 def parse_results(content: bytes) -> QueryRows:
-    """Parse SPARQL results in JSON.
-
-    >>> results = b'{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","value":"u:a"}}]}}'
-    >>> parse_results(results).rows[0]["s"].value
-    'u:a'
-    """
+    """Parse SPARQL results in JSON."""
     decoded: dict[str, Any] = json.loads(content)
     if "boolean" in decoded:
         return QueryRows((), (), truth=bool(decoded["boolean"]))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from motherlode.index.quad_store import QuadStore
+from motherlode.index.query.query_pool import QueryFailure, QueryPool, parse_results, select
 from motherlode.index.query.query_worker import QueryRequest
-from motherlode.serve.query_pool import QueryFailure, QueryPool, parse_results, select
 from tests.index.fakes import record, says
 
 COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
@@ -151,3 +151,8 @@ def test_results_are_parsed_as_rows_or_boolean() -> None:
     rows = parse_results(b'{"head":{"vars":["a","b"]},"results":{"bindings":[{"a":{"type":"bnode","value":"1"}},{}]}}')
     assert [{name: term.value for name, term in row.items()} for row in rows.rows] == [{"a": "_:1"}, {}]
     assert parse_results(b'{"head":{},"boolean":true}').truth is True
+
+
+def test_parse_results_on_examples_gives_expected_values() -> None:
+    results = b'{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","value":"u:a"}}]}}'
+    assert parse_results(results).rows[0]["s"].value == "u:a"
