@@ -1,7 +1,5 @@
 """Host names, endpoints and host patterns in the form that users write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address

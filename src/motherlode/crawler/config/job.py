@@ -108,6 +108,8 @@ class Job:
     """Bytes of a response body that are read."""
     timeout: float = 120.0
     """Seconds for a whole response."""
+    min_rate: float = 200.0
+    """Bytes per second of a response, on average over 30 seconds. A slower one fails. 0 allows any rate."""
     retry_wait: float = 15.0
     """Unit, in seconds, of the waits after failures."""
     allow: tuple[str, ...] = ()
@@ -271,7 +273,7 @@ _CHOICES = {
     "contexts": ("bundled", "fetch"),
     "log_level": LOG_LEVELS,
 }
-_NOT_NEGATIVE = ("ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
+_NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
 
 
 def _check_proxy(url: str, name: str) -> None:

@@ -1,7 +1,5 @@
 """Job files with the keys of a `Job`, and files of seed URLs. A relative path is relative to its job file."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Values of a job in the form that users write: sizes, times, and URLs with passwords. Importing this is fast."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from pathlib import Path

@@ -47,7 +47,8 @@ from motherlode.fetch import (
     WarcArchive,
     check_recorded,
 )
-from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
+from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS
+from motherlode.fetch.http.descriptor_limits import raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
 from motherlode.index.crawl_store import BatchWriter, CrawlStore
@@ -415,7 +416,7 @@ def _recorded(job: Job) -> RecordedWeb | None:
 def _http_options(job: Job) -> HttpOptions:
     return HttpOptions(
         user_agent=_user_agent(job),
-        limits=HttpLimits(whole=job.timeout, body=job.max_body),
+        limits=HttpLimits(whole=job.timeout, body=job.max_body, min_rate=job.min_rate),
         allow=job.allow,
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),

@@ -4,8 +4,6 @@ Reading takes no lock, so the explanation of a running crawl is about its last c
 of picks of a copy of the policy, in which all arms with waiting URLs are ready, until it picks the arm.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
 from difflib import SequenceMatcher

@@ -45,6 +45,8 @@ class HttpLimits:
     """Seconds without a byte, at any point of the response."""
     whole: float = 120.0
     """Seconds for the whole request."""
+    min_rate: float = 200.0
+    """Bytes per second of a response, on average over `first_byte` seconds. Below it the request fails."""
     body: int = 10 << 20
     """Bytes after decoding. A longer body is truncated."""
 
@@ -132,7 +134,9 @@ class HttpFetcher:
             timeout=self._limits.connect,
             intermediates=Intermediates(self._fetch_certificate, new_strict_context),
         )
-        self._connections = ConnectionPool(connector, read_timeout=self._limits.first_byte)
+        self._connections = ConnectionPool(
+            connector, read_timeout=self._limits.first_byte, min_rate=self._limits.min_rate
+        )
 
     async def fetch(self, request: Request) -> Fetched:
         """Send a request and return the page or the failure. Never raise for what a server does."""
