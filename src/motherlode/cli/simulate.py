@@ -1,7 +1,5 @@
 """The command `simulate`: compare policies on a recorded or synthetic web."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from statistics import mean

@@ -1,7 +1,5 @@
 """Host names, endpoints and host patterns in the form that users write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
@@ -63,6 +61,16 @@ def compile_untrusted_hosts(patterns: Sequence[str]) -> Callable[[str], bool]:
     if "*" in patterns:
         return lambda host: True
     return _compile(patterns, key="any_certificate", allow_public_suffix=True)
+
+
+def compile_named_hosts(pattern: str, *, key: str) -> Callable[[str], bool]:
+    """Compile one pattern of hosts that get something that others must not get. ValueError if it is wrong or too wide.
+
+    >>> is_named = compile_named_hosts("*.api.example.org", key="tokens")
+    >>> is_named("a.api.example.org"), is_named("api.example.org.evil.example")
+    (True, False)
+    """
+    return _compile([pattern], key=key, allow_public_suffix=False)
 
 
 def _compile(patterns: Sequence[str], *, key: str, allow_public_suffix: bool) -> Callable[[str], bool]:

@@ -123,6 +123,7 @@ def check(job: Job) -> None:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
     job.host_endpoints()
     job.proxy_url(os.environ)
+    job.host_headers(os.environ)
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -412,10 +413,12 @@ def _http_options(job: Job) -> HttpOptions:
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
+        host_headers=job.host_headers(os.environ),
         keep_wire=job.warc,
         proxy=job.proxy_url(os.environ),
     )
 
 
 def _user_agent(job: Job) -> str:
-    return f"Motherlode/{__version__} (+{job.contact})" if job.contact else f"Motherlode/{__version__}"
+    contact = f" (+{job.contact})" if job.contact else ""
+    return f"Motherlode/{__version__}{contact} {job.user_agent_suffix}".rstrip()

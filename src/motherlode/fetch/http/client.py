@@ -13,6 +13,7 @@ from motherlode.fetch.http import errors
 from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
 from motherlode.fetch.http.decoding import ACCEPT_ENCODING
 from motherlode.fetch.http.errors import FetchError
+from motherlode.fetch.http.host_headers import HostHeaders, headers_for, is_secret
 from motherlode.fetch.http.intermediates import MAX_CERTIFICATE_BYTES, Intermediates
 from motherlode.fetch.http.proxy import Proxy
 from motherlode.fetch.http.response import ResponseReader
@@ -24,6 +25,9 @@ from motherlode.www.urls import Origin, canonical, split_url
 
 _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 """Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
+
+
+_NO_HEADERS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,8 @@ class HttpOptions:
     """Media types (`image/*` is a family) whose bodies are fetched for an extractor of the user."""
     any_certificate: Callable[[str], bool] | None = None
     """Takes a host, with its port if that is not the default, and says if any certificate will do."""
+    host_headers: tuple[HostHeaders, ...] = ()
+    """Headers for named hosts."""
     keep_wire: bool = False
     """Keep the bytes of each response as they are received, for an archive, and read the bodies of failures too."""
     proxy: str | None = None
@@ -69,10 +75,12 @@ class RequestWriter:
     def __init__(self, common_headers: Mapping[str, str]) -> None:
         self._common = _serialize_headers({**common_headers, "Accept-Encoding": ACCEPT_ENCODING})
 
-    def serialize(self, request: Request, *, target: str, authority: str) -> bytes:
-        """Return the request with its headers and, for a POST, its body."""
+    def serialize(
+        self, request: Request, *, target: str, authority: str, more: Mapping[str, str] = _NO_HEADERS
+    ) -> bytes:
+        """Return the request with its headers, further ones, and for a POST its body."""
         method = "HEAD" if request.kind is RequestKind.PROBE else "GET" if request.posting is None else "POST"
-        own = _serialize_headers(_request_headers(request))
+        own = _serialize_headers({**_request_headers(request), **more})
         head = f"{method} {target} HTTP/1.1\r\nHost: {authority}\r\n{self._common}{own}\r\n".encode()
         return head if request.posting is None else head + request.posting.body
 
@@ -109,6 +117,7 @@ class HttpFetcher:
         self._limits = options.limits
         self._useful = options.useful
         self._keep_wire = options.keep_wire
+        self._host_headers = options.host_headers
         self._guard = AddressGuard(options.allow)
         self._resolver = GuardedResolver(self._guard, options.hosts)
         self._proxy = None if options.proxy is None else Proxy.from_url(options.proxy)
@@ -189,9 +198,13 @@ class HttpFetcher:
         return f"longer than {MAX_CERTIFICATE_BYTES} bytes" if fetched.truncated else fetched.body
 
     def serialize(self, request: Request) -> bytes:
-        """Return a request as its host receives it, for archives. Headers for the proxy are left out."""
+        """Return a request as its host receives it, for archives. Secrets and headers for the proxy are left out."""
         origin, target = split_url(request.url)
-        return self._writer.serialize(request, target=target, authority=origin.authority)
+        more = {name: value for name, value in self._headers_for(origin).items() if not is_secret(name)}
+        return self._writer.serialize(request, target=target, authority=origin.authority, more=more)
+
+    def _headers_for(self, origin: Origin) -> Mapping[str, str]:
+        return headers_for(origin, self._host_headers) if self._host_headers else _NO_HEADERS
 
     async def _send(self, request: Request, reader: ResponseReader) -> FetchError | None:
         posting = request.posting
@@ -222,10 +235,11 @@ class HttpFetcher:
         return error._replace(elsewhere=self._resolver.claim_untried_address(origin.host))
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
+        more = self._headers_for(origin)
         if self._proxy is None or origin.is_https:
-            return self._writer.serialize(request, target=target, authority=origin.authority)
+            return self._writer.serialize(request, target=target, authority=origin.authority, more=more)
         target = f"http://{origin.authority}{target}"
-        return self._proxy_writer.serialize(request, target=target, authority=origin.authority)
+        return self._proxy_writer.serialize(request, target=target, authority=origin.authority, more=more)
 
     async def _find_endpoint(self, origin: Origin, deadline: float) -> Endpoint | FetchError:
         if self._proxy is not None:
