@@ -1,7 +1,5 @@
 """The pages about an entity (IRI or blank node) and about a crawled page: statements and their sources."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
@@ -10,9 +8,9 @@ import pyoxigraph as ox
 
 from motherlode.index.fulltext.documents import LABELS, local_name
 from motherlode.index.page_record import PROVENANCE
+from motherlode.index.query.query_pool import QueryPool, Row, Term, select
 from motherlode.model.terms import PREFIXES, RDF, iri, page_iri
 from motherlode.serve.pages import cut, render, render_error
-from motherlode.serve.query_pool import QueryPool, Row, Term, select
 
 _TYPE = RDF + "type"
 _MAX_STATEMENTS, _MAX_MENTIONS, _MAX_PAGE_STATEMENTS = 2_000, 200, 3_000

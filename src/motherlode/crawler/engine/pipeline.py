@@ -61,6 +61,25 @@ class NoArchive:
     def close(self) -> None: ...
 
 
+class NoIndexQuery:
+    """Stands for a job without a query over the index."""
+
+    is_pending = False
+
+    def note_change(self) -> None: ...
+
+    def start_if_due(self) -> None: ...
+
+    def take(self) -> tuple[Sequence[str], Sequence[str]]:
+        return (), ()
+
+    async def run_now(self, *, seconds: float = 0.0) -> None: ...
+
+    def stop(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
 class LeasePipeline:
     """Fetches, parses and stores what a lease allows. It ends no lease: `Settlement` does."""
 
@@ -86,7 +105,8 @@ class LeasePipeline:
         lease = result.lease
         result.began = self._clock.now()
         if lease.kind is RequestKind.RESOLVE:
-            found = await self._parts.resolve(lease.url)
+            with self._slots.looking_up(result, result.began):
+                found = await self._parts.resolve(lease.url)
             if isinstance(found, str):
                 result.address = found
             else:
