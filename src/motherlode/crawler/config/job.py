@@ -12,6 +12,7 @@ from motherlode.crawler.config.host_patterns import (
     compile_named_hosts,
     compile_own_hosts,
     compile_untrusted_hosts,
+    is_name_server,
     normalize_host,
     parse_endpoint,
 )
@@ -137,6 +138,8 @@ class Job:
     """Seed of all random numbers."""
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Host names that are not resolved by DNS: "name" = "address:port"."""
+    name_servers: tuple[str, ...] = ()
+    """IP addresses of name servers, as in 127.0.0.1 or 127.0.0.1:5353. The default is those of this machine."""
     contexts: str = "bundled"
     """Which JSON-LD contexts are used: "bundled" only those of Motherlode, "fetch" also others, each loaded once."""
     transform: Mapping[str, Any] = field(default_factory=dict)
@@ -194,6 +197,9 @@ class Job:
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
         if self.proxy is not None:
             _check_proxy(self.proxy, "proxy")
+        for server in self.name_servers:
+            if not is_name_server(server):
+                raise JobError(f'name_servers: {server!r} should be an address, as in "127.0.0.1" or "[::1]:5353"')
         if not (self.user_agent_suffix.isprintable() and self.user_agent_suffix.isascii()):
             raise JobError(f"user_agent_suffix must be printable ASCII characters; got {self.user_agent_suffix!r}")
         if not self.contact.isprintable():

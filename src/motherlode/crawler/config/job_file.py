@@ -45,6 +45,7 @@ _KEY_DESCRIPTIONS = {
     "allow": "a list of address ranges",
     "own_hosts": "a list of host names",
     "any_certificate": "a list of host names",
+    "name_servers": "a list of IP addresses",
     "hosts": 'a table of names and addresses, as in "a.example" = "127.0.0.2:8080"',
     "time": 'a time such as "30m", or a number of seconds',
     "bytes": 'a size such as "1GB", or a number of bytes',

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from motherlode.fetch.guard import AddressGuard, GuardedResolver, normalize_address
+from motherlode.fetch.dns import GuardedResolver, NameServers
+from motherlode.fetch.guard import AddressGuard, normalize_address
 from motherlode.fetch.http import errors
 from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
 from motherlode.fetch.http.decoding import ACCEPT_ENCODING
@@ -27,6 +28,12 @@ _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 """Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
 
 
+ALTERNATIVE_SECONDS = 0.5
+"""For the TCP connection to one of several addresses (as RFC 8305 proposes). The last one that is tried has the whole
+timeout. The next address is used with a lease of its own, because another host may have a delay there; so two are never
+tried at once."""
+_ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.TIMEOUT, FailureKind.TLS, FailureKind.CERTIFICATE})
+"""Failures after which a host with several addresses is tried at the next one."""
 _NO_HEADERS: Mapping[str, str] = {}
 
 
@@ -56,6 +63,8 @@ class HttpOptions:
     """Address ranges that the guard allows although they are not public."""
     hosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """IP address and port of host names that are not resolved by DNS."""
+    name_servers: Sequence[str] = ()
+    """Name servers, each an address with or without a port; those of the system if there are none."""
     useful: tuple[str, ...] = ()
     """Media types (`image/*` is a family) whose bodies are fetched for an extractor of the user."""
     any_certificate: Callable[[str], bool] | None = None
@@ -122,7 +131,8 @@ class HttpFetcher:
         self._keep_wire = options.keep_wire
         self._host_headers = options.host_headers
         self._guard = AddressGuard(options.allow)
-        self._resolver = GuardedResolver(self._guard, options.hosts)
+        self._resolver = GuardedResolver(self._guard, options.hosts, names=NameServers(options.name_servers))
+        self._has_proxy = options.proxy is not None
         self._proxy_for = proxy_chooser(options.proxy, options.environment)
         self._writer = RequestWriter({"User-Agent": options.user_agent})
         self._tls = TlsContexts(options.any_certificate)
@@ -177,12 +187,28 @@ class HttpFetcher:
             return origin.host  # the proxy may resolve it; politeness then counts per name
         return Failure(url=url, kind=error.kind, detail=error.detail, silent=error.silent)
 
+    def is_stale(self, host: str) -> bool:
+        """Return whether the IP address of a host must be looked up again before its next request."""
+        return self._resolver.is_stale(host.partition(":")[0])  # IP addresses are never stale
+
+    @property
+    def lookups_free(self) -> int:
+        """Number of look-ups that `look_up_ahead` may start now."""
+        return 0 if self._has_proxy else self._resolver.lookups_free
+
+    def look_up_ahead(self, host: str) -> None:
+        """Start to look up a host that will be needed soon."""
+        origin, _ = split_url(f"http://{host}/")
+        if not origin.is_address:
+            self._resolver.look_up_ahead(origin.host)
+
     def load_authorities(self) -> None:
         """Load the authorities of certificates now, and not when the first https URL is fetched."""
         self._tls.load_authorities()
 
     async def close(self) -> None:
         await self._connections.close()
+        await self._resolver.close()
 
     async def _fetch_certificate(self, url: str) -> bytes | str:
         """Return the certificate at an http URL that another certificate names, or the reason for its absence."""
@@ -226,15 +252,18 @@ class HttpFetcher:
             deadline,
             head_only=request.kind is RequestKind.PROBE,
             is_repeatable=posting is None,
+            tcp_timeout=ALTERNATIVE_SECONDS if self._resolver.has_untried_address(origin.host) else None,
             wire=reader.wire,
         )
         error = await self._connections.send(endpoint, pending)
         if self._proxy_for(origin) is not None:
             return error  # only the proxy knows which of the host's addresses it tried
-        if error is None or not (error is errors.NO_CONNECTION or error.kind is FailureKind.CONNECT):
+        if error is None or error.kind not in _ADDRESS_IN_DOUBT:
             self._resolver.mark_reachable(origin.host)
             return error
-        return error._replace(elsewhere=self._resolver.claim_untried_address(origin.host))
+        has_next = self._resolver.mark_failed(origin.host)
+        is_unconnected = error is errors.NO_CONNECTION or error.kind is FailureKind.CONNECT
+        return error._replace(elsewhere=has_next and is_unconnected)
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
         more, proxy = self._headers_for(origin), self._proxy_for(origin)
