@@ -55,6 +55,25 @@ def test_shards_without_ray_name_the_package_to_install(web: tuple[Path, Path], 
     assert json.loads(output)["fetched"] == 20
 
 
+def test_ray_parsers_without_ray_name_the_package_to_install(web: tuple[Path, Path], tmp_path: Path) -> None:
+    refused = start(*flags(web, tmp_path / "out"), "--ray-parsers", "2", without_ray=True)
+    _, errors = refused.communicate(timeout=60)
+    assert refused.returncode == 2
+    assert 'pip install "motherlode[ray]"' in " ".join(errors.split())
+    assert not (tmp_path / "out").exists(), "no folder is created"
+
+
+def test_ray_parsers_parse_the_pages_of_one_crawl(web: tuple[Path, Path], tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
+    process = start(*flags(web, tmp_path / "out"), "--pages", "150", "--ray-parsers", "2")
+    output, errors = process.communicate(timeout=240)
+    assert process.returncode == 0, errors
+    found = json.loads(output)
+    assert found["fetched"] == 150
+    assert found["relevant"] > 0
+    assert CrawlFolder(tmp_path / "out").read_job().ray_parsers == 2
+
+
 def test_ray_flag_without_shards_is_wrong_usage(web: tuple[Path, Path], tmp_path: Path) -> None:
     process = start(*flags(web, tmp_path / "out"), "--ray", "127.0.0.1:1")
     _, errors = process.communicate(timeout=60)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import msgspec
 
 from motherlode.transform.jsonld.jsonld_blocks import MEDIA_TYPE, find_scripts
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError
 from motherlode.www.document import Document
 
 
@@ -31,13 +31,13 @@ def _find_script_text(document: Document, identifier: str) -> str:
         if node.attributes.get("id") == identifier:
             media_type = (node.attributes.get("type") or "").partition(";")[0].strip().lower()
             if node.tag != "script" or media_type != MEDIA_TYPE:
-                raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"#{identifier} is not a JSON-LD script")
+                raise JsonLdError("loading document failed", f"#{identifier} is not a JSON-LD script")
             return node.text()
-    raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"no element #{identifier}")
+    raise JsonLdError("loading document failed", f"no element #{identifier}")
 
 
 def _decode(content: str) -> Any:
     try:
         return msgspec.json.decode(content)
     except (ValueError, RecursionError) as error:
-        raise JsonLdError(ErrorCode.INVALID_SCRIPT_ELEMENT, str(error)) from error
+        raise JsonLdError("invalid script element", str(error)) from error

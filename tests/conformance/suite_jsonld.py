@@ -41,7 +41,7 @@ def run(case: Case) -> CaseResult:
     except JsonLdError as error:
         if data["error"] is None:
             return f"unexpected error: {error}"
-        return True if error.code.value == data["error"] else f"{error.code.value} instead of {data['error']}"
+        return True if error.code == data["error"] else f"{error.code} instead of {data['error']}"
     if data["error"] is not None:
         return f"no error, but {data['error']} was expected"
     if data["expect"] is None:

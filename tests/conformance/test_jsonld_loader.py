@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError
 from motherlode.www.document import Document
 
 from .jsonld_loader import load_scripts
@@ -29,14 +29,14 @@ def test_load_scripts_returns_first_all_or_named_script() -> None:
 @pytest.mark.parametrize(
     ("html", "fragment", "code"),
     [
-        (SCRIPT.format("a", "{}"), "b", ErrorCode.LOADING_DOCUMENT_FAILED),
-        ('<p id="b">', "b", ErrorCode.LOADING_DOCUMENT_FAILED),
-        (SCRIPT.format("a", "{,}"), "", ErrorCode.INVALID_SCRIPT_ELEMENT),
-        (SCRIPT.format("a", "<!-- {} -->"), "a", ErrorCode.INVALID_SCRIPT_ELEMENT),
-        (SCRIPT.format("a", "[" * 100_000), "", ErrorCode.INVALID_SCRIPT_ELEMENT),
+        (SCRIPT.format("a", "{}"), "b", "loading document failed"),
+        ('<p id="b">', "b", "loading document failed"),
+        (SCRIPT.format("a", "{,}"), "", "invalid script element"),
+        (SCRIPT.format("a", "<!-- {} -->"), "a", "invalid script element"),
+        (SCRIPT.format("a", "[" * 100_000), "", "invalid script element"),
     ],
 )
-def test_load_scripts_invalid_script_raises_its_error_code(html: str, fragment: str, code: ErrorCode) -> None:
+def test_load_scripts_invalid_script_raises_its_error_code(html: str, fragment: str, code: str) -> None:
     with pytest.raises(JsonLdError) as caught:
         load_scripts(page(html), fragment=fragment)
-    assert caught.value.code is code
+    assert caught.value.code == code

@@ -193,6 +193,7 @@ def test_flags_of_crawl_reach_the_job_file(places: dict[str, str], tmp_path: Pat
         "--seed": ("7", "seed", 7),
         "--seeds": (str(tmp_path / "seeds.txt"), "seeds", [SEED]),
         "--shards": ("1", "shards", 1),
+        "--ray-parsers": ("0", "ray_parsers", 0),
     }
     kept = {flag: use for flag, use in flags.items() if f"crawl {flag}" not in RENAMED["flag"]}
     typed = [word for flag, use in kept.items() for word in (flag, use[0])]

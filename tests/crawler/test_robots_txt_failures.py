@@ -13,7 +13,7 @@ from aiohttp import web
 from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.explain.explanation import explain_url
-from motherlode.frontier import backoff as rests
+from motherlode.frontier import leases
 from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER, NO_RULES
 from tests.servers import serving
 
@@ -75,7 +75,7 @@ def folder(tmp_path: Path) -> CrawlFolder:
 
 @pytest.fixture
 def _short_robots_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rests, "MAX_UNREADABLE_RULES_UNITS", 100.0)
+    monkeypatch.setattr(leases, "MAX_UNREADABLE_RULES_UNITS", 100.0)
 
 
 async def test_host_with_many_robots_txt_failures_is_crawled_in_the_end(folder: CrawlFolder) -> None:

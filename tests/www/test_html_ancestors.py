@@ -8,7 +8,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from motherlode.model import ContentKind
-from motherlode.www.html_ancestors import Ancestry, languages, time_datatype
+from motherlode.www.html_ancestors import Ancestry, date_datatype, languages
 from tests.www.pages import document
 
 
@@ -75,7 +75,7 @@ def test_languages_xml_lang_counts_only_in_xhtml(markup: str, in_xml: str, in_ht
     assert language(markup) == in_html
 
 
-def test_time_datatype_on_examples_gives_expected_values() -> None:
+def test_date_datatype_on_examples_gives_expected_values() -> None:
     assert [
-        str(time_datatype(t)).rpartition("#")[2] for t in ("2011-06-28", "2011-06-28T00:00:00Z", "12:00:00", "PT4M")
+        str(date_datatype(t)).rpartition("#")[2] for t in ("2011-06-28", "2011-06-28T00:00:00Z", "12:00:00", "PT4M")
     ] == ["date", "dateTime", "time", "duration"]

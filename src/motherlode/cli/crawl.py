@@ -1,7 +1,5 @@
 """The command `crawl`: run a job from flags and a job file in a new folder, or refresh a finished crawl."""
 
-from __future__ import annotations
-
 import dataclasses
 import os.path
 import time as clock
@@ -22,7 +20,7 @@ from motherlode.crawler.engine.recovery import check_model
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.frontier import Frontier
-from motherlode.policies import DEFAULT_POLICY, policy_usage
+from motherlode.policies import DEFAULT_POLICY, policy_usage, policy_variants
 from motherlode.policies.registry import GUIDE
 
 _BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
@@ -42,7 +40,11 @@ def crawl(
     target: Annotated[str | None, option("T", f"{TARGET_HELP} [default: any]")] = None,
     policy: Annotated[
         str | None,
-        option("P", f"How to choose the next URL: {policy_usage()}. See {GUIDE}. [default: {DEFAULT_POLICY}]"),
+        option(
+            "P",
+            f"How to choose the next URL: {policy_usage()}. {policy_variants()}. See {GUIDE}. "
+            f"[default: {DEFAULT_POLICY}]",
+        ),
     ] = None,
     model: Model = None,
     reward: Annotated[
@@ -80,8 +82,12 @@ def crawl(
         ),
     ] = None,
     shards: Annotated[int | None, option("N", "Divide the hosts among N crawls, on Ray: see docs/cluster.md.")] = None,
+    ray_parsers: Annotated[
+        int | None, option("N", "Parse pages in N processes on the machines of Ray: see docs/cluster.md.")
+    ] = None,
     ray: Annotated[
-        str | None, option("ADDRESS", "With --shards: a running Ray cluster, as in 10.0.0.1:6379 or auto.")
+        str | None,
+        option("ADDRESS", "For --shards and --ray-parsers: a running Ray cluster, as in 10.0.0.1:6379 or auto."),
     ] = None,
     refresh: Annotated[bool, flag("--refresh", "Revisit the pages of the crawl in DIR: see docs/refresh.md.")] = False,
     due: Annotated[bool, flag("--due", "With --refresh: only pages whose next visit is due.")] = False,
@@ -127,6 +133,7 @@ def crawl(
         "warc": True if warc else None,
         "index": index,
         "shards": shards,
+        "ray_parsers": ray_parsers,
         "ray": ray,
     }
     if due and not refresh:
@@ -137,7 +144,9 @@ def crawl(
     try:
         flags["time"] = None if time is None else parse_time(time)
         flags["bytes"] = None if size is None else parse_size(size)
-        values = {} if config is None else _read_config(config)
+        values = {} if config is None else read_job_file(config)
+        if config is not None:
+            check_secrets(config)
         _check_no_files(seeds or (), target or "")
         flags["seeds"] = (*(seeds or ()), *(() if seeds_file is None else read_seeds(seeds_file))) or None
         values |= {name: value for name, value in flags.items() if value is not None}
@@ -148,7 +157,10 @@ def crawl(
         job = Job(**values)
         if stop_below is not None and job.stop_after is None:
             raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
-        warning = _check(job, serve)
+        _check_serving(job, serve)
+        check(job)
+        warning = check_model(job)
+        check_shards(job)
         folder.create(job)
     except JobError as error:
         stop(str(error))
@@ -157,21 +169,6 @@ def crawl(
     with _serving(folder, serve):
         stopped = run_crawl(job, folder, quiet=quiet or as_json)
     print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    values = read_job_file(path)
-    check_secrets(path)
-    return values
-
-
-def _check(job: Job, port: int | None) -> str:
-    """Raise JobError if the job cannot be run. Return a warning about its model, or ""."""
-    _check_serving(job, port)
-    check(job)
-    warning = check_model(job)
-    check_shards(job)
-    return warning
 
 
 def _serving(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:

@@ -1,7 +1,5 @@
 """Run of a crawl by `crawl` and `resume`: progress, report, summary, and the last messages with what to do next."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ from motherlode.cluster.ray_runtime import check_cluster, check_state, need_ray,
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
 from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
-from motherlode.crawler.engine.factory import BeginRefresh, assemble
+from motherlode.crawler.engine.factory import BeginRefresh, MakeParsers, assemble
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
 from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.crawler.stats.counters import subtract_counters
@@ -39,14 +37,16 @@ LogLevel = Annotated[
 
 
 def check_shards(job: Job) -> None:
-    """Raise JobError if a crawl with shards cannot run: without Ray, or with an unusable cluster or checkpoint URL."""
-    if job.shards <= 1:
-        if job.ray or job.state:
-            raise JobError("ray and state are for crawls with several shards: add --shards N, with N greater than 1")
+    """Raise JobError if a crawl on Ray cannot run: without Ray, or with an unusable cluster or checkpoint URL."""
+    if job.shards <= 1 and job.state:
+        raise JobError("state is for crawls with several shards: add --shards N, with N greater than 1")
+    if job.shards <= 1 and not job.ray_parsers:
+        if job.ray:
+            raise JobError("ray is for shards and remote parsers: add --shards N, N greater than 1, or --ray-parsers N")
         return
     need_ray()
     check_state(job.state)
-    for sink in job.sink_settings():  # each shard numbers its N-Quads files from 1
+    for sink in job.sink_settings() if job.shards > 1 else ():  # each shard numbers its N-Quads files from 1
         if sink.kind is SinkKind.NQUADS and Path(sink.path).is_absolute():
             raise JobError(
                 f"all shards would write their N-Quads files to {sink.path}: "
@@ -60,6 +60,8 @@ def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefre
     try:
         if job.shards > 1:
             stopped = _run_shards(job, folder, quiet=quiet)
+        elif job.ray_parsers:
+            stopped = _run_with_remote_parsers(job, folder, quiet=quiet, refresh=refresh)
         else:
             stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh))
     except JobError as error:
@@ -74,17 +76,38 @@ def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefre
     return stopped
 
 
-async def visit_all(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
+async def visit_all(
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    quiet: bool,
+    refresh: BeginRefresh | None = None,
+    make_parsers: MakeParsers | None = None,
+) -> bool:
     """Run a crawl without shards and show its progress. Return whether the user stopped it."""
     if job.own_hosts and not quiet:
         say(f"robots.txt is not applied to your own hosts: {', '.join(job.own_hosts)}")
-    assembled = assemble(job, folder, refresh=refresh)
+    assembled = assemble(job, folder, refresh=refresh, make_parsers=make_parsers)
     crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
     try:
         return await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
     finally:
         assembled.store.close()
+
+
+def _run_with_remote_parsers(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None) -> bool:
+    """Run a crawl whose parsers are on Ray. Return whether the user stopped it."""
+    if not quiet:
+        say(f"joining Ray at {job.ray} …" if job.ray else f"starting Ray for {job.ray_parsers} parsers …")
+    try:
+        with running_ray(job.ray, shards=1):
+            from motherlode.cluster.remote_parsers import parsers_on_ray  # imports Ray
+
+            make_parsers = parsers_on_ray(job.ray_parsers)
+            return uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh, make_parsers=make_parsers))
+    except KeyboardInterrupt:  # before the crawl started
+        return True
 
 
 def _run_shards(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:

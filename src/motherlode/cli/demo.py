@@ -1,7 +1,5 @@
 """The command `demo`: generate a small web, serve it on loopback, and crawl it with two policies."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 import time
@@ -50,7 +48,7 @@ def demo(
     _clear(folder)
     try:
         with WebServer(pages=_WEB_PAGES, seed=seed, port=port) as web:
-            say(f"serving a web of {_WEB_PAGES:,} pages on {web.host_count} hosts; most pages have no structured data")
+            say(f"serving a web of {_WEB_PAGES:,} pages on {len(web.hosts)} hosts; most pages have no structured data")
             job = _job(web, pages=pages, seed=seed)
             found = {}
             for policy in ("bfs", FOCUSED):
@@ -97,23 +95,18 @@ def _crawl(job: Job, path: Path) -> CrawlStats:
         folder.create(job)
     except JobError as error:
         stop(str(error))
-    stopped = _run(job, folder)
+    try:
+        stopped = uvloop.run(visit_all(job, folder, quiet=False))
+    except OSError as error:
+        stop(str(error), code=FAILED)
+    finally:
+        folder.unlock()
     stats = read_stats(folder)
     _write_report(folder, job, stats)
     if stopped:
         say(f"stopped, and the web of the demo with it; the data found so far is in {quote(str(path))}")
         raise typer.Exit(FAILED)
     return stats
-
-
-def _run(job: Job, folder: CrawlFolder) -> bool:
-    """Run one crawl. Return whether the user stopped it."""
-    try:
-        return uvloop.run(visit_all(job, folder, quiet=False))
-    except OSError as error:
-        stop(str(error), code=FAILED)
-    finally:
-        folder.unlock()
 
 
 def _print_comparison(found: dict[str, CrawlStats]) -> None:

@@ -89,7 +89,6 @@ class CrawlProgress(_Display):
         self._outage_reported = False
 
     def show(self, url: str) -> None:
-        """Show the progress after a visit."""
         self._last_url = url
         now = time.monotonic()
         self._update(
@@ -177,7 +176,6 @@ class Meter(_Display):
         self._unit = ""
 
     def show(self, step: Step | ExperimentProgress) -> None:
-        """Show the progress after a step."""
         now = time.monotonic()
         if step.unit != self._unit:  # another part of the work, with a rate of its own
             self._unit, self._began = step.unit, now

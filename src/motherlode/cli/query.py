@@ -1,7 +1,5 @@
 """The command `query`: run a SPARQL query on a crawl, in a child process with a time limit."""
 
-from __future__ import annotations
-
 import os
 import re
 import select
@@ -148,7 +146,6 @@ _RESULT_FORMATS = {
 def print_result(
     result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat, sparql: str
 ) -> None:
-    """Print the result of a query to stdout."""
     if isinstance(result, ox.QueryTriples):
         _print_triples(result, output)
         return

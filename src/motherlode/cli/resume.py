@@ -1,7 +1,5 @@
 """The command `resume`: continue a crawl that was stopped or killed."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Annotated, Any
 
@@ -18,7 +16,7 @@ def resume(
     time: Annotated[str | None, option("30m", "A new budget of time.")] = None,
     size: Annotated[str | None, option("1GB", "A new budget of bytes.", "--bytes")] = None,
     ray: Annotated[
-        str | None, option("ADDRESS", "Another Ray cluster for the shards; '' starts Ray on this machine.")
+        str | None, option("ADDRESS", "Another Ray cluster for shards and parsers; '' starts Ray on this machine.")
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,

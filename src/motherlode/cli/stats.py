@@ -34,7 +34,6 @@ def stats(folder: CrawlDir, *, as_json: AsJson = False) -> None:
 
 
 def print_summary(stats: CrawlStats) -> None:
-    """Print the summary of a crawl as a table."""
     totals = stats.totals
     rate = totals.fetched / totals.seconds if totals.seconds else 0.0
     advice = "`motherlode index` or the first query indexes them"

@@ -1,7 +1,5 @@
 """Output of commands: tables and messages for people, JSON for programs, errors and exit codes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -87,7 +85,6 @@ def _name_flag(message: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as one line of JSON on stdout."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 

@@ -6,9 +6,10 @@ Shards report to a `coordinator`, which divides the budgets, grants IP addresses
 learn, and detects the end of the crawl (`shard_messages`). `shard` contains all of a shard except Ray. `driver` runs
 shards and coordinator as Ray actors, restarts shards whose process or node died, and merges the visits of all shards
 into one stream. `checkpoint_storage` saves the state of a shard where it survives the loss of the machine. `merge`
-joins the folders of all shards at the end.
+joins the folders of all shards at the end. `remote_parsers` parses the pages of one crawl, or of a shard, in actors on
+other machines.
 
-This package is imported only for crawls with more than one shard. Everything else works without Ray.
+Ray is imported only for crawls with several shards or remote parsers. Everything else works without Ray.
 """
 
 from motherlode.cluster.merge import merge_shards

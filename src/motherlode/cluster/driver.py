@@ -11,7 +11,7 @@ import os
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from motherlode.cluster.checkpoint_storage import CheckpointStorage
 from motherlode.cluster.coordinator import Coordinator
+from motherlode.cluster.remote_parsers import parsers_on_ray
 from motherlode.cluster.shard import CoordinatorClient, Shard, ShardResult, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport, Traffic
 from motherlode.crawler import Counters, CrawlFolder, Job
@@ -65,7 +66,8 @@ class ShardActor:
         if spec.cores:
             os.sched_setaffinity(0, spec.cores)
         self._folder = spec.folder
-        self._shard = Shard(spec, node=ray.get_runtime_context().get_node_id()[:12])
+        make_parsers = parsers_on_ray(spec.job.ray_parsers) if spec.job.ray_parsers else None
+        self._shard = Shard(spec, node=ray.get_runtime_context().get_node_id()[:12], make_parsers=make_parsers)
 
     async def run(self, coordinator: Any, peers: Sequence[Any]) -> ShardResult:
         async def send(to: int, batch: bytes) -> bool:
@@ -236,7 +238,10 @@ class ShardedCrawl:
         visits = []
         for data in encoded:
             self._number += 1
-            visits.append(replace(decode(data), number=self._number))
+            visit = decode(data)
+            # no other reference to it exists; dataclasses.replace takes ten times as long as decoding (11 µs and 1 µs)
+            object.__setattr__(visit, "number", self._number)
+            visits.append(visit)
         return visits
 
     def _take_final_visits(self) -> list[Visit]:

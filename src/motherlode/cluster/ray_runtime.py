@@ -88,7 +88,7 @@ _OBJECT_STORE_BYTES = 100 << 20
 _RETRY_HELP = (
     "`motherlode resume DIR` tries again; add --ray ADDRESS for another cluster, or --ray '' for Ray on this machine"
 )
-WHAT_TO_INSTALL = 'several shards need Ray, which is not installed: pip install "motherlode[ray]"'
+WHAT_TO_INSTALL = 'shards and remote parsers need Ray, which is not installed: pip install "motherlode[ray]"'
 
 
 def need_ray() -> None:

@@ -346,7 +346,8 @@ class JournalledFetcher:
         if known is not None:
             return known
         fetched = await self._inner.fetch(request)
-        if isinstance(fetched, Page) and len(fetched.body) >= _LARGE_BODY_BYTES and request.kind in _SETTLED_KINDS:
+        is_large = isinstance(fetched, Page) and len(fetched.body) + len(fetched.wire) >= _LARGE_BODY_BYTES
+        if isinstance(fetched, Page) and is_large and request.kind in _SETTLED_KINDS:
             await self._journal.add_large(request, fetched)
         else:
             self._journal.add(request, fetched)

@@ -35,6 +35,8 @@ class LinkSource(Enum):
     """A Link or Content-Location header."""
     SITEMAP = "sitemap"
     FEED = "feed"
+    INDEX_QUERY = "index_query"
+    """A solution of the job's query over the whole index. No page is its parent."""
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -128,6 +130,8 @@ class Page:
     """Body bytes received over the network, before decompression."""
     recalled: bool = False
     """True if the response is from an earlier run and no request was sent now."""
+    wire: bytes = b""
+    """The response as it was received, head and body, for the archive; empty if the crawl has none."""
 
     @property
     def content_type(self) -> str:
@@ -206,7 +210,8 @@ class Failure:
     elapsed: float = 0.0
     wire_bytes: int = 0
     recalled: bool = False
-    """As in `Page`."""
+    wire: bytes = b""
+    """As in `Page`. The body is cut at a limit."""
 
 
 Fetched = Page | Failure

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from importlib import resources
+from math import inf
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -17,6 +18,7 @@ from aiohttp.typedefs import Middleware
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.report.plot import CHART_STYLE
 from motherlode.index.fulltext import Search
+from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, select
 from motherlode.serve.entity_pages import blank_node_page, crawled_page, entity_page
 from motherlode.serve.negotiation import HTML, JSON, choose_format, find_format
 from motherlode.serve.pages import (
@@ -28,7 +30,6 @@ from motherlode.serve.pages import (
     render_overview,
     render_search,
 )
-from motherlode.serve.query_pool import QueryFailure, QueryPool, Row, select
 from motherlode.serve.sparql import ALLOWED, QueryLimits, SparqlEndpoint, endpoint_url
 from motherlode.www.urls import canonical, host_of
 
@@ -55,15 +56,6 @@ _TYPES_TIMEOUT_SECONDS = 10.0
 _TYPES_FRESH_SECONDS = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class _TypeCounts:
-    """The most common types, with the time at which they were counted."""
-
-    at: float
-    rows: list[Row]
-    is_running: bool
-
-
 class CrawlSite:
     """The pages of the site. Each has all its parameters in the URL and works without JavaScript."""
 
@@ -71,7 +63,8 @@ class CrawlSite:
         self._view = view
         self._pool = pool
         self._limits = limits
-        self._types: _TypeCounts | None = None
+        self._types: tuple[float, list[Row], bool] | None = None
+        """The most common types, with the time when they were counted and whether the crawl was running then."""
         self._counting: asyncio.Task[None] | None = None
         """The count of types that runs now; all requests that need it wait for the same one."""
 
@@ -109,23 +102,19 @@ class CrawlSite:
 
     async def _top_types(self, *, is_running: bool) -> list[Row] | None:
         """Return the most common types, counted again while the crawl runs; None if that took too long."""
-        now = time.monotonic()
-        known = self._types
-        if (
-            known is None
-            or (known.is_running and now - known.at > _TYPES_FRESH_SECONDS)
-            or (is_running and not known.is_running)
-        ):
+        counted_at, _, was_running = self._types or (-inf, [], True)
+        is_old = time.monotonic() - counted_at > _TYPES_FRESH_SECONDS
+        if (was_running and is_old) or (is_running and not was_running):
             if self._counting is None or self._counting.done():
                 self._counting = asyncio.create_task(self._count_types(is_running=is_running))
             await asyncio.shield(self._counting)
-        return self._types.rows if self._types is not None else None
+        return self._types[1] if self._types is not None else None
 
     async def _count_types(self, *, is_running: bool) -> None:
         now = time.monotonic()
         with contextlib.suppress(QueryFailure):
             found = await select(self._pool, TOP_TYPES, seconds=_TYPES_TIMEOUT_SECONDS)
-            self._types = _TypeCounts(now, list(found.rows), is_running=is_running)
+            self._types = (now, list(found.rows), is_running)
 
     async def _live(self, request: web.Request) -> web.Response:
         """Return the part of the overview that changes. The script of the page fetches it."""

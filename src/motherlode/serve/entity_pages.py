@@ -1,18 +1,16 @@
 """The pages about an entity (IRI or blank node) and about a crawled page: statements and their sources."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import pyoxigraph as ox
 
 from motherlode.index.fulltext.documents import LABELS, local_name
 from motherlode.index.page_record import PROVENANCE
+from motherlode.index.query.query_pool import QueryPool, Row, Term, select
 from motherlode.model.terms import PREFIXES, RDF, iri, page_iri
 from motherlode.serve.pages import cut, render, render_error
-from motherlode.serve.query_pool import QueryPool, Row, Term, select
 
 _TYPE = RDF + "type"
 _MAX_STATEMENTS, _MAX_MENTIONS, _MAX_PAGE_STATEMENTS = 2_000, 200, 3_000
@@ -145,17 +143,6 @@ async def crawled_page(pool: QueryPool, url: str, *, seconds: float) -> tuple[in
     return status, _render_crawled_page(url, known.rows, said.rows)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Subject:
-    """A subject of a crawled page."""
-
-    name: str
-    label: str
-    page: str
-    types: list[str]
-    statements: list[tuple[str, Term]]
-
-
 def _render_crawled_page(url: str, known: Sequence[Row], said: Sequence[Row]) -> str:
     subjects, own_name = group_rows(said, "s"), page_iri(url)[1:-1]
     ranked = sorted(subjects.items(), key=lambda item: (item[0] != own_name, -len(item[1])))
@@ -173,11 +160,11 @@ def _render_crawled_page(url: str, known: Sequence[Row], said: Sequence[Row]) ->
     )
 
 
-def _subject(name: str, rows: Sequence[Row]) -> _Subject:
-    return _Subject(
-        name=name,
-        label=best_label(rows),
-        page=_graph_of(rows[0]),
-        types=[row["o"].value for row in rows if row["p"].value == _TYPE],
-        statements=[(row["p"].value, row["o"]) for row in rows if row["p"].value != _TYPE],
-    )
+def _subject(name: str, rows: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "label": best_label(rows),
+        "page": _graph_of(rows[0]),
+        "types": [row["o"].value for row in rows if row["p"].value == _TYPE],
+        "statements": [(row["p"].value, row["o"]) for row in rows if row["p"].value != _TYPE],
+    }

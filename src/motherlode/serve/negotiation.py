@@ -1,9 +1,9 @@
 """Content negotiation: the formats of responses (RFC 9110, 12.5.1; SPARQL 1.1 Protocol, 2.1.6)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from motherlode.www.media_types import parse_accept, rank_media_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +49,6 @@ HTML = Format("html", "text/html", charset=True)
 JSON = Format("json", "application/json")
 
 
-def parse_accept(header: str) -> list[tuple[str, float, int]]:
-    """Return the media ranges of an Accept header with weight and specificity (0 to 2)."""
-    ranges = []
-    for part in header.split(","):
-        name, *parameters = (chunk.strip().lower() for chunk in part.split(";"))
-        if "/" not in name:
-            continue
-        weight = 1.0
-        for parameter in parameters:
-            if parameter.startswith("q="):
-                try:
-                    weight = min(1.0, max(0.0, float(parameter[2:])))
-                except ValueError:
-                    weight = 0.0
-        exact = 0 if name == "*/*" else 1 if name.endswith("/*") else 2
-        ranges.append((name, weight, exact))
-    return ranges
-
-
 def find_format(wanted: str, offered: Sequence[Format]) -> Format | None:
     """Return the format with a name or media type; None if it is not offered.
 
@@ -86,21 +67,10 @@ def choose_format(header: str, offered: Sequence[Format]) -> Format | None:
         return offered[0]
     best, best_rank = None, (0.0, 0)
     for form in offered:
-        others = (_rank([asked for asked in ranges if asked[2] == 2], name) for name in form.aliases)
-        rank = max(_rank(ranges, form.media_type), *others, (0.0, 0))  # wildcards match only the main media type
+        others = (rank_media_type([asked for asked in ranges if asked[2] == 2], name) for name in form.aliases)
+        rank = max(
+            rank_media_type(ranges, form.media_type), *others, (0.0, 0)
+        )  # wildcards match only the main media type
         if rank > best_rank:
             best, best_rank = form, rank
     return best
-
-
-def _rank(ranges: list[tuple[str, float, int]], name: str) -> tuple[float, int]:
-    """Return weight and specificity of the most specific range that matches a media type."""
-    fitting = [
-        (exact, weight)
-        for pattern, weight, exact in ranges
-        if pattern == name or pattern == "*/*" or (exact == 1 and name.startswith(pattern[:-1]))
-    ]
-    if not fitting:
-        return 0.0, 0
-    exact, weight = max(fitting)
-    return (weight, exact) if weight > 0 else (0.0, 0)

@@ -13,10 +13,6 @@ Guarantees:
 - Extractors are limited in time by `timeouts.TimeLimit` and in statements by the options. A problem records each cut.
 - The package fetches nothing, reads no user files and keeps no state of a document. The same document gives the same
   statements, including blank nodes. No two pages or syntaxes share a blank node.
-
-Archives contain documents of any kind, and only the detect package distinguishes the kinds. The caller therefore
-iterates over `unpack_members(document)`, detects the kind of each member, transforms the member with the URL
-`member_url(document.url, name)`, and joins the results with `merge`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Unpack the members of archives and compressed files: tar, ZIP, gzip and bzip2.
+"""Unpack the members of archives and compressed files (tar, ZIP, gzip, bzip2) within limits, against bombs.
 
-Limits on size, number, compression ratio and nesting protect against decompression bombs (`UnpackLimits`).
-
-The tar reader is our own (POSIX.1-2001 interchange format, with GNU long names), because a negative size can send the
-reader of the standard library into an endless loop. This one only moves forward.
+The tar reader is our own (POSIX.1-2001, with GNU long names), because a negative size can send the reader of the
+standard library into an endless loop.
 """
-
-from __future__ import annotations
 
 import bz2
 import gzip

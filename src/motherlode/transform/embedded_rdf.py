@@ -1,12 +1,8 @@
 """Extract RDF documents embedded in other documents: script elements of HTML, and RDF/XML elements in SVG or other XML.
 
-A `script` element whose type is the media type of an RDF syntax contains a document of that syntax (RDF 1.1 Turtle,
-appendix A). An `rdf:RDF` element in other XML is an RDF/XML document (RDF/XML, section 7.2.1). Each block is parsed as
-a document of its own: its prefixes and blank node labels are not visible in other blocks. It inherits only its base
-IRI, language and namespaces from the surrounding document.
+Each block (RDF 1.1 Turtle, appendix A; RDF/XML, section 7.2.1) is parsed as a document of its own. It inherits only its
+base IRI, language and namespaces from the surrounding document.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy

@@ -1,22 +1,13 @@
 """The members of a gzip file (RFC 1952): files of WARC records and of quads have one member per record or batch."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from mmap import mmap
+from typing import BinaryIO, NamedTuple
 
 _READ_BYTES = 1 << 18
 _GZIP_WINDOW_BITS = zlib.MAX_WBITS | 16
 """Makes zlib expect the header and trailer of gzip."""
-
-
-class _Readable(Protocol):
-    """A file, or a memory map of one."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-    def seek(self, offset: int, /) -> object: ...
 
 
 class GzipMember(NamedTuple):
@@ -29,7 +20,7 @@ class GzipMember(NamedTuple):
     """The decompressed data, or its beginning if there is a limit."""
 
 
-def gzip_members(file: _Readable, start: int = 0, *, max_data_bytes: int | None = None) -> Iterator[GzipMember]:
+def gzip_members(file: BinaryIO | mmap, start: int = 0, *, max_data_bytes: int | None = None) -> Iterator[GzipMember]:
     """Yield the complete members from an offset on, with `max_data_bytes` of data. Stop at a cut or damaged one."""
     file.seek(start)
     end, data = start, b""

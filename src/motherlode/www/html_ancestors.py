@@ -1,7 +1,5 @@
 """Inherited properties of HTML elements: the nearest marked ancestor, languages; and datatypes of dates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
@@ -95,6 +93,6 @@ _FORMS = tuple(
 )
 
 
-def time_datatype(text: str) -> str | None:
+def date_datatype(text: str) -> str | None:
     """Return the datatype whose lexical form a text has, or None."""
     return next((datatype for pattern, datatype in _FORMS if pattern.fullmatch(text)), None)

@@ -1,7 +1,5 @@
 """One table of all kinds of content (media_types.json), lookups in it, and the Accept header that follows from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType
@@ -121,3 +119,38 @@ _WELCOME = sorted((row for row in _ROWS if row.quality), key=lambda row: -row.qu
 _PARTS = [f"{row.media_types[0]};q={row.quality:g}".removesuffix(";q=1") for row in _WELCOME]
 ACCEPT = ", ".join([*_PARTS, "*/*;q=0.1"])
 """The Accept header: RDF before HTML before other XML, and anything else with the lowest quality."""
+
+
+# Content negotiation (RFC 9110, 12.5.1)
+
+
+def parse_accept(header: str) -> list[tuple[str, float, int]]:
+    """Return the media ranges of an Accept header with weight and specificity (0 to 2)."""
+    ranges = []
+    for part in header.split(","):
+        name, *parameters = "".join(part.lower().split()).split(";")
+        if "/" not in name:
+            continue
+        weight = 1.0
+        for parameter in parameters:
+            if parameter.startswith("q="):
+                try:
+                    weight = min(1.0, max(0.0, float(parameter[2:])))
+                except ValueError:
+                    weight = 0.0
+        exact = 0 if name == "*/*" else 1 if name.endswith("/*") else 2
+        ranges.append((name, weight, exact))
+    return ranges
+
+
+def rank_media_type(ranges: list[tuple[str, float, int]], name: str) -> tuple[float, int]:
+    """Return weight and specificity of the most specific range that matches a media type."""
+    fitting = [
+        (exact, weight)
+        for pattern, weight, exact in ranges
+        if pattern == name or pattern == "*/*" or (exact == 1 and name.startswith(pattern[:-1]))
+    ]
+    if not fitting:
+        return 0.0, 0
+    exact, weight = max(fitting)
+    return (weight, exact) if weight > 0 else (0.0, 0)

@@ -207,3 +207,10 @@ def test_the_policy_of_a_crawl_knows_what_is_looked_for(tmp_path: Path) -> None:
     assert "ext .ttl" in aimed.posterior.target_priors
     assert not other.posterior.target_priors
     storage.close()
+
+
+@pytest.mark.parametrize(
+    ("policy", "wanted"), [("sb-classifier:alpha=1", True), ("tres", False), ("motherlode", False)]
+)
+def test_instructions_ask_for_element_ids_only_if_the_policy_reads_them(policy: str, *, wanted: bool) -> None:
+    assert _instructions(Job(seeds=(HOME,), policy=policy), ScopeRule()).element_ids is wanted

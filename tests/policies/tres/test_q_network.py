@@ -46,7 +46,7 @@ def test_goals_take_the_choice_of_one_network_and_the_value_of_the_other() -> No
     chosen = int(one.values(after).argmax())
     expected = 1.0 + 0.9 * float(other.values(after)[chosen])
     assert goals(batch, one, other, 0.9).tolist() == pytest.approx([expected, 0.5], abs=1e-5)
-    assert int(other.values(after).argmax()) != chosen  # otherwise the test would not tell them apart
+    assert int(other.values(after).argmax()) != chosen  # otherwise both networks would give the same goal
 
 
 def test_replay_buffer_forgets_the_oldest_experience() -> None:

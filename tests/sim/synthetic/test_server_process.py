@@ -48,7 +48,7 @@ def listens(server: WebServer) -> bool:
 def test_web_server_in_context_serves_and_writes_log(tmp_path: Path) -> None:
     with WebServer(pages=PAGES, seed=SEED, log=tmp_path / "log") as server:
         assert server.port > 0
-        assert server.host_count == len(server.hosts) > 1
+        assert len(server.hosts) > 1
         (url, *_) = server.seeds
         assert get(server, url) == server.web.answer(url, attempt=1).body
         assert listens(server)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError
 from motherlode.transform.jsonld.processor_options import Mode
 
 from .helpers import BASE, objects, process, statements
@@ -15,40 +15,40 @@ from .helpers import BASE, objects, process, statements
 EX = "http://example.com/"
 
 
-INVALID: list[tuple[Any, ErrorCode]] = [
-    (7, ErrorCode.INVALID_LOCAL_CONTEXT),
-    ({"@version": 1.0}, ErrorCode.INVALID_VERSION_VALUE),
-    ({"@version": True}, ErrorCode.INVALID_VERSION_VALUE),
-    ({"@base": 1}, ErrorCode.INVALID_BASE_IRI),
-    ({"@vocab": 1}, ErrorCode.INVALID_VOCAB_MAPPING),
-    ({"@vocab": "@later"}, ErrorCode.INVALID_VOCAB_MAPPING),
-    ({"@language": 1}, ErrorCode.INVALID_DEFAULT_LANGUAGE),
-    ({"@direction": "up"}, ErrorCode.INVALID_BASE_DIRECTION),
-    ({"@propagate": "no"}, ErrorCode.INVALID_PROPAGATE_VALUE),
-    ({"@protected": "yes"}, ErrorCode.INVALID_PROTECTED_VALUE),
-    ({"@import": 1}, ErrorCode.INVALID_IMPORT_VALUE),
-    ({"@import": EX + "none"}, ErrorCode.LOADING_REMOTE_CONTEXT_FAILED),
-    (EX + "none", ErrorCode.LOADING_REMOTE_CONTEXT_FAILED),
+INVALID: list[tuple[Any]] = [
+    (7, "invalid local context"),
+    ({"@version": 1.0}, "invalid @version value"),
+    ({"@version": True}, "invalid @version value"),
+    ({"@base": 1}, "invalid base IRI"),
+    ({"@vocab": 1}, "invalid vocab mapping"),
+    ({"@vocab": "@later"}, "invalid vocab mapping"),
+    ({"@language": 1}, "invalid default language"),
+    ({"@direction": "up"}, "invalid base direction"),
+    ({"@propagate": "no"}, "invalid @propagate value"),
+    ({"@protected": "yes"}, "invalid @protected value"),
+    ({"@import": 1}, "invalid @import value"),
+    ({"@import": EX + "none"}, "loading remote context failed"),
+    (EX + "none", "loading remote context failed"),
 ]
 
-FORBIDDEN_IN_1_0: list[tuple[Any, ErrorCode]] = [
-    ({"@version": 1.1}, ErrorCode.PROCESSING_MODE_CONFLICT),
-    ({"@import": EX}, ErrorCode.INVALID_CONTEXT_ENTRY),
-    ({"@direction": "ltr"}, ErrorCode.INVALID_CONTEXT_ENTRY),
-    ({"@propagate": True}, ErrorCode.INVALID_CONTEXT_ENTRY),
-    ({"@vocab": "relative"}, ErrorCode.INVALID_VOCAB_MAPPING),
+FORBIDDEN_IN_1_0: list[tuple[Any]] = [
+    ({"@version": 1.1}, "processing mode conflict"),
+    ({"@import": EX}, "invalid context entry"),
+    ({"@direction": "ltr"}, "invalid context entry"),
+    ({"@propagate": True}, "invalid context entry"),
+    ({"@vocab": "relative"}, "invalid vocab mapping"),
 ]
 
 
 @pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
-def test_strict_invalid_context_entry_raises_its_error_code(context: Any, code: ErrorCode) -> None:
+def test_strict_invalid_context_entry_raises_its_error_code(context: Any, code: str) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context, "http://p/": "x"})
-    assert caught.value.code is code
+    assert caught.value.code == code
 
 
 @pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
-def test_tolerant_invalid_context_entry_loses_only_itself(context: Any, code: ErrorCode) -> None:
+def test_tolerant_invalid_context_entry_loses_only_itself(context: Any, code: str) -> None:
     good = {"good": "http://good/"}
     contexts = [*context, good] if isinstance(context, list) else [context, good]
     found = process({"@context": contexts, "good": "x"}, strict=False)
@@ -57,10 +57,10 @@ def test_tolerant_invalid_context_entry_loses_only_itself(context: Any, code: Er
 
 
 @pytest.mark.parametrize(("context", "code"), FORBIDDEN_IN_1_0, ids=lambda value: str(value)[:60])
-def test_mode_1_0_rejects_entries_of_1_1(context: Any, code: ErrorCode) -> None:
+def test_mode_1_0_rejects_entries_of_1_1(context: Any, code: str) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context}, mode=Mode.V1_0)
-    assert caught.value.code is code
+    assert caught.value.code == code
 
 
 def test_null_context_restores_document_base() -> None:
@@ -132,7 +132,7 @@ def test_recursive_contexts_terminate() -> None:
     for name in ("me", "one"):
         with pytest.raises(JsonLdError) as caught:
             process({"@context": EX + name, "a": "x"}, contexts=contexts)
-        assert caught.value.code is ErrorCode.CONTEXT_OVERFLOW
+        assert caught.value.code == "context overflow"
     document = {"@context": EX + "scoped", "@id": "x", "a": {"a": {"a": "deep"}}}
     assert '"deep"' in objects(document, contexts=contexts)
 
@@ -151,4 +151,4 @@ def test_imported_context_is_overridden_by_importing_one() -> None:
     assert [s[1] for s in statements(document, contexts=contexts)] == [f"<{EX}a>", f"<{EX}own>"]
     with pytest.raises(JsonLdError) as caught:
         process({"@context": {"@import": EX + "again"}}, contexts=contexts)
-    assert caught.value.code is ErrorCode.INVALID_CONTEXT_ENTRY
+    assert caught.value.code == "invalid context entry"

@@ -14,7 +14,7 @@ import pytest
 
 from motherlode.transform.jsonld import context_tables
 from motherlode.transform.jsonld.context_tables import BundledContext, ContextTable
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError
 
 from ...conformance.runner import isomorphic, load_cases, shared
 from .helpers import objects, process, statements
@@ -209,14 +209,14 @@ def test_remote_context_relative_references_use_its_url() -> None:
 def test_remote_document_without_context_is_rejected(content: bytes) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": EX + "ctx"}, contexts={EX + "ctx": content})
-    assert caught.value.code is ErrorCode.INVALID_REMOTE_CONTEXT
+    assert caught.value.code == "invalid remote context"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b" " * 3_000_000])
 def test_remote_document_that_cannot_be_parsed_is_rejected(content: bytes) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": EX + "ctx"}, contexts={EX + "ctx": content})
-    assert caught.value.code is ErrorCode.LOADING_REMOTE_CONTEXT_FAILED
+    assert caught.value.code == "loading remote context failed"
 
 
 def test_context_url_without_scheme_is_repaired_if_bundled() -> None:

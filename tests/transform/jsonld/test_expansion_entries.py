@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError
 from motherlode.transform.jsonld.processor_options import Mode
 
 from .helpers import TYPE, objects, process, statements
@@ -14,29 +14,29 @@ from .helpers import TYPE, objects, process, statements
 P = "http://p/"
 
 
-INVALID_OBJECTS: list[tuple[Any, ErrorCode]] = [
-    ({P: {"@value": 1, "@language": "en"}}, ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE),
-    ({P: {"@value": "x", "@type": "http://t/", "@language": "en"}}, ErrorCode.INVALID_VALUE_OBJECT),
-    ({P: {"@value": "x", P: "y"}}, ErrorCode.INVALID_VALUE_OBJECT),
-    ({P: {"@value": "x", "@type": "_:b"}}, ErrorCode.INVALID_TYPED_VALUE),
-    ({P: {"@value": "x", "@type": ["http://t/"]}}, ErrorCode.INVALID_TYPED_VALUE),
-    ({P: {"@list": [], "@id": "http://x/"}}, ErrorCode.INVALID_SET_OR_LIST_OBJECT),
-    ({P: {"@set": [], P: 1}}, ErrorCode.INVALID_SET_OR_LIST_OBJECT),
-    ({"@value": "x", P: "y"}, ErrorCode.INVALID_VALUE_OBJECT),
-    ({"@reverse": {P: "x"}}, ErrorCode.INVALID_REVERSE_PROPERTY_VALUE),
-    ({"@reverse": {P: {"@list": []}}}, ErrorCode.INVALID_REVERSE_PROPERTY_VALUE),
+INVALID_OBJECTS: list[tuple[Any]] = [
+    ({P: {"@value": 1, "@language": "en"}}, "invalid language-tagged value"),
+    ({P: {"@value": "x", "@type": "http://t/", "@language": "en"}}, "invalid value object"),
+    ({P: {"@value": "x", P: "y"}}, "invalid value object"),
+    ({P: {"@value": "x", "@type": "_:b"}}, "invalid typed value"),
+    ({P: {"@value": "x", "@type": ["http://t/"]}}, "invalid typed value"),
+    ({P: {"@list": [], "@id": "http://x/"}}, "invalid set or list object"),
+    ({P: {"@set": [], P: 1}}, "invalid set or list object"),
+    ({"@value": "x", P: "y"}, "invalid value object"),
+    ({"@reverse": {P: "x"}}, "invalid reverse property value"),
+    ({"@reverse": {P: {"@list": []}}}, "invalid reverse property value"),
 ]
 
 
 @pytest.mark.parametrize(("document", "code"), INVALID_OBJECTS, ids=lambda value: str(value)[:60])
-def test_strict_invalid_object_raises_its_error_code(document: Any, code: ErrorCode) -> None:
+def test_strict_invalid_object_raises_its_error_code(document: Any, code: str) -> None:
     with pytest.raises(JsonLdError) as caught:
         process(document)
-    assert caught.value.code is code
+    assert caught.value.code == code
 
 
 @pytest.mark.parametrize(("document", "code"), INVALID_OBJECTS, ids=lambda value: str(value)[:60])
-def test_tolerant_invalid_object_loses_only_itself(document: Any, code: ErrorCode) -> None:
+def test_tolerant_invalid_object_loses_only_itself(document: Any, code: str) -> None:
     found = process([document, {"@id": "http://s/", "http://good/": "kept"}], strict=False)
     assert ("<http://s/>", "<http://good/>", '"kept"', "") in found.statements
     assert found.notes
@@ -56,41 +56,41 @@ def test_tolerant_text_in_reverse_property_keeps_its_nodes() -> None:
 # Keyword entries
 
 
-INVALID_ENTRIES: list[tuple[Any, ErrorCode]] = [
-    ({"@id": 1}, ErrorCode.INVALID_ID_VALUE),
-    ({"@type": 1}, ErrorCode.INVALID_TYPE_VALUE),
-    ({"@type": [1]}, ErrorCode.INVALID_TYPE_VALUE),
-    ({P: {"@value": {}}}, ErrorCode.INVALID_VALUE_OBJECT_VALUE),
-    ({P: {"@value": "x", "@language": 1}}, ErrorCode.INVALID_LANGUAGE_TAGGED_STRING),
-    ({P: {"@value": "x", "@direction": "up"}}, ErrorCode.INVALID_BASE_DIRECTION),
-    ({P: {"@value": "x", "@index": 1}}, ErrorCode.INVALID_INDEX_VALUE),
-    ({"@reverse": "x"}, ErrorCode.INVALID_REVERSE_VALUE),
-    ({"@reverse": {"@id": "x"}}, ErrorCode.INVALID_REVERSE_PROPERTY_MAP),
-    ({"@included": "x"}, ErrorCode.INVALID_INCLUDED_VALUE),
-    ({"@included": {"@value": "x"}}, ErrorCode.INVALID_INCLUDED_VALUE),
-    ({"@nest": "x"}, ErrorCode.INVALID_NEST_VALUE),
-    ({"@nest": {"@value": "x"}}, ErrorCode.INVALID_NEST_VALUE),
-    ({"@context": {"id": "@id"}, "@id": "a", "id": "b"}, ErrorCode.COLLIDING_KEYWORDS),
+INVALID_ENTRIES: list[tuple[Any]] = [
+    ({"@id": 1}, "invalid @id value"),
+    ({"@type": 1}, "invalid type value"),
+    ({"@type": [1]}, "invalid type value"),
+    ({P: {"@value": {}}}, "invalid value object value"),
+    ({P: {"@value": "x", "@language": 1}}, "invalid language-tagged string"),
+    ({P: {"@value": "x", "@direction": "up"}}, "invalid base direction"),
+    ({P: {"@value": "x", "@index": 1}}, "invalid @index value"),
+    ({"@reverse": "x"}, "invalid @reverse value"),
+    ({"@reverse": {"@id": "x"}}, "invalid reverse property map"),
+    ({"@included": "x"}, "invalid @included value"),
+    ({"@included": {"@value": "x"}}, "invalid @included value"),
+    ({"@nest": "x"}, "invalid @nest value"),
+    ({"@nest": {"@value": "x"}}, "invalid @nest value"),
+    ({"@context": {"id": "@id"}, "@id": "a", "id": "b"}, "colliding keywords"),
     (
         {"@context": {"l": {"@id": P, "@container": "@language"}}, "l": {"en": 1}},
-        ErrorCode.INVALID_LANGUAGE_MAP_VALUE,
+        "invalid language map value",
     ),
     (
         {"@graph": [{"@id": "a", P: 1, "@index": "1"}, {"@id": "a", P: 1, "@index": "2"}]},
-        ErrorCode.CONFLICTING_INDEXES,
+        "conflicting indexes",
     ),
 ]
 
 
 @pytest.mark.parametrize(("document", "code"), INVALID_ENTRIES, ids=lambda value: str(value)[:60])
-def test_strict_invalid_keyword_entry_raises_its_error_code(document: Any, code: ErrorCode) -> None:
+def test_strict_invalid_keyword_entry_raises_its_error_code(document: Any, code: str) -> None:
     with pytest.raises(JsonLdError) as caught:
         process(document)
-    assert caught.value.code is code
+    assert caught.value.code == code
 
 
 @pytest.mark.parametrize(("document", "code"), INVALID_ENTRIES, ids=lambda value: str(value)[:60])
-def test_tolerant_invalid_keyword_entry_loses_only_itself(document: Any, code: ErrorCode) -> None:
+def test_tolerant_invalid_keyword_entry_loses_only_itself(document: Any, code: str) -> None:
     found = process([document, {"@id": "http://s/", "http://good/": "kept"}], strict=False)
     assert ("<http://s/>", "<http://good/>", '"kept"', "") in found.statements
     assert found.notes
@@ -101,7 +101,7 @@ def test_repeated_keyword_collides_in_1_0_and_merges_in_1_1() -> None:
     assert objects(document) == ["<http://a/>", "<http://b/>"]
     with pytest.raises(JsonLdError) as caught:
         process(document, mode=Mode.V1_0)
-    assert caught.value.code is ErrorCode.COLLIDING_KEYWORDS
+    assert caught.value.code == "colliding keywords"
 
 
 def test_key_with_keyword_form_is_ignored() -> None:
@@ -117,7 +117,7 @@ def test_reverse_terms_and_reverse_keyword_work_in_any_order() -> None:
         assert {s[0] for s in found} == {"<http://a/>", "<http://b/>"}
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context, **keyword, "r": {}})
-    assert caught.value.code is ErrorCode.COLLIDING_KEYWORDS
+    assert caught.value.code == "colliding keywords"
 
 
 def test_tolerant_invalid_value_leaves_no_blank_node() -> None:
@@ -154,14 +154,14 @@ def test_index_map_index_may_be_a_property() -> None:
     assert ("<http://y/>", "<http://i/>", '"one"', "") in found
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context, "m": {"one": "text"}})
-    assert caught.value.code is ErrorCode.INVALID_VALUE_OBJECT
+    assert caught.value.code == "invalid value object"
 
 
 def test_literal_in_id_or_type_map_is_rejected() -> None:
     for container in ("@id", "@type"):
         with pytest.raises(JsonLdError) as caught:
             process({"@context": {"m": {"@id": P, "@container": container}}, "m": {"http://k/": {"@value": "x"}}})
-        assert caught.value.code is ErrorCode.INVALID_VALUE_OBJECT
+        assert caught.value.code == "invalid value object"
 
 
 def test_tolerant_bad_language_map_value_does_not_affect_others() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, describe_value
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError, LimitExceeded, Notes, describe_value
 
 
 def test_jsonld_error_message_has_code_and_detail() -> None:
-    assert str(JsonLdError(ErrorCode.INVALID_ID_VALUE, "7")) == "invalid @id value: 7"
-    assert str(LimitExceeded(ErrorCode.CONTEXT_OVERFLOW)) == "context overflow"
+    assert str(JsonLdError("invalid @id value", "7")) == "invalid @id value: 7"
+    assert str(LimitExceeded("context overflow")) == "context overflow"
 
 
 def test_describe_value_containers_are_named_only() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from motherlode.transform.jsonld import term_definitions
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError
 from motherlode.transform.jsonld.processor_options import CONTAINERS, Mode
 
 from .helpers import process, statements
@@ -21,7 +21,7 @@ def allowed(entries: list[str]) -> bool:
     try:
         term_definitions.parse_container(entries, is_1_1=True)
     except JsonLdError as error:
-        assert error.code is ErrorCode.INVALID_CONTAINER_MAPPING
+        assert error.code == "invalid container mapping"
         return False
     return True
 
@@ -48,67 +48,67 @@ def test_parse_protected_entry_overrides_context_default() -> None:
 EX = "http://example.com/"
 
 
-INVALID: list[tuple[Any, ErrorCode]] = [
-    ({"": EX}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"@id": EX}, ErrorCode.KEYWORD_REDEFINITION),
-    ({"@type": EX}, ErrorCode.KEYWORD_REDEFINITION),
-    ({"@type": {"@container": "@list"}}, ErrorCode.KEYWORD_REDEFINITION),
-    ({"a": 1}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"a": {"@id": EX, "@other": 1}}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"a": {"@id": 1}}, ErrorCode.INVALID_IRI_MAPPING),
-    ({"a": {}}, ErrorCode.INVALID_IRI_MAPPING),
-    ({"a": "relative"}, ErrorCode.INVALID_IRI_MAPPING),
-    ({"a/b": {}}, ErrorCode.INVALID_IRI_MAPPING),
-    ({"a:b": EX + "other"}, ErrorCode.INVALID_IRI_MAPPING),
-    ({"a": "@context"}, ErrorCode.INVALID_KEYWORD_ALIAS),
-    ({"a": "b:c", "b": "a:d"}, ErrorCode.CYCLIC_IRI_MAPPING),
-    ({"a": {"@id": EX, "@type": 1}}, ErrorCode.INVALID_TYPE_MAPPING),
-    ({"a": {"@id": EX, "@type": "relative"}}, ErrorCode.INVALID_TYPE_MAPPING),
-    ({"a": {"@id": EX, "@type": EX, "@container": "@type"}}, ErrorCode.INVALID_TYPE_MAPPING),
-    ({"a": {"@id": EX, "@container": "@other"}}, ErrorCode.INVALID_CONTAINER_MAPPING),
-    ({"a": {"@id": EX, "@container": []}}, ErrorCode.INVALID_CONTAINER_MAPPING),
-    ({"a": {"@id": EX, "@container": ["@list", "@set"]}}, ErrorCode.INVALID_CONTAINER_MAPPING),
-    ({"a": {"@id": EX, "@container": ["@id", "@index"]}}, ErrorCode.INVALID_CONTAINER_MAPPING),
-    ({"a": {"@id": EX, "@language": 1}}, ErrorCode.INVALID_LANGUAGE_MAPPING),
-    ({"a": {"@id": EX, "@direction": "up"}}, ErrorCode.INVALID_BASE_DIRECTION),
-    ({"a": {"@id": EX, "@index": EX}}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"a": {"@id": EX, "@container": "@index", "@index": "@id"}}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"a": {"@id": EX, "@nest": "@id"}}, ErrorCode.INVALID_NEST_VALUE),
-    ({"a": {"@id": EX, "@prefix": 1}}, ErrorCode.INVALID_PREFIX_VALUE),
-    ({"a:b": {"@id": "a:b", "@prefix": True}}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"a": {"@id": "@type", "@prefix": True}}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"a": {"@id": EX, "@protected": 1}}, ErrorCode.INVALID_PROTECTED_VALUE),
-    ({"a": {"@reverse": EX, "@id": EX}}, ErrorCode.INVALID_REVERSE_PROPERTY),
-    ({"a": {"@reverse": EX, "@nest": "@nest"}}, ErrorCode.INVALID_REVERSE_PROPERTY),
-    ({"a": {"@reverse": EX, "@container": "@list"}}, ErrorCode.INVALID_REVERSE_PROPERTY),
-    ({"a": {"@reverse": 1}}, ErrorCode.INVALID_IRI_MAPPING),
-    ({"a": {"@reverse": "relative"}}, ErrorCode.INVALID_IRI_MAPPING),
-    ({"a": {"@id": EX, "@context": {"b": 1}}}, ErrorCode.INVALID_SCOPED_CONTEXT),
-    ([{"@protected": True, "a": EX}, {"a": EX + "b"}], ErrorCode.PROTECTED_TERM_REDEFINITION),
-    ([{"@protected": True, "a": EX}, {"a": {"@reverse": EX}}], ErrorCode.PROTECTED_TERM_REDEFINITION),
+INVALID: list[tuple[Any]] = [
+    ({"": EX}, "invalid term definition"),
+    ({"@id": EX}, "keyword redefinition"),
+    ({"@type": EX}, "keyword redefinition"),
+    ({"@type": {"@container": "@list"}}, "keyword redefinition"),
+    ({"a": 1}, "invalid term definition"),
+    ({"a": {"@id": EX, "@other": 1}}, "invalid term definition"),
+    ({"a": {"@id": 1}}, "invalid IRI mapping"),
+    ({"a": {}}, "invalid IRI mapping"),
+    ({"a": "relative"}, "invalid IRI mapping"),
+    ({"a/b": {}}, "invalid IRI mapping"),
+    ({"a:b": EX + "other"}, "invalid IRI mapping"),
+    ({"a": "@context"}, "invalid keyword alias"),
+    ({"a": "b:c", "b": "a:d"}, "cyclic IRI mapping"),
+    ({"a": {"@id": EX, "@type": 1}}, "invalid type mapping"),
+    ({"a": {"@id": EX, "@type": "relative"}}, "invalid type mapping"),
+    ({"a": {"@id": EX, "@type": EX, "@container": "@type"}}, "invalid type mapping"),
+    ({"a": {"@id": EX, "@container": "@other"}}, "invalid container mapping"),
+    ({"a": {"@id": EX, "@container": []}}, "invalid container mapping"),
+    ({"a": {"@id": EX, "@container": ["@list", "@set"]}}, "invalid container mapping"),
+    ({"a": {"@id": EX, "@container": ["@id", "@index"]}}, "invalid container mapping"),
+    ({"a": {"@id": EX, "@language": 1}}, "invalid language mapping"),
+    ({"a": {"@id": EX, "@direction": "up"}}, "invalid base direction"),
+    ({"a": {"@id": EX, "@index": EX}}, "invalid term definition"),
+    ({"a": {"@id": EX, "@container": "@index", "@index": "@id"}}, "invalid term definition"),
+    ({"a": {"@id": EX, "@nest": "@id"}}, "invalid @nest value"),
+    ({"a": {"@id": EX, "@prefix": 1}}, "invalid @prefix value"),
+    ({"a:b": {"@id": "a:b", "@prefix": True}}, "invalid term definition"),
+    ({"a": {"@id": "@type", "@prefix": True}}, "invalid term definition"),
+    ({"a": {"@id": EX, "@protected": 1}}, "invalid @protected value"),
+    ({"a": {"@reverse": EX, "@id": EX}}, "invalid reverse property"),
+    ({"a": {"@reverse": EX, "@nest": "@nest"}}, "invalid reverse property"),
+    ({"a": {"@reverse": EX, "@container": "@list"}}, "invalid reverse property"),
+    ({"a": {"@reverse": 1}}, "invalid IRI mapping"),
+    ({"a": {"@reverse": "relative"}}, "invalid IRI mapping"),
+    ({"a": {"@id": EX, "@context": {"b": 1}}}, "invalid scoped context"),
+    ([{"@protected": True, "a": EX}, {"a": EX + "b"}], "protected term redefinition"),
+    ([{"@protected": True, "a": EX}, {"a": {"@reverse": EX}}], "protected term redefinition"),
 ]
 
-FORBIDDEN_IN_1_0: list[tuple[Any, ErrorCode]] = [
-    ({"@type": {"@container": "@set"}}, ErrorCode.KEYWORD_REDEFINITION),
-    ({"a": {"@id": EX, "@container": "@graph"}}, ErrorCode.INVALID_CONTAINER_MAPPING),
-    ({"a": {"@id": EX, "@container": ["@set"]}}, ErrorCode.INVALID_CONTAINER_MAPPING),
-    ({"a": {"@id": EX, "@type": "@json"}}, ErrorCode.INVALID_TYPE_MAPPING),
-    ({"a": {"@id": EX, "@context": {}}}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"a": {"@id": EX, "@nest": "@nest"}}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"a": {"@id": EX, "@prefix": True}}, ErrorCode.INVALID_TERM_DEFINITION),
-    ({"a": {"@id": EX, "@protected": True}}, ErrorCode.INVALID_TERM_DEFINITION),
+FORBIDDEN_IN_1_0: list[tuple[Any]] = [
+    ({"@type": {"@container": "@set"}}, "keyword redefinition"),
+    ({"a": {"@id": EX, "@container": "@graph"}}, "invalid container mapping"),
+    ({"a": {"@id": EX, "@container": ["@set"]}}, "invalid container mapping"),
+    ({"a": {"@id": EX, "@type": "@json"}}, "invalid type mapping"),
+    ({"a": {"@id": EX, "@context": {}}}, "invalid term definition"),
+    ({"a": {"@id": EX, "@nest": "@nest"}}, "invalid term definition"),
+    ({"a": {"@id": EX, "@prefix": True}}, "invalid term definition"),
+    ({"a": {"@id": EX, "@protected": True}}, "invalid term definition"),
 ]
 
 
 @pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
-def test_strict_invalid_term_definition_raises_its_error_code(context: Any, code: ErrorCode) -> None:
+def test_strict_invalid_term_definition_raises_its_error_code(context: Any, code: str) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context, "http://p/": "x"})
-    assert caught.value.code is code
+    assert caught.value.code == code
 
 
 @pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
-def test_tolerant_invalid_term_definition_loses_only_itself(context: Any, code: ErrorCode) -> None:
+def test_tolerant_invalid_term_definition_loses_only_itself(context: Any, code: str) -> None:
     good = {"good": "http://good/"}
     contexts = [*context, good] if isinstance(context, list) else [context, good]
     found = process({"@context": contexts, "good": "x"}, strict=False)
@@ -117,10 +117,10 @@ def test_tolerant_invalid_term_definition_loses_only_itself(context: Any, code: 
 
 
 @pytest.mark.parametrize(("context", "code"), FORBIDDEN_IN_1_0, ids=lambda value: str(value)[:60])
-def test_mode_1_0_rejects_definitions_of_1_1(context: Any, code: ErrorCode) -> None:
+def test_mode_1_0_rejects_definitions_of_1_1(context: Any, code: str) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context}, mode=Mode.V1_0)
-    assert caught.value.code is code
+    assert caught.value.code == code
 
 
 def test_scoped_context_may_refer_to_its_own_term() -> None:
@@ -140,4 +140,4 @@ def test_protected_terms_can_only_be_changed_by_property_scope() -> None:
     assert {(s[1], s[2]) for s in statements(document)} >= {(f"<{EX}new>", '"in"'), (f"<{EX}a>", '"out"')}
     with pytest.raises(JsonLdError) as caught:
         process({"@context": protected, "scope": {"@context": None}, "a": {"@context": None, "b": 1}})
-    assert caught.value.code is ErrorCode.INVALID_CONTEXT_NULLIFICATION
+    assert caught.value.code == "invalid context nullification"

@@ -12,8 +12,8 @@ from .pages import document, statements
 
 def test_ignored_layout_class_does_not_start_an_item() -> None:
     page = document('<div class="h-full"><p class="h-entry"><i class="h-full"><b class="p-name">x</b></i></p></div>')
-    assert [item.types for item in read_items(page).items] == [("h-full",)]
-    (entry,) = read_items(page, ignored=LAYOUT_NAMES).items
+    assert [item.types for item in read_items(page)[0]] == [("h-full",)]
+    ((entry,), _) = read_items(page, ignored=LAYOUT_NAMES)
     assert (entry.types, [value.text for value in entry.values("name")]) == (("h-entry",), ["x"])
 
 

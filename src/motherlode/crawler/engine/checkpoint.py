@@ -150,6 +150,7 @@ class Checkpointer:
         if began - self._model_at >= self._model_wait:
             self._save_model()
         self._commit()
+        self._parts.index_query.start_if_due()
         self._ended_at = self._clock()
         self._wait = min(MAX_SECONDS, max(MIN_SECONDS, _PAUSE_FACTOR * (self._ended_at - began)))
 

@@ -84,6 +84,7 @@ class Engine:
     def stop(self) -> None:
         """Begin nothing new; `visits` ends when the leases in flight have ended."""
         self._limits.is_stopping = True
+        self._parts.index_query.stop()
         self.wake_up()
 
     def wake_up(self) -> None:
@@ -127,13 +128,32 @@ class Engine:
                 if self._limits.is_late_by(_GRACE_SECONDS):
                     await self._abandon_requests()
                 self._start_requests()
-                if self._finished():
+                self._look_up_ahead()
+                if self._finished() and not await self._query_index_again():
                     break
                 result = await self._next_result()
                 if result is not None and (visit := await self._settle(result)) is not None:
+                    self._parts.index_query.note_change()
                     yield visit
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
                     await self._checkpointer.save_if_due()
+                    self._add_query_results()
+
+    def _add_query_results(self) -> int:
+        """Add the URLs that the query over the index has given since the last call. Return how many were new."""
+        urls, problems = self._parts.index_query.take()
+        for problem in problems:
+            self.totals.note_problem(problem)
+        return self._scheduler.add_query_results(urls) if urls else 0
+
+    async def _query_index_again(self) -> bool:
+        """Run the query over the index before the crawl ends. Return whether there is a new URL to fetch."""
+        index_query = self._parts.index_query
+        if not index_query.is_pending or self._limits.is_stopping or self._limits.is_late_by(0.0):
+            return False
+        await self._parts.writer.flush()
+        await index_query.run_now(seconds=self._limits.seconds_left())
+        return self._add_query_results() > 0 and not self._limits.is_over()
 
     def _start_requests(self) -> None:
         """Lease URLs while there are slots, and start a task for each."""
@@ -148,6 +168,13 @@ class Engine:
             if lease.kind is RequestKind.PAGE:
                 self.totals.unfinished.pop(lease.url, None)
             result.task = asyncio.create_task(self._run(result))
+
+    def _look_up_ahead(self) -> None:
+        """Look up hosts whose arms the policy may pick soon, so that their leases need not wait for it."""
+        queue, names = self._frontier.host_queue, self._parts.names
+        if queue.has_unresolved and (free := names.lookups_free) and not self._outage.is_stalled:
+            for host in queue.take_unresolved(free):
+                names.look_up_ahead(host)
 
     async def _next_result(self) -> LeaseResult | None:
         """Return the next result; None when it is time to look at the frontier or the clock again."""

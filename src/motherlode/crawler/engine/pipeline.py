@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,12 +20,12 @@ from motherlode.crawler.engine.robots_and_dns import (
     unresolvable,
 )
 from motherlode.crawler.engine.scheduler import Scheduler
+from motherlode.crawler.engine.services import ServiceClient
 from motherlode.crawler.parsing.messages import (
     MAX_CONTEXTS,
     READ_HEADERS,
     PageBody,
     ParsedPage,
-    ServiceResponse,
     SubrequestResults,
 )
 from motherlode.crawler.parsing.parser_pool import UnreadableError
@@ -32,11 +33,9 @@ from motherlode.crawler.stats.counters import Counters
 from motherlode.fetch import replaces_get
 from motherlode.frontier import Frontier, Lease
 from motherlode.index.page_record import PageRecord
-from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Posting, Request, RequestKind, Syntax
+from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind, Syntax
 from motherlode.runtime import SYSTEM_CLOCK, Clock
-from motherlode.transform.options import ACCEPT as RDF_ANSWERS
 from motherlode.transform.options import Service
-from motherlode.www.media_types import essence, fits
 
 if TYPE_CHECKING:
     from motherlode.crawler.engine.components import Components
@@ -62,6 +61,25 @@ class NoArchive:
     async def add(self, request: Request, fetched: Fetched) -> None: ...
 
     def close(self) -> None: ...
+
+
+class NoIndexQuery:
+    """Stands for a job without a query over the index."""
+
+    is_pending = False
+
+    def note_change(self) -> None: ...
+
+    def start_if_due(self) -> None: ...
+
+    def take(self) -> tuple[Sequence[str], Sequence[str]]:
+        return (), ()
+
+    async def run_now(self, *, seconds: float = 0.0) -> None: ...
+
+    def stop(self) -> None: ...
+
+    async def close(self) -> None: ...
 
 
 class LeasePipeline:
@@ -91,7 +109,8 @@ class LeasePipeline:
         lease = result.lease
         result.began = self._clock.now()
         if lease.kind is RequestKind.RESOLVE:
-            found = await self._parts.resolve(lease.url)
+            with self._slots.looking_up(result, result.began):
+                found = await self._parts.resolve(lease.url)
             if isinstance(found, str):
                 result.address = found
             else:
@@ -108,6 +127,8 @@ class LeasePipeline:
         request = revisits.request(lease, self._clock.now()) if lease.is_revisit else lease
         response = await self._send(result, request)
         await self._parts.archive.add(request, response)
+        if response.wire:
+            response = replace(response, wire=b"")  # parsing may take long, and needs only the decoded body
         if lease.is_revisit:
             response = revisits.detect_unchanged(lease, response)
         result.response = response
@@ -212,8 +233,8 @@ class Subrequests:
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, forget=forget, clock=clock)
+        self._services = ServiceClient(services, polite=self._polite.fetch, direct=fetcher.fetch, clock=clock)
         self._clock = clock
-        self._services = services
         self._fetch_contexts = fetch_contexts
         self._contexts: OrderedDict[str, asyncio.Task[bytes | None]] = OrderedDict()
 
@@ -226,8 +247,7 @@ class Subrequests:
                 found = await self._context(url, wait_until)
                 if found is not None:
                     contexts[url] = found
-        service = self._service(page)
-        answer = await self._ask(service, page) if service is not None else None
+        answer = await self._services.transform(page)
         return SubrequestResults(contexts=contexts, service=answer) if contexts or answer is not None else None
 
     async def close(self) -> None:
@@ -240,18 +260,3 @@ class Subrequests:
             if len(self._contexts) > _CACHED:
                 self._contexts.popitem(last=False)
         return await asyncio.shield(self._contexts[url])
-
-    def _service(self, page: Page) -> Service | None:
-        media_type = essence(page.content_type)
-        return next((service for service in self._services if fits(service.media_type, media_type)), None)
-
-    async def _ask(self, service: Service, page: Page) -> ServiceResponse:
-        if len(page.body) > service.most_sent:
-            return ServiceResponse(failure=f"{len(page.body)} bytes are more than the service is given")
-        headers = {"Content-Type": page.content_type, "Content-Location": page.url}
-        posting = Posting(body=page.body, headers=headers, seconds=service.seconds)
-        request = Request(url=service.url, kind=RequestKind.SUBREQUEST, accept=RDF_ANSWERS, posting=posting)
-        fetched = await self._polite.fetch(request)
-        if isinstance(fetched, Failure):
-            return ServiceResponse(failure=f"{fetched.kind.value}: {fetched.detail}")
-        return ServiceResponse(content_type=fetched.content_type, body=fetched.body)

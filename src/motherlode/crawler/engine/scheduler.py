@@ -90,6 +90,11 @@ class Scheduler:
         links = [Link(url=url, source=LinkSource.SITEMAP) for url in found if url is not None]
         return self._frontier.add_links(_respelled(links, self._respell), parent=None)
 
+    def add_query_results(self, urls: Sequence[str]) -> int:
+        """Add the URLs that the query over the index has given. Return how many were new."""
+        links = [Link(url=url, source=LinkSource.INDEX_QUERY) for url in urls]
+        return self._frontier.add_links(_respelled(_respelled(links, self._simplify), self._respell), parent=None)
+
     def page_outcome(
         self,
         lease: Lease,

@@ -13,15 +13,17 @@ import contextlib
 import logging
 import sys
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
 
 from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions
 from motherlode.runtime import STATUS_OK, pack_frame, read_frame_async
 
+T = TypeVar("T")
 _LOG = logging.getLogger(__package__)
 _MAX_FRAME_BYTES = 1 << 30
 _START_TIMEOUT_SECONDS = 60.0
@@ -39,11 +41,23 @@ class UnreadableError(Exception):
     """A page could not be parsed within the limits."""
 
 
+class Parsers(Protocol):
+    """Parses the pages of a crawl, on this machine or on others. Callers wait while all parsers are busy."""
+
+    async def read(self, page: PageBody) -> ParsedPage:
+        """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
+
+    async def close(self) -> None:
+        """End all parsers. Pages without a result are given up."""
+
+
 @dataclass(slots=True)
 class _Job:
     url: str
     page: bytes
-    result: asyncio.Future[ParsedPage]
+    result: asyncio.Future[Any]
+    decode: Callable[[memoryview], Any]
+    """Makes the result from an encoded `ParsedPage`. An error in it counts as the end of the process."""
     crashes: int = 0
     """Number of processes that ended while they parsed the page."""
 
@@ -112,11 +126,18 @@ class ParserPool:
 
     async def read(self, page: PageBody) -> ParsedPage:
         """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
+        return await self._read(page.url, self._encode(page), self._decode)
+
+    async def read_encoded(self, url: str, page: bytes) -> bytes:
+        """Parse an encoded `PageBody` and return the encoded `ParsedPage`."""
+        return await self._read(url, page, bytes)
+
+    async def _read(self, url: str, page: bytes, decode: Callable[[memoryview], T]) -> T:
         if self._fault is not None:
             raise self._fault
-        job = _Job(page.url, self._encode(page), asyncio.get_running_loop().create_future())
-        await self._jobs.put(job)
-        return await job.result
+        result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        await self._jobs.put(_Job(url, page, result, decode))
+        return await result
 
     def process_ids(self) -> list[int]:
         return [worker.process.pid for worker in self._running]
@@ -277,7 +298,7 @@ class ParserPool:
         if job.result.done():
             return
         if result[:1] == STATUS_OK:
-            job.result.set_result(self._decode(memoryview(result)[1:]))
+            job.result.set_result(job.decode(memoryview(result)[1:]))
         else:
             job.fail(UnreadableError(result[1:].decode("utf-8", "replace")))
 
@@ -310,10 +331,16 @@ class ParserLanes:
 
     async def read(self, page: PageBody) -> ParsedPage:
         """Parse a page. Raise UnreadableError if it crashed its processes or exceeded its timeout."""
-        is_large = len(page.body) >= self._large
-        if is_large and len(self._pools) == 1:
+        return await self._choose_pool(len(page.body)).read(page)
+
+    async def read_encoded(self, url: str, page: bytes) -> bytes:
+        """Parse an encoded `PageBody` and return the encoded `ParsedPage`."""
+        return await self._choose_pool(len(page)).read_encoded(url, page)
+
+    def _choose_pool(self, size: int) -> ParserPool:
+        if size >= self._large and len(self._pools) == 1:
             self._pools.append(self._make_large_pool())
-        return await self._pools[is_large].read(page)
+        return self._pools[size >= self._large]
 
     @property
     def replaced(self) -> int:

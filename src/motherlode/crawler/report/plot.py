@@ -1,7 +1,5 @@
 """Line charts as SVG, and the format of their numbers, for reports of crawls and of simulations."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Sequence
@@ -60,7 +58,6 @@ class Curve:
 
     @property
     def end(self) -> tuple[int, int]:
-        """The last point."""
         return self.points[-1] if self.points else (0, 0)
 
 

@@ -1,7 +1,5 @@
 """Counters of a crawl, the estimate of its remaining relevant pages, and its early stop, updated with each visit."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from math import hypot, sqrt
@@ -412,7 +410,6 @@ class EarlyStop:
 
     @property
     def is_reached(self) -> bool:
-        """Whether the crawl should stop."""
         if self._policy is not None and self._policy.stop_reason:
             return True
         return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after

@@ -1,6 +1,6 @@
 """Intermediate certificates that a server leaves out of its chain, fetched as browsers fetch them (RFC 5280, 4.2.2.1).
 
-A certificate names the URL of its issuer's certificate. What is fetched from there helps to build a chain, and is never
+A certificate names the URL of its issuer's certificate. The fetched certificate helps to build a chain, and is never
 trusted by itself: the chain must still end at an authority of this machine. OpenSSL trusts a self-signed certificate
 that it is given, so such a certificate is refused here.
 """
@@ -12,7 +12,7 @@ import re
 import ssl
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 MAX_CERTIFICATE_BYTES = 1 << 16
 MAX_FETCHED_CERTIFICATES = 3
@@ -45,20 +45,29 @@ def issuer_url(certificate: bytes) -> str:
     return ""
 
 
+class CertificateVisitor(asyncio.Protocol):
+    """A connection that is opened to look at the server's certificate, and sends nothing."""
+
+    transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transports are no subclass of it
+
+
 class Intermediates:
     """Builds SSL contexts that know the missing certificates of a chain, and keeps the last ones."""
 
     def __init__(
         self, fetch: Callable[[str], Awaitable[bytes | str]], new_context: Callable[[], ssl.SSLContext]
     ) -> None:
-        """`fetch` returns the body at a URL, or why there is none. `new_context` has the machine's authorities."""
+        """`fetch` returns the body at a URL, or the reason for its absence. `new_context` has all authorities."""
         self._fetch = fetch
         self._new_context = new_context
         self._contexts: OrderedDict[str, asyncio.Task[ssl.SSLContext | str]] = OrderedDict()
-        """URL of the first missing certificate → the context, or why there is none."""
+        """URL of the first missing certificate → the context, or the reason for its absence."""
 
     async def context_for(self, certificate: bytes) -> ssl.SSLContext | str:
-        """Return a context for servers with such a certificate (in DER form), or why there is none."""
+        """Return a context for servers with such a certificate (in DER form), or the reason for its absence."""
         url = issuer_url(certificate)
         if not url:
             return "the certificate names no http URL of its issuer"
@@ -100,7 +109,7 @@ class Intermediates:
 
 
 def _parse_certificate(body: bytes, url: str) -> _Certificate | str:
-    """Return the certificate of an intermediate authority, or why a body is none."""
+    """Return the certificate of an intermediate authority, or the reason why the body is unusable."""
     reader = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         der = ssl.PEM_cert_to_DER_cert(body.decode()) if _PEM_START in body else body

@@ -135,6 +135,10 @@ class Receiver(Protocol):
     peer: str
     """IP address of the server."""
 
+    @property
+    def is_slow(self) -> bool:
+        """Its bytes take long to process, so other connections should be served in between."""
+
     def receive_head(self, status: int, headers: dict[str, str]) -> bool:
         """Return whether the body is wanted. Header names are in lower case, repeated headers are joined."""
 
@@ -331,6 +335,53 @@ class ResponseParser:
         if self._body_parts:
             self._deliver()
         self._is_complete = True
+
+
+class _Collector:
+    """Collects one response in memory."""
+
+    is_slow = False
+
+    def __init__(self) -> None:
+        self.peer = ""
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.body = bytearray()
+
+    def receive_head(self, status: int, headers: dict[str, str]) -> bool:
+        self.status, self.headers = status, headers
+        return True
+
+    def receive_body(self, data: bytes) -> bool:
+        self.body += data
+        return True
+
+
+def parse_head(head: bytes) -> tuple[int, dict[str, str]] | None:
+    """Return status and headers of a response, repaired like those of a live one. None if they cannot be read."""
+    collector, parser = _Collector(), ResponseParser()
+    parser.begin(collector, head_only=True)
+    problem = parser.feed(head)
+    return None if problem or not collector.status else (collector.status, collector.headers)
+
+
+def is_whole(response: bytes) -> bool:
+    """Return whether the bytes of a response contain its whole body. False if the body ends with the connection."""
+    parser = ResponseParser()
+    parser.begin(_Collector(), head_only=False)
+    return not parser.feed(response) and parser.is_done
+
+
+def remove_chunk_lines(body: bytes) -> bytes:
+    """Return a body without chunk lines. A body that is not chunked is unchanged: many archives decode it.
+
+    >>> remove_chunk_lines(b"5\\r\\nhello\\r\\n0\\r\\n\\r\\n"), remove_chunk_lines(b"hello"), remove_chunk_lines(b"ab")
+    (b'hello', b'hello', b'ab')
+    """
+    collector, parser = _Collector(), ResponseParser()
+    parser.begin(collector, head_only=False)
+    parser.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+    return bytes(collector.body) if collector.body or parser.is_done else body
 
 
 def _new_parser(caller: ResponseParser) -> HttpResponseParser:

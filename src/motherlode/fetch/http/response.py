@@ -13,6 +13,7 @@ from io import BytesIO
 
 from motherlode.fetch.http.decoding import DECODE_ERRORS, Decoder, content_codings, decoder_for, max_encoded_bytes
 from motherlode.fetch.http.errors import describe_error
+from motherlode.fetch.http.parser import BLANK_LINE
 from motherlode.model import ContentKind, Failure, FailureKind, Fetched, Page, Request, RequestKind
 from motherlode.www.media_types import by_media_type, essence, fits
 from motherlode.www.urls import resolve, resolve_as_written
@@ -138,13 +139,20 @@ _MAX_SNIFF_BYTES = 512
 """Bytes passed to `is_useless`, which first skips white space."""
 _MAX_PADDING_BYTES = 1 << 14
 """Bytes after the end of an encoded stream that are awaited, so that the connection can be reused."""
+MAX_FAILURE_BODY_BYTES = 1 << 16
+"""Bytes of the body of a failure that are read for the archive."""
+_INTERIM_STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+1(?!01)[0-9]{2}", re.IGNORECASE)
 
 
 class ResponseReader:
     """Receives the response to one request: decodes its body up to a limit, and ends early if it is useless."""
 
-    def __init__(self, request: Request, *, max_body_bytes: int, useful: tuple[str, ...]) -> None:
+    def __init__(
+        self, request: Request, *, max_body_bytes: int, useful: tuple[str, ...], keep_wire: bool = False
+    ) -> None:
         self.peer = ""
+        self.wire = bytearray() if keep_wire else None
+        """All bytes of the response as they arrived, if they are archived. The connection adds to them."""
         self.wire_bytes = 0
         self.may_be_cut = False
         """The connection ended in a way that does not show whether the body is complete."""
@@ -166,12 +174,15 @@ class ResponseReader:
         self._announced_bytes = 0
         """The Content-Length of a page; 0 if it is unknown."""
         self._failure: Failure | None = None
+        self._is_archived_failure = False
+        """The status is a failure, and its body is read for the archive alone."""
 
     def receive_head(self, status: int, headers: dict[str, str]) -> bool:
         self._status, self._headers = status, headers
         self._failure = failure_from_status(self._request.url, status, headers)
         if self._failure is not None:
-            return False
+            self._is_archived_failure = self.wire is not None
+            return self._is_archived_failure
         if "content-encoding" in headers or "transfer-encoding" in headers:
             self._decoder = decoder_for(content_codings(headers))
             self._max_wire_bytes = max_encoded_bytes(self._max_body_bytes)
@@ -199,13 +210,22 @@ class ResponseReader:
             )
 
     @property
+    def is_slow(self) -> bool:
+        """Decoding takes much time for few bytes."""
+        return self._decoder is not None and self._decoder.is_slow
+
+    @property
     def is_complete(self) -> bool:
         """Nothing is missing, even if the connection breaks now."""
+        if self._is_archived_failure:
+            return True
         return self._failure is None and self._decoder is not None and self._decoder.is_complete
 
     def receive_body(self, data: bytes) -> bool:
         decoder, room = self._decoder, self._max_body_bytes + 1 - self._size
         self.wire_bytes += len(data)
+        if self._is_archived_failure:
+            return self.wire_bytes < MAX_FAILURE_BODY_BYTES
         try:
             decoded = data[:room] if decoder is None else decoder.feed(data, room)
         except DECODE_ERRORS as error:
@@ -226,7 +246,12 @@ class ResponseReader:
             self._check_usefulness()  # the body was too short to be checked before
         if self._failure is not None:
             return replace(
-                self._failure, address=address, fetched_at=began, elapsed=elapsed, wire_bytes=self.wire_bytes
+                self._failure,
+                address=address,
+                fetched_at=began,
+                elapsed=elapsed,
+                wire_bytes=self.wire_bytes,
+                wire=self._final_wire(MAX_FAILURE_BODY_BYTES),
             )
         body = self._body.getvalue()
         is_cut = self.may_be_cut or self._is_stream_ended or self.wire_bytes > self._max_wire_bytes
@@ -241,7 +266,29 @@ class ResponseReader:
             fetched_at=began,
             elapsed=elapsed,
             wire_bytes=self.wire_bytes,
+            wire=self._final_wire(sys.maxsize),
         )
+
+    def _final_wire(self, max_body_bytes: int) -> bytes:
+        """Return head and body of the final response as received, without what the server sent before and after."""
+        if not self.wire:
+            return b""
+        wire = bytes(self.wire)
+        start, end = 0, 0
+        while not end or _INTERIM_STATUS.match(wire, start):
+            start = end + len(wire[end:]) - len(wire[end:].lstrip(b"\r\n"))
+            blank = BLANK_LINE.search(wire, start)
+            if blank is None:
+                return wire[start:]
+            end = blank.end()
+        return wire[start : end + min(max_body_bytes, self._max_archived_bytes())]
+
+    def _max_archived_bytes(self) -> int:
+        """Return where the body ends at the latest, so that bytes after the response are left out."""
+        if self._request.kind is RequestKind.PROBE or self._status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
+            return 0
+        has_length = "content-length" in self._headers and "transfer-encoding" not in self._headers
+        return announced_bytes(self._headers) if has_length else sys.maxsize
 
     def _check_usefulness(self) -> None:
         self._is_suspect = False

@@ -21,7 +21,8 @@ from typing import BinaryIO, cast
 import zstandard
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from motherlode.fetch.http.parser import join_headers
+from motherlode.fetch.http.decoding import max_encoded_bytes
+from motherlode.fetch.http.parser import BLANK_LINE, parse_head, remove_chunk_lines
 from motherlode.fetch.http.response import ResponseReader, failure_from_status
 from motherlode.fetch.warc.writer import ORIGINAL_PREFIX
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
@@ -33,10 +34,12 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _RECORD_START = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|(?<=\r\n\r\n)WARC/1\.[01]\r\n")
 """The start of a record: a gzip member, or uncompressed."""
-_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _DIGEST = "WARC-Payload-Digest"
 _ORIGINAL_LENGTH = f"{ORIGINAL_PREFIX}content-length".lower()
 _MAX_BODY_BYTES = 10 << 20
+_MAX_HEAD_BYTES = 1 << 18
+_MAX_FRAMING_RATIO = 2
+"""A live response may have as many bytes of chunk lines as of data."""
 
 
 class ResponseRecords:
@@ -129,18 +132,15 @@ class RecordReader:
         """Return the page or failure of a response record. None if it is unusable, or its body is not in the file."""
         if is_same_payload(record):
             return self._read_shared(record, url, robots=robots)
-        head = _read_head(record)
-        try:
-            encoded = record.reader.read(self._limit + 1)
-        except OSError:
+        found = _read_http(record, limit=self._limit)
+        if found is None:
             return None
-        if head is None or len(encoded) < min(record.content_length, self._limit):
-            return None  # the file ends in the middle of the record
-        status, headers = head
+        status, headers, encoded = found
         if "chunked" in headers.get("transfer-encoding", "").lower():
-            encoded = _remove_chunk_lines(encoded)
+            encoded = remove_chunk_lines(encoded)
         if not encoded and record.headers.get("WARC-Truncated") == "length":
-            headers |= {"content-length": headers.get(_ORIGINAL_LENGTH, "")}  # the length that ended the fetch
+            # the length that ended the fetch, in records with a new head
+            headers |= {"content-length": headers.get(_ORIGINAL_LENGTH, headers.get("content-length", ""))}
         request = Request(url=url, kind=RequestKind.ROBOTS if robots else RequestKind.PAGE)
         fetched = self.interpret(request, status, headers, encoded)
         if isinstance(fetched, Failure) and fetched.kind is FailureKind.PROTOCOL:
@@ -154,8 +154,8 @@ class RecordReader:
 
     def _read_shared(self, record: WarcRecord, url: str, *, robots: bool) -> Fetched | None:
         """Return the response of a record without a body. After that, the record is no longer valid."""
-        head, digest = _read_head(record), record.headers.get(_DIGEST)
-        failure = None if head is None else failure_from_status(url, *head)
+        head, digest = _read_http(record, limit=0), record.headers.get(_DIGEST)
+        failure = None if head is None else failure_from_status(url, head[0], head[1])
         if failure is not None:
             return failure
         offset = self._offsets.get(hash(digest))
@@ -175,33 +175,21 @@ class RecordReader:
         return reader.result(began=0.0, elapsed=0.0, address="")
 
 
-def _read_head(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
-    """Return status and headers of a response, parsed like those of a live one. None if the record is not HTTP."""
+def _read_http(record: WarcRecord, *, limit: int) -> tuple[int, dict[str, str], bytes] | None:
+    """Return status, headers and body of a response. None if it is not HTTP, or if the file ends within it.
+
+    The head is parsed like that of a live response. The body has all bytes that `limit` decoded bytes may need.
+    """
+    max_bytes = _MAX_HEAD_BYTES + _MAX_FRAMING_RATIO * max_encoded_bytes(limit)
     try:
-        record.parse_http()
+        block = record.reader.read(max_bytes)
     except OSError:
         return None
-    http = record.http_headers
-    if http is None or http.status_code is None:
+    if len(block) < min(record.content_length, max_bytes):
         return None
-    try:
-        return int(http.status_code), join_headers(list(http.items_bytes()))
-    except ValueError:  # headers that a live crawl rejects as well
-        return None
-
-
-def _remove_chunk_lines(body: bytes) -> bytes:
-    """Return a body without chunk lines. A body that is not chunked is unchanged: many archives decode it.
-
-    >>> _remove_chunk_lines(b"5\\r\\nhello\\r\\n0\\r\\n\\r\\n"), _remove_chunk_lines(b"hello")
-    (b'hello', b'hello')
-    """
-    found, at = [], 0
-    while (size := _CHUNK_SIZE.match(body, at)) and int(size[1], 16):
-        at = size.end() + int(size[1], 16)
-        found.append(body[size.end() : at])
-        at += len(b"\r\n")
-    return b"".join(found) if size or found else body
+    end = BLANK_LINE.search(block)
+    head = parse_head(block[: end.end()] if end else block.rstrip() + b"\r\n\r\n")
+    return None if head is None else (*head, block[end.end() :] if end else b"")
 
 
 def _is_complete_to_end(data: mmap.mmap, start: int) -> bool:

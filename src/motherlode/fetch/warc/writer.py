@@ -1,8 +1,9 @@
 """WARC 1.1 files: their records, files that are appended to, and the archive of a crawl.
 
-Each record is a gzip member, so that a file can be indexed, and cut between any two records. Bodies are archived in
-decoded form. So the headers that describe the transfer are archived under other names: a record makes no wrong
-statement about its body, and no header of the server is lost.
+Each record is a gzip member, so that a file can be indexed, and cut between any two records. A response is archived as
+it was received: the same head, and the body with its transfer and content encodings. A response whose bytes are not
+known, because a recorded web is crawled, is archived with a new head and the decoded body. Then the headers that
+describe the transfer are archived under other names: a record makes no wrong statement about its body.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
 
+from motherlode.fetch.http.parser import BLANK_LINE, is_whole
+from motherlode.fetch.http.response import MAX_FAILURE_BODY_BYTES
 from motherlode.model import FailureKind, Fetched, Fetcher, Page, Request
 from motherlode.www.gzip_members import gzip_members
 
@@ -54,6 +57,8 @@ class WarcResponse:
     """Why the body is incomplete: a value of WARC-Truncated (WARC 1.1, 5.13)."""
     address: str = ""
     """IP address of the server. Empty if unknown."""
+    wire: bytes = b""
+    """Head and body as received. Empty if unknown."""
 
     @property
     def date(self) -> str:
@@ -67,6 +72,8 @@ class Original:
     record: str
     url: str
     date: str
+    payload_digest: str = ""
+    """Its WARC-Payload-Digest."""
 
 
 def new_id() -> str:
@@ -105,12 +112,13 @@ def response_record(
     if response.status == HTTPStatus.NOT_MODIFIED:
         refers_to = ("WARC-Profile", _PROFILES + "server-not-modified"), ("WARC-Refers-To-Target-URI", response.url)
         return _serialize("revisit", record, (*common, *refers_to, *more), b"")
-    head = http_head(response.status, response.headers, len(response.body))
-    digest = ("WARC-Payload-Digest", digest_of(response.body))
+    head, payload = head_and_payload(response)
+    known = "" if original is None else original.payload_digest
+    digest = ("WARC-Payload-Digest", known or digest_of(payload))
     last = (*more, ("Content-Type", "application/http; msgtype=response"))
     if original is None:
         truncated = (("WARC-Truncated", response.truncated),) if response.truncated else ()
-        return _serialize("response", record, (*common, digest, *truncated, *last), head + response.body)
+        return _serialize("response", record, (*common, digest, *truncated, *last), head + payload)
     fields = (
         ("WARC-Profile", _PROFILES + "identical-payload-digest"),
         digest,
@@ -119,6 +127,14 @@ def response_record(
         ("WARC-Refers-To-Date", original.date),
     )
     return _serialize("revisit", record, (*common, *fields, *last), head)
+
+
+def head_and_payload(response: WarcResponse) -> tuple[bytes, bytes]:
+    """Return the bytes of a response before and after the end of its head."""
+    end = BLANK_LINE.search(response.wire)
+    if end is None:
+        return http_head(response.status, response.headers, len(response.body)), response.body
+    return response.wire[: end.end()], response.wire[end.end() :]
 
 
 def request_record(response: WarcResponse, request: bytes, response_id: str, *, more: tuple[Field, ...] = ()) -> bytes:
@@ -231,7 +247,11 @@ def _truncation(fetched: Fetched) -> str:
     if fetched.kind is FailureKind.TOO_LARGE:
         return "length"
     is_empty = fetched.status in _BODILESS or fetched.headers.get("content-length") == "0"
-    return "" if is_empty else "unspecified"  # the body was not read because of the status or the content type
+    if is_empty or (fetched.wire and is_whole(fetched.wire)):
+        return ""
+    if len(fetched.wire) > MAX_FAILURE_BODY_BYTES:
+        return "length"
+    return "unspecified"  # the body was not read because of the status or the content type
 
 
 def _warc_response(fetched: Fetched, status: int) -> WarcResponse:
@@ -243,7 +263,30 @@ def _warc_response(fetched: Fetched, status: int) -> WarcResponse:
         body=fetched.body if isinstance(fetched, Page) else b"",
         truncated=_truncation(fetched),
         address=fetched.address,
+        wire=fetched.wire,
     )
+
+
+BodyKey = tuple[str, ...]
+_FRAMING_HEADERS = ("content-encoding", "transfer-encoding", "content-length")
+
+
+def _body_key(response: WarcResponse) -> BodyKey | None:
+    """Return a key that is equal for responses whose bodies can be exchanged, or None if the body is written anyway.
+
+    The decoded bodies are equal, and so are the headers that say how to read the archived bytes, because replay tools
+    read the body of one record with the head of the other. The body of a failure is not decoded.
+    """
+    body = response.body or head_and_payload(response)[1]
+    if response.truncated or len(body) < _MIN_SHARED_BYTES:
+        return None
+    framing = [response.headers.get(name, "") for name in _FRAMING_HEADERS] if response.wire else []
+    return digest_of(body), *framing
+
+
+def _original(response: WarcResponse, record: str) -> Original:
+    digest = digest_of(head_and_payload(response)[1])
+    return Original(record=record, url=response.url, date=response.date, payload_digest=digest)
 
 
 class WarcFile:
@@ -255,8 +298,8 @@ class WarcFile:
         self.size = os.fstat(self._file.fileno()).st_size
         self._common_fields: tuple[Field, ...] = ()
         """Fields that every record gets."""
-        self._bodies: OrderedDict[str, Original] = OrderedDict()
-        """Digest of a long body → the record that contains it."""
+        self._bodies: OrderedDict[BodyKey, Original] = OrderedDict()
+        """Key of a long body → the record that contains it."""
         if about is not None:
             info = new_id()
             self._write(info_record(info, name=path.name, at=time.time(), about=about))
@@ -265,16 +308,15 @@ class WarcFile:
     def append(self, response: WarcResponse, request: bytes = b"") -> None:
         """Append a response, and the request for it if one was sent."""
         record = new_id()
-        is_shared = len(response.body) >= _MIN_SHARED_BYTES and not response.truncated
-        digest = digest_of(response.body) if is_shared else ""
-        original = self._bodies.get(digest)
+        key = _body_key(response)
+        original = None if key is None else self._bodies.get(key)
         data = response_record(response, record, original=original, more=self._common_fields)
         if request:
             data += request_record(response, request, record, more=self._common_fields)
         self._write(data)
-        if is_shared:
-            self._bodies[digest] = original or Original(record=record, url=response.url, date=response.date)
-            self._bodies.move_to_end(digest)
+        if key is not None:
+            self._bodies[key] = original or _original(response, record)
+            self._bodies.move_to_end(key)
         if len(self._bodies) > _MAX_SHARED_BODIES:
             self._bodies.popitem(last=False)
 

@@ -1,11 +1,8 @@
 """Check the frontier's LMDB file for damage, in a child process because a damaged file may crash its reader.
 
-    python integrity.py FOLDER
-
-LMDB maps its file into memory and does not verify it: a truncated file causes a bus error, and the effect of a
-corrupt page is undefined. So the whole file is read once in a child process before the crawler opens it, unless it is
-larger than `_MAX_CHECKED_BYTES`, because reading a large file takes too long. Run as a script, this module imports no
-other module of Motherlode and starts in about 50 ms.
+LMDB maps its file into memory and does not verify it: a truncated file causes a bus error. So a file of at most
+`_MAX_CHECKED_BYTES` is read once before the crawler opens it. As a script (`python integrity.py FOLDER`), this module
+imports no other module of Motherlode and starts in about 50 ms.
 """
 
 from __future__ import annotations

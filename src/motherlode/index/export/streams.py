@@ -1,7 +1,5 @@
 """Export the store as N-Quads or TriG with its own blank node labels, and the WARC files of a crawl as one file."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,17 +40,15 @@ class CountedQuads:
 
 def export_nquads(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
     """Write every quad of the pages and of the provenance as N-Quads. Return their number."""
-    return _export(store, output, ox.RdfFormat.N_QUADS, progress)
+    quads = CountedQuads(store.quads(), progress)
+    ox.serialize(quads, output, format=ox.RdfFormat.N_QUADS)
+    return quads.count
 
 
 def export_trig(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
     """Write every quad of the pages and of the provenance as TriG, one block per graph. Return their number."""
-    return _export(store, output, ox.RdfFormat.TRIG, progress)
-
-
-def _export(store: QuadStore, output: BinaryIO, syntax: ox.RdfFormat, progress: Progress) -> int:
     quads = CountedQuads(store.quads(), progress)
-    ox.serialize(quads, output, format=syntax, prefixes=PREFIXES if syntax == ox.RdfFormat.TRIG else None)
+    ox.serialize(quads, output, format=ox.RdfFormat.TRIG, prefixes=PREFIXES)
     return quads.count
 
 

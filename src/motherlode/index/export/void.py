@@ -1,11 +1,7 @@
 """Export a description of the data set in VoID (https://www.w3.org/TR/void/), with its runs and software in PROV-O.
 
-The statistics take one pass over the union and one over the provenance. The union is sorted by subject, so that
-counting distinct subjects needs no memory. Classes and properties are counted by name, and only the most frequent are
-described.
+The union is sorted by subject, so that counting distinct subjects in one pass needs no memory.
 """
-
-from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,9 +1,4 @@
-"""Full-text index: find subjects by the words of their literals.
-
-`documents` makes one document per subject and graph. `analysis` defines the fields and the analyzer of tantivy.
-`word_index` writes the index besides the quads, with a journal for recovery after a crash. `query_parser` turns typed
-words into queries, and `searcher` turns matching documents into ranked subjects with snippets.
-"""
+"""Full-text index: find subjects by the words of their literals. Documents are made per subject and graph."""
 
 from motherlode.index.fulltext.query_parser import Search
 from motherlode.index.fulltext.searcher import Hit, Snippet, WordSearcher

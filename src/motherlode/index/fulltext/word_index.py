@@ -1,9 +1,7 @@
 """The writing side of the word index, and its journal.
 
 Commits of the index are expensive and rare. So that a killed crawl loses no words, each batch is appended to a journal
-before its quads are written, and the journal is emptied after each commit. When the index is opened, it indexes the
-pages of the journal again, which changes nothing for pages that it has already. The journal has the encoded documents
-of the pages, which are a fifth of the size of their quads.
+before its quads are written. When the index is opened, it indexes the pages of the journal again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Explain errors in SPARQL queries: line, column, a caret under the token at fault, and a hint.
 
-The parser reports the furthest position that it reached, and everything that it would have accepted there, including
-character classes. That position may lie after the error, because the parser reads ahead by the length of a keyword.
-This module moves it back to the token at fault, and recognizes common mistakes.
+The parser reports the furthest position that it reached, which may lie after the error by the length of a keyword. This
+module moves it back to the token at fault, and recognizes common mistakes.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
 """Execute SPARQL queries: in this process (`QueryExecutor`), or in a worker process that can be killed (`main`).
 
-A query passes three steps: SERVICE clauses are rewritten, the engine executes it, and syntax errors are explained.
-
-The worker reads MessagePack frames from stdin and writes frames to stdout. It ends when stdin closes. It can be killed
-at any time, which is the only way to stop a query. It has no network access. Results are written in chunks while they
-are computed, up to a limit of bytes.
+Killing is the only way to stop a query. The worker has no network access. It reads MessagePack frames from stdin and
+writes frames to stdout, results in chunks while they are computed.
 """
-
-from __future__ import annotations
 
 import ctypes
 import os
@@ -26,7 +21,7 @@ from motherlode.index.quad_store import QuadStore, StoreResult
 from motherlode.index.query.diagnostics import QueryError, diagnose
 from motherlode.index.query.service_clause import Lookup, rewrite_services
 from motherlode.index.snapshot import DamagedError, is_damage, store_advice
-from motherlode.runtime import read_frame, write_frame
+from motherlode.runtime import end_with_parent, read_frame, write_frame
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 """Flags of unshare(2)."""
@@ -153,6 +148,7 @@ class _ChunkWriter:
 def main() -> None:
     """`python -m motherlode.index.query.query_worker STORE WORDS`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
     isolate_from_network()
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=1 << 17)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames

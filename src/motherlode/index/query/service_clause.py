@@ -1,10 +1,8 @@
 """SERVICE clauses: refuse requests to other servers, and rewrite our own word search.
 
-The engine would execute SERVICE by sending a request to the named server. A query, perhaps one that came over HTTP,
-could then send requests from this machine to any address, without politeness and without the address guard. So SERVICE
-is refused unless the user allows it. One service is our own: `SERVICE ml:search { ?s ml:matches "words" ; ml:score
-?score }` uses the word index. The Python interface of the engine has no handlers for services, so the clause is
-replaced by a sub-select that binds the subjects that the search has found.
+By SERVICE, a query could send requests to any address, without politeness and address guard. So it is refused unless
+the user allows it. Our own service, `SERVICE ml:search { ?s ml:matches "words" ; ml:score ?score }`, is replaced by a
+sub-select of the subjects that the search has found, because the engine has no handlers for services.
 """
 
 from __future__ import annotations

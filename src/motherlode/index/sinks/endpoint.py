@@ -1,14 +1,9 @@
 """A sink for an endpoint: a spool on disk, an HTTP client, two protocols, and a thread that sends the spooled batches.
 
-The spool has one file per batch. A file is written under another name and then renamed, so that a kill leaves a whole
-batch or none. Pages that the endpoint refuses permanently are kept in another folder, with the reason.
-
 The protocols are SPARQL 1.1 Update and the SPARQL 1.1 Graph Store HTTP Protocol. Both replace a page as a whole, so
 that sending it twice changes nothing. An update puts all graphs of a page into one INSERT DATA, because a blank node
 label identifies the same node only within one operation (SPARQL 1.1 Update, 3.1.1).
 """
-
-from __future__ import annotations
 
 import hashlib
 import http.client

@@ -1,8 +1,7 @@
 """A generated web of data: a thousand to ten million pages, the same for the same seed.
 
-The URL determines everything about a page: the host name contains the host's number, the path contains the page's
-number, and every property is drawn from a hash of both and the seed. `facts` returns the model of a page for the
-simulator, `answer` the bytes of the same page for a server. Tests check that the two agree.
+Every property of a page is drawn from a hash of its URL and the seed. `facts` returns the model of a page for the
+simulator, `answer` the bytes of the same page for a server.
 """
 
 from motherlode.sim.synthetic.host_profiles import HABITS, Family, Habit, Shape, Trap

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from types import TracebackType
 
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 
@@ -51,9 +50,7 @@ class WebServer:
         self.port = json.loads(line)["port"]
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def _end(self) -> None:
@@ -71,7 +68,3 @@ class WebServer:
     def hosts(self) -> dict[str, tuple[str, int]]:
         """Address and port of each host, for the crawler's resolver."""
         return hosts_table(self.web, self.port)
-
-    @property
-    def host_count(self) -> int:
-        return len(self.web.hosts())

@@ -1,7 +1,5 @@
 """The synthetic web: the page model or the HTTP response for any URL, with content negotiation (RFC 9110, 12.5.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -13,32 +11,14 @@ from motherlode.sim.synthetic.population import World
 from motherlode.sim.synthetic.renderer import render
 from motherlode.sim.synthetic.site import Site, SitePart
 from motherlode.sim.synthetic.site_pages import SitePages
-from motherlode.www.media_types import ACCEPT, MEDIA
-
-
-def _qualities(accept: str) -> dict[str, float]:
-    """Return the quality of each media range of an Accept header."""
-    found: dict[str, float] = {}
-    for part in accept.lower().split(","):
-        media_range, *parameters = (piece.strip() for piece in part.split(";"))
-        named = (parameter.partition("=") for parameter in parameters)
-        found.setdefault(media_range, next((_number(value) for name, _, value in named if name.strip() == "q"), 1.0))
-    return found
-
-
-def _number(text: str) -> float:
-    try:
-        return min(1.0, max(0.0, float(text)))
-    except ValueError:
-        return 0.0
+from motherlode.www.media_types import ACCEPT, MEDIA, parse_accept, rank_media_type
 
 
 @lru_cache(maxsize=4096)
 def choose(offered: tuple[str, ...], accept: str) -> int | None:
     """Return the index of the offered media type that the client prefers (the first among equals), or None for 406."""
-    asked = _qualities(accept or "*/*")
-    covering = ((media_type, f"{media_type.partition('/')[0]}/*", "*/*") for media_type in offered)
-    qualities = [next((asked[one] for one in ranges if one in asked), 0.0) for ranges in covering]
+    ranges = parse_accept(accept or "*/*")
+    qualities = [rank_media_type(ranges, media_type)[0] for media_type in offered]
     best = max(qualities)
     return qualities.index(best) if best > 0 else None
 

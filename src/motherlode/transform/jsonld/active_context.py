@@ -12,12 +12,15 @@ from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
 from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, has_keyword_form, is_blank
 from motherlode.www.iri import is_absolute, split_curie
+
+if TYPE_CHECKING:
+    from motherlode.transform.jsonld.context_tables import BundledContext
 
 _MAX_CACHED_KEYS = 4096
 """Keys whose expansion a context caches. Real documents have fewer; the limit bounds the memory for others."""
@@ -79,14 +82,6 @@ class TermDefinition:
         return replace(self, protected=False, context_key=-1) == replace(other, protected=False, context_key=-1)
 
 
-class LazyTerms(Protocol):
-    """Terms of a large context, defined at their first use."""
-
-    def define(self, name: str) -> TermDefinition | None: ...
-
-    def __contains__(self, name: str, /) -> bool: ...
-
-
 class ExpandedKey:
     """A key of an object, with everything that expansion needs to know about it, computed once per context."""
 
@@ -118,7 +113,7 @@ class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
 
     terms: dict[str, TermDefinition | None] = msgspec.field(default_factory=dict)
     """Definitions by term. None hides the lazy definition of a term."""
-    lazy: tuple[LazyTerms, ...] = ()
+    lazy: tuple[BundledContext, ...] = ()
     """Lazy tables, searched in order for terms that are not in `terms`."""
     vocab: str | None = None
     language: str | None = None
@@ -190,7 +185,6 @@ class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
         return value if is_absolute(value) else None
 
     def has_protected_terms(self) -> bool:
-        """Return whether any term in `terms` is protected."""
         return any(definition is not None and definition.protected for definition in self.terms.values())
 
 

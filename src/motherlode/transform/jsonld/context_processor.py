@@ -1,7 +1,5 @@
 """Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in docstrings are those of section 4.1.2."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 
@@ -16,7 +14,7 @@ from motherlode.transform.jsonld.active_context import (
     TermDefinition,
 )
 from motherlode.transform.jsonld.context_tables import BundledContext, ProvidedContext
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, require, shorten
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError, LimitExceeded, Notes, require, shorten
 from motherlode.transform.jsonld.processor_options import (
     CONTEXT_ENTRIES,
     Json,
@@ -120,12 +118,12 @@ class ContextProcessor:
             try:
                 if context is None:  # step 5.1
                     may_nullify = origin.override_protected or not active.has_protected_terms()
-                    require(may_nullify, ErrorCode.INVALID_CONTEXT_NULLIFICATION)
+                    require(may_nullify, "invalid context nullification")
                     result = ActiveContext(previous=None if propagate else result)
                 elif isinstance(context, str):
                     result = self._apply_remote(result, context, origin)
                 else:
-                    require(isinstance(context, dict), ErrorCode.INVALID_LOCAL_CONTEXT, context)
+                    require(isinstance(context, dict), "invalid local context", context)
                     self._define(result, context, origin)
             except JsonLdError as error:
                 self._tolerate(error)
@@ -138,7 +136,7 @@ class ContextProcessor:
     def _spend_work(self, work: int) -> None:
         self._work += work
         if self._work > _MAX_WORK:
-            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "the contexts of the document need too much work")
+            raise LimitExceeded("context overflow", "the contexts of the document need too much work")
 
     def _apply_remote(self, result: ActiveContext, reference: str, origin: ContextOrigin) -> ActiveContext:
         """Process a remote context (step 5.2)."""
@@ -146,7 +144,7 @@ class ContextProcessor:
         if not origin.validate_scoped and url in origin.remote:
             return result
         if len(origin.remote) >= _MAX_REMOTE_DEPTH:
-            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, url)
+            raise LimitExceeded("context overflow", url)
         found = self._load(url)
         if found is None:
             self._record_missing(result, url)
@@ -168,7 +166,7 @@ class ContextProcessor:
             self._is_document_specific = True
             base = self._base
         if base is None:
-            raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, reference)
+            raise JsonLdError("loading document failed", reference)
         with_scheme = "https://" + reference.lstrip("/")
         if not self._strict and context_tables.is_bundled(with_scheme):
             self._is_document_specific = True
@@ -179,12 +177,12 @@ class ContextProcessor:
     def _load(self, url: str) -> BundledContext | ProvidedContext | None:
         self._loads += 1
         if self._loads > MAX_REMOTE_LOADS:
-            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "too many remote contexts")
+            raise LimitExceeded("context overflow", "too many remote contexts")
         self._sources[url] = context_tables.find_provided(self._contexts, url)
         return context_tables.load_context(self._contexts, url)
 
     def _record_missing(self, result: ActiveContext, url: str) -> None:
-        require(not self._strict, ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, url)
+        require(not self._strict, "loading remote context failed", url)
         self._is_document_specific = True
         self._notes.add(f"context not loaded: {shorten(url)}; the block was read without it", url)
         if url.startswith(("http://", "https://")) and is_well_formed(url):
@@ -215,49 +213,49 @@ class ContextProcessor:
     def _apply_setting(self, result: ActiveContext, name: str, value: Json, *, is_remote: bool) -> None:
         """Apply an entry that is not a term (steps 5.5 to 5.11)."""
         if name == "@version":
-            require(value == 1.1, ErrorCode.INVALID_VERSION_VALUE, value)
-            require(self._is_1_1, ErrorCode.PROCESSING_MODE_CONFLICT, value)
+            require(value == 1.1, "invalid @version value", value)
+            require(self._is_1_1, "processing mode conflict", value)
         elif name == "@base":
             if not is_remote:  # the base of a remote context is ignored
                 result.base = self._parse_base(value, result)
         elif name == "@vocab":
             result.vocab = self._parse_vocab(value, result)
         elif name == "@language":
-            require(value is None or isinstance(value, str), ErrorCode.INVALID_DEFAULT_LANGUAGE, value)
+            require(value is None or isinstance(value, str), "invalid default language", value)
             result.language = value
         elif name == "@direction":
-            require(self._is_1_1, ErrorCode.INVALID_CONTEXT_ENTRY, name)
+            require(self._is_1_1, "invalid context entry", name)
             result.direction = parse_direction(value)
         elif name == "@propagate":
-            require(self._is_1_1, ErrorCode.INVALID_CONTEXT_ENTRY, name)
-            require(isinstance(value, bool), ErrorCode.INVALID_PROPAGATE_VALUE, value)
+            require(self._is_1_1, "invalid context entry", name)
+            require(isinstance(value, bool), "invalid @propagate value", value)
         else:
-            require(isinstance(value, bool), ErrorCode.INVALID_PROTECTED_VALUE, value)
+            require(isinstance(value, bool), "invalid @protected value", value)
 
     def _parse_base(self, value: Json, active: ActiveContext) -> str | None:
         """Return the new base IRI; a relative one is resolved against the current base (step 5.7)."""
-        require(value is None or isinstance(value, str), ErrorCode.INVALID_BASE_IRI, value)
+        require(value is None or isinstance(value, str), "invalid base IRI", value)
         if value is None or is_absolute(value):
             return None if value is None else str(value)
         current = self._base_of(active)
         if current is None:
-            raise JsonLdError(ErrorCode.INVALID_BASE_IRI, value)
+            raise JsonLdError("invalid base IRI", value)
         return resolve(current, value)
 
     def _parse_vocab(self, value: Json, active: ActiveContext) -> str | None:
         """Return the vocabulary mapping (step 5.8)."""
-        require(value is None or isinstance(value, str), ErrorCode.INVALID_VOCAB_MAPPING, value)
+        require(value is None or isinstance(value, str), "invalid vocab mapping", value)
         if value is None or is_blank(value):
             return None if value is None else str(value)
-        require(self._is_1_1 or is_absolute(value), ErrorCode.INVALID_VOCAB_MAPPING, value)
+        require(self._is_1_1 or is_absolute(value), "invalid vocab mapping", value)
         expanded = active.expand_term(value)
         if expanded is None:
-            raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, value)
+            raise JsonLdError("invalid vocab mapping", value)
         if is_absolute(expanded) or is_blank(expanded):
             return expanded
         base = self._base_of(active)
         resolved = expanded if base is None else resolve(base, expanded)
-        require(is_absolute(resolved), ErrorCode.INVALID_VOCAB_MAPPING, expanded)
+        require(is_absolute(resolved), "invalid vocab mapping", expanded)
         return resolved
 
     def _base_of(self, active: ActiveContext) -> str | None:
@@ -268,22 +266,22 @@ class ContextProcessor:
 
     def _merge_import(self, result: ActiveContext, context: Node, base: Base) -> Node:
         """Return the context merged with the one it imports (step 5.6)."""
-        require(self._is_1_1, ErrorCode.INVALID_CONTEXT_ENTRY, "@import")
+        require(self._is_1_1, "invalid context entry", "@import")
         reference = context["@import"]
-        require(isinstance(reference, str), ErrorCode.INVALID_IMPORT_VALUE, reference)
+        require(isinstance(reference, str), "invalid @import value", reference)
         url = self._resolve_reference(reference, base)
         found = self._load(url)
         if found is None:
             self._record_missing(result, url)
             return context
         imported = found.context
-        require(isinstance(imported, dict), ErrorCode.INVALID_REMOTE_CONTEXT, url)
-        require("@import" not in imported, ErrorCode.INVALID_CONTEXT_ENTRY, "@import inside an imported context")
+        require(isinstance(imported, dict), "invalid remote context", url)
+        require("@import" not in imported, "invalid context entry", "@import inside an imported context")
         return {**imported, **context}
 
     def _check_scope(self, active: ActiveContext, local: Json, origin: ContextOrigin) -> None:
         if self._scopes >= _MAX_SCOPE_DEPTH:
-            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "scoped contexts are nested too deep")
+            raise LimitExceeded("context overflow", "scoped contexts are nested too deep")
         self._scopes += 1
         try:
             self.process(active, local, replace(origin, override_protected=True, propagate=True, validate_scoped=False))

@@ -5,8 +5,6 @@ terms with the same form of definition, in which a star represents the term. In 
 document first uses it. A document uses about twenty of the three thousand terms of schema.org.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
@@ -15,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from motherlode.transform.jsonld.active_context import ActiveContext, ContextOrigin, TermDefinition
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, require
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError, require
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json
 from motherlode.transform.jsonld.term_definitions import TermDefiner
 
@@ -112,7 +110,6 @@ def find_bundled_context(url: str) -> BundledContext | None:
 
 
 def is_bundled(url: str) -> bool:
-    """Return whether the context at a URL is bundled."""
     return normalize_url(url) in _load_index()
 
 
@@ -164,16 +161,16 @@ def load_context(contexts: Mapping[str, bytes], url: str) -> BundledContext | Pr
     try:
         return _parse_context(content)
     except ValueError as error:
-        code = error.code if isinstance(error, JsonLdError) else ErrorCode.LOADING_REMOTE_CONTEXT_FAILED
+        code = error.code if isinstance(error, JsonLdError) else "loading remote context failed"
         raise JsonLdError(code, url) from error
 
 
 @lru_cache(maxsize=4)
 def _parse_context(content: bytes) -> ProvidedContext:
-    require(len(content) <= _MAX_CONTEXT_BYTES, ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is too large")
+    require(len(content) <= _MAX_CONTEXT_BYTES, "loading remote context failed", "the context is too large")
     try:
         document = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
     except RecursionError as error:
-        raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is nested too deep") from error
-    require(isinstance(document, dict) and "@context" in document, ErrorCode.INVALID_REMOTE_CONTEXT)
+        raise JsonLdError("loading remote context failed", "the context is nested too deep") from error
+    require(isinstance(document, dict) and "@context" in document, "invalid remote context")
     return ProvidedContext(document["@context"])

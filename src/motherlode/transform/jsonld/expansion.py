@@ -1,12 +1,10 @@
 """Expansion (JSON-LD 1.1 API, section 5.1). Step numbers in docstrings are those of section 5.1.2."""
 
-from __future__ import annotations
-
 from motherlode.transform.jsonld import expansion_entries
 from motherlode.transform.jsonld.active_context import DOCUMENT, ActiveContext, ExpandedKey
 from motherlode.transform.jsonld.context_processor import ContextProcessor
 from motherlode.transform.jsonld.expansion_entries import ObjectExpansion
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, require
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError, LimitExceeded, Notes, require
 from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, Mode, Node, ProcessorOptions, is_blank
 from motherlode.www.iri import is_absolute, resolve
 
@@ -47,7 +45,7 @@ class Expander:
 
     def _enter(self) -> None:
         if self._remaining_depth <= 0:
-            raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep")
+            raise LimitExceeded("loading document failed", "nested too deep")
         self._remaining_depth -= 1
 
     def _expand_array(self, active: ActiveContext, key: ExpandedKey | None, elements: Json, *, from_map: bool) -> Json:
@@ -229,7 +227,7 @@ class Expander:
                 active = self.contexts.apply_scoped(active, entry.definition, is_type=False)
             for value in values if isinstance(values, list) else [values]:
                 is_node = isinstance(value, dict) and all(active.key(name).iri != "@value" for name in value)
-                require(is_node, ErrorCode.INVALID_NEST_VALUE, entry.name)
+                require(is_node, "invalid @nest value", entry.name)
                 self._expand_entries(active, entry, value, expansion)
         except JsonLdError as error:
             self.notes.tolerate(error)

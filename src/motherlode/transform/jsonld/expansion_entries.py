@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from motherlode.transform.jsonld.active_context import ActiveContext, ExpandedKey
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, require
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError, require
 from motherlode.transform.jsonld.processor_options import VALUE_ENTRIES, Json, Node, is_well_formed, parse_iri
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Jso
         return None if key is None else value_object
     if "@set" in result or "@list" in result:
         is_valid = len(result) == 1 or (len(result) == 2 and "@index" in result)
-        require(is_valid, ErrorCode.INVALID_SET_OR_LIST_OBJECT, ", ".join(sorted(result))[:100])
+        require(is_valid, "invalid set or list object", ", ".join(sorted(result))[:100])
         if "@set" in result:
             return result["@set"]
     elif "@type" in result and not isinstance(result["@type"], list):
@@ -34,16 +34,16 @@ def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Jso
 def _check_value_object(result: Node, *, strict: bool) -> Node | None:
     """Return a valid value object; None if its value is null (step 15)."""
     if not result.keys() <= VALUE_ENTRIES or ("@type" in result and result.keys() & {"@language", "@direction"}):
-        raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, ", ".join(sorted(result))[:100])
+        raise JsonLdError("invalid value object", ", ".join(sorted(result))[:100])
     type_ = result.get("@type")
     if type_ == "@json":
         return result
     value = result["@value"]
     if value is None or value == []:
         return None
-    require("@language" not in result or isinstance(value, str), ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, value)
+    require("@language" not in result or isinstance(value, str), "invalid language-tagged value", value)
     if "@type" in result and not (isinstance(type_, str) and (is_well_formed if strict else parse_iri)(type_)):
-        raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, type_)
+        raise JsonLdError("invalid typed value", type_)
     return result
 
 
@@ -66,7 +66,7 @@ def expand_language_map(expander: Expander, active: ActiveContext, entry: Expand
             if string is None:
                 continue
             if not isinstance(string, str):
-                expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, string))
+                expander.notes.tolerate(JsonLdError("invalid language map value", string))
                 continue
             expanded = {"@value": string}
             if not none:
@@ -120,7 +120,7 @@ def _add_index(expander: Expander, active: ActiveContext, entry: ExpandedKey, in
         else:
             item.setdefault("@index", index)
     elif "@value" in item:
-        raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, index[:100])
+        raise JsonLdError("invalid value object", index[:100])
     elif "@id" in container:
         if "@id" not in item:
             item["@id"] = expander.expand_id(active, index)
@@ -133,7 +133,7 @@ def _add_index_property(expander: Expander, active: ActiveContext, name: str, in
     """Add the key of the map as the value of a property (step 13.8.3.7.2)."""
     key = active.key(name)
     if "@value" in item or key.iri is None:
-        raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, name)
+        raise JsonLdError("invalid value object", name)
     item[key.iri] = [expander.expand_value(active, key, index), *item.get(key.iri, ())]
 
 
@@ -166,14 +166,14 @@ class ObjectExpansion:
         """Add one entry to the result. `key` is the active property, `entry` the key of the entry."""
         expander, result, keyword = self._expander, self.result, entry.iri
         if key is not None and key.iri == "@reverse":
-            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
+            raise JsonLdError("invalid reverse property map", entry.name)
         collides = self.seen_reverse if keyword == "@reverse" else keyword in result
         if collides and not (expander.is_1_1 and keyword in ("@included", "@type")):
-            raise JsonLdError(ErrorCode.COLLIDING_KEYWORDS, entry.name)
+            raise JsonLdError("colliding keywords", entry.name)
         if keyword == "@type":
             self._add_types(value)
         elif keyword == "@id":
-            require(isinstance(value, str), ErrorCode.INVALID_ID_VALUE, value)
+            require(isinstance(value, str), "invalid @id value", value)
             result["@id"] = expander.expand_id(active, value)
         elif keyword == "@value":
             self._add_value(value)
@@ -197,10 +197,10 @@ class ObjectExpansion:
         if isinstance(value, str):
             expanded: Json = expand_type(outside, value)
         else:
-            require(isinstance(value, list), ErrorCode.INVALID_TYPE_VALUE, value)
+            require(isinstance(value, list), "invalid type value", value)
             strings = [item for item in value if isinstance(item, str)]
             if len(strings) < len(value):
-                self._expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_TYPE_VALUE, "not a string"))
+                self._expander.notes.tolerate(JsonLdError("invalid type value", "not a string"))
             expanded = [expand_type(outside, item) for item in strings]
         if "@type" in self.result:
             expanded = as_list(self.result["@type"]) + as_list(expanded)
@@ -209,9 +209,9 @@ class ObjectExpansion:
     def _add_value(self, value: Json) -> None:
         """Expand `@value` (step 13.4.7)."""
         if self._input_type() == "@json":
-            require(self._expander.is_1_1, ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
+            require(self._expander.is_1_1, "invalid value object value", "@json")
         elif value is not None and not isinstance(value, _SCALARS):
-            self._expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, value))
+            self._expander.notes.tolerate(JsonLdError("invalid value object value", value))
             value = None  # a value object without a value would be taken for a blank node
         self.result["@value"] = value
 
@@ -223,13 +223,13 @@ class ObjectExpansion:
     def _add_annotation(self, keyword: str, value: Json) -> None:
         """Expand `@language`, `@direction` or `@index` (steps 13.4.8 to 13.4.10)."""
         if keyword == "@language":
-            require(isinstance(value, str), ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, value)
+            require(isinstance(value, str), "invalid language-tagged string", value)
         elif keyword == "@index":
-            require(isinstance(value, str), ErrorCode.INVALID_INDEX_VALUE, value)
+            require(isinstance(value, str), "invalid @index value", value)
         elif not self._expander.is_1_1:
             return
         else:
-            require(value in ("ltr", "rtl"), ErrorCode.INVALID_BASE_DIRECTION, value)
+            require(value in ("ltr", "rtl"), "invalid base direction", value)
         self.result[keyword] = value
 
     def _add_included(self, active: ActiveContext, value: Json) -> None:
@@ -239,17 +239,17 @@ class ObjectExpansion:
         expanded = self._expander.expand(active, None, value)
         items = expanded if isinstance(expanded, list) else [expanded]
         are_nodes = all(isinstance(item, dict) and not item.keys() & {"@value", "@list", "@set"} for item in items)
-        require(are_nodes, ErrorCode.INVALID_INCLUDED_VALUE, value)
+        require(are_nodes, "invalid @included value", value)
         self.result["@included"] = self.result.get("@included", []) + items
 
     def _add_reverse_map(self, active: ActiveContext, entry: ExpandedKey, value: Json) -> None:
         """Expand `@reverse` (step 13.4.13)."""
-        require(isinstance(value, dict), ErrorCode.INVALID_REVERSE_VALUE, entry.name)
+        require(isinstance(value, dict), "invalid @reverse value", entry.name)
         self.seen_reverse = True
         expanded = self._expander.expand(active, active.key("@reverse"), value) or {}
         turned_back = expanded.pop("@reverse", {})
         if any(name[0] == "@" for name in expanded):  # a keyword can still come from @nest
-            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
+            raise JsonLdError("invalid reverse property map", entry.name)
         for iri, items in turned_back.items():
             self.result.setdefault(iri, []).extend(items)
         for iri, items in expanded.items():
@@ -261,4 +261,4 @@ class ObjectExpansion:
         nodes = [item for item in items if "@value" not in item and "@list" not in item]
         self.result.setdefault("@reverse", {}).setdefault(iri, []).extend(nodes)
         if len(nodes) < len(items):
-            self._expander.notes.tolerate(JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_VALUE, iri))
+            self._expander.notes.tolerate(JsonLdError("invalid reverse property value", iri))

@@ -1,7 +1,5 @@
 """Create Term Definition (JSON-LD 1.1 API, section 4.2). Step numbers are those of section 4.2.2."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +12,7 @@ from motherlode.transform.jsonld.active_context import (
     OptionalEntry,
     TermDefinition,
 )
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, require
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError, LimitExceeded, require
 from motherlode.transform.jsonld.processor_options import (
     CONTAINERS,
     DEFINITION_ENTRIES,
@@ -42,51 +40,51 @@ def check_type_keyword(value: Json, *, is_1_1: bool) -> None:
         and value.keys() <= {"@container", "@protected"}
         and value.get("@container", "@set") == "@set"
     )
-    require(allowed, ErrorCode.KEYWORD_REDEFINITION, "@type")
+    require(allowed, "keyword redefinition", "@type")
 
 
 def parse_protected(definition: Node, otherwise: Json, *, is_1_1: bool) -> bool:
     """Parse `@protected` (step 11). `otherwise` is the default of the context."""
     value = definition.get("@protected", otherwise)
-    require(is_1_1 or "@protected" not in definition, ErrorCode.INVALID_TERM_DEFINITION, "@protected")
-    require(isinstance(value, bool), ErrorCode.INVALID_PROTECTED_VALUE, value)
+    require(is_1_1 or "@protected" not in definition, "invalid term definition", "@protected")
+    require(isinstance(value, bool), "invalid @protected value", value)
     return bool(value)
 
 
 def parse_container(value: Json, *, is_1_1: bool) -> frozenset[str]:
     """Parse `@container` (step 19)."""
     allowed_in_1_0 = isinstance(value, str) and value not in ("@graph", "@id", "@type")
-    require(is_1_1 or allowed_in_1_0, ErrorCode.INVALID_CONTAINER_MAPPING, value)
+    require(is_1_1 or allowed_in_1_0, "invalid container mapping", value)
     entries = value if isinstance(value, list) else [value]
     are_known = bool(entries) and all(isinstance(entry, str) and entry in CONTAINERS for entry in entries)
-    require(are_known, ErrorCode.INVALID_CONTAINER_MAPPING, value)
+    require(are_known, "invalid container mapping", value)
     found = frozenset(entries)
     rest = found - {"@set"}
     combined = len(rest) > 1 and rest not in _GRAPH_MAPS
     is_wrong = combined or len(found) != len(entries) or ("@list" in found and len(found) > 1)
-    require(not is_wrong, ErrorCode.INVALID_CONTAINER_MAPPING, value)
+    require(not is_wrong, "invalid container mapping", value)
     return found
 
 
 def parse_direction(value: Json) -> str | None:
     """Parse `@direction` (step 23)."""
-    require(value in (None, "ltr", "rtl"), ErrorCode.INVALID_BASE_DIRECTION, value)
+    require(value in (None, "ltr", "rtl"), "invalid base direction", value)
     return None if value is None else str(value)
 
 
 def parse_nest(value: Json, *, is_1_1: bool) -> str:
     """Parse `@nest` (step 24)."""
-    require(is_1_1, ErrorCode.INVALID_TERM_DEFINITION, "@nest")
+    require(is_1_1, "invalid term definition", "@nest")
     is_valid = isinstance(value, str) and (value not in KEYWORDS or value == "@nest")
-    require(is_valid, ErrorCode.INVALID_NEST_VALUE, value)
+    require(is_valid, "invalid @nest value", value)
     return str(value)
 
 
 def parse_prefix_flag(term: str, value: Json, iri: str | None, *, is_1_1: bool) -> bool:
     """Parse `@prefix` (step 25)."""
-    require(is_1_1 and ":" not in term and "/" not in term, ErrorCode.INVALID_TERM_DEFINITION, term)
-    require(isinstance(value, bool), ErrorCode.INVALID_PREFIX_VALUE, value)
-    require(not value or iri not in KEYWORDS, ErrorCode.INVALID_TERM_DEFINITION, term)
+    require(is_1_1 and ":" not in term and "/" not in term, "invalid term definition", term)
+    require(isinstance(value, bool), "invalid @prefix value", value)
+    require(not value or iri not in KEYWORDS, "invalid term definition", term)
     return bool(value)
 
 
@@ -110,10 +108,10 @@ class TermDefiner:
         done = self.defined.get(term)
         if done:
             return
-        require(done is None, ErrorCode.CYCLIC_IRI_MAPPING, term)
-        require(term, ErrorCode.INVALID_TERM_DEFINITION, "the empty term")
+        require(done is None, "cyclic IRI mapping", term)
+        require(term, "invalid term definition", "the empty term")
         if self._depth >= _MAX_TERM_CHAIN:
-            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, f"a chain of terms too long at {term}")
+            raise LimitExceeded("context overflow", f"a chain of terms too long at {term}")
         self.defined[term] = False
         self._depth += 1
         try:
@@ -125,21 +123,21 @@ class TermDefiner:
         if term == "@type":
             check_type_keyword(value, is_1_1=self.is_1_1)
         elif has_keyword_form(term):
-            require(term not in KEYWORDS, ErrorCode.KEYWORD_REDEFINITION, term)
+            require(term not in KEYWORDS, "keyword redefinition", term)
             return
         previous = self.active.term(term)
         self.active.terms[term] = None
         simple = isinstance(value, str)
         if value is None or simple:
             value = {"@id": value}
-        require(isinstance(value, dict), ErrorCode.INVALID_TERM_DEFINITION, term)
+        require(isinstance(value, dict), "invalid term definition", term)
         definition = self._make_definition(term, value, simple=simple)
         if definition is None:
             return
         if previous is not None and previous.protected and not self.origin.override_protected:
             if not definition.is_same_definition(previous):
                 self.active.terms[term] = previous
-                raise JsonLdError(ErrorCode.PROTECTED_TERM_REDEFINITION, term)
+                raise JsonLdError("protected term redefinition", term)
             definition = previous
         self.active.terms[term] = definition
         self.defined[term] = True
@@ -160,9 +158,9 @@ class TermDefiner:
         container = parse_container(value["@container"], is_1_1=is_1_1) if "@container" in value else NO_CONTAINER
         if "@type" in container:
             type_mapping = type_mapping or "@id"
-            require(type_mapping in ("@id", "@vocab"), ErrorCode.INVALID_TYPE_MAPPING, term)
+            require(type_mapping in ("@id", "@vocab"), "invalid type mapping", term)
         scoped = "@context" in value
-        require(is_1_1 or not scoped, ErrorCode.INVALID_TERM_DEFINITION, "@context")
+        require(is_1_1 or not scoped, "invalid term definition", "@context")
         language, direction = self._parse_text_entries(value)
         definition = TermDefinition(
             iri=iri,
@@ -178,7 +176,7 @@ class TermDefiner:
             direction=direction,
             nest=parse_nest(value["@nest"], is_1_1=is_1_1) if "@nest" in value else None,
         )
-        require(value.keys() <= DEFINITION_ENTRIES, ErrorCode.INVALID_TERM_DEFINITION, term)
+        require(value.keys() <= DEFINITION_ENTRIES, "invalid term definition", term)
         return definition
 
     def _parse_text_entries(self, value: Node) -> tuple[OptionalEntry, OptionalEntry]:
@@ -187,28 +185,28 @@ class TermDefiner:
             return ABSENT, ABSENT
         language = value.get("@language", ABSENT)
         is_valid = language is ABSENT or language is None or isinstance(language, str)
-        require(is_valid, ErrorCode.INVALID_LANGUAGE_MAPPING, language)
+        require(is_valid, "invalid language mapping", language)
         return language, parse_direction(value["@direction"]) if "@direction" in value else ABSENT
 
     def _parse_type(self, given: Json) -> str:
-        require(isinstance(given, str), ErrorCode.INVALID_TYPE_MAPPING, "@type of a term is not a string")
+        require(isinstance(given, str), "invalid type mapping", "@type of a term is not a string")
         expanded = self.expand(given) or ""
         allowed = ("@id", "@vocab", "@json", "@none") if self.is_1_1 else ("@id", "@vocab")
-        require(expanded in allowed or is_absolute(expanded), ErrorCode.INVALID_TYPE_MAPPING, given)
+        require(expanded in allowed or is_absolute(expanded), "invalid type mapping", given)
         return expanded
 
     def _make_reverse(self, value: Node, *, protected: bool, type_mapping: str | None) -> TermDefinition | None:
         """Return the definition of a reverse property (step 13); None if it must be ignored."""
         is_alone = "@id" not in value and "@nest" not in value
-        require(is_alone, ErrorCode.INVALID_REVERSE_PROPERTY, "@id or @nest beside @reverse")
+        require(is_alone, "invalid reverse property", "@id or @nest beside @reverse")
         reverse = value["@reverse"]
-        require(isinstance(reverse, str), ErrorCode.INVALID_IRI_MAPPING, "@reverse is not a string")
+        require(isinstance(reverse, str), "invalid IRI mapping", "@reverse is not a string")
         if has_keyword_form(reverse):
             return None
         iri = self.expand(reverse) or ""
-        require(is_absolute(iri) or is_blank(iri), ErrorCode.INVALID_IRI_MAPPING, reverse)
+        require(is_absolute(iri) or is_blank(iri), "invalid IRI mapping", reverse)
         container = value.get("@container")
-        require(container in (None, "@set", "@index"), ErrorCode.INVALID_REVERSE_PROPERTY, container)
+        require(container in (None, "@set", "@index"), "invalid reverse property", container)
         return TermDefinition(
             iri=iri,
             protected=protected,
@@ -224,15 +222,15 @@ class TermDefiner:
             return self._find_implicit_iri(term), False
         if given is None:
             return None, False
-        require(isinstance(given, str), ErrorCode.INVALID_IRI_MAPPING, term)
+        require(isinstance(given, str), "invalid IRI mapping", term)
         if given not in KEYWORDS and has_keyword_form(given):
             return None
         iri = self.expand(given) or ""
-        require(iri in KEYWORDS or is_absolute(iri) or is_blank(iri), ErrorCode.INVALID_IRI_MAPPING, given)
-        require(iri != "@context", ErrorCode.INVALID_KEYWORD_ALIAS, term)
+        require(iri in KEYWORDS or is_absolute(iri) or is_blank(iri), "invalid IRI mapping", given)
+        require(iri != "@context", "invalid keyword alias", term)
         if ":" in term[1:-1] or "/" in term:
             self.defined[term] = True
-            require(self.expand(term) == iri, ErrorCode.INVALID_IRI_MAPPING, term)
+            require(self.expand(term) == iri, "invalid IRI mapping", term)
         plain = ":" not in term and "/" not in term
         return iri, plain and simple and (iri.endswith(_GEN_DELIMS) or is_blank(iri))
 
@@ -246,20 +244,20 @@ class TermDefiner:
             return term if definition is None or definition.iri is None else definition.iri + reference
         if "/" in term:
             iri = self.active.expand_term(term) or ""
-            require(is_absolute(iri), ErrorCode.INVALID_IRI_MAPPING, term)
+            require(is_absolute(iri), "invalid IRI mapping", term)
             return iri
         if term == "@type":
             return term
-        require(self.active.vocab is not None, ErrorCode.INVALID_IRI_MAPPING, term)
+        require(self.active.vocab is not None, "invalid IRI mapping", term)
         return f"{self.active.vocab}{term}"
 
     def _parse_index(self, index: Json, container: frozenset[str]) -> str:
         is_allowed = self.is_1_1 and "@index" in container and isinstance(index, str)
-        require(is_allowed, ErrorCode.INVALID_TERM_DEFINITION, "@index")
+        require(is_allowed, "invalid term definition", "@index")
         # A term may be the index of its own values, so a definition in progress is not a cycle here.
         under_way = False in (self.defined.get(index), self.defined.get(index.partition(":")[0]))
         expanded = self.active.expand_term(index) if under_way else self.expand(index)
-        require(expanded is not None and is_absolute(expanded), ErrorCode.INVALID_TERM_DEFINITION, index)
+        require(expanded is not None and is_absolute(expanded), "invalid term definition", index)
         return str(index)
 
     def _check_scoped_context(self, term: str, context: Json) -> None:
@@ -270,7 +268,7 @@ class TermDefiner:
             raise
         except JsonLdError as error:
             self.active.terms[term] = None
-            raise JsonLdError(ErrorCode.INVALID_SCOPED_CONTEXT, f"{term}: {error}") from error
+            raise JsonLdError("invalid scoped context", f"{term}: {error}") from error
 
     def expand(self, value: str) -> str | None:
         """Expand an IRI with the vocabulary mapping (section 5.2.2), defining the terms it depends on first."""

@@ -14,7 +14,7 @@ from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.active_context import ActiveContext
 from motherlode.transform.jsonld.context_processor import ContextProcessor
 from motherlode.transform.jsonld.expansion import Expander
-from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Note, Notes, shorten
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError, LimitExceeded, Note, Notes, shorten
 from motherlode.transform.jsonld.processor_options import Json, Node, ProcessorOptions, RdfDirection, parse_iri
 from motherlode.www.iri import repair_message
 
@@ -141,7 +141,7 @@ class StatementEmitter:
             self._emit_node(node, graph)
             if len(self.statements) > self._limit:
                 del self.statements[self._limit :]
-                raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, f"more than {self._limit} statements")
+                raise LimitExceeded("loading document failed", f"more than {self._limit} statements")
 
     def _emit_node(self, node: Node, graph: str) -> str | None:
         """Add the statements of a node and return its term; None if the node has an invalid identifier."""
@@ -235,7 +235,7 @@ class StatementEmitter:
     def _check_index(self, subject: str, index: str, graph: str) -> None:
         """Check that a node has only one index (Node Map Generation, step 6.10)."""
         if self._node_indexes.setdefault((graph, subject), index) != index:
-            self._notes.tolerate(JsonLdError(ErrorCode.CONFLICTING_INDEXES, index))
+            self._notes.tolerate(JsonLdError("conflicting indexes", index))
 
     def _convert_object(self, value: Node, graph: str) -> str | None:
         """Return the term of a value and add its statements (Object to RDF Conversion, section 8.3)."""
@@ -330,7 +330,7 @@ def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> Proc
     try:
         _process(document, options, notes, emitter)
     except (JsonLdError, RecursionError) as found:
-        too_deep = LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep")
+        too_deep = LimitExceeded("loading document failed", "nested too deep")
         error = found if isinstance(found, JsonLdError) else too_deep
         if options.strict:
             raise error from None

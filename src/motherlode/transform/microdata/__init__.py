@@ -1,12 +1,7 @@
-"""Microdata to RDF, as in the W3C note of that name (second edition, 2014).
+"""Microdata to RDF, as in the W3C note of that name (second edition, 2014), in time linear in page and statements.
 
-An item becomes a node, its types become `rdf:type` statements, and each property becomes a statement. A sparse tree has
-only the elements with Microdata attributes. A value is read when a statement needs it. The time is linear in the size
-of the page and the number of statements. The number of values is limited, because `itemref` can multiply the statements
-of a small page; a problem records that the limit was reached.
+The number of values is limited, because `itemref` can multiply the statements of a small page.
 """
-
-from __future__ import annotations
 
 from motherlode.model import Extraction
 from motherlode.transform.bnodes import BlankNames

@@ -1,9 +1,8 @@
 """Microdata to RDF (note, section 6): the sparse tree of a page, predicates and values of properties, statements."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -14,7 +13,7 @@ from motherlode.model.terms import RDF_TYPE, XSD, literal
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
-from motherlode.www.html_ancestors import Ancestry, languages, time_datatype
+from motherlode.www.html_ancestors import Ancestry, date_datatype, languages
 from motherlode.www.html_limits import TextBudget
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import Iri, check, is_absolute, repair_message, resolve_and_check, without_fragment
@@ -125,17 +124,12 @@ class Vocabularies:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._by_type: dict[str, str] = {"": ""}
+        self.find = lru_cache(maxsize=_MAX_CACHED)(self._find)
         self._predicates: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def find(self, item_type: str) -> str:
+    def _find(self, item_type: str) -> str:
         """Return the vocabulary of a type (note, section 6.2, step 6), or "" if the type is ""."""
-        known = self._by_type.get(item_type)
-        if known is None:
-            known = self._find_registered(item_type) or _vocabulary_prefix(item_type)
-            if len(self._by_type) < _MAX_CACHED:
-                self._by_type[item_type] = known
-        return known
+        return self._find_registered(item_type) or _vocabulary_prefix(item_type) if item_type else ""
 
     def add_scheme(self, written: str) -> str | None:
         """Return a type with its missing scheme, or None if its vocabulary is not registered."""
@@ -203,7 +197,7 @@ def _number_datatype(text: str) -> str | None:
 
 
 _TYPED: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
-    "time": ("datetime", time_datatype),
+    "time": ("datetime", date_datatype),
     "data": ("value", _number_datatype),
     "meter": ("value", _number_datatype),
 }

@@ -1,12 +1,8 @@
-"""Microformats: microformats2 and the classic formats before it.
+"""Microformats: microformats2 and the classic formats before it, as RDF (`extract`) or canonical JSON (`parse`).
 
-One selector finds the root elements of a page (`page_items`). A walker visits each of them once (`walker`). The items
-become RDF (`extract`, `item_rdf`) or the canonical JSON of the specification (`parse`). There are limits for the depth
-of items, the characters in values and the elements that includes read again; a problem records each limit that was
-reached. Links that only have a rel value make no statements.
+One selector finds the root elements of a page (`page_items`). A walker visits each of them once (`walker`). Limits
+bound the depth of items, the characters in values and the elements that includes read again.
 """
-
-from __future__ import annotations
 
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.bnodes import BlankNames
@@ -21,17 +17,16 @@ __all__ = ["extract", "parse"]
 
 def extract(document: Document, names: BlankNames) -> Extraction:
     """Extract the statements of the microformats of a page."""
-    found = read_items(document, ignored=LAYOUT_NAMES)
+    items, limits = read_items(document, ignored=LAYOUT_NAMES)
     writer = ItemWriter(document.iri, names)
-    for item in found.items:
+    for item in items:
         writer.add_item(item)
-    problems = [Problem(syntax=Syntax.MICROFORMATS, message=limit) for limit in found.limits]
     return Extraction(
         syntax=Syntax.MICROFORMATS,
         statements=tuple(dict.fromkeys(writer.statements)),
         problems=(
             *locate_problems(document, Syntax.MICROFORMATS, writer.problems),
             *locate_problems(document, Syntax.MICROFORMATS, writer.repairs.items(), repaired=True),
-            *problems,
+            *(Problem(syntax=Syntax.MICROFORMATS, message=limit) for limit in limits),
         ),
     )

@@ -1,8 +1,5 @@
 """The items of a page, and the canonical JSON of microformats2 (microformats2-parsing, "parse a document")."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import Any
 
 from selectolax.lexbor import LexborNode
@@ -15,25 +12,16 @@ from motherlode.www.document import Document
 _ROOTS = ",".join([*(f".{root}" for root in CLASSIC_ROOTS), '[class*="h-"]'])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageItems:
-    """The microformats of a page."""
-
-    items: tuple[Item, ...]
-    limits: tuple[str, ...]
-    """Messages about the limits that were reached."""
-
-
-def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> PageItems:
-    """Return the items of a page in document order. Root class names in `ignored` do not start items."""
+def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> tuple[list[Item], list[str]]:
+    """Return the items of a page in order, and messages about limits. Classes in `ignored` start no items."""
     roots = [node for node in document.html.css(_ROOTS) if _is_root(node, ignored)]
     if not roots:
-        return PageItems(items=(), limits=())
+        return [], []
     walker = ItemWalker(document, ignored=ignored)
     for node in roots:
         if node.mem_id not in walker.seen:
             walker.read(node)
-    return PageItems(items=tuple(walker.items), limits=tuple(sorted(walker.limits)))
+    return walker.items, sorted(walker.limits)
 
 
 def _is_root(node: LexborNode, ignored: frozenset[str]) -> bool:
@@ -50,7 +38,7 @@ _LINK_ATTRIBUTES = ("hreflang", "media", "title", "type")
 def parse(document: Document) -> dict[str, Any]:
     """Return items, rels and rel-urls of a page, including the layout classes that `extract` ignores."""
     rels, rel_urls = _read_rels(document)
-    return {"items": [_item_json(item) for item in read_items(document).items], "rels": rels, "rel-urls": rel_urls}
+    return {"items": [_item_json(item) for item in read_items(document)[0]], "rels": rels, "rel-urls": rel_urls}
 
 
 def _item_json(item: Item) -> dict[str, Any]:

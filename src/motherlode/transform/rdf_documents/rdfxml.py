@@ -1,13 +1,9 @@
 """Read RDF/XML: limit entities, locate errors, and recover as much as possible from invalid documents.
 
-The parser expands entities without limit and reports no positions. It therefore gets a document type whose entities are
-already expanded and counted. If the parser stops, the part is read again with repairs and one tag at a time, so that
-the last tag read is the position of the error. Invalid IRIs are repaired. Other errors lose the rest of their node (a
-child of `rdf:RDF`), and a strict parser continues after it. Two faults that the parser ignores are detected separately:
-a truncated document and unknown parse types.
+The parser expands entities without limit and reports no positions. It gets a document type whose entities are already
+expanded and counted. If it stops, the part is read again with repairs and one tag at a time, so that the last tag read
+is the position of the error. An error that cannot be repaired loses the rest of its node, a child of `rdf:RDF`.
 """
-
-from __future__ import annotations
 
 import re
 from collections import deque
@@ -75,7 +71,6 @@ class _RdfXmlReader:
         return not self._statements and not self._errors
 
     def read(self) -> Batches:
-        """Yield batches of statements and problems."""
         is_left = True
         while is_left:
             is_left = yield from self._read_strictly()

@@ -1,19 +1,13 @@
 """Input for the RDF/XML parser: splitting of documents, limits, repair of attributes, and XML literals.
 
-Long documents are split between nodes, so that each part is still in the window of the source when its parser stops. To
-find the end of a node, tags are counted. A byte search does this in most text, a hundred times faster than the parser;
-the rest is scanned tag by tag.
-
-Attribute values that the parser would reject are replaced by markers. `restore_statement` converts the markers in the
-resulting statements back, or drops the statement if a part of it has no meaning.
+Long documents are split between nodes, so that each part is still in the window of the source when its parser stops.
+Attribute values that the parser would reject are replaced by markers, which `restore_statement` converts back.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from lxml import etree
 
@@ -191,16 +185,10 @@ _LOCALE = re.compile(rb"[A-Za-z]{1,8}(?:_[A-Za-z0-9]{1,8})+")
 Attribute = tuple[bytes, bytes]
 
 
-class ReportProblem(Protocol):
-    """Records a problem. With `once`, equal messages are recorded only once per document."""
-
-    def __call__(self, message: str, *, repaired: bool = False, once: bool = False) -> None: ...
-
-
 class AttributeRepairer:
     """Repairs the attributes of start tags. The element of the tag must be the innermost open element."""
 
-    def __init__(self, elements: OpenElements, report: ReportProblem) -> None:
+    def __init__(self, elements: OpenElements, report: Callable[..., None]) -> None:
         self._open = elements
         self._report = report
         self._undeclared: set[bytes] = set()

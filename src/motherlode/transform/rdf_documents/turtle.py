@@ -1,12 +1,8 @@
 """Read Turtle, TriG, Notation3, N-Triples and N-Quads, and continue after invalid statements.
 
-After an error, the end of the statement is found without parsing (`find_boundary`), and a strict parser continues
-there. Notation3 is read as far as it is RDF: statements outside formulas and without variables. In N-Triples and
-N-Quads each line is a statement, so an invalid line loses only itself. In all of them a lenient parser reads an invalid
-statement again. Invalid IRIs such as `<http://example.org/50%>` are repaired and the statement is kept.
+After an error, a lenient parser reads the statement again and its IRIs are repaired. The end of the statement is found
+without parsing (`find_boundary`), and a strict parser continues there. Notation3 is read as far as it is RDF.
 """
-
-from __future__ import annotations
 
 import re
 from collections import deque
@@ -156,7 +152,6 @@ class TurtleReader:
         self._statements = 0
 
     def read(self, base: str | None) -> Batches:
-        """Yield batches of statements and problems."""
         segment: _Segment | None = _Segment(base=base)
         while segment is not None:
             segment = yield from self._read_segment(segment)

@@ -150,21 +150,17 @@ class StartTag:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the whole tag could be parsed."""
         return self.rest.strip() in (b">", b"/>")
 
     @property
     def is_empty(self) -> bool:
-        """Whether the tag is an empty-element tag."""
         return self.rest.endswith(b"/>")
 
     @property
     def end_tag(self) -> bytes:
-        """The end tag of the element."""
         return b"</" + self.name + b">"
 
     def value(self, name: bytes) -> bytes | None:
-        """Return the value of an attribute, or None."""
         return next((value for known, value in self.attributes if known == name), None)
 
     def with_attributes(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:

@@ -1,12 +1,8 @@
 """RDFa 1.1: Core, Lite, HTML+RDFa, XHTML+RDFa and RDFa in other XML. OpenGraph is RDFa too.
 
-A document becomes a sparse tree of the elements that can take part in statements (`sparse_tree`). The
-processing rules (`rdfa_processor`) visit each element once, parents before children and without recursion, with an
-evaluation context per element (`evaluation_context`, `curies`). Patterns are copied afterwards (`copy_patterns`).
-Errors and warnings of the rules form the processor graph (`curies`).
+A document becomes a sparse tree of the elements that can take part in statements (`sparse_tree`). The processing rules
+(`rdfa_processor`) visit each element once, parents before children, with an evaluation context per element.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 

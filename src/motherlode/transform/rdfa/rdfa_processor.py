@@ -14,7 +14,7 @@ from motherlode.transform.rdfa import evaluation_context
 from motherlode.transform.rdfa.curies import INITIAL_TOKENS, CurieResolver, ProcessorGraph, apply_declarations
 from motherlode.transform.rdfa.evaluation_context import EvaluationContext, IncompleteTriple, ListMapping
 from motherlode.transform.rdfa.sparse_tree import ACTIVE, SCOPING, RdfaElement, RdfaTree
-from motherlode.www.html_ancestors import time_datatype
+from motherlode.www.html_ancestors import date_datatype
 from motherlode.www.html_limits import TextBudget
 from motherlode.www.iri import check
 
@@ -43,7 +43,7 @@ class RdfaValues:
         if "datatype" in attributes:
             return self._typed_literal(element, context, content if content is not None else time)
         if time is not None:
-            datatype = time_datatype(time)
+            datatype = date_datatype(time)
             return literal(time, datatype=datatype) if datatype else literal(time, language=context.language)
         if local is None or not local.is_related:
             resource = self.read_object(element, context)

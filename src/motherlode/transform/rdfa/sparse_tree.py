@@ -1,12 +1,8 @@
 """The sparse tree that the processing rules visit, and how it is built from HTML and XML (XHTML, SVG and others).
 
-It has the elements with RDFa attributes and their ancestors that change the evaluation context. In HTML, one selector
-finds the elements with an attribute that can start a statement. Other elements matter in two cases: as ancestors of
-these, so the ancestors of each are visited once, and as descendants of a relation without an object, so only there all
-elements with IRI attributes are added.
+It has the elements that can start a statement, their ancestors that change the evaluation context, and below a relation
+without an object all elements with IRI attributes.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache

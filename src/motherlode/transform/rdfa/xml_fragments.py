@@ -1,11 +1,7 @@
 """Serialization of the content of an element as a well-formed XML fragment (HTML+RDFa 1.1, section 3.4).
 
-In HTML the namespace of an element depends on its ancestors, not on its `xmlns` attributes. The serializer therefore
-computes the namespaces and declares them anew: on each outermost element, together with the declarations in scope, and
-on each element where they change.
+In HTML the namespace of an element depends on its ancestors, not on its `xmlns` attributes, so it is declared anew.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Mapping

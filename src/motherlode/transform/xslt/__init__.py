@@ -1,8 +1,7 @@
 """XML and HTML to RDF by XSLT: feeds with built-in stylesheets, other documents with the user's or by GRDDL.
 
-A document is parsed as XML (HTML is repaired first), the matching stylesheets are applied, and the RDF that they write
-is parsed. Built-in stylesheets need time linear in the document and run in this process. Stylesheets of the user, and
-large feeds, run in the sandbox process. No stylesheet can open a file or a URL.
+Built-in stylesheets need linear time and run in this process. Stylesheets of the user, and large feeds, run in the
+sandbox process. No stylesheet can open a file or a URL.
 """
 
 from __future__ import annotations

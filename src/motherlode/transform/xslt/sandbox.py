@@ -1,11 +1,8 @@
 """The sandbox: a child process that applies stylesheets and is killed at a timeout.
 
-XSLT can loop endlessly, and it runs in C code, which Python's signal handlers cannot interrupt. Stylesheets that are
-not built in are therefore applied in a child process (`xslt_engine`). It starts with the first such stylesheet,
-processes one document after the other, and ends with its parent.
+XSLT can loop endlessly in C code, which Python's signal handlers cannot interrupt. The process starts with the first
+stylesheet that is not built in, and ends with its parent.
 """
-
-from __future__ import annotations
 
 import atexit
 import json
@@ -118,7 +115,6 @@ class Sandbox:
                     continue  # unwritten data cannot be flushed to a dead process
 
     def close(self) -> None:
-        """Kill the child process, if there is one."""
         with self._lock:
             self._kill()
 

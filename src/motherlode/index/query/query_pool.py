@@ -1,8 +1,6 @@
-"""A pool of processes that execute queries (`index.query.query_worker`).
+"""A pool of processes that execute queries (`index.query.query_worker`), one at a time.
 
-A process executes one query at a time. After the timeout it is killed, because the engine cannot stop a query, and a
-new process is started when it is needed. If all processes are busy, a limited number of queries wait; others are
-refused.
+After the timeout a process is killed, because the engine cannot stop a query. A limited number of queries wait.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ _KILL_TIMEOUT_SECONDS = 10.0
 """How long to wait for a killed process to end. Its slot becomes free after that in any case."""
 _DRAIN_BYTES = 1 << 16
 
-_log = logging.getLogger("motherlode.serve")
+_log = logging.getLogger("motherlode.index")
 
 
 class QueryFailure(Exception):  # noqa: N818 - the outcome of a query, not a bug

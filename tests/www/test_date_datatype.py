@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.www.html_ancestors import time_datatype
+from motherlode.www.html_ancestors import date_datatype
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,13 @@ from motherlode.www.html_ancestors import time_datatype
         ("2012-03", "gYearMonth"),
     ],
 )
-def test_time_datatype_of_valid_forms(text: str, name: str) -> None:
-    assert time_datatype(text) == f"http://www.w3.org/2001/XMLSchema#{name}"
+def test_date_datatype_of_valid_forms(text: str, name: str) -> None:
+    assert date_datatype(text) == f"http://www.w3.org/2001/XMLSchema#{name}"
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "P", "PT", "P1", "2012-13", "2012-3", "2012-03-32", "24:00:01", "2012-03-18T00:00", "18 March", "123", "٢٠١٢"],
 )
-def test_time_datatype_of_other_text_is_none(text: str) -> None:
-    assert time_datatype(text) is None
+def test_date_datatype_of_other_text_is_none(text: str) -> None:
+    assert date_datatype(text) is None
