@@ -84,7 +84,10 @@ def test_table_with_timing_has_relevant_pages_per_hour(folder: Path) -> None:
     ("words", "sentence"),
     [
         (["simulate", "synthetic:abc"], "'synthetic:abc' should look like synthetic:100000"),
-        (["simulate", "no-such-file"], "no-such-file does not exist: give a trace, a WARC file or synthetic:PAGES"),
+        (
+            ["simulate", "no-such-file"],
+            "no-such-file does not exist: give a trace, a WARC file, synthetic:PAGES or",
+        ),
         (["simulate", "{folder}"], "holds no trace: make one with `motherlode record"),
         (["simulate", "{folder}/empty.warc.gz"], "no HTTP response could be read in"),
         (["simulate", "{folder}/old"], "is a trace of version 0, but 2 is needed: make it again"),

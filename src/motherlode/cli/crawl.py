@@ -1,7 +1,5 @@
 """The command `crawl`: run a job from flags and a job file in a new folder, or refresh a finished crawl."""
 
-from __future__ import annotations
-
 import dataclasses
 import os.path
 import time as clock

@@ -1,7 +1,5 @@
 """The command `explain`: why a URL was fetched, is waiting, or was refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote

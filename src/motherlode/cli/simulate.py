@@ -1,7 +1,5 @@
 """The command `simulate`: compare policies on a recorded or synthetic web."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from statistics import mean
@@ -21,7 +19,7 @@ from motherlode.sim.simulator import Timing
 
 
 def simulate(
-    web: Annotated[str, argument("TRACE|FILE.warc.gz|synthetic:PAGES", "The web to crawl.")],
+    web: Annotated[str, argument("TRACE|FILE.warc.gz|synthetic:PAGES|anthelion:DIR", "The web to crawl.")],
     *,
     policy: Annotated[
         list[str] | None,

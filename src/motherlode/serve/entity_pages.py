@@ -1,7 +1,5 @@
 """The pages about an entity (IRI or blank node) and about a crawled page: statements and their sources."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any

@@ -4,8 +4,6 @@ The templates escape every value. Links lead to our own pages, or to http and ht
 have any scheme, such as `javascript:`.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator, Sequence

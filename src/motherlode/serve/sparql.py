@@ -1,7 +1,5 @@
 """The SPARQL endpoint: the query part of the SPARQL 1.1 Protocol, and the SPARQL 1.1 Service Description."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from collections.abc import Sequence

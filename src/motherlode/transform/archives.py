@@ -4,8 +4,6 @@ The tar reader is our own (POSIX.1-2001, with GNU long names), because a negativ
 standard library into an endless loop.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -4,8 +4,6 @@ Each block (RDF 1.1 Turtle, appendix A; RDF/XML, section 7.2.1) is parsed as a d
 base IRI, language and namespaces from the surrounding document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 

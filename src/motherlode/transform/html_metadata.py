@@ -13,8 +13,6 @@
 Dublin Core names follow DC-HTML (DCMI, 2008). Case is ignored, because pages do not use it consistently.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from motherlode.model import ContentKind, Extraction, Statement, Syntax

@@ -1,7 +1,5 @@
 """Options of the transform phase, their table in a job file, and the transformers that are installed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -17,8 +17,6 @@ response:
 Python transformers are found by their entry points (see `options`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint

@@ -1,7 +1,5 @@
 """Inherited properties of HTML elements: the nearest marked ancestor, languages; and datatypes of dates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar

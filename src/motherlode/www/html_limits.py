@@ -1,7 +1,5 @@
 """Limits for hostile HTML: on the text extracted from a page, and on the markup given to the HTML parser."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -9,8 +9,6 @@ The URLs that a crawl fetches follow the URL Standard instead (`www.urls`), beca
 that browsers send.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

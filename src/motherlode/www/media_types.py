@@ -1,7 +1,5 @@
 """One table of all kinds of content (media_types.json), lookups in it, and the Accept header that follows from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType

@@ -4,8 +4,6 @@ A refused page is lost, so every rule must be safe on honest sites: the limits a
 dates are allowed, because archives have them.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """URLs: parsing by the URL Standard (WHATWG), canonical form, tracking parameters, origins, domains and scopes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache

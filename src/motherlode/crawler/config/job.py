@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from motherlode.crawler.config.host_patterns import (
+    compile_named_hosts,
     compile_own_hosts,
     compile_untrusted_hosts,
+    is_name_server,
     normalize_host,
     parse_endpoint,
 )
 from motherlode.crawler.config.values import JobError as JobError
 from motherlode.crawler.config.values import has_password, parse_size
 from motherlode.crawler.url_rules import compile_links_table
+from motherlode.fetch.http.host_headers import HostHeaders, check_header
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
 from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
@@ -114,12 +117,22 @@ class Job:
     """Bytes of a response body that are read."""
     timeout: float = 120.0
     """Seconds for a whole response."""
+    min_rate: float = 200.0
+    """Bytes per second of a response, on average over 30 seconds. A slower one fails. 0 allows any rate."""
     retry_wait: float = 15.0
     """Unit, in seconds, of the waits after failures."""
     allow: tuple[str, ...] = ()
     """Private address ranges that may be fetched from, as in 127.0.0.0/8."""
     contact: str = ""
     """URL or e-mail address for site owners, sent in the User-Agent header."""
+    user_agent_suffix: str = ""
+    """Text at the end of the User-Agent header."""
+    headers: Mapping[str, Any] = field(default_factory=dict)
+    """Further request headers for named hosts: "*.example.org" = { Accept-Language = "de" }."""
+    tokens: Mapping[str, str] = field(default_factory=dict)
+    """Bearer tokens for named hosts, sent over https only: "api.example.org" = "token"."""
+    tokens_env: Mapping[str, str] = field(default_factory=dict)
+    """Names of environment variables with bearer tokens, by host, so that a token is in no file."""
     index: str = "now"
     """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
     appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
@@ -136,6 +149,8 @@ class Job:
     """Seed of all random numbers."""
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Host names that are not resolved by DNS: "name" = "address:port"."""
+    name_servers: tuple[str, ...] = ()
+    """IP addresses of name servers, as in 127.0.0.1 or 127.0.0.1:5353. The default is those of this machine."""
     contexts: str = "bundled"
     """Which JSON-LD contexts are used: "bundled" only those of Motherlode, "fetch" also others, each loaded once."""
     transform: Mapping[str, Any] = field(default_factory=dict)
@@ -166,6 +181,7 @@ class Job:
             reward_from(self.reward)
             compile_own_hosts(self.own_hosts)
             compile_untrusted_hosts(self.any_certificate)
+            self.host_headers(None)
         except ValueError as error:
             raise JobError(describe_error(error)) from error
 
@@ -195,6 +211,11 @@ class Job:
             raise JobError(f'headers must be names such as "last-modified", or "*" for all; got {wrong!r}')
         if self.proxy is not None:
             _check_proxy(self.proxy, "proxy")
+        for server in self.name_servers:
+            if not is_name_server(server):
+                raise JobError(f'name_servers: {server!r} should be an address, as in "127.0.0.1" or "[::1]:5353"')
+        if not (self.user_agent_suffix.isprintable() and self.user_agent_suffix.isascii()):
+            raise JobError(f"user_agent_suffix must be printable ASCII characters; got {self.user_agent_suffix!r}")
         if not self.contact.isprintable():
             raise JobError(f"contact is sent in an HTTP header and cannot have line breaks; got {self.contact!r}")
 
@@ -228,6 +249,21 @@ class Job:
             raise JobError(f"the environment variable {self.proxy_env}, which proxy_env names, is not set")
         _check_proxy(url, self.proxy_env)
         return url
+
+    def host_headers(self, environment: Mapping[str, str] | None) -> tuple[HostHeaders, ...]:
+        """Return the headers and tokens for named hosts. Without an environment, those of `tokens_env` are left out."""
+        tokens = {host: ("tokens", token) for host, token in self.tokens.items()}
+        for host, variable in (self.tokens_env if environment is not None else {}).items():
+            assert environment is not None
+            if variable not in environment:
+                raise JobError(f"the environment variable {variable}, which tokens_env names, is not set")
+            tokens[host] = "tokens_env", environment[variable]
+        rules = [_host_headers("headers", host, headers) for host, headers in self.headers.items()]
+        for host, (key, token) in tokens.items():
+            rules.append(_host_headers(key, host, {"Authorization": f"Bearer {token}"})._replace(https_only=True))
+        for host in self.tokens_env:
+            compile_named_hosts(host, key="tokens_env")
+        return tuple(rules)
 
     def transform_options(self) -> TransformOptions:
         """Parse the table `[transform]` and read its stylesheets."""
@@ -281,7 +317,16 @@ _CHOICES = {
     "describe": ("pages", "requests", "all"),
     "log_level": LOG_LEVELS,
 }
-_NOT_NEGATIVE = ("ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
+_NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
+
+
+def _host_headers(key: str, host: str, headers: object) -> HostHeaders:
+    if not isinstance(headers, Mapping) or not all(isinstance(value, str) for value in headers.values()):
+        raise JobError(f'{key}: {host} should be a table of headers, as in {{ Accept-Language = "de" }}')
+    problems = filter(None, (check_header(name, value) for name, value in headers.items()))
+    if problem := next(problems, ""):
+        raise JobError(f"{key}: {host}: {problem}")
+    return HostHeaders(compile_named_hosts(host, key=key), headers)
 
 
 def _check_proxy(url: str, name: str) -> None:

@@ -126,6 +126,7 @@ class Engine:
                 if self._limits.is_late_by(_GRACE_SECONDS):
                     await self._abandon_requests()
                 self._start_requests()
+                self._look_up_ahead()
                 if self._finished() and not await self._query_index_again():
                     break
                 result = await self._next_result()
@@ -175,6 +176,13 @@ class Engine:
             if lease.kind is RequestKind.PAGE:
                 self.totals.unfinished.pop(lease.url, None)
             result.task = asyncio.create_task(self._run(result))
+
+    def _look_up_ahead(self) -> None:
+        """Look up hosts whose arms the policy may pick soon, so that their leases need not wait for it."""
+        queue, names = self._frontier.host_queue, self._parts.names
+        if queue.has_unresolved and (free := names.lookups_free) and not self._outage.is_stalled:
+            for host in queue.take_unresolved(free):
+                names.look_up_ahead(host)
 
     async def _next_result(self) -> LeaseResult | None:
         """Return the next result; None when it is time to look at the frontier or the clock again."""

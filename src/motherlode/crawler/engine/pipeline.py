@@ -106,7 +106,8 @@ class LeasePipeline:
         lease = result.lease
         result.began = self._clock.now()
         if lease.kind is RequestKind.RESOLVE:
-            found = await self._parts.resolve(lease.url)
+            with self._slots.looking_up(result, result.began):
+                found = await self._parts.resolve(lease.url)
             if isinstance(found, str):
                 result.address = found
             else:

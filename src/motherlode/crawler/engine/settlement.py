@@ -59,7 +59,7 @@ class Settlement:
         if result.is_probe_passed:
             self._end_probe(result, response, now)
             return None
-        if isinstance(response, Failure) and (how := _end_without_visit(lease, response, verdict)) is not None:
+        if isinstance(response, Failure) and (how := self._end_without_visit(lease, response, verdict)) is not None:
             self._frontier.end(lease, how, now, failure=response, reason=response.kind.value)
             result.is_ended = True
             self._parts.forget_response(lease.kind, lease.url)
@@ -69,6 +69,19 @@ class Settlement:
         visit = await self._settle_page_lease(result, response, now)
         self._parts.forget_response(lease.kind, lease.url)
         return self._record(visit)
+
+    def _end_without_visit(self, lease: Lease, failure: Failure, verdict: Verdict) -> End | None:
+        """Return how a lease ends whose failure is no visit; None if it is one."""
+        if verdict is Verdict.UNCOUNTED:
+            return End.NETWORK_DOWN
+        if failure.kind is FailureKind.NO_DNS and self._frontier.waits_for_address(lease, self._clock.now()):
+            _LOG.info("%s is not known yet: %s", lease.host, failure.detail)
+            return End.UNRESOLVED
+        if failure.elsewhere:
+            return End.NEXT_ADDRESS
+        if failure.kind in NEVER_SENT and host_of(lease.url) == host_of(lease.entry.url):
+            return End.REFUSED  # a request for a robots.txt on another host was sent
+        return None
 
     def settle_internal(self, result: LeaseResult, failure: Failure) -> Visit | None:
         """End a lease whose settlement raised an exception. Return the visit, unless the lease had ended before."""
@@ -224,17 +237,6 @@ class Settlement:
         if _LOG.isEnabledFor(logging.INFO):
             _log_visit(visit)
         return visit
-
-
-def _end_without_visit(lease: Lease, failure: Failure, verdict: Verdict) -> End | None:
-    """Return how a lease ends whose failure is no visit; None if it is one."""
-    if verdict is Verdict.UNCOUNTED:
-        return End.NETWORK_DOWN
-    if failure.elsewhere:
-        return End.NEXT_ADDRESS
-    if failure.kind in NEVER_SENT and host_of(lease.url) == host_of(lease.entry.url):
-        return End.REFUSED  # a request for a robots.txt on another host was sent
-    return None
 
 
 def _log_visit(visit: Visit) -> None:

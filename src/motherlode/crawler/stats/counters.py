@@ -1,7 +1,5 @@
 """Counters of a crawl, the estimate of its remaining relevant pages, and its early stop, updated with each visit."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from math import hypot, sqrt

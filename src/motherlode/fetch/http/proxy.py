@@ -42,6 +42,8 @@ class Proxy(NamedTuple):
 class Tunnel(asyncio.Protocol):
     """A connection to the proxy until it confirms the tunnel to the host (RFC 9110, 9.3.6)."""
 
+    is_slow = False
+
     def __init__(self, request: bytes) -> None:
         self.peer = ""
         self.transport: asyncio.Transport

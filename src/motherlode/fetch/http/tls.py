@@ -146,6 +146,14 @@ class TlsProtocol(asyncio.Protocol):
         """Encrypted bytes for the next iteration of the event loop. Meanwhile the transport does not read."""
         self._step_bytes = _SHORT_STEP_BYTES
 
+    async def wait_established(self, transport: asyncio.Transport) -> None:
+        """Wait for the end of the handshake. Close the transport if the caller is cancelled meanwhile."""
+        try:
+            await self.handshake
+        except asyncio.CancelledError:
+            transport.abort()
+            raise
+
     def write(self, data: bytes) -> None:
         """Send data of the application."""
         try:
@@ -351,3 +359,24 @@ def _configure(context: ssl.SSLContext) -> ssl.SSLContext:
     context.options |= ssl.OP_NO_RENEGOTIATION | _LEGACY_SERVER_CONNECT
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # Python sets it since 3.13, browsers do not
     return context
+
+
+StreamFactory = Callable[[Origin], TlsStream]
+
+
+async def connect(
+    protocol: asyncio.Protocol,
+    origin: Origin,
+    host: str,
+    port: int,
+    new_stream: StreamFactory,
+    tcp_timeout: float | None = None,
+) -> None:
+    """Open a TCP connection within `tcp_timeout`, and a TLS session over it if the origin has https."""
+    loop = asyncio.get_running_loop()
+    tls = TlsProtocol(protocol, new_stream(origin)) if origin.is_https else None
+    async with asyncio.timeout(tcp_timeout):
+        transport, _ = await loop.create_connection(lambda: tls or protocol, host, port)
+    if tls is None:
+        return
+    await tls.wait_established(transport)

@@ -3,8 +3,6 @@
 The union is sorted by subject, so that counting distinct subjects in one pass needs no memory.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import groupby

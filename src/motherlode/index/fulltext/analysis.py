@@ -1,7 +1,5 @@
 """The tantivy schema, the analysis of text into words, and opening an index."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import unicodedata

@@ -4,8 +4,6 @@ Tantivy needs a writable lock file even to read an index. If the index is read-o
 file system), it is opened through a temporary folder of symbolic links to its files (`LinkedFolder`).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -4,8 +4,6 @@ Killing is the only way to stop a query. The worker has no network access. It re
 writes frames to stdout, results in chunks while they are computed.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

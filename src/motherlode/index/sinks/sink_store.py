@@ -1,7 +1,5 @@
 """`SinkStore`: a store and its sinks as one store. Also opens the sinks of a job and reports their state."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The synthetic web as a web for simulations. Pages are computed when they are requested, never all at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from motherlode.model import FailureKind

@@ -1,7 +1,5 @@
 """Host profiles (habits): sections, data and faults of the hosts of a web. The table is in `host_profiles.json`."""
 
-from __future__ import annotations
-
 from enum import Enum
 from importlib.resources import files
 

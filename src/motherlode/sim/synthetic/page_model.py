@@ -1,7 +1,5 @@
 """The model of a page of the synthetic web, the HTML layout of a host, and the HTTP response for a page."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The page models of a site (home, fixed pages, introductions, lists, items, RDF documents) and the links on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 

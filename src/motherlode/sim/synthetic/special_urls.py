@@ -1,7 +1,5 @@
 """URLs outside a site's regular pages: infinite sets of pages, robots.txt, sitemaps, feeds, redirects."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ terms with the same form of definition, in which a star represents the term. In 
 document first uses it. A document uses about twenty of the three thousand terms of schema.org.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources

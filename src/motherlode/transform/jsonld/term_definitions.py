@@ -1,7 +1,5 @@
 """Create Term Definition (JSON-LD 1.1 API, section 4.2). Step numbers are those of section 4.2.2."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

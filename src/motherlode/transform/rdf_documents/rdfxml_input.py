@@ -4,8 +4,6 @@ Long documents are split between nodes, so that each part is still in the window
 Attribute values that the parser would reject are replaced by markers, which `restore_statement` converts back.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

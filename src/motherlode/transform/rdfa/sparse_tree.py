@@ -4,8 +4,6 @@ It has the elements that can start a statement, their ancestors that change the 
 without an object all elements with IRI attributes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any

@@ -4,8 +4,6 @@ A document can name transformations by GRDDL (W3C Recommendation of 2007, sectio
 user's allow-list maps their URLs to stylesheets.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
