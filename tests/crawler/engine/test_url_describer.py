@@ -79,7 +79,7 @@ def described(folder: CrawlFolder) -> dict[str, dict[str, str]]:
 
 def test_requests_are_described_with_failures_and_robots_decisions(tmp_path: Path, web: Path) -> None:
     folder = CrawlFolder(tmp_path / "crawl")
-    crawl(folder, web, headers=("Server",), pages=3)
+    crawl(folder, web, response_headers=("Server",), pages=3)
     assert described(folder) == {
         HOME: {"status": "200", "headers": "server: nginx", "foundBy": "seed"},
         GONE: {"state": "failed", "reason": "not-found", "status": "404", "headers": "server: nginx"},
@@ -92,7 +92,7 @@ def test_requests_are_described_with_failures_and_robots_decisions(tmp_path: Pat
 def test_waiting_urls_are_described_and_replaced_when_fetched(tmp_path: Path, web: Path, index: str) -> None:
     folder = CrawlFolder(tmp_path / "crawl")
     for pages, state in ((1, "waiting"), (9, None)):
-        crawl(folder, web, describe="all", pages=pages, index=index, headers=())
+        crawl(folder, web, describe="all", pages=pages, index=index, response_headers=())
         if index == "later":
             index_log(folder)
         assert described(folder)[LATE].get("state") == state
@@ -137,7 +137,7 @@ def test_headers_are_bounded() -> None:
     assert max(map(len, lines.split("\n"))) <= MAX_HEADER_CHARACTERS
 
 
-@pytest.mark.parametrize(("key", "value"), [("headers", ("no name",)), ("describe", "everything")])
+@pytest.mark.parametrize(("key", "value"), [("response_headers", ("no name",)), ("describe", "everything")])
 def test_wrong_setting_is_refused(key: str, value: Any) -> None:
     with pytest.raises(JobError, match=key):
         Job(seeds=(HOME,), **{key: value})

@@ -139,7 +139,7 @@ class Job:
     describe: str = "requests"
     """Which URLs the provenance describes. "pages": pages and redirects. "requests": also URLs whose request failed or
     was refused, for example by robots.txt. "all": also those that wait when a run ends. See docs/provenance.md."""
-    headers: tuple[str, ...] = DEFAULT_HEADERS
+    response_headers: tuple[str, ...] = DEFAULT_HEADERS
     """Names of response headers that the provenance has; "*" for all: see docs/provenance.md."""
     words: bool = True
     """Keep an index of words for `motherlode search`."""
@@ -206,9 +206,9 @@ class Job:
                 raise JobError(f"{name} must be {', '.join(others)} or {last}; got {value!r}")
         if self.sitemaps not in (True, False, "robots", "usual"):
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
-        wrong = next((name for name in self.headers if not _HEADER_NAME.fullmatch(name)), None)
+        wrong = next((name for name in self.response_headers if not _HEADER_NAME.fullmatch(name)), None)
         if wrong is not None:
-            raise JobError(f'headers must be names such as "last-modified", or "*" for all; got {wrong!r}')
+            raise JobError(f'response_headers must be names such as "last-modified", or "*" for all; got {wrong!r}')
         if self.proxy is not None:
             _check_proxy(self.proxy, "proxy")
         for server in self.name_servers:

@@ -175,7 +175,7 @@ def assemble(
     revisits = Revisits(storage, frontier, refreshing)
     if refresh is not None:
         refresh(revisits, frontier)
-    describer = UrlDescriber(job.describe, job.headers)
+    describer = UrlDescriber(job.describe, job.response_headers)
     frontier.call_on_refused(describer.note_refused)
     sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
