@@ -21,13 +21,13 @@ from motherlode.crawler.config.values import JobError as JobError
 from motherlode.crawler.config.values import has_password, parse_size
 from motherlode.crawler.url_rules import compile_links_table
 from motherlode.fetch.http.host_headers import HostHeaders, check_header
+from motherlode.fetch.http.proxy import ENVIRONMENT, Proxy, proxy_chooser
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
 from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions, from_table
-from motherlode.www.urls import canonical
 
 DEFAULT_DELAY_SECONDS = 1.0
 DEFAULT_HEADERS = (
@@ -85,7 +85,8 @@ class Job:
     probe: str = "never"
     """When to send a HEAD before a GET: "never", "always", or "unsure" (if the URL does not show the media type)."""
     proxy: str | None = None
-    """URL of an HTTP proxy for all requests, as in http://127.0.0.1:3128: see docs/refresh.md on addresses."""
+    """URL of an HTTP or SOCKS5 proxy for all requests, as in http://127.0.0.1:3128 or socks5://127.0.0.1:1080, or
+    "environment" for HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY: see docs/network.md."""
     proxy_env: str = ""
     """Name of an environment variable with the proxy's URL, so that its password is in no file."""
     own_hosts: tuple[str, ...] = ()
@@ -242,6 +243,11 @@ class Job:
 
     def proxy_url(self, environment: Mapping[str, str]) -> str | None:
         """Return the URL of the proxy, or None. JobError if the variable that `proxy_env` names is not set or wrong."""
+        if self.proxy == ENVIRONMENT:
+            try:
+                proxy_chooser(self.proxy, environment)
+            except ValueError as error:
+                raise JobError(f"a proxy of the environment: {error}") from None
         if not self.proxy_env:
             return self.proxy
         url = environment.get(self.proxy_env)
@@ -330,9 +336,13 @@ def _host_headers(key: str, host: str, headers: object) -> HostHeaders:
 
 
 def _check_proxy(url: str, name: str) -> None:
-    if "://" not in url or canonical(url) is None:
+    if url == ENVIRONMENT:
+        return
+    try:
+        Proxy.from_url(url)
+    except ValueError:
         shown = "a URL with a password" if has_password(url) else repr(url)
-        raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}")
+        raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}") from None
 
 
 def describe_error(error: ValueError) -> str:

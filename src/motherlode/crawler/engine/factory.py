@@ -428,6 +428,7 @@ def _http_options(job: Job) -> HttpOptions:
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         host_headers=job.host_headers(os.environ),
         keep_wire=job.warc,
+        environment=os.environ,
         proxy=job.proxy_url(os.environ),
     )
 
