@@ -7,7 +7,7 @@ like any other URL. The frontier also enforces politeness: a request that has a 
 
 The life of a request in `HttpFetcher` (`http.client`):
 
-1. `guard.GuardedResolver` resolves the host name. `guard.AddressGuard` refuses addresses that are not public.
+1. `dns.GuardedResolver` resolves the host name. `guard.AddressGuard` refuses addresses that are not public.
 2. `http.connections.ConnectionPool` takes an idle connection, or `Connector` opens one: directly or through a proxy
    (`http.proxy`), with TLS for https (`http.tls`). `Connection` sends the request and enforces the timeouts.
 3. `http.parser` parses the response as it arrives, and repairs faults that browsers accept as well.

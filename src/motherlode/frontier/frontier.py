@@ -92,6 +92,7 @@ class Frontier:
         random: Random | None = None,
         admit: Callable[[Entry], str] | None = None,
         is_own: Callable[[str], bool] | None = None,
+        is_stale: Callable[[str], bool] | None = None,
         max_untried_hosts: int = MAX_UNTRIED_HOSTS,
         keep_own: KeepOwn | None = None,
     ) -> None:
@@ -115,7 +116,9 @@ class Frontier:
             keep_own=keep_own,
             max_untried_hosts=max_untried_hosts,
         )
-        self._prerequisites = Prerequisites(host_queue=self.host_queue, read_rules=read_rules, is_own=is_own)
+        self._prerequisites = Prerequisites(
+            host_queue=self.host_queue, read_rules=read_rules, is_own=is_own, is_stale=is_stale
+        )
         self._unsettled = 0
         """URLs that were taken from the queue and have neither ended nor gone back."""
         self._unfinished_at: float | None = None
@@ -257,6 +260,10 @@ class Frontier:
                 self.host_queue.delay_address(address, now)
                 self.host_queue.set_address(asked, address)
 
+    def waits_for_address(self, lease: Lease, now: float) -> bool:
+        """Return whether to end a lease with UNRESOLVED if no name server answered: not after a long time of that."""
+        return not lease.is_subrequest and self._backoff.waits_for_address(self._hosts[lease.host], now)
+
     def usual_response_time(self, lease: Lease) -> float:
         """Return the smoothed response time of the lease's host in seconds; 0 before its first response."""
         return self._hosts[lease.host].record.response
@@ -375,6 +382,10 @@ class Frontier:
         state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
         self._storage.finish(entry, state, kind.value)
         return None
+
+    def call_on_refused(self, listener: Callable[[Entry, str], None]) -> None:
+        """Call a function with each known URL that is refused from now on, and the reason."""
+        self._admission.on_refused = listener
 
     def count_refused(self, reason: str, urls: int) -> None:
         """Count links that were refused before the frontier got them."""

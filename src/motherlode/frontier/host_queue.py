@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
+from heapq import nlargest
 
 import msgspec
 
@@ -24,6 +25,7 @@ _MAX_AWAITED_SECONDS = 10.0
 """Longest snooze of a host for which a policy may wait. It is shorter if the configured delay is below one second."""
 _MIN_PATIENCE_SECONDS = 1.0
 """Shortest limit on the time for which the whole crawl may wait for one host."""
+_MAX_UNRESOLVED_HOSTS = 512
 _BUSY_SECONDS = 0.05
 """Seconds after which a subrequest to a host without a free slot is tried again."""
 
@@ -72,6 +74,8 @@ class HostQueue:
         self._max_per_address = 1 if self._address_delay > 0 else politeness.per_address
         self._uses_grants = politeness.uses_grants and self._address_delay > 0
         """True if other shards use the same IP addresses. Only the shard with the grant may use an IP address."""
+        self._unresolved: dict[str, None] = {}
+        """Hosts that became ready without an IP address, for `take_unresolved`; the newest of them."""
         self._needed_grants: dict[str, None] = {}
         """IP addresses for which hosts wait and for which this shard has no grant."""
         self._recalled: dict[str, None] = {}
@@ -248,6 +252,10 @@ class HostQueue:
 
     def _make_ready(self, host: Host) -> None:
         host.is_ready = True
+        if self.by_address and not host.record.address:
+            self._unresolved[host.record.name] = None
+            if len(self._unresolved) > _MAX_UNRESOLVED_HOSTS:
+                del self._unresolved[next(iter(self._unresolved))]
         for arm in host.arms:
             self._announce_arm(arm)
 
@@ -422,6 +430,22 @@ class HostQueue:
             self.snooze(host)
             host.record.address = address
             self.schedule(host)
+
+    def take_unresolved(self, most: int) -> list[str]:
+        """Return ready hosts whose IP address is unknown, those with the best-rated URLs first. Each comes once."""
+        waiting = [host for name in self._unresolved if (host := self.hosts[name]).is_ready and not host.record.address]
+        chosen = [host.record.name for host in nlargest(most, waiting, key=self._best_score)]
+        taken = set(chosen)
+        self._unresolved = {host.record.name: None for host in waiting if host.record.name not in taken}
+        return chosen
+
+    def _best_score(self, host: Host) -> float:
+        scores = (self._best(arm) for arm in host.arms)
+        return max((score for score in scores if score is not None), default=0.0)
+
+    @property
+    def has_unresolved(self) -> bool:
+        return bool(self._unresolved)
 
     def take_needed_grants(self) -> list[str]:
         """Return the IP addresses for which a grant is needed. Each is returned once until it is needed again."""

@@ -64,7 +64,7 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
     FailureKind.UNAVAILABLE: RetryRule(retries=4, wait=2, snoozes_host=True),
     FailureKind.SERVER_ERROR: RetryRule(retries=2, wait=2),
     FailureKind.DNS: RetryRule(retries=1, wait=0.2, snoozes_host=True, against_host=True),
-    FailureKind.NO_DNS: RetryRule(retries=4, wait=1, snoozes_host=True, against_host=True),
+    FailureKind.NO_DNS: RetryRule(wait=1),  # see Backoff.without_address
     FailureKind.CONNECT: RetryRule(retries=2, wait=4, snoozes_host=True, against_host=True),
     FailureKind.TLS: RetryRule(retries=1, wait=4, snoozes_host=True, against_host=True),
     FailureKind.CERTIFICATE: RetryRule(against_host=True),
@@ -85,6 +85,8 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
 class End(Enum):
     """How a lease may end."""
 
+    UNRESOLVED = "unresolved"
+    """No name server answered. It counts neither against the page nor against its host: see `waits_for_address`."""
     FETCHED = "fetched"
     """The page arrived and was parsed."""
     FAILED = "failed"
@@ -143,6 +145,8 @@ _FIRST_SNOOZE_UNITS = 8.0
 MAX_SNOOZE_UNITS = 240.0
 """Longest snooze of a host in units of the configured retry wait."""
 _FIRST_RULES_SNOOZE_UNITS = 2.0
+MAX_UNRESOLVED_UNITS = 40.0
+"""Units of the configured retry wait (ten minutes by default) for which a name without an answer is looked up again."""
 
 
 def host_snooze_units(failures: int) -> float:
@@ -169,6 +173,7 @@ def rules_snooze_units(elapsed: float) -> float:
 
 TOO_MANY_FAILURES = "host given up after failures in a row"
 NO_RULES = "the host's robots.txt could not be read"
+NO_ADDRESS = "the host's name servers gave no answer"
 
 
 def given_up(record: HostRecord) -> str:
@@ -179,6 +184,8 @@ def given_up(record: HostRecord) -> str:
     """
     if record.failures < HOST_GIVEN_UP_AFTER:
         return ""
+    if record.unresolved_since is not None:
+        return NO_ADDRESS
     return TOO_MANY_FAILURES if record.unread_since is None else NO_RULES
 
 
@@ -209,7 +216,10 @@ class Backoff:
         """
         kind, retry_after, record = failure.kind, failure.retry_after, host.record
         treatment = TREATMENTS[kind]
-        record.failures = record.failures + 1 if treatment.against_host else 0
+        if kind is FailureKind.NO_DNS:  # `waits_for_address` said that it has waited long enough
+            record.failures, record.unresolved_since = HOST_GIVEN_UP_AFTER, record.unresolved_since or now
+        else:
+            record.failures = record.failures + 1 if treatment.against_host else 0
         wait = retry_wait(retry_after, treatment.wait * self._unit * 2 ** (attempts - 1))
         if not self._retries:
             return wait
@@ -226,6 +236,20 @@ class Backoff:
     def after_outage(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
         """Snooze the host as after a first failure, and count no failure, because our own network was down."""
         self.snooze(host, now + TREATMENTS[failure.kind].wait * self._unit)
+        return 0.0
+
+    def waits_for_address(self, host: Host, now: float) -> bool:
+        """Return whether a host that no name server knows about is looked up again later."""
+        since = host.record.unresolved_since
+        unit = self._unit or DEFAULT_UNIT_SECONDS
+        return self._retries and (since is None or now < since + MAX_UNRESOLVED_UNITS * unit)
+
+    def without_address(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
+        """Snooze a host whose name servers gave no answer: as long again as it has been so, at least one unit."""
+        record = host.record
+        record.unresolved_since = now if record.unresolved_since is None else record.unresolved_since
+        unit = self._unit or DEFAULT_UNIT_SECONDS
+        self.snooze(host, now + max(unit, now - record.unresolved_since))
         return 0.0
 
     def after_probe(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
@@ -278,6 +302,7 @@ ENDINGS: dict[End, Ending] = {
     End.FAILED: Ending(url=UrlEffect.RETRIED, delay=Backoff.after_failure),
     End.REFUSED: Ending(url=UrlEffect.REFUSED, uncounted=True),
     End.NETWORK_DOWN: Ending(url=UrlEffect.QUEUED, delay=Backoff.after_outage, uncounted=True, drops_address=True),
+    End.UNRESOLVED: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_address, uncounted=True, drops_address=True),
     End.NEXT_ADDRESS: Ending(url=UrlEffect.HELD, uncounted=True, drops_address=True),
     End.PROBED: Ending(url=UrlEffect.HELD, delay=Backoff.after_probe),
     End.ROBOTS_UNREADABLE: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_rules),
@@ -292,13 +317,20 @@ class Prerequisites:
     """Creates leases for prerequisites and pages, and stores the results of prerequisites."""
 
     def __init__(
-        self, *, host_queue: HostQueue, read_rules: RulesReader | None, is_own: Callable[[str], bool] | None
+        self,
+        *,
+        host_queue: HostQueue,
+        read_rules: RulesReader | None,
+        is_own: Callable[[str], bool] | None,
+        is_stale: Callable[[str], bool] | None = None,
     ) -> None:
         self._host_queue = host_queue
         self._read_rules = read_rules
         """None if robots.txt is not used, as in simulations."""
         self._is_own = is_own or (lambda host: False)
         """Returns whether a host belongs to the user. The robots.txt of such hosts is not requested."""
+        self._is_stale = is_stale or (lambda host: False)
+        """Returns whether the TTL of a host's IP address has passed."""
         self.in_flight = 0
 
     def for_page(self, host: Host, entry: Entry, now: float) -> Lease | None:
@@ -341,6 +373,7 @@ class Prerequisites:
         self, host: Host, asked: Host, url: str, kind: RequestKind, entry: Entry, *, is_subrequest: bool = False
     ) -> Lease:
         self.in_flight += 1
+        asked.is_fresh = False
         address = self._host_queue.start_request(asked)
         name = host.record.name
         return Lease(url=url, host=name, kind=kind, entry=entry, address=address, is_subrequest=is_subrequest)
@@ -364,7 +397,10 @@ class Prerequisites:
         self._host_queue.hold_back(host)
 
     def _has_address(self, host: Host) -> bool:
-        return bool(host.record.address) or not self._host_queue.by_address
+        """Return whether the IP address is known and its TTL has not passed."""
+        if not self._host_queue.by_address:
+            return True
+        return bool(host.record.address) and (host.is_fresh or not self._is_stale(host.record.name))
 
     def _resolve(self, host: Host, held: Entry | None, url: str, *, is_subrequest: bool = False) -> Lease:
         """Return a lease for the DNS look-up of a host. It sends no request to the host, so it starts no delay."""
@@ -379,6 +415,7 @@ class Prerequisites:
         """Store the IP address of the host `asked`; the page that `host` holds is next."""
         self.in_flight -= 1
         host.asking = False
+        asked.record.unresolved_since, asked.is_fresh = None, True
         self._host_queue.set_address(asked, address)
         if host.held is not None:
             self._host_queue.hold_back(host)

@@ -135,15 +135,19 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     """The value of the last FailureKind of its robots.txt."""
     admitted: bool = True
     """True if the limit on untried hosts of its domain admits the host (see `Admission`)."""
+    unresolved_since: float | None = None
+    """Since when no name server has given an answer for it; None if one has."""
 
     def correct_times(self, ready: Correct, event: Correct) -> bool:
         """Correct the ready time and the times of past events. Return whether one of them changed."""
-        before = (self.ready_at, self.robots_at, self.secure_robots_at, self.unread_since)
+        before = msgspec.structs.astuple(self)
         self.ready_at = ready(self.ready_at)
         self.robots_at, self.secure_robots_at = event(self.robots_at), event(self.secure_robots_at)
         if self.unread_since is not None:
             self.unread_since = event(self.unread_since)
-        return before != (self.ready_at, self.robots_at, self.secure_robots_at, self.unread_since)
+        if self.unresolved_since is not None:
+            self.unresolved_since = event(self.unresolved_since)
+        return before != msgspec.structs.astuple(self)
 
     def rules_for(self, url: str) -> tuple[bytes | None, float]:
         """Return the robots.txt for a URL of this host, and when it was read."""
@@ -347,6 +351,8 @@ class Host(msgspec.Struct, gc=False):
     """Rules of http (False) and https (True), parsed from the record on first use."""
     held: Entry | None = None
     """The page that was picked before the host's rules were known. It is the next page request to the host."""
+    is_fresh: bool = False
+    """The IP address was looked up for the next request, which uses it even if its TTL is very short."""
     asking: bool = False
     """True while the host's robots.txt is being fetched."""
     rules_url: str = ""

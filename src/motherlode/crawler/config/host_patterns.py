@@ -35,6 +35,19 @@ def parse_endpoint(text: str) -> tuple[str, int] | None:
     return (address, number) if 0 < number <= _MAX_PORT else None
 
 
+def is_name_server(text: str) -> bool:
+    """Return whether a text is an IP address, with or without a port.
+
+    >>> [is_name_server(text) for text in ("127.0.0.1", "127.0.0.1:5353", "::1", "[::1]:53", "dns.example", "")]
+    [True, True, True, True, False, False]
+    """
+    try:
+        ip_address(text)
+    except ValueError:
+        return parse_endpoint(text) is not None
+    return True
+
+
 def complete_url(text: str) -> str | None:
     """Return the canonical URL that a user typed, with https if the scheme is missing, or None if it is no URL."""
     is_mail_address = "://" not in text and "@" in text.partition("/")[0]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve
 from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
@@ -56,6 +56,28 @@ class Peers(CommitParticipant, Protocol):
         ...
 
 
+class Names(Protocol):
+    """Looks up the IP addresses of hosts that will be needed soon."""
+
+    @property
+    def lookups_free(self) -> int:
+        """Number of look-ups that may start now."""
+        ...
+
+    def look_up_ahead(self, host: str) -> None:
+        """Start to look up a host."""
+        ...
+
+
+class NoNames:
+    """A web without IP addresses."""
+
+    lookups_free = 0
+
+    def look_up_ahead(self, host: str) -> None:
+        """Do nothing."""
+
+
 Join = Callable[[FrontierStorage, Callable[[str], str]], Peers]
 """Makes a crawl a shard. Its arguments are the storage, and why any shard would leave out a link (or "")."""
 
@@ -71,6 +93,7 @@ class Components:
     readers: Parsers
     subrequests: Subrequests
     writer: BatchWriter
+    describer: UrlDescriber
     traps: TrapWatch
     filters: Filters
     """Expressions that URLs must match. The user may change them while the crawl runs."""
@@ -100,6 +123,8 @@ class Components:
     troubles: tuple[str, ...]
     """Problems that were found when the crawl was assembled."""
     resolve: Resolve
+    names: Names
+    """Looks up hosts ahead of time."""
     ends_when_idle: bool
     """False for a shard: the others may send links, so only a stop ends it."""
     reward: Reward

@@ -17,11 +17,11 @@ from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
-from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
+from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoNames, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
 from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
@@ -169,11 +169,14 @@ def assemble(
     scope = scope_rule(job.scope, seeds)
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     peers = join(storage, traps.plain_reason) if join is not None else None
-    frontier = _frontier(job, storage, policy, traps, filters, peers)
+    is_stale = None if web.http is None else web.http.is_stale
+    frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale)
     clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
     revisits = Revisits(storage, frontier, refreshing)
     if refresh is not None:
         refresh(revisits, frontier)
+    describer = UrlDescriber(job.describe, job.response_headers)
+    frontier.call_on_refused(describer.note_refused)
     sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=storage,
@@ -187,6 +190,7 @@ def assemble(
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         index_query=_index_query(job, folder),
+        describer=describer,
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
         writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
@@ -247,6 +251,7 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         "fetcher": fetcher,
         "archive": archive,
         "resolve": resolve,
+        "names": NoNames() if web.http is None else web.http,
         "forget_response": forget,
         "subrequests": subrequests,
         "outage_monitor": OutageMonitor(web.detector, web.monitored, frontier, resolve=resolve, clock=clock),
@@ -350,7 +355,13 @@ def _learner(job: Job, storage: LmdbStorage) -> Policy:
 
 
 def _frontier(
-    job: Job, storage: LmdbStorage, policy: Policy, traps: TrapWatch, filters: Filters, peers: Peers | None
+    job: Job,
+    storage: LmdbStorage,
+    policy: Policy,
+    traps: TrapWatch,
+    filters: Filters,
+    peers: Peers | None,
+    is_stale: Callable[[str], bool] | None,
 ) -> Frontier:
     is_live = job.web is None  # a recorded web has no addresses, and needs neither delays nor retries
     politeness = Politeness(
@@ -376,6 +387,7 @@ def _frontier(
         budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after),
         random=Random(job.seed),
         is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
+        is_stale=is_stale,
         admit=waiting_rule(filters, traps),
         max_untried_hosts=job.max_untried_hosts,
     )
@@ -412,9 +424,11 @@ def _http_options(job: Job) -> HttpOptions:
         allow=job.allow,
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
+        name_servers=job.name_servers,
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         host_headers=job.host_headers(os.environ),
         keep_wire=job.warc,
+        environment=os.environ,
         proxy=job.proxy_url(os.environ),
     )
 

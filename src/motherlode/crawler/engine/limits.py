@@ -22,6 +22,9 @@ from motherlode.model import Fetched, RequestKind
 
 SLOW_SECONDS = 0.5
 _SLOW_PER_SLOT = 3
+_LOOKUP_SECONDS = 0.02
+"""After which a DNS look-up takes no slot. Those from the resolver's cache end sooner."""
+_MAX_SLOW_LOOKUPS = 512
 MAX_REQUESTS_PER_SLOT = 1 + _SLOW_PER_SLOT
 """Requests that may be in flight for each slot."""
 
@@ -83,6 +86,9 @@ class Slots:
         self._waiting: dict[LeaseResult, float] = {}
         """When each request was sent that is not slow yet, in that order."""
         self._slow: set[LeaseResult] = set()
+        self._looking_up: dict[LeaseResult, float] = {}
+        """When each DNS look-up began that still takes a slot, in that order."""
+        self._slow_lookups: set[LeaseResult] = set()
 
     def take(self, lease: Lease, *, value: float | None = None) -> LeaseResult:
         result = LeaseResult(lease, value)
@@ -112,18 +118,38 @@ class Slots:
             self._waiting.pop(result, None)
             self._slow.discard(result)
 
+    @contextmanager
+    def looking_up(self, result: LeaseResult, now: float) -> Iterator[None]:
+        """Surround a DNS look-up, which takes no slot while it waits for a name server."""
+        self._looking_up[result] = now
+        try:
+            yield
+        finally:
+            self._looking_up.pop(result, None)
+            self._slow_lookups.discard(result)
+
     def is_full(self, now: float) -> bool:
+        while self._looking_up and len(self._slow_lookups) < _MAX_SLOW_LOOKUPS:
+            result, began = next(iter(self._looking_up.items()))
+            if began > now - _LOOKUP_SECONDS:
+                break
+            del self._looking_up[result]
+            self._slow_lookups.add(result)
         while self._waiting:
             result, began = next(iter(self._waiting.items()))
             if began > now - SLOW_SECONDS:
                 break
             del self._waiting[result]
             self._slow.add(result)
-        return len(self.results) - min(len(self._slow), _SLOW_PER_SLOT * self._most) >= self._most
+        without_slot = min(len(self._slow), _SLOW_PER_SLOT * self._most) + len(self._slow_lookups)
+        return len(self.results) - without_slot >= self._most
 
     def next_slow(self, now: float) -> float:
         """Return the seconds until another request becomes slow; infinite if there is none."""
-        return max(0.0, next(iter(self._waiting.values()), inf) + SLOW_SECONDS - now)
+        request = next(iter(self._waiting.values()), inf) + SLOW_SECONDS
+        can_wait = len(self._slow_lookups) < _MAX_SLOW_LOOKUPS
+        look_up = next(iter(self._looking_up.values()), inf) + _LOOKUP_SECONDS if can_wait else inf
+        return max(0.0, min(request, look_up) - now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ import asyncio
 import socket
 import ssl
 import struct
-from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
@@ -16,8 +15,8 @@ from motherlode.fetch.http.descriptor_limits import max_idle_connections
 from motherlode.fetch.http.errors import TIMED_OUT, FetchError
 from motherlode.fetch.http.intermediates import MISSING_ISSUER_CODES, CertificateVisitor, Intermediates
 from motherlode.fetch.http.parser import Receiver, ResponseParser
-from motherlode.fetch.http.proxy import Proxy, Tunnel
-from motherlode.fetch.http.tls import TlsContexts, TlsProtocol, TlsStream
+from motherlode.fetch.http.proxy import Proxy, ProxyChooser
+from motherlode.fetch.http.tls import StreamFactory, TlsContexts, TlsProtocol, TlsStream, connect
 from motherlode.model import FailureKind
 from motherlode.www.urls import Origin
 
@@ -48,6 +47,8 @@ class PendingRequest(NamedTuple):
     """Sending it twice does no harm (RFC 9110, 9.2.2)."""
     wire: bytearray | None = None
     """Receives all bytes of the response as they arrive. None if they are not archived."""
+    tcp_timeout: float | None = None
+    """Seconds for the TCP connection. None if only the timeout for TCP and TLS together counts."""
 
 
 class ConnectionOwner(Protocol):
@@ -274,23 +275,26 @@ class Connector:
         guard: AddressGuard,
         tls: TlsContexts,
         *,
-        proxy: Proxy | None,
+        proxy: ProxyChooser | None,
         timeout: float,
         intermediates: Intermediates | None = None,
     ) -> None:
         self._guard = guard
         self._tls = tls
-        self._proxy = proxy
+        self._proxy_for = proxy or (lambda origin: None)
         self._timeout = timeout
         self._intermediates = intermediates
         """Finds certificates that servers leave out. None if they are not looked for."""
 
-    async def open(self, connection: Connection, endpoint: Endpoint, *, deadline: float) -> FetchError | None:
+    async def open(
+        self, connection: Connection, endpoint: Endpoint, *, deadline: float, tcp_timeout: float | None = None
+    ) -> FetchError | None:
         """Connect to an endpoint. Return None if that succeeds, or the error."""
+        new_stream = self._tls.new_stream
         try:
-            return await self._open(connection, endpoint, self._tls.new_stream, deadline=deadline)
+            return await self._open(connection, endpoint, new_stream, deadline=deadline, tcp_timeout=tcp_timeout)
         except (OSError, ValueError) as raised:
-            error = self._connect_error(raised)
+            error = self._connect_error(raised, endpoint)
             if getattr(raised, "verify_code", 0) not in MISSING_ISSUER_CODES:
                 return error
         try:
@@ -299,20 +303,26 @@ class Connector:
                 return error._replace(detail=f"{error.detail}: {problem}")
             return await self._open(connection, endpoint, self._tls.new_stream, deadline=deadline)
         except (OSError, ValueError) as raised:
-            return self._connect_error(raised)
+            return self._connect_error(raised, endpoint)
 
-    def _connect_error(self, raised: OSError | ValueError) -> FetchError:
+    def _connect_error(self, raised: OSError | ValueError, endpoint: Endpoint) -> FetchError:
         error = errors.connect_error(raised)
-        is_proxy_down = self._proxy is not None and error.kind is FailureKind.CONNECT
+        is_proxy_down = self._proxy_for(endpoint.origin) is not None and error.kind is FailureKind.CONNECT
         return error._replace(silent=True) if is_proxy_down else error  # the proxy refused, not the host
 
     async def _open(
-        self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: _StreamFactory, *, deadline: float
+        self,
+        protocol: asyncio.Protocol,
+        endpoint: Endpoint,
+        new_stream: StreamFactory,
+        *,
+        deadline: float,
+        tcp_timeout: float | None = None,
     ) -> FetchError | None:
         async with asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._timeout)):
-            if self._proxy is None:
-                return await self._open_directly(protocol, endpoint, new_stream)
-            return await self._open_via_proxy(protocol, endpoint, self._proxy, new_stream)
+            if (proxy := self._proxy_for(endpoint.origin)) is None:
+                return await self._open_directly(protocol, endpoint, new_stream, tcp_timeout)
+            return await self._open_via_proxy(protocol, endpoint, proxy, new_stream)
 
     async def _complete_chain(self, endpoint: Endpoint, deadline: float) -> str:
         """Find the certificate that a server leaves out. Return why it cannot be found, or "" if it is there now."""
@@ -338,45 +348,30 @@ class Connector:
         return ""
 
     async def _open_directly(
-        self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: _StreamFactory
+        self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: StreamFactory, tcp_timeout: float | None
     ) -> FetchError | None:
         """Connect to the IP address. The guard refuses anything else, so no name is resolved behind its back."""
         reason = self._guard.refusal(endpoint.address)
         if reason:
             return errors.guard_refusal(reason)
-        await _connect(protocol, endpoint.origin, endpoint.address, endpoint.port, new_stream)
+        await connect(protocol, endpoint.origin, endpoint.address, endpoint.port, new_stream, tcp_timeout)
         return None
 
     async def _open_via_proxy(
-        self, protocol: asyncio.Protocol, endpoint: Endpoint, proxy: Proxy, new_stream: _StreamFactory
+        self, protocol: asyncio.Protocol, endpoint: Endpoint, proxy: Proxy, new_stream: StreamFactory
     ) -> FetchError | None:
-        """Connect to the proxy, and for https through a tunnel to the host."""
-        to = proxy.origin
-        if not endpoint.origin.is_https:
-            await _connect(protocol, to, to.host, to.port, self._tls.new_stream)
+        """Connect to the proxy, and for https or SOCKS through a tunnel to the host."""
+        to, is_https = proxy.origin, endpoint.origin.is_https
+        if not is_https and not proxy.is_socks:
+            await connect(protocol, to, to.host, to.port, self._tls.new_stream)
             return None
-        tls = TlsProtocol(protocol, new_stream(endpoint.origin))
-        tunnel = Tunnel(proxy.connect_request(endpoint.origin))
-        await _connect(tunnel, to, to.host, to.port, self._tls.new_stream)
-        error = await tunnel.hand_over(tls)
-        if error is None:
+        tls = TlsProtocol(protocol, new_stream(endpoint.origin)) if is_https else None
+        tunnel = proxy.new_tunnel(endpoint.origin)
+        await connect(tunnel, to, to.host, to.port, self._tls.new_stream)
+        error = await tunnel.hand_over(protocol if tls is None else tls)
+        if error is None and tls is not None:
             await tls.wait_established(tunnel.transport)
         return error
-
-
-_StreamFactory = Callable[[Origin], TlsStream]
-
-
-async def _connect(
-    protocol: asyncio.Protocol, origin: Origin, host: str, port: int, new_stream: _StreamFactory
-) -> None:
-    loop = asyncio.get_running_loop()
-    if not origin.is_https:
-        await loop.create_connection(lambda: protocol, host, port)
-        return
-    tls = TlsProtocol(protocol, new_stream(origin))
-    transport, _ = await loop.create_connection(lambda: tls, host, port)
-    await tls.wait_established(transport)
 
 
 # The pool ------------------------------------------------------------------------------------------------------------
@@ -421,7 +416,7 @@ class ConnectionPool:
             if error is None or error.kind not in _LOST_CONNECTION or kept.has_response:
                 return error
         new = Connection(read_timeout=self._read_timeout, owner=self, min_rate=self._min_rate)
-        error = await self._connector.open(new, endpoint, deadline=request.deadline)
+        error = await self._connector.open(new, endpoint, deadline=request.deadline, tcp_timeout=request.tcp_timeout)
         return error or await self._send_over(new, endpoint, request)
 
     async def close(self) -> None:
