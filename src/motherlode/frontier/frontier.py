@@ -115,6 +115,7 @@ class Frontier:
             scope=scope,
             keep_own=keep_own,
             max_untried_hosts=max_untried_hosts,
+            robots_refusal=self._robots_refusal,
         )
         self._prerequisites = Prerequisites(
             host_queue=self.host_queue, read_rules=read_rules, is_own=is_own, is_stale=is_stale
@@ -234,6 +235,13 @@ class Frontier:
             return unwanted
         return self._budget.refusal(host.record, host.unaccounted)
 
+    def _robots_refusal(self, url: str) -> str:
+        """Return why a URL does not enter the queue: its host's rules are known and forbid it. Otherwise ""."""
+        host = self._hosts.get(host_of(url))
+        if host is None or self._prerequisites.needs_rules(host, url, self._admission.now):
+            return ""
+        return "" if self._prerequisites.allows(host, url) else FailureKind.ROBOTS.value
+
     def lease_for(self, url: str, now: float, *, obey_robots: bool = True) -> Lease | float | None:
         """Return a lease for a request that a page needs, or when to call again; None if robots.txt forbids it.
 
@@ -298,6 +306,8 @@ class Frontier:
             self._changed.add(asked.record.name)
         elif how is End.ROBOTS_READ:
             self._prerequisites.store_rules(host, lease.entry.url, robots, now, read_from=lease.url, lasts=lasts)
+            if robots and not host.is_ready:
+                self._admission.refuse_forbidden(host)
         elif how is End.ROBOTS_MOVED:
             if failure is not None and self._prerequisites.follow_redirect(host, failure.location):
                 return host.record.ready_at

@@ -337,14 +337,14 @@ class Prerequisites:
         """Return a lease for a page or its next prerequisite; None if the host's rules disallow the page."""
         if not self._has_address(host):
             return self._resolve(host, entry, entry.url)
-        if self._needs_rules(host, entry.url, now):
+        if self.needs_rules(host, entry.url, now):
             rules_url = _rules_url(host, entry.url)
             asked = self._host_queue.host(host_of(rules_url))
             if not self._has_address(asked):
                 return self._resolve(host, entry, rules_url)
             host.held = entry
             return self._send_for_rules(host, asked, rules_url, entry)
-        if not self._allows(host, entry.url):
+        if not self.allows(host, entry.url):
             return None
         host.unaccounted += 1
         return self._send(host, host, entry.url, RequestKind.PAGE, entry)
@@ -352,8 +352,8 @@ class Prerequisites:
     def for_subrequest(self, url: str, now: float, *, obey_robots: bool) -> Lease | float | None:
         """See `Frontier.lease_for`."""
         host = self._host_queue.host(host_of(url))
-        needs_rules = obey_robots and self._needs_rules(host, url, now)
-        if obey_robots and not needs_rules and not self._allows(host, url):
+        needs_rules = obey_robots and self.needs_rules(host, url, now)
+        if obey_robots and not needs_rules and not self.allows(host, url):
             return None
         wanted = _rules_url(host, url) if needs_rules else url
         asked = self._host_queue.host(host_of(wanted))
@@ -428,7 +428,7 @@ class Prerequisites:
             self._host_queue.start_request(host, connects=False)
         return self._send(host, asked, url, RequestKind.ROBOTS, entry, is_subrequest=is_subrequest)
 
-    def _needs_rules(self, host: Host, url: str, now: float) -> bool:
+    def needs_rules(self, host: Host, url: str, now: float) -> bool:
         """Return whether robots.txt must be requested for a URL, because it is unknown or too old."""
         if self._read_rules is None:
             return False
@@ -438,7 +438,8 @@ class Prerequisites:
             return False  # the second age allows pages of a host whose delay is longer than a day
         return not self._is_own(host.record.name)
 
-    def _allows(self, host: Host, url: str) -> bool:
+    def allows(self, host: Host, url: str) -> bool:
+        """Return whether the known rules of the host allow a URL; True if they are not known."""
         if self._is_own(host.record.name):
             return True
         rules = self._rules(host, url)
