@@ -254,6 +254,8 @@ class Admission:
         self.now = 0.0
         """The latest time that was passed to the frontier, in this run or the previous one."""
         self.refused: Counter[str] = Counter()
+        self.on_refused: Callable[[Entry, str], None] = lambda entry, reason: None
+        """Called with each known URL that is refused, and the reason."""
         self.known_urls = 0
         self.waiting = 0
         self.revisits_left = 0
@@ -389,6 +391,7 @@ class Admission:
         self.revisits_left -= entry.is_revisit
         self.refused[reason] += 1
         self._storage.finish(entry, UrlState.REFUSED, reason)
+        self.on_refused(entry, reason)
 
     @property
     def is_empty(self) -> bool:

@@ -393,6 +393,10 @@ class Frontier:
         self._storage.finish(entry, state, kind.value)
         return None
 
+    def call_on_refused(self, listener: Callable[[Entry, str], None]) -> None:
+        """Call a function with each known URL that is refused from now on, and the reason."""
+        self._admission.on_refused = listener
+
     def count_refused(self, reason: str, urls: int) -> None:
         """Count links that were refused before the frontier got them."""
         self._admission.refused[reason] += urls

@@ -65,7 +65,7 @@ class Settlement:
             self._parts.forget_response(lease.kind, lease.url)
             return None
         if lease.kind is not RequestKind.PAGE:
-            return self._settle_prerequisite(result, response, now)
+            return await self._settle_prerequisite(result, response, now)
         visit = await self._settle_page_lease(result, response, now)
         self._parts.forget_response(lease.kind, lease.url)
         return self._record(visit)
@@ -101,7 +101,7 @@ class Settlement:
         self._frontier.end(lease, End.PROBED, now, failure=response if isinstance(response, Failure) else None)
         result.is_ended = True
 
-    def _settle_prerequisite(self, result: LeaseResult, response: Fetched, now: float) -> Visit | None:
+    async def _settle_prerequisite(self, result: LeaseResult, response: Fetched, now: float) -> Visit | None:
         """End the lease of a DNS lookup or a robots.txt. Return a visit if the page that waits for it fails."""
         lease = result.lease
         self._counters.requests += lease.kind is RequestKind.ROBOTS
@@ -110,6 +110,7 @@ class Settlement:
             result.is_ended = True
             _LOG.debug("%s of %s is known", lease.kind.value, lease.host)
             return None
+        await self._describe_failure(result, failure, now)
         return self._record(self._fail(result, failure, now))
 
     async def _settle_page_lease(self, result: LeaseResult, response: Fetched, now: float) -> Visit:
@@ -193,9 +194,17 @@ class Settlement:
     ) -> Visit:
         entry = before or result.lease.entry
         if failure.kind is FailureKind.REDIRECT and entry.hops < MAX_REDIRECTS:
-            await self._parts.writer.put(redirect_record(result.lease, failure, now=now))
+            headers = self._parts.describer.headers(failure)
+            await self._parts.writer.put(redirect_record(result.lease, failure, now=now, headers=headers))
             self._parts.traps.record_redirect(result.lease.url, parent=entry.parent_url)
+        elif not result.lease.is_revisit:  # the store keeps what it knows of a page whose revisit fails
+            await self._describe_failure(result, failure, now)
         return self._fail(result, failure, now, before)
+
+    async def _describe_failure(self, result: LeaseResult, failure: Failure, now: float) -> None:
+        record = self._parts.describer.failure(result.lease.entry, failure, now=now)
+        if record is not None:
+            await self._parts.writer.put(record)
 
     def _fail(self, result: LeaseResult, failure: Failure, now: float, before: Entry | None = None) -> Visit:
         failure, retry_at, outcome = self._scheduler.end_failure(result.lease, failure, now, entry=before)
@@ -238,10 +247,12 @@ def _log_visit(visit: Visit) -> None:
         _LOG.info("%s %s %.0fms %s", visit.url, visit.failure.value, 1000 * visit.elapsed, visit.detail)
 
 
-def redirect_record(lease: Lease, failure: Failure, *, now: float) -> PageRecord:
+def redirect_record(lease: Lease, failure: Failure, *, now: float, headers: str = "") -> PageRecord:
     """Return what the store keeps of a redirect."""
     at = failure.fetched_at or now
-    return PageRecord(url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location)
+    return PageRecord(
+        url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location, headers=headers
+    )
 
 
 def page_visit(
