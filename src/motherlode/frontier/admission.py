@@ -25,7 +25,7 @@ import msgspec
 from motherlode.frontier.host_queue import HostQueue
 from motherlode.frontier.records import Correct, Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
 from motherlode.frontier.storage import FrontierStorage
-from motherlode.model import Link, LinkSource, Outcome, Policy
+from motherlode.model import Link, LinkSource, Outcome, Policy, RatesAgain, Rating
 from motherlode.www.urls import Scope, host_of, registrable_domain
 
 KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
@@ -244,6 +244,7 @@ class Admission:
         """Returns why the known rules of its host forbid a URL, or ""."""
         self._storage = storage
         self._policy = policy
+        self._rates_again = policy if isinstance(policy, RatesAgain) else None
         self._host_queue = host_queue
         self._scope = scope
         self._keep_own = keep_own
@@ -303,6 +304,9 @@ class Admission:
             if link.source is _SEED:  # known seeds as well, because a restart forgets which hosts are exempt
                 self._exempt(host_of(link.url))
         fresh = self._new_links(links)
+        if self._rates_again is not None and parent is not None and len(fresh) < len(links):
+            added = {link.url for link in fresh}
+            self._rates_again.mention([link for link in links if link.url not in added], parent)
         if not fresh:
             return 0
         accepted = []
@@ -386,6 +390,26 @@ class Admission:
                 self._storage.add(entry)
             if not allowed:
                 del host.arms[arm]
+
+    def rate_picked(self, entry: Entry) -> tuple[Entry, bool]:
+        """Return an entry that was taken with its new rating, if it has one, and whether it waits again because of it.
+
+        It waits again if the rating is worse, or refuses the URL: then it has left the frontier.
+        """
+        if self._rates_again is None or entry.is_revisit:
+            return entry, False
+        before = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)
+        rating = self._rates_again.rate_picked(entry.url, before)
+        if rating is None:
+            return entry, False
+        if rating.refused:
+            self.refuse(entry, rating.refused)
+            return entry, True
+        rated = msgspec.structs.replace(entry, arm=rating.arm, score=rating.score, policy_state=rating.policy_state)
+        is_worse = rating.arm != entry.arm or rating.score < entry.score
+        if is_worse:
+            self.enqueue(rated)
+        return rated, is_worse
 
     def refuse(self, entry: Entry, reason: str) -> None:
         self.revisits_left -= entry.is_revisit

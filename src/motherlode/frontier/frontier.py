@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import NamedTuple
@@ -40,7 +41,7 @@ from motherlode.frontier.records import (
     revisit_arm,
 )
 from motherlode.frontier.storage import FrontierStorage
-from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, RequestKind, Waits
+from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, Rating, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.www.urls import Scope, host_of
 
@@ -75,6 +76,14 @@ def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
     if lease.is_subrequest:
         return failure.kind in SLOW_DOWN or bool(failure.retry_after)
     return how is End.ROBOTS_UNREADABLE and failure.kind in SLOW_DOWN
+
+
+def _rated_again(page: _EndedPage, ending: Ending, rating: Rating) -> tuple[_EndedPage, Ending]:
+    """Return how a page ends that got a new rating: it waits with it, or the rating refuses it."""
+    if rating.refused:
+        return page._replace(reason=rating.refused), replace(ending, url=UrlEffect.REFUSED)
+    entry = msgspec.structs.replace(page.entry, arm=rating.arm, score=rating.score, policy_state=rating.policy_state)
+    return page._replace(entry=entry), ending
 
 
 class Frontier:
@@ -170,8 +179,12 @@ class Frontier:
             if awaited != self._awaited:
                 self._awaited, self._awaited_since = awaited, now
             if arm is not None:
+                host, entry = self._admission.take(arm)
+                entry, is_waiting = self._admission.rate_picked(entry)
+                if is_waiting:
+                    continue
                 self._unsettled += 1
-                lease = self._issue(*self._admission.take(arm), now)
+                lease = self._issue(host, entry, now)
                 if lease is not None:
                     return lease
             elif self._waits is not None and awaited:
@@ -289,12 +302,13 @@ class Frontier:
         address: str = "",
         reason: str = "",
         entry: Entry | None = None,
+        rating: Rating | None = None,
     ) -> float | None:
         """End a lease, exactly once. Return when its URL may be leased again; None if that is not known, or never.
 
         `failure` is the response, if it is one. `relevant` belongs to FETCHED, `address` to RESOLVED, `reason` to
-        REFUSED, `robots` and the seconds for which they hold (`lasts`) to ROBOTS_READ. After a revisit `entry` is the
-        entry of the page as it was before.
+        REFUSED, `rating`, the new one, to HEADER_READ, `robots` and the seconds for which they hold (`lasts`) to
+        ROBOTS_READ. After a revisit `entry` is the entry of the page as it was before.
         """
         host, asked = self._hosts[lease.host], self._hosts[host_of(lease.url)]
         self._changed.add(lease.host)
@@ -320,7 +334,9 @@ class Frontier:
             if relevant:
                 self._admission.credit(host)
             page = _EndedPage(lease, entry or lease.entry, host, asked, failure, now, reason)
-            return self._end_page(page, ENDINGS[how])
+            if rating is None:
+                return self._end_page(page, ENDINGS[how])
+            return self._end_page(*_rated_again(page, ENDINGS[how], rating))
         return None
 
     def _end_subrequest(

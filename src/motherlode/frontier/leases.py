@@ -99,6 +99,8 @@ class End(Enum):
     """Connecting to one of several IP addresses failed. Nothing was sent, and the next address is tried."""
     PROBED = "probed"
     """The lease was used for a HEAD, and the page is worth a GET, which is the next request to the host."""
+    HEADER_READ = "header-read"
+    """The lease was used for a HEAD, and the URL waits again with a new rating, or is refused by it."""
     RESOLVED = "resolved"
     """The host's IP address is known."""
     ROBOTS_READ = "robots-read"
@@ -305,6 +307,7 @@ ENDINGS: dict[End, Ending] = {
     End.UNRESOLVED: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_address, uncounted=True, drops_address=True),
     End.NEXT_ADDRESS: Ending(url=UrlEffect.HELD, uncounted=True, drops_address=True),
     End.PROBED: Ending(url=UrlEffect.HELD, delay=Backoff.after_probe),
+    End.HEADER_READ: Ending(url=UrlEffect.QUEUED, delay=Backoff.after_probe),
     End.ROBOTS_UNREADABLE: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_rules),
 }
 """The other ways to end a lease have no effect on a page."""
