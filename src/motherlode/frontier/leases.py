@@ -242,16 +242,14 @@ class Backoff:
 
     def waits_for_address(self, host: Host, now: float) -> bool:
         """Return whether a host that no name server knows about is looked up again later."""
-        since = host.record.unresolved_since
-        unit = self._unit or DEFAULT_UNIT_SECONDS
+        since, unit = host.record.unresolved_since, self._unit or DEFAULT_UNIT_SECONDS
         return self._retries and (since is None or now < since + MAX_UNRESOLVED_UNITS * unit)
 
     def without_address(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
         """Snooze a host whose name servers gave no answer: as long again as it has been so, at least one unit."""
-        record = host.record
-        record.unresolved_since = now if record.unresolved_since is None else record.unresolved_since
-        unit = self._unit or DEFAULT_UNIT_SECONDS
-        self.snooze(host, now + max(unit, now - record.unresolved_since))
+        since = host.record.unresolved_since
+        host.record.unresolved_since = since = now if since is None else since
+        self.snooze(host, now + max(self._unit or DEFAULT_UNIT_SECONDS, now - since))
         return 0.0
 
     def after_probe(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
@@ -401,9 +399,8 @@ class Prerequisites:
 
     def _has_address(self, host: Host) -> bool:
         """Return whether the IP address is known and its TTL has not passed."""
-        if not self._host_queue.by_address:
-            return True
-        return bool(host.record.address) and (host.is_fresh or not self._is_stale(host.record.name))
+        is_current = bool(host.record.address) and (host.is_fresh or not self._is_stale(host.record.name))
+        return is_current or not self._host_queue.by_address
 
     def _resolve(self, host: Host, held: Entry | None, url: str, *, is_subrequest: bool = False) -> Lease:
         """Return a lease for the DNS look-up of a host. It sends no request to the host, so it starts no delay."""
