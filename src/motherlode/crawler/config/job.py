@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -29,6 +30,12 @@ from motherlode.policies.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions, from_table
 
 DEFAULT_DELAY_SECONDS = 1.0
+DEFAULT_HEADERS = (
+    *("cache-control", "content-encoding", "content-language", "content-length", "date", "etag", "expires"),
+    *("last-modified", "link", "retry-after", "server", "vary", "x-robots-tag"),
+)
+"""The media type is a property of its own (`dcterms:format`)."""
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_LOG_LEVEL = "info"
 
@@ -130,6 +137,11 @@ class Job:
     index: str = "now"
     """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
     appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
+    describe: str = "requests"
+    """Which URLs the provenance describes. "pages": pages and redirects. "requests": also URLs whose request failed or
+    was refused, for example by robots.txt. "all": also those that wait when a run ends. See docs/provenance.md."""
+    response_headers: tuple[str, ...] = DEFAULT_HEADERS
+    """Names of response headers that the provenance has; "*" for all: see docs/provenance.md."""
     words: bool = True
     """Keep an index of words for `motherlode search`."""
     log_level: str = DEFAULT_LOG_LEVEL
@@ -195,6 +207,9 @@ class Job:
                 raise JobError(f"{name} must be {', '.join(others)} or {last}; got {value!r}")
         if self.sitemaps not in (True, False, "robots", "usual"):
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
+        wrong = next((name for name in self.response_headers if not _HEADER_NAME.fullmatch(name)), None)
+        if wrong is not None:
+            raise JobError(f'response_headers must be names such as "last-modified", or "*" for all; got {wrong!r}')
         if self.proxy is not None:
             _check_proxy(self.proxy, "proxy")
         for server in self.name_servers:
@@ -305,6 +320,7 @@ _CHOICES = {
     "probe": ("never", "unsure", "always"),
     "index": ("now", "later"),
     "contexts": ("bundled", "fetch"),
+    "describe": ("pages", "requests", "all"),
     "log_level": LOG_LEVELS,
 }
 _NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
