@@ -99,6 +99,8 @@ class End(Enum):
     """Connecting to one of several IP addresses failed. Nothing was sent, and the next address is tried."""
     PROBED = "probed"
     """The lease was used for a HEAD, and the page is worth a GET, which is the next request to the host."""
+    HEADER_READ = "header-read"
+    """The lease was used for a HEAD, and the URL waits again with a new rating, or is refused by it."""
     RESOLVED = "resolved"
     """The host's IP address is known."""
     ROBOTS_READ = "robots-read"
@@ -307,6 +309,7 @@ ENDINGS: dict[End, Ending] = {
     End.UNRESOLVED: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_address, uncounted=True, drops_address=True),
     End.NEXT_ADDRESS: Ending(url=UrlEffect.HELD, uncounted=True, drops_address=True),
     End.PROBED: Ending(url=UrlEffect.HELD, delay=Backoff.after_probe),
+    End.HEADER_READ: Ending(url=UrlEffect.QUEUED, delay=Backoff.after_probe),
     End.ROBOTS_UNREADABLE: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_rules),
 }
 """Effects of each way to end a lease. Ways that are not in the table have no effect on a page."""
@@ -339,14 +342,14 @@ class Prerequisites:
         """Return a lease for a page or its next prerequisite; None if the host's rules disallow the page."""
         if not self._has_address(host):
             return self._resolve(host, entry, entry.url)
-        if self._needs_rules(host, entry.url, now):
+        if self.needs_rules(host, entry.url, now):
             rules_url = _rules_url(host, entry.url)
             asked = self._host_queue.host(host_of(rules_url))
             if not self._has_address(asked):
                 return self._resolve(host, entry, rules_url)
             host.held = entry
             return self._send_for_rules(host, asked, rules_url, entry)
-        if not self._allows(host, entry.url):
+        if not self.allows(host, entry.url):
             return None
         host.unaccounted += 1
         return self._send(host, host, entry.url, RequestKind.PAGE, entry)
@@ -354,8 +357,8 @@ class Prerequisites:
     def for_subrequest(self, url: str, now: float, *, obey_robots: bool) -> Lease | float | None:
         """See `Frontier.lease_for`."""
         host = self._host_queue.host(host_of(url))
-        needs_rules = obey_robots and self._needs_rules(host, url, now)
-        if obey_robots and not needs_rules and not self._allows(host, url):
+        needs_rules = obey_robots and self.needs_rules(host, url, now)
+        if obey_robots and not needs_rules and not self.allows(host, url):
             return None
         wanted = _rules_url(host, url) if needs_rules else url
         asked = self._host_queue.host(host_of(wanted))
@@ -430,7 +433,7 @@ class Prerequisites:
             self._host_queue.start_request(host, connects=False)
         return self._send(host, asked, url, RequestKind.ROBOTS, entry, is_subrequest=is_subrequest)
 
-    def _needs_rules(self, host: Host, url: str, now: float) -> bool:
+    def needs_rules(self, host: Host, url: str, now: float) -> bool:
         """Return whether robots.txt must be requested for a URL, because it is unknown or too old."""
         if self._read_rules is None:
             return False
@@ -440,7 +443,8 @@ class Prerequisites:
             return False  # the second age allows pages of a host whose delay is longer than a day
         return not self._is_own(host.record.name)
 
-    def _allows(self, host: Host, url: str) -> bool:
+    def allows(self, host: Host, url: str) -> bool:
+        """Return whether the known rules of the host allow a URL; True if they are not known."""
         if self._is_own(host.record.name):
             return True
         rules = self._rules(host, url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -20,15 +21,21 @@ from motherlode.crawler.config.values import JobError as JobError
 from motherlode.crawler.config.values import has_password, parse_size
 from motherlode.crawler.url_rules import compile_links_table
 from motherlode.fetch.http.host_headers import HostHeaders, check_header
+from motherlode.fetch.http.proxy import ENVIRONMENT, Proxy, proxy_chooser
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
 from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions, from_table
-from motherlode.www.urls import canonical
 
 DEFAULT_DELAY_SECONDS = 1.0
+DEFAULT_HEADERS = (
+    *("cache-control", "content-encoding", "content-language", "content-length", "date", "etag", "expires"),
+    *("last-modified", "link", "retry-after", "server", "vary", "x-robots-tag"),
+)
+"""The media type is a property of its own (`dcterms:format`)."""
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_LOG_LEVEL = "info"
 
@@ -78,7 +85,8 @@ class Job:
     probe: str = "never"
     """When to send a HEAD before a GET: "never", "always", or "unsure" (if the URL does not show the media type)."""
     proxy: str | None = None
-    """URL of an HTTP proxy for all requests, as in http://127.0.0.1:3128: see docs/refresh.md on addresses."""
+    """URL of an HTTP or SOCKS5 proxy for all requests, as in http://127.0.0.1:3128 or socks5://127.0.0.1:1080, or
+    "environment" for HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY: see docs/network.md."""
     proxy_env: str = ""
     """Name of an environment variable with the proxy's URL, so that its password is in no file."""
     own_hosts: tuple[str, ...] = ()
@@ -129,6 +137,11 @@ class Job:
     index: str = "now"
     """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
     appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
+    describe: str = "requests"
+    """Which URLs the provenance describes. "pages": pages and redirects. "requests": also URLs whose request failed or
+    was refused, for example by robots.txt. "all": also those that wait when a run ends. See docs/provenance.md."""
+    response_headers: tuple[str, ...] = DEFAULT_HEADERS
+    """Names of response headers that the provenance has; "*" for all: see docs/provenance.md."""
     words: bool = True
     """Keep an index of words for `motherlode search`."""
     log_level: str = DEFAULT_LOG_LEVEL
@@ -194,6 +207,9 @@ class Job:
                 raise JobError(f"{name} must be {', '.join(others)} or {last}; got {value!r}")
         if self.sitemaps not in (True, False, "robots", "usual"):
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
+        wrong = next((name for name in self.response_headers if not _HEADER_NAME.fullmatch(name)), None)
+        if wrong is not None:
+            raise JobError(f'response_headers must be names such as "last-modified", or "*" for all; got {wrong!r}')
         if self.proxy is not None:
             _check_proxy(self.proxy, "proxy")
         for server in self.name_servers:
@@ -227,6 +243,11 @@ class Job:
 
     def proxy_url(self, environment: Mapping[str, str]) -> str | None:
         """Return the URL of the proxy, or None. JobError if the variable that `proxy_env` names is not set or wrong."""
+        if self.proxy == ENVIRONMENT:
+            try:
+                proxy_chooser(self.proxy, environment)
+            except ValueError as error:
+                raise JobError(f"a proxy of the environment: {error}") from None
         if not self.proxy_env:
             return self.proxy
         url = environment.get(self.proxy_env)
@@ -299,6 +320,7 @@ _CHOICES = {
     "probe": ("never", "unsure", "always"),
     "index": ("now", "later"),
     "contexts": ("bundled", "fetch"),
+    "describe": ("pages", "requests", "all"),
     "log_level": LOG_LEVELS,
 }
 _NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
@@ -314,9 +336,13 @@ def _host_headers(key: str, host: str, headers: object) -> HostHeaders:
 
 
 def _check_proxy(url: str, name: str) -> None:
-    if "://" not in url or canonical(url) is None:
+    if url == ENVIRONMENT:
+        return
+    try:
+        Proxy.from_url(url)
+    except ValueError:
         shown = "a URL with a password" if has_password(url) else repr(url)
-        raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}")
+        raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}") from None
 
 
 def describe_error(error: ValueError) -> str:

@@ -44,6 +44,7 @@ _KEY_DESCRIPTIONS = {
     "seeds": "a list of URLs",
     "allow": "a list of address ranges",
     "own_hosts": "a list of host names",
+    "response_headers": "a list of header names",
     "any_certificate": "a list of host names",
     "name_servers": "a list of IP addresses",
     "hosts": 'a table of names and addresses, as in "a.example" = "127.0.0.2:8080"',

@@ -146,6 +146,8 @@ class Checkpointer:
         if began - self._ended_at < self._wait:
             return
         self._parts.filters.reread()
+        for record in self._parts.describer.take_refused():
+            await self._parts.writer.put(record)
         await self._parts.writer.flush()
         if began - self._model_at >= self._model_wait:
             self._save_model()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve
 from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
@@ -93,6 +93,7 @@ class Components:
     readers: Parsers
     subrequests: Subrequests
     writer: BatchWriter
+    describer: UrlDescriber
     traps: TrapWatch
     filters: Filters
     """Expressions that URLs must match. The user may change them while the crawl runs."""

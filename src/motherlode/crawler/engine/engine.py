@@ -17,7 +17,7 @@ from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, ignore_rules,
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.engine.settlement import Settlement
 from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
-from motherlode.frontier import STORAGE_ERRORS
+from motherlode.frontier import STORAGE_ERRORS, LmdbStorage
 from motherlode.model import Failure, FailureKind, RequestKind, Visit
 from motherlode.runtime import Clock
 
@@ -65,7 +65,9 @@ class Engine:
         )
         self._scheduler = Scheduler(parts.frontier, parts.policy, respell=parts.respell, simplify=parts.simplify)
         on_rules = sitemap_adder(self._scheduler, usual=parts.usual_sitemaps) if parts.sitemaps else ignore_rules
-        self._pipeline = LeasePipeline(parts, self._slots, self.totals, clock=clock, on_response=self.wake_up)
+        self._pipeline = LeasePipeline(
+            parts, self._scheduler, self._slots, self.totals, clock=clock, on_response=self.wake_up
+        )
         self._settlement = Settlement(
             parts,
             self._scheduler,
@@ -96,7 +98,7 @@ class Engine:
     @property
     def pages_started(self) -> int:
         """Number of requests for pages so far, including those in flight."""
-        return self.totals.fetched + self._slots.pages_in_use
+        return self.totals.page_requests + self._slots.pages_in_use
 
     @property
     def is_idle(self) -> bool:
@@ -136,6 +138,16 @@ class Engine:
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
                     await self._checkpointer.save_if_due()
                     self._add_query_results()
+            await self._describe_rest()
+
+    async def _describe_rest(self) -> None:
+        """Write the records of the URLs that were refused since the last checkpoint, and of those that wait."""
+        describer, storage, writer = self._parts.describer, self._parts.storage, self._parts.writer
+        for record in describer.take_refused():
+            await writer.put(record)
+        if describer.describes_waiting and isinstance(storage, LmdbStorage):
+            for record in describer.waiting(storage.entries()):
+                await writer.put(record)
 
     def _add_query_results(self) -> int:
         """Add the URLs that the query over the index has given since the last call. Return how many were new."""

@@ -21,7 +21,7 @@ from motherlode.crawler.engine.components import CommitParticipant, Components, 
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
 from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
@@ -175,6 +175,8 @@ def assemble(
     revisits = Revisits(storage, frontier, refreshing)
     if refresh is not None:
         refresh(revisits, frontier)
+    describer = UrlDescriber(job.describe, job.response_headers)
+    frontier.call_on_refused(describer.note_refused)
     sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=storage,
@@ -188,6 +190,7 @@ def assemble(
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         index_query=_index_query(job, folder),
+        describer=describer,
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
         writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
@@ -425,6 +428,7 @@ def _http_options(job: Job) -> HttpOptions:
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         host_headers=job.host_headers(os.environ),
         keep_wire=job.warc,
+        environment=os.environ,
         proxy=job.proxy_url(os.environ),
     )
 

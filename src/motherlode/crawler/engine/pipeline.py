@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from motherlode.crawler.engine.robots_and_dns import (
     send_request,
     unresolvable,
 )
+from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.engine.services import ServiceClient
 from motherlode.crawler.parsing.messages import (
     MAX_CONTEXTS,
@@ -29,7 +31,8 @@ from motherlode.crawler.parsing.messages import (
 )
 from motherlode.crawler.parsing.parser_pool import UnreadableError
 from motherlode.crawler.stats.counters import Counters
-from motherlode.frontier import Frontier, Lease
+from motherlode.fetch import replaces_get
+from motherlode.frontier import Entry, Frontier, Lease, UrlState
 from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind, Syntax
 from motherlode.runtime import SYSTEM_CLOCK, Clock
@@ -86,6 +89,7 @@ class LeasePipeline:
     def __init__(
         self,
         parts: Components,
+        scheduler: Scheduler,
         slots: Slots,
         counters: Counters,
         *,
@@ -94,6 +98,7 @@ class LeasePipeline:
     ) -> None:
         self._parts = parts
         self._frontier = parts.frontier
+        self._scheduler = scheduler
         self._slots = slots
         self._counters = counters
         self._clock = clock
@@ -111,6 +116,8 @@ class LeasePipeline:
                 result.address = found
             else:
                 result.response = found
+        elif self._scheduler.wants_header(lease):
+            await self._read_header(result)
         elif not lease.is_revisit and self._parts.prober.wants(lease.kind, lease.url):
             await self._probe(result)
         else:
@@ -135,12 +142,26 @@ class LeasePipeline:
                     url=response.url, kind=FailureKind.PROCESSING, detail=str(error), status=response.status
                 )
 
+    async def _read_header(self, result: LeaseResult) -> None:
+        """Use the lease for a HEAD, because the policy wants the Content-Type header."""
+        request, response = await self._send_head(result)
+        result.response = response
+        result.is_header_read = not (isinstance(response, Failure) and replaces_get(response.kind))
+        result.is_probe_passed = result.is_header_read
+        if not result.is_header_read:  # otherwise the response to the GET is archived
+            await self._parts.archive.add(request, response)
+
+    async def _send_head(self, result: LeaseResult) -> tuple[Request, Fetched]:
+        request = Request(url=result.lease.url, kind=RequestKind.PROBE)
+        result.is_head = True
+        response = await self._send(result, request)
+        self._counters.heads += 1
+        return request, response
+
     async def _probe(self, result: LeaseResult) -> None:
         """Use the lease for a HEAD. If the page is worth a GET, it gets another lease for that."""
         lease = result.lease
-        request = Request(url=lease.url, kind=RequestKind.PROBE)
-        response = await self._send(result, request)
-        self._counters.heads += 1
+        request, response = await self._send_head(result)
         failure = self._parts.prober.verdict(lease.url, response)
         result.response = response if failure is None else failure
         result.is_probe_passed = failure is None
@@ -163,7 +184,9 @@ class LeasePipeline:
             supplies = await self._parts.subrequests.supplies(page, parsed)
         if supplies is not None:
             parsed = await self._parts.readers.read(msgspec.structs.replace(body, supplies=supplies))
-        await self._parts.writer.put(page_record(result.lease, page, parsed, now=self._clock.now()))
+        headers = self._parts.describer.headers(page)
+        record = page_record(result.lease, page, parsed, now=self._clock.now(), headers=headers)
+        await self._parts.writer.put(record)
         return parsed
 
 
@@ -178,7 +201,67 @@ def syntaxes(page: ParsedPage) -> tuple[str, ...]:
     return tuple(sorted(name for name in page.counts if name != Syntax.PAGE.value))
 
 
-def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float) -> PageRecord:
+MAX_HEADER_CHARACTERS = 500
+"""Length of one header in the provenance; the rest is left out."""
+MAX_HEADERS_CHARACTERS = 4_000
+
+
+class UrlDescriber:
+    """Makes the records of URLs for the provenance graph (MultiCrawler's metadata store). `level` is `describe`."""
+
+    def __init__(self, level: str = "pages", headers: Sequence[str] = ()) -> None:
+        self._level = level
+        self._all_headers = "*" in headers
+        self._headers = tuple(name.lower() for name in headers)
+        self._refused: list[PageRecord] = []
+
+    @property
+    def describes_waiting(self) -> bool:
+        return self._level == "all"
+
+    def headers(self, response: Fetched) -> str:
+        """Return the chosen headers of a response, one per line, within the limits of length."""
+        given = response.headers
+        names = given if self._all_headers else [name for name in self._headers if name in given]
+        return "\n".join(f"{name}: {given[name]}"[:MAX_HEADER_CHARACTERS] for name in names)[:MAX_HEADERS_CHARACTERS]
+
+    def failure(self, entry: Entry, failure: Failure, *, now: float) -> PageRecord | None:
+        """Return the record of a failed request; None if it is not to be described."""
+        if self._level == "pages":
+            return None
+        record = _url_record(entry, "failed", failure.kind.value, at=failure.fetched_at or now)
+        return replace(record, status=failure.status, headers=self.headers(failure))
+
+    def note_refused(self, entry: Entry, reason: str) -> None:
+        """Describe a URL that was refused. `take_refused` returns its record."""
+        if self._level != "pages":
+            self._refused.append(_url_record(entry, "refused", reason, at=time.time()))
+
+    def take_refused(self) -> list[PageRecord]:
+        refused, self._refused = self._refused, []
+        return refused
+
+    def waiting(self, entries: Iterable[tuple[Entry, UrlState, str]]) -> Iterator[PageRecord]:
+        """Yield the records of the URLs that wait. Of URLs that wait for another visit, the store has a page."""
+        now = time.time()
+        for entry, state, _ in entries:
+            if state is UrlState.WAITING and not entry.is_revisit:
+                yield _url_record(entry, "waiting", "", at=now)
+
+
+def _url_record(entry: Entry, state: str, reason: str, *, at: float) -> PageRecord:
+    return PageRecord(
+        url=entry.url,
+        fetched_at=at,
+        status=None,
+        state=state,
+        reason=reason,
+        referrer=entry.parent_url,
+        found_by="" if entry.parent_url else entry.source,
+    )
+
+
+def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float, headers: str = "") -> PageRecord:
     """Return what the store keeps of a page."""
     return PageRecord(
         url=page.url,
@@ -194,7 +277,9 @@ def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float) -> 
         says=parsed.says,
         content_hash=parsed.content_hash,
         size=len(page.body),
+        headers=headers,
         referrer=lease.entry.parent_url,
+        found_by="" if lease.entry.parent_url else lease.entry.source,
     )
 
 

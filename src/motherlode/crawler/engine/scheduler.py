@@ -9,7 +9,18 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Frontier, Lease
-from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Policy, Syntax
+from motherlode.model import (
+    Failure,
+    FailureKind,
+    Link,
+    LinkSource,
+    Outcome,
+    Policy,
+    Rating,
+    ReadsHeaders,
+    RequestKind,
+    Syntax,
+)
 from motherlode.www.urls import resolve
 
 MAX_SITEMAPS = 500
@@ -36,11 +47,35 @@ class Scheduler:
     ) -> None:
         self._frontier = frontier
         self._policy = policy
+        self._reads_headers = policy if isinstance(policy, ReadsHeaders) else None
         self._respell = respell
         """Returns the spelling of a URL in a recorded web."""
         self._simplify = simplify
         """Returns one URL for all URLs that are alike, if the user wants that. It is applied only to links of pages:
         the user chose the seeds, and a redirect may lead from the simplified URL to the only one that exists."""
+
+    def wants_header(self, lease: Lease) -> bool:
+        """Return whether a lease is used for a HEAD, because the policy wants the Content-Type header."""
+        return (
+            self._reads_headers is not None
+            and lease.kind is RequestKind.PAGE
+            and not lease.is_revisit
+            and self._reads_headers.wants_header(lease.entry.policy_state)
+        )
+
+    def settle_header(
+        self, lease: Lease, content_type: str | None, now: float, *, failure: Failure | None = None
+    ) -> None:
+        """End a lease that was used for a HEAD: the policy rates the URL again, which waits for its GET.
+
+        `failure` is the response, if it is one that does not replace the GET.
+        """
+        if self._reads_headers is None:
+            raise ValueError("internal error: a header was read, and the policy reads none")
+        entry = lease.entry
+        before = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)
+        rating = self._reads_headers.rate_again(entry.url, before, content_type)
+        self._frontier.end(lease, End.HEADER_READ, now, failure=failure, rating=rating)
 
     def add_seeds(self, urls: Sequence[str]) -> int:
         """Add the seeds. Return how many were new."""
@@ -66,6 +101,7 @@ class Scheduler:
         *,
         relevant: bool,
         kind: str = "",
+        content_type: str = "",
         counts: Mapping[Syntax, int] = _NO_COUNTS,
         links: Sequence[Link] = (),
         size: int = 0,
@@ -81,6 +117,7 @@ class Scheduler:
             relevant=relevant,
             reward=float(relevant),
             kind=kind,
+            content_type=content_type,
             counts=counts,
             links=_respelled(_respelled(links, self._simplify), self._respell),
             size=size,

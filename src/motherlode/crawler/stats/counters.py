@@ -27,7 +27,9 @@ class Counters(msgspec.Struct, kw_only=True):
     requests: int = 0
     """Number of all requests, with those for robots.txt."""
     heads: int = 0
-    """Number of HEAD requests that probed pages."""
+    """Number of HEAD requests for pages."""
+    head_visits: int = 0
+    """Number of these that ended as a visit, for example because of a redirect. `fetched` includes them."""
     refreshed: int = 0
     """Number of revisits, which `fetched` includes. The next three counters have their results."""
     unchanged: int = 0
@@ -100,11 +102,17 @@ class Counters(msgspec.Struct, kw_only=True):
     @property
     def harvest_rate(self) -> float:
         """Relevant pages per request. Revisits do not count, because they find no new pages."""
-        return self.relevant / self.first if self.first else 0.0
+        requests = self.page_requests - self.refreshed
+        return self.relevant / requests if requests else 0.0
+
+    @property
+    def page_requests(self) -> int:
+        """Number of GET and HEAD requests for pages."""
+        return self.fetched + self.heads - self.head_visits
 
     def summary(self) -> dict[str, Any]:
         """Return the counters for the JSON output."""
-        sums = {name: getattr(self, name) for name in _COUNTERS if name != "links"}
+        sums = {name: getattr(self, name) for name in _COUNTERS if name not in ("links", "head_visits")}
         return sums | {
             "harvest_rate": round(self.harvest_rate, 4),
             "seconds": round(self.seconds, 3),
@@ -118,7 +126,7 @@ class Counters(msgspec.Struct, kw_only=True):
 
 
 _COUNTERS = (
-    *("fetched", "relevant", "quads", "bytes", "requests", "heads", "redirects", "duplicates", "links"),
+    *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
     *("refreshed", "unchanged", "changed", "gone", "outages"),
 )
 

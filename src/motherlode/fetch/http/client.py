@@ -16,7 +16,7 @@ from motherlode.fetch.http.decoding import ACCEPT_ENCODING
 from motherlode.fetch.http.errors import FetchError
 from motherlode.fetch.http.host_headers import HostHeaders, headers_for, is_secret
 from motherlode.fetch.http.intermediates import MAX_CERTIFICATE_BYTES, Intermediates
-from motherlode.fetch.http.proxy import Proxy
+from motherlode.fetch.http.proxy import proxy_chooser
 from motherlode.fetch.http.response import ResponseReader
 from motherlode.fetch.http.tls import TlsContexts, new_strict_context
 from motherlode.fetch.robots import MAX_ROBOTS_BYTES
@@ -73,9 +73,12 @@ class HttpOptions:
     """Headers for named hosts."""
     keep_wire: bool = False
     """Keep the bytes of each response as they are received, for an archive, and read the bodies of failures too."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables that `proxy` refers to if it is "environment"."""
     proxy: str | None = None
-    """URL of the proxy for all requests. The guard does not check its address, because the user chose it. It checks the
-    address of a host before each request if this machine can resolve the name. The proxy may resolve it differently."""
+    """URL of the proxy for all requests, or "environment". The guard does not check its address, because the user chose
+    it. It checks the address of a host before each request if this machine can resolve the name. The proxy may
+    resolve it differently."""
 
 
 class RequestWriter:
@@ -129,15 +132,14 @@ class HttpFetcher:
         self._host_headers = options.host_headers
         self._guard = AddressGuard(options.allow)
         self._resolver = GuardedResolver(self._guard, options.hosts, names=NameServers(options.name_servers))
-        self._proxy = None if options.proxy is None else Proxy.from_url(options.proxy)
-        headers = {"User-Agent": options.user_agent}
-        self._writer = RequestWriter(headers)
-        self._proxy_writer = RequestWriter({**headers, **(self._proxy.headers if self._proxy else {})})
+        self._has_proxy = options.proxy is not None
+        self._proxy_for = proxy_chooser(options.proxy, options.environment)
+        self._writer = RequestWriter({"User-Agent": options.user_agent})
         self._tls = TlsContexts(options.any_certificate)
         connector = Connector(
             self._guard,
             self._tls,
-            proxy=self._proxy,
+            proxy=self._proxy_for,
             timeout=self._limits.connect,
             intermediates=Intermediates(self._fetch_certificate, new_strict_context),
         )
@@ -167,7 +169,8 @@ class HttpFetcher:
                 elsewhere=error.elsewhere,
                 silent=error.silent,
             )
-        address = normalize_address(reader.peer) if self._proxy is None else ""  # not the address of the proxy
+        is_direct = self._proxy_for(split_url(request.url)[0]) is None
+        address = normalize_address(reader.peer) if is_direct else ""  # not the address of the proxy
         return reader.result(began=began, elapsed=elapsed, address=address)
 
     async def resolve(self, url: str) -> str | Failure:
@@ -180,7 +183,7 @@ class HttpFetcher:
                 return normalize_address(await self._resolver.renew(origin.host))
         except OSError as raised:
             error = errors.dns_error(raised)
-        if error.kind is not FailureKind.GUARD and self._proxy is not None:
+        if error.kind is not FailureKind.GUARD and self._proxy_for(origin) is not None:
             return origin.host  # the proxy may resolve it; politeness then counts per name
         return Failure(url=url, kind=error.kind, detail=error.detail, silent=error.silent)
 
@@ -191,7 +194,7 @@ class HttpFetcher:
     @property
     def lookups_free(self) -> int:
         """Number of look-ups that `look_up_ahead` may start now."""
-        return self._resolver.lookups_free if self._proxy is None else 0
+        return 0 if self._has_proxy else self._resolver.lookups_free
 
     def look_up_ahead(self, host: str) -> None:
         """Start to look up a host that will be needed soon."""
@@ -253,7 +256,7 @@ class HttpFetcher:
             wire=reader.wire,
         )
         error = await self._connections.send(endpoint, pending)
-        if self._proxy is not None:
+        if self._proxy_for(origin) is not None:
             return error  # only the proxy knows which of the host's addresses it tried
         if error is None or error.kind not in _ADDRESS_IN_DOUBT:
             self._resolver.mark_reachable(origin.host)
@@ -263,14 +266,13 @@ class HttpFetcher:
         return error._replace(elsewhere=has_next and is_unconnected)
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
-        more = self._headers_for(origin)
-        if self._proxy is None or origin.is_https:
-            return self._writer.serialize(request, target=target, authority=origin.authority, more=more)
-        target = f"http://{origin.authority}{target}"
-        return self._proxy_writer.serialize(request, target=target, authority=origin.authority, more=more)
+        more, proxy = self._headers_for(origin), self._proxy_for(origin)
+        if proxy is not None and not (origin.is_https or proxy.is_socks):
+            more, target = {**more, **proxy.headers}, f"http://{origin.authority}{target}"
+        return self._writer.serialize(request, target=target, authority=origin.authority, more=more)
 
     async def _find_endpoint(self, origin: Origin, deadline: float) -> Endpoint | FetchError:
-        if self._proxy is not None:
+        if self._proxy_for(origin) is not None:
             return await self._refusal_behind_proxy(origin) or Endpoint(origin, "", origin.port)
         if origin.is_address:
             return Endpoint(origin, origin.host, origin.port)

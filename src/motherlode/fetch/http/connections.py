@@ -15,7 +15,7 @@ from motherlode.fetch.http.descriptor_limits import max_idle_connections
 from motherlode.fetch.http.errors import TIMED_OUT, FetchError
 from motherlode.fetch.http.intermediates import MISSING_ISSUER_CODES, CertificateVisitor, Intermediates
 from motherlode.fetch.http.parser import Receiver, ResponseParser
-from motherlode.fetch.http.proxy import Proxy, Tunnel
+from motherlode.fetch.http.proxy import Proxy, ProxyChooser
 from motherlode.fetch.http.tls import StreamFactory, TlsContexts, TlsProtocol, TlsStream, connect
 from motherlode.model import FailureKind
 from motherlode.www.urls import Origin
@@ -275,13 +275,13 @@ class Connector:
         guard: AddressGuard,
         tls: TlsContexts,
         *,
-        proxy: Proxy | None,
+        proxy: ProxyChooser | None,
         timeout: float,
         intermediates: Intermediates | None = None,
     ) -> None:
         self._guard = guard
         self._tls = tls
-        self._proxy = proxy
+        self._proxy_for = proxy or (lambda origin: None)
         self._timeout = timeout
         self._intermediates = intermediates
         """Finds certificates that servers leave out. None if they are not looked for."""
@@ -294,7 +294,7 @@ class Connector:
         try:
             return await self._open(connection, endpoint, new_stream, deadline=deadline, tcp_timeout=tcp_timeout)
         except (OSError, ValueError) as raised:
-            error = self._connect_error(raised)
+            error = self._connect_error(raised, endpoint)
             if getattr(raised, "verify_code", 0) not in MISSING_ISSUER_CODES:
                 return error
         try:
@@ -303,11 +303,11 @@ class Connector:
                 return error._replace(detail=f"{error.detail}: {problem}")
             return await self._open(connection, endpoint, self._tls.new_stream, deadline=deadline)
         except (OSError, ValueError) as raised:
-            return self._connect_error(raised)
+            return self._connect_error(raised, endpoint)
 
-    def _connect_error(self, raised: OSError | ValueError) -> FetchError:
+    def _connect_error(self, raised: OSError | ValueError, endpoint: Endpoint) -> FetchError:
         error = errors.connect_error(raised)
-        is_proxy_down = self._proxy is not None and error.kind is FailureKind.CONNECT
+        is_proxy_down = self._proxy_for(endpoint.origin) is not None and error.kind is FailureKind.CONNECT
         return error._replace(silent=True) if is_proxy_down else error  # the proxy refused, not the host
 
     async def _open(
@@ -320,9 +320,9 @@ class Connector:
         tcp_timeout: float | None = None,
     ) -> FetchError | None:
         async with asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._timeout)):
-            if self._proxy is None:
+            if (proxy := self._proxy_for(endpoint.origin)) is None:
                 return await self._open_directly(protocol, endpoint, new_stream, tcp_timeout)
-            return await self._open_via_proxy(protocol, endpoint, self._proxy, new_stream)
+            return await self._open_via_proxy(protocol, endpoint, proxy, new_stream)
 
     async def _complete_chain(self, endpoint: Endpoint, deadline: float) -> str:
         """Find the certificate that a server leaves out. Return why it cannot be found, or "" if it is there now."""
@@ -360,16 +360,16 @@ class Connector:
     async def _open_via_proxy(
         self, protocol: asyncio.Protocol, endpoint: Endpoint, proxy: Proxy, new_stream: StreamFactory
     ) -> FetchError | None:
-        """Connect to the proxy, and for https through a tunnel to the host."""
-        to = proxy.origin
-        if not endpoint.origin.is_https:
+        """Connect to the proxy, and for https or SOCKS through a tunnel to the host."""
+        to, is_https = proxy.origin, endpoint.origin.is_https
+        if not is_https and not proxy.is_socks:
             await connect(protocol, to, to.host, to.port, self._tls.new_stream)
             return None
-        tls = TlsProtocol(protocol, new_stream(endpoint.origin))
-        tunnel = Tunnel(proxy.connect_request(endpoint.origin))
+        tls = TlsProtocol(protocol, new_stream(endpoint.origin)) if is_https else None
+        tunnel = proxy.new_tunnel(endpoint.origin)
         await connect(tunnel, to, to.host, to.port, self._tls.new_stream)
-        error = await tunnel.hand_over(tls)
-        if error is None:
+        error = await tunnel.hand_over(protocol if tls is None else tls)
+        if error is None and tls is not None:
             await tls.wait_established(tunnel.transport)
         return error
 
