@@ -45,9 +45,9 @@ class RetryRule:
     retries: int = 0
     """Maximum number of retries of the URL."""
     wait: float = 0.0
-    """Wait before the first retry, in units of the configured retry wait. It doubles with each attempt."""
+    """Time before the first retry, in units of the configured retry wait. It doubles with each attempt."""
     snoozes_host: bool = False
-    """True if the host is snoozed for the wait, not only this URL."""
+    """True if no URL of the host is fetched during `wait`; False if only the failed URL waits."""
     against_host: bool = False
     """True if the failure counts towards a long snooze of the host and towards giving it up."""
 
@@ -139,7 +139,7 @@ HOST_SNOOZED_AFTER = 6
 HOST_GIVEN_UP_AFTER = 9
 """Consecutive failures of a host after which its waiting URLs are refused without a request."""
 DEFAULT_UNIT_SECONDS = 15.0
-"""The retry wait that unreadable rules use if the configured retry wait is zero."""
+"""Retry wait for an unreadable robots.txt if the configured retry wait is zero."""
 MAX_UNREADABLE_RULES_UNITS = 1440.0
 """Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again and
 again. That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
@@ -163,7 +163,9 @@ def host_snooze_units(failures: int) -> float:
 
 
 def rules_snooze_units(elapsed: float) -> float:
-    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`, both in units: as long again.
+    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`: as long again, within limits.
+
+    Both are in units of the configured retry wait.
 
     >>> [rules_snooze_units(elapsed) for elapsed in (0, 2, 4, 8, 999)]
     [2.0, 2.0, 4.0, 8.0, 240.0]
@@ -241,12 +243,12 @@ class Backoff:
         return 0.0
 
     def waits_for_address(self, host: Host, now: float) -> bool:
-        """Return whether a host that no name server knows about is looked up again later."""
+        """Return whether a host for which no name server answers is looked up again later."""
         since, unit = host.record.unresolved_since, self._unit or DEFAULT_UNIT_SECONDS
         return self._retries and (since is None or now < since + MAX_UNRESOLVED_UNITS * unit)
 
     def without_address(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
-        """Snooze a host whose name servers gave no answer: as long again as it has been so, at least one unit."""
+        """Snooze a host whose name servers do not answer: for as long as that has lasted, at least one unit."""
         since = host.record.unresolved_since
         host.record.unresolved_since = since = now if since is None else since
         self.snooze(host, now + max(self._unit or DEFAULT_UNIT_SECONDS, now - since))
@@ -308,7 +310,7 @@ ENDINGS: dict[End, Ending] = {
     End.HEADER_READ: Ending(url=UrlEffect.QUEUED, delay=Backoff.after_probe),
     End.ROBOTS_UNREADABLE: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_rules),
 }
-"""The other ways to end a lease have no effect on a page."""
+"""Effects of each way to end a lease. Ways that are not in the table have no effect on a page."""
 
 
 # ── Prerequisites and pages ──────────────────────────────────────────────────────────────────────────
@@ -490,7 +492,7 @@ class Prerequisites:
         self._host_queue.hold_back(host)
 
     def give_up(self, lease: Lease) -> None:
-        """End a prerequisite that failed."""
+        """End the request for a prerequisite that failed: it has no result, and no further request follows."""
         self.in_flight -= lease.kind is RequestKind.RESOLVE
         self._host_queue.hosts[lease.host].stop_asking()
 

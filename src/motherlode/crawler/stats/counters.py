@@ -208,7 +208,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def low(self) -> float:
-        """Lower bound. It assumes no relevant pages in arms that have had none so far."""
+        """Lower end of the 95 % interval. It assumes no relevant pages in arms that have had none so far."""
         return max(0.0, self.tried - _Z_95 * self.tried_deviation)
 
     @property
@@ -217,7 +217,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _max_missed(self) -> float:
-        """Upper bound for a sample of this size (Agresti and Coull 1998)."""
+        """Upper end of the 95 % interval (Agresti and Coull 1998) of the relevant pages among the waiting URLs.
+
+        It stays above zero if no relevant page was found so far, because a small sample may have missed them.
+        """
         if not self.urls:
             return 0.0
         seen = self.requests / _REQUESTS_PER_OBSERVATION
