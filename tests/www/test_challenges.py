@@ -53,7 +53,8 @@ def test_find_challenge_of_broken_markup_raises_nothing(body: bytes) -> None:
     ("status", "headers", "expected"),
     [
         (403, HTML, True),
-        (404, {}, True),
+        (404, HTML, True),
+        (404, {}, False),
         (503, {"content-type": "application/json"}, True),
         (403, {"content-type": "image/png"}, False),
         (403, {**HTML, "content-length": "0"}, False),

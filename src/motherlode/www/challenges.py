@@ -221,7 +221,8 @@ def may_be_challenge(status: int, headers: Mapping[str, str]) -> bool:
     """
     media_type, length = essence(headers.get("content-type", "")), headers.get("content-length", "")
     is_short = not (length.isdecimal() and len(length) < 20) or 0 < int(length) <= MAX_CHALLENGE_BYTES
-    return status >= _MIN_FAILURE_STATUS and is_short and (media_type in _HTML_TYPES or media_type == _JSON_TYPE)
+    is_possible = bool(media_type) and (media_type in _HTML_TYPES or media_type == _JSON_TYPE)
+    return status >= _MIN_FAILURE_STATUS and is_short and is_possible
 
 
 def find_challenge(status: int, headers: Mapping[str, str], body: bytes) -> ChallengeProduct | None:
@@ -244,7 +245,8 @@ def find_challenge(status: int, headers: Mapping[str, str], body: bytes) -> Chal
     if media_type not in _HTML_TYPES:
         return None
     markers = [marker for marker in _MARKERS if marker in body]
-    may_be_generic = _GENERIC_MARKER.search(body, 0, _MAX_TITLE_OFFSET) is not None
+    start = max(body.find(b"<title", 0, _MAX_TITLE_OFFSET), body.find(b"<TITLE", 0, _MAX_TITLE_OFFSET))
+    may_be_generic = start >= 0 and _GENERIC_MARKER.match(body, start) is not None
     return _find_in_html(body, markers, may_be_generic=may_be_generic) if markers or may_be_generic else None
 
 
