@@ -1,6 +1,6 @@
 """Shards on Ray: pages per second with one and two shards, messages between them, and the cost of Ray calls.
 
-    python bench/cluster.py [--pages 6000] [--rounds 2]
+    python bench/cluster.py [--pages 6000] [--rounds 2] [--remote-parsers-only]
 
 The pages of a synthetic web are recorded and read in the shards' own processes, so no server shares the cores. A shard
 represents a machine with one core: it and its parser processes are pinned to one core, and two shards have both cores.
@@ -39,11 +39,13 @@ from motherlode.model import Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 from motherlode.www.urls import host_of
+from remote_parsers import ACTORS, Measured, describe
+from remote_parsers import measure as measure_remote
 from results import FOLDER, record, table
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 BATCHES = (1, 10, 100, 1000, 5000)
-WANTED = 1.7
+WANTED = 1.8
 BUSY = (
     "**The machine was busy with other work during this run.** Ratios of wall-clock times are not reliable then (a "
     "ratio above 2 cannot be right), and ratios of CPU times only roughly: run it again on an idle machine."
@@ -262,10 +264,24 @@ def real_job(job: Job) -> Job:
     return replace(job, seeds=tuple(seeds), web=str(CORPUS / "sites.warc.gz"), pages=2000)
 
 
+def remote_parsers(job: Job, path: Path, rounds: int) -> list[Measured]:
+    """Return the figures of one fetching process with a local parser and with remote ones, the best of all rounds."""
+    job = real_job(job) if CORPUS.exists() else job
+    best: dict[int, Measured] = {}
+    for number in range(rounds):
+        for actors in (0, *ACTORS):
+            found = measure_remote(job, CrawlFolder(path / f"{number}-{actors}"), actors)
+            print(f"{actors or 'local'} parsers: {found}", flush=True)
+            if actors not in best or found.fetching + found.parsing < best[actors].fetching + best[actors].parsing:
+                best[actors] = found
+    return list(best.values())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=6000)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--remote-parsers-only", action="store_true", help="print only the table of remote parsers")
     options = parser.parse_args()
     best: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as name:
@@ -280,6 +296,10 @@ def main() -> None:
             words=False,
         )
         with running_ray("", shards=2):
+            remote = remote_parsers(job, Path(name) / "remote", options.rounds)
+            if options.remote_parsers_only:
+                print(describe(remote))
+                return
             for number in range(options.rounds):
                 for setup in SETUPS:
                     found = measure(setup, job, Path(name) / f"{setup.name}-{number}")
@@ -289,7 +309,7 @@ def main() -> None:
             real = measure(SETUPS[1], real_job(job), Path(name) / "real") if CORPUS.exists() else best[SETUPS[1].name]
             lost = losses(job, Path(name) / "lost")
             costs = calls()
-    print_and_record(best, real, lost, costs, merges())
+    print_and_record(best, real, lost, costs, merges(), remote)
 
 
 def print_and_record(
@@ -298,6 +318,7 @@ def print_and_record(
     lost: Sequence[Loss],
     costs: Sequence[tuple[int, float, float, float]],
     deltas: Sequence[tuple[str, float, float, float]],
+    remote: list[Measured],
 ) -> None:
     rates = {name: found["rate"] for name, found in best.items()}
     cpu = {name: 1000 * found["cpu"] for name, found in best.items()}
@@ -327,7 +348,7 @@ def print_and_record(
     doubt = f"\n{BUSY}\n" if load > 2.5 or two > 2 * one else ""
     text = f"""## Shards on Ray (`bench/cluster.py`)
 
-{(__doc__ or "").partition("[--rounds 2]")[2].strip()}
+{(__doc__ or "").partition("-only]")[2].strip()}
 
 {crawls}
 
@@ -343,7 +364,8 @@ def print_and_record(
 {merging}
 
 {deaths}
-"""
+
+{describe(remote)}"""
     print(text)
     record("cluster", text)
     figures = {

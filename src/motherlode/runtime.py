@@ -5,8 +5,10 @@ A frame is a length of four bytes (unsigned, big-endian), then that many bytes. 
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
@@ -34,6 +36,18 @@ def lazy_exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable
         return getattr(import_module(f"{package}.{module_by_name[name]}"), name)
 
     return load
+
+
+_SET_PARENT_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of Linux's prctl(2). Other systems do not have it."""
+
+
+def end_with_parent() -> None:
+    """Let the kernel kill this process when the one that started it has ended, even if this one is busy."""
+    import ctypes  # few processes need it
+
+    with suppress(AttributeError):
+        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 class Clock:

@@ -89,12 +89,11 @@ def test_demo_with_impossible_budget_or_port_is_wrong_usage(tmp_path: Path) -> N
 def test_demo_stopped_in_the_first_crawl_shows_no_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = []
 
-    def stopped(job: Job, folder: CrawlFolder) -> bool:
+    async def stopped(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
         begun.append(job.policy)
-        folder.unlock()
         return True
 
-    monkeypatch.setattr(demo, "_run", stopped)
+    monkeypatch.setattr(demo, "visit_all", stopped)
     done = CliRunner().invoke(application(["demo", "stats"]), ["demo", "-o", str(tmp_path / "a demo"), "--pages", "5"])
     assert (done.exit_code, begun) == (1, ["bfs"])
     assert "times as many" not in done.output

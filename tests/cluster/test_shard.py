@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from motherlode.cluster import merge_shards
 from motherlode.cluster.coordinator import Coordinator
@@ -99,3 +100,15 @@ def test_shard_job_divides_the_cores_of_a_machine_among_its_shards(tmp_path: Pat
     assert spec.make_shard_job(16).workers == 3, "four shards on 16 cores: one core for the engine, three for workers"
     assert spec.make_shard_job(2).workers == 1
     assert spec.make_shard_job(16).pages is None, "the coordinator keeps the page budget"
+
+
+async def test_shard_reports_at_once_if_its_granted_pages_are_used_up(site: RecordedSite, tmp_path: Path) -> None:
+    shard = Shard(ShardSpec(number=0, shards=2, job=site.job(shards=2), folder=tmp_path))
+    shard._limit = 5
+    assembled = SimpleNamespace(engine=SimpleNamespace(pages_started=4))
+    waiting = asyncio.create_task(shard._wait_to_report(10_000, assembled, has_more_pages=True))  # type: ignore[arg-type]
+    done, _ = await asyncio.wait([waiting], timeout=0.1)
+    assert not done, "a page may still be started"
+    assembled.engine.pages_started = 5
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        await waiting

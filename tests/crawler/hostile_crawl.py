@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
-import socket
 import sys
 from collections import Counter
 from itertools import count
@@ -17,17 +16,18 @@ from typing import Any
 
 from motherlode.crawler import CrawlFolder, Job, read_job_file
 from motherlode.crawler.engine.factory import assemble
+from motherlode.fetch import dns
+from motherlode.fetch.dns import Answer
 
 
 def changing(allowed: str, forbidden: str) -> Any:
     """Return a resolver that alternates between an allowed and a forbidden address for `flip.example`."""
-    times, system = count(), socket.getaddrinfo
+    times, system = count(), dns.NameServers.look_up
 
-    def look_up(host: Any, port: Any, *arguments: Any, **named: Any) -> Any:
+    async def look_up(names: dns.NameServers, host: str) -> Answer:
         if host != "flip.example":
-            return system(host, port, *arguments, **named)
-        address = allowed if next(times) % 2 == 0 else forbidden
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port or 0))]
+            return await system(names, host)
+        return Answer((allowed if next(times) % 2 == 0 else forbidden,), 0.0)
 
     return look_up
 
@@ -55,5 +55,6 @@ async def run(job: Job, folder: CrawlFolder) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    socket.getaddrinfo = changing(*sys.argv[3:5])
+    dns.NameServers.look_up = changing(*sys.argv[3:5])  # type: ignore[method-assign]
+    dns.MIN_TTL_SECONDS = 0.0
     print(json.dumps(asyncio.run(run(Job(**read_job_file(Path(sys.argv[1]))), CrawlFolder(Path(sys.argv[2]))))))

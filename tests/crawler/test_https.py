@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +16,8 @@ from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.report.crawl_report import build_report
 from motherlode.crawler.stats.reader import read_stats
+from motherlode.fetch import dns
+from motherlode.fetch.dns import Answer
 from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER
 from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
@@ -132,15 +133,14 @@ async def test_redirects_between_http_and_https_are_followed(tmp_path: Path, roo
 
 async def test_address_guard_applies_to_https(tmp_path: Path, root: Identity, monkeypatch: pytest.MonkeyPatch) -> None:
     """The forbidden address is reached by a redirect, in another notation, and by a host that changes its address."""
-    times, system = count(), socket.getaddrinfo
+    times = count()
 
-    def look_up(host: Any, port: Any, *arguments: Any, **named: Any) -> Any:
-        if host != "flip.example":
-            return system(host, port, *arguments, **named)
-        address = (ADDRESS, FORBIDDEN)[next(times) % 2]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port or 0))]
+    async def look_up(_: dns.NameServers, host: str) -> Answer:
+        assert host == "flip.example"
+        return Answer(((ADDRESS, FORBIDDEN)[next(times) % 2],), 0.0)
 
-    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(dns.NameServers, "look_up", look_up)
+    monkeypatch.setattr(dns, "MIN_TTL_SECONDS", 0.0)
     own = issued(root, names=["a.example", "flip.example"], addresses=[FORBIDDEN])
     async with Site().running(own, tmp_path, FORBIDDEN) as canary:
         inside = [f"https://{FORBIDDEN}:{canary.port}/", f"https://[::ffff:{FORBIDDEN}]:{canary.port}/"]

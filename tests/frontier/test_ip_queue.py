@@ -9,6 +9,7 @@ import pytest
 
 from motherlode.frontier import End, Frontier, HostBudget, Lease, LmdbStorage, MemoryStorage, Politeness
 from motherlode.frontier.host_queue import MAX_READY_HOSTS
+from motherlode.frontier.leases import NO_ADDRESS
 from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import FailureKind, RequestKind
 
@@ -255,3 +256,59 @@ def test_parallel_pages_with_failed_connections_are_all_requested_again() -> Non
             finish(frontier, lease, 2.0)
     assert fetched == {(f"{A}/{number}", "192.0.2.2") for number in range(3)}
     assert ended(frontier)
+
+
+def test_expired_address_is_looked_up_before_the_lease_and_the_host_moves() -> None:
+    """The next page of the host waits for the delay of its new address, which another host has just used."""
+    stale: set[str] = set()
+    frontier = Frontier(
+        storage=MemoryStorage(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=10.0, by_address=True, address_delay=30.0),
+        is_stale=stale.__contains__,
+    )
+    offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
+    find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
+    pages = [take(frontier, 0.0), take(frontier, 0.0)]
+    finish(frontier, pages[0], 1.0)
+    finish(frontier, pages[1], 20.0)
+    stale.add("a.example")
+    asked = take(frontier, 31.0)
+    assert (asked.kind, asked.host) == (RequestKind.RESOLVE, "a.example")
+    stale.clear()
+    frontier.end(asked, End.RESOLVED, 31.0, address="192.0.2.2")
+    assert frontier.lease(49.9) is None
+    assert take(frontier, 50.0).address == "192.0.2.2"
+
+
+def test_host_without_answer_of_name_servers_waits_and_is_given_up_in_the_end() -> None:
+    frontier = frontier_by_address()
+    offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
+    lost, found = take(frontier, 0.0), take(frontier, 0.0)
+    frontier.end(found, End.RESOLVED, 0.0, address="192.0.2.2")
+    assert take(frontier, 0.0).url == f"{B}/1", "another host does not wait"
+    no_answer, now, times = failure(FailureKind.NO_DNS), 0.0, []
+    while frontier.waits_for_address(lost, now):
+        frontier.end(lost, End.UNRESOLVED, now, failure=no_answer)
+        record = next(record for record in frontier.host_records() if record.name == "a.example")
+        assert record.failures == 0
+        now = max(now, record.ready_at)
+        times.append(now)
+        lost = take(frontier, now)
+        assert lost.kind is RequestKind.RESOLVE
+    assert times == [10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0]
+    assert frontier.end(lost, End.FAILED, now, failure=no_answer) is None, "the page has failed"
+    assert frontier.lease(now + 1) is None
+    assert frontier.refused == {NO_ADDRESS: 1}
+
+
+def test_take_unresolved_returns_best_rated_ready_hosts_once() -> None:
+    frontier = frontier_by_address()
+    offer(frontier, f"{A}/1", f"{B}/1", f"{C}/1")
+    taken = take(frontier, 0.0)
+    queue = frontier.host_queue
+    others = [name for name in ("a.example", "b.example", "c.example") if name != taken.host]
+    assert queue.take_unresolved(1) + queue.take_unresolved(5) == others
+    assert not queue.has_unresolved

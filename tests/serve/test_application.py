@@ -13,9 +13,9 @@ import pytest
 from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, Job
+from motherlode.index.query.query_pool import QueryPool
 from motherlode.serve import application as module
 from motherlode.serve.application import HEADERS, _is_loopback, _parse_host, _parse_origin, application, serve
-from motherlode.serve.query_pool import QueryPool
 from motherlode.serve.sparql import QueryLimits
 from tests.serve.site import HOME
 

@@ -9,8 +9,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from motherlode.index.quad_store import QuadStore
+from motherlode.index.query.query_pool import QueryPool, Term
 from motherlode.serve.entity_pages import best_label, blank_node_page, crawled_page, entity_page, group_rows
-from motherlode.serve.query_pool import QueryPool, Term
 from tests.index.fakes import record, says
 
 NAME, URL, TYPE = (

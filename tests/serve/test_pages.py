@@ -13,8 +13,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from motherlode.index.fulltext import Hit, Search, Snippet
 from motherlode.index.quad_store import QuadStore
+from motherlode.index.query.query_pool import QueryPool
 from motherlode.serve.pages import MAX_ROWS, query_page, render_search
-from motherlode.serve.query_pool import QueryPool
 from tests.index.fakes import record, says
 
 

@@ -14,8 +14,8 @@ from motherlode.crawler.report.crawl_report import Count, CrawlReport, Figure, S
 from motherlode.crawler.report.plot import Curve
 from motherlode.frontier import HostRecord
 from motherlode.index.query.diagnostics import query_form
+from motherlode.index.query.query_pool import Row, Term
 from motherlode.serve.pages import TOP_TYPES, CrawlState, CrawlView, render_live_part, render_overview
-from motherlode.serve.query_pool import Row, Term
 
 HOSTILE = '"><script>alert(1)</script>'
 EMPTY = CrawlReport(title="Crawl of a.test")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motherlode.index.fulltext import Search
+from motherlode.index.query.query_pool import Term
 from motherlode.serve.pages import render_error, render_search, templates
-from motherlode.serve.query_pool import Term
 from tests.serve.site import HOME, INJECTIONS, SCRIPT_IRI, page_url
 
 macros = templates.get_template("macros.html").module

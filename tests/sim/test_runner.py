@@ -137,7 +137,7 @@ def test_other_web_names_are_unchanged(tmp_path: Path) -> None:
 
 
 def test_missing_web_source_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="does not exist: give a trace, a WARC file or synthetic:PAGES"):
+    with pytest.raises(TraceError, match="does not exist: give a trace, a WARC file, synthetic:PAGES or"):
         prepared(str(tmp_path / "nothing"), tmp_path / "cache", silent)
 
 

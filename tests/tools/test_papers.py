@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import json
 from pathlib import Path
 
 import pytest
-from tools.papers import anthelion_curves, markdown
+from tools.papers import __main__ as command
+from tools.papers import anthelion_curves, markdown, page, webs
 from tools.papers.anthelion_classifiers import online_accuracy
 from tools.papers.anthelion_narrower import narrower
+from tools.papers.anthelion_selection import PUBLISHED
+from tools.papers.definitions import DEFINITIONS, OPEN, definitions_table
 from tools.papers.lab import Lab
 from tools.papers.ldcoc_features import offline_quality
+from tools.papers.link_analysis import discovery_rate, quality
 from tools.papers.scale import Scale, Web
 from tools.papers.simulated_crawl import crawl, harvest, repetitions
 from tools.papers.sites import rdf_sites, site_crawl
@@ -102,11 +107,83 @@ def test_papers_repeat_only_random_policies() -> None:
     ]
 
 
-@pytest.mark.parametrize("module", [markdown, anthelion_curves])
+@pytest.mark.parametrize("module", [markdown, anthelion_curves, page])
 def test_papers_docstring_examples_pass(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("paper", DEFINITIONS)
+def test_every_module_and_test_of_the_definitions_exists(paper: str) -> None:
+    root = webs.ROOT
+    for row in DEFINITIONS[paper]:
+        if row.module == OPEN:
+            assert not row.test
+            continue
+        assert (root / "src" / "motherlode" / row.module).is_file(), row
+        path, _, name = row.test.partition("::")
+        tree = ast.parse((root / "tests" / path).read_text(encoding="utf-8"))
+        functions = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        assert name in functions, row
+
+
+def test_page_starts_with_the_definitions_of_all_four_papers() -> None:
+    assert set(DEFINITIONS) == {"MultiCrawler", "Link analysis", "Anthelion", "LDCOC"}
+    written = (webs.ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    assert definitions_table() in written.partition("<!-- part:")[0]
+    assert list(page.sections_of(written)) == list(page.SECTIONS), "every part is on the page, in order"
+
+
+def test_only_replaces_one_part_and_keeps_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = tmp_path / "docs" / "papers.md"
+    written.parent.mkdir()
+    written.write_text(page.page(dict.fromkeys(page.SECTIONS, "as it was")), encoding="utf-8")
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    monkeypatch.setattr(command, "WORK", tmp_path / "work")
+    monkeypatch.setattr(webs, "CORPUS", tmp_path / "no corpus")
+    monkeypatch.setitem(page.SECTIONS, "anthelion-figure-9", lambda lab: "new")
+    assert command.main(["--only", "anthelion-figure-9"]) == 0, "this part needs no corpus"
+    found = page.sections_of(written.read_text(encoding="utf-8"))
+    assert found.pop("anthelion-figure-9").startswith("new\n")
+    assert set(found) == set(page.SECTIONS) - {"anthelion-figure-9"}
+    assert set(found.values()) == {"as it was"}
+    assert command.main(["--only", "methods"]) == 0
+    assert page.sections_of(written.read_text(encoding="utf-8"))["methods"] == "as it was", "left, without the corpus"
+
+
+def test_only_refuses_a_page_whose_parts_are_not_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = tmp_path / "docs" / "papers.md"
+    written.parent.mkdir()
+    written.write_text("# of an earlier version\n", encoding="utf-8")
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    monkeypatch.setattr(command, "WORK", tmp_path / "work")
+    with pytest.raises(SystemExit):
+        command.main(["--only", "anthelion-figure-9"])
+    assert written.read_text(encoding="utf-8") == "# of an earlier version\n"
+
+
+def test_discovery_rate_and_recall_follow_the_definitions() -> None:
+    answer = {
+        "rdf": 30,
+        "requests": 120,
+        "documents": 100,
+        "right": {"R": 20, "HR": 4},
+        "true": {"R": 30, "HR": 10},
+        "fired": {"type:terms": 8, "path-or-filename:similarity": 5},
+        "fired_right": {"type:terms": 5, "path-or-filename:similarity": 4},
+    }
+    assert discovery_rate(answer, "linkanalysis") == 0.2, "NT_R / N"
+    assert discovery_rate(answer, "bfs") == 0.3
+    assert quality([answer], "type:terms") == (0.25, pytest.approx(1 / 6), 0.625)
+    assert quality([answer], "path-or-filename:similarity") == (1.0, 0.4, 0.8), "1 as published"
 
 
 def test_papers_every_table_has_notes() -> None:
     for path in markdown.NOTES.glob("*.md"):
         assert len(path.read_text(encoding="utf-8").split()) > 40, f"{path.name} says nothing"
+
+
+def test_figures_draw_rows_of_table_2_and_additional_crawls() -> None:
+    known = {*PUBLISHED, *anthelion_curves.ONLY_IN_FIGURES}
+    assert all(known.issuperset(shown) for _, shown in anthelion_curves._FIGURES.values())
+    functions = {row.partition(" (")[0] for row in anthelion_curves._FIGURES["5"][1]}
+    assert functions == {"Success Rate", "Absolute Good · Best Score", "Success Rate · Best Score"}, "as in Figure 5"

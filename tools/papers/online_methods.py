@@ -50,7 +50,7 @@ ABLATION = {
     "Anthelion, Hoeffding tree": tuple(
         f"ht-online:{sets}" for sets in ("url", "parent", "sibling", "url+parent", "url+parent+sibling")
     ),
-    "link analysis": ("linkanalysis", "linkanalysis:literal"),
+    "link analysis": ("linkanalysis", "linkanalysis:literal", "linkanalysis:match=word,path=new"),
 }
 """The methods with parts of their features."""
 Column = tuple[str, str]

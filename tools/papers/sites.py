@@ -20,7 +20,7 @@ from motherlode.policies.linkanalysis.heuristics import (
     HEURISTICS,
     SIMILARITY,
     LinkClass,
-    default_concepts,
+    concepts_from,
     is_html_document,
     is_rdf_document,
     link_properties,
@@ -84,8 +84,7 @@ def _kind(web: SimulatedWeb, url: str) -> str:
 def site_crawl(*, web: str, host: str, documents: int, policy: str) -> Answer:
     """Crawl one site from its home page (and further roots of recorded sites); count classes and heuristics."""
     known = opened(web, "rdf")
-    literal = policy.endswith(":literal")
-    counts = _Counts(known, literal=literal)
+    counts = _Counts(known, policy)
     watched = ObservedPolicy(policy_from(policy, 0), counts.seen)
     begin = [url for url in starts(known, "seeds" if web == RECORDED else "homes") if host_of(url) == host]
     pages = min(MOST, max(20, round(documents * _SHARE)))
@@ -94,6 +93,7 @@ def site_crawl(*, web: str, host: str, documents: int, policy: str) -> Answer:
     result = simulation.run(begin, pages=pages)
     return {
         "requests": result.fetched,
+        "documents": result.fetched - sum(result.failures.values()),
         "rdf": result.relevant,
         "curve": result.curve[:: max(1, len(result.curve) // 100)],
         "pages": pages,
@@ -108,9 +108,10 @@ def site_crawl(*, web: str, host: str, documents: int, policy: str) -> Answer:
 class _Counts:
     """Counts of predicted and true classes of all links that were followed and led to a document."""
 
-    def __init__(self, web: SimulatedWeb, *, literal: bool) -> None:
+    def __init__(self, web: SimulatedWeb, policy: str) -> None:
         self._web = web
-        self._literal = literal
+        self._new_path_only = "path=new" in policy
+        self._concepts = concepts_from(whole_words="match=word" in policy or "literal" in policy)
         self.predicted: Counter[str] = Counter()
         self.right: Counter[str] = Counter()
         self.true: Counter[str] = Counter()
@@ -121,8 +122,8 @@ class _Counts:
     def seen(self, link: Link, parent: Outcome | None, outcome: Outcome) -> None:
         if parent is None or outcome.failure is not None:
             return
-        properties = link_properties(link, parent, literal=self._literal)
-        concepts = default_concepts()
+        properties = link_properties(link, parent, new_path_only=self._new_path_only)
+        concepts = self._concepts
         predicted = relevancy_r(properties, concepts)[0]
         if predicted is LinkClass.H and ceil(outcome.score / _APART) == LinkClass.HR.value:
             predicted = LinkClass.HR

@@ -7,7 +7,7 @@ and so on of the command line take their training pages from the crawl itself, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from random import Random
 
@@ -19,9 +19,9 @@ from tools.papers.webs import opened, starts
 from motherlode.model import Link, Outcome, Policy
 from motherlode.policies import policy_from
 from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
-from motherlode.policies.anthelion.classifiers import NaiveBayes
-from motherlode.policies.anthelion.url_classifier import HASHES, Features, decode_row
-from motherlode.policies.baselines.static_classifier import Scores, StaticRater, fit_tree, sklearn_fit
+from motherlode.policies.anthelion.classifiers import HoeffdingTree, NaiveBayes
+from motherlode.policies.anthelion.url_classifier import HASHES, Classifier, Features
+from motherlode.policies.baselines.static_classifier import StaticRater, fit_online, sklearn_fit
 from motherlode.policies.ftrl import Hasher
 from motherlode.policies.ldcoc.ldcoc_features import page_features
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
@@ -64,14 +64,6 @@ def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes
     return rows, labels
 
 
-def _fit_bayes(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
-    """Train the learner of `nb-online`, so that only the time of learning differs from it."""
-    model = NaiveBayes()
-    for policy_state, label in zip(rows, labels, strict=True):
-        model.learn(decode_row(policy_state), relevant=label)
-    return model.scores
-
-
 @lru_cache(maxsize=1)
 def _graph(web: str, target: str) -> LinkGraph:
     return LinkGraph(opened(web, target))
@@ -87,7 +79,9 @@ def named_policy(name: str, *, web: str, target: str, seed: int) -> Policy:
     kind, pages = arguments[0], int(arguments[1])
     rows, labels = _training(web, target, "random" if word == "pretrained" else "bfs", pages)
     features = Features() if word == "pretrained" else UriFeatures()
-    fit = {"ht": fit_tree, "nb": _fit_bayes}.get(kind) or sklearn_fit(kind)
+    # Naive Bayes and the tree are those of nb-online and ht-online, so that only the time of learning differs
+    online: dict[str, Callable[[], Classifier]] = {"ht": HoeffdingTree, "nb": NaiveBayes}
+    fit = fit_online(online[kind]) if kind in online else sklearn_fit(kind)
     rater = StaticRater(features, fit, min(pages, len(rows)))
     rater.load(msgspec.msgpack.encode((0, rows, bytes(labels))))
     return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))

@@ -20,6 +20,10 @@ WORK = ROOT / ".papers"
 TRACE = WORK / "trace"
 
 
+def has_corpus() -> bool:
+    return (CORPUS / "sites.warc.gz").exists()
+
+
 def prepare_recorded() -> None:
     """Record the corpus unless it is recorded already."""
     archive = CORPUS / "sites.warc.gz"

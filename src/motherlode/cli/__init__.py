@@ -1,7 +1,5 @@
 """The command line: one module per command, named after it. Only the module of the typed command is imported."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """The command `changes`: print how pages changed between two visits, as an RDF patch."""
 
-from __future__ import annotations
-
 import sys
 from datetime import UTC, datetime
 from typing import Annotated

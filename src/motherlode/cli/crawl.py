@@ -1,7 +1,5 @@
 """The command `crawl`: run a job from flags and a job file in a new folder, or refresh a finished crawl."""
 
-from __future__ import annotations
-
 import dataclasses
 import os.path
 import time as clock
@@ -22,7 +20,7 @@ from motherlode.crawler.engine.recovery import check_model
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.frontier import Frontier
-from motherlode.policies import DEFAULT_POLICY, policy_usage
+from motherlode.policies import DEFAULT_POLICY, policy_usage, policy_variants
 from motherlode.policies.registry import GUIDE
 
 _BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
@@ -42,7 +40,11 @@ def crawl(
     target: Annotated[str | None, option("T", f"{TARGET_HELP} [default: any]")] = None,
     policy: Annotated[
         str | None,
-        option("P", f"How to choose the next URL: {policy_usage()}. See {GUIDE}. [default: {DEFAULT_POLICY}]"),
+        option(
+            "P",
+            f"How to choose the next URL: {policy_usage()}. {policy_variants()}. See {GUIDE}. "
+            f"[default: {DEFAULT_POLICY}]",
+        ),
     ] = None,
     model: Model = None,
     reward: Annotated[

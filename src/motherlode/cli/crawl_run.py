@@ -1,7 +1,5 @@
 """Run of a crawl by `crawl` and `resume`: progress, report, summary, and the last messages with what to do next."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

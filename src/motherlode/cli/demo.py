@@ -1,7 +1,5 @@
 """The command `demo`: generate a small web, serve it on loopback, and crawl it with two policies."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 import time

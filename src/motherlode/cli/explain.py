@@ -1,7 +1,5 @@
 """The command `explain`: why a URL was fetched, is waiting, or was refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
@@ -15,7 +13,7 @@ from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count, format_moment, format_size
 from motherlode.crawler.explain.explanation import UNKNOWN, UrlExplanation, UrlRecord, explain_url
 from motherlode.crawler.explain.history import FetchHistory
-from motherlode.model import Explanation
+from motherlode.model import Explanation, LinkSource
 
 _MAX_FEATURES = 12
 _CHECK_RESULTS = {True: "passes", False: "STOPS", None: "not known yet"}
@@ -109,6 +107,8 @@ def _rows(url: UrlExplanation) -> Iterator[tuple[str, str]]:
 def _found(found: UrlRecord) -> Iterator[tuple[str, str]]:
     where = f" on {found.parent}" if found.parent else ""
     depth = f"{format_count(found.depth, 'link')} from a seed"
+    if found.source == LinkSource.INDEX_QUERY.value:
+        where, depth = "", "a solution of the job's query over the whole index"
     yield "found", f"as {found.source}{where}, {depth}, as URL {found.order:,} of the crawl"
     yield "anchor", found.anchor
     yield "rel", found.rel

@@ -1,7 +1,5 @@
 """The command `export`: write the data of a crawl in formats that other tools read."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

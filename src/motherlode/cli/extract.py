@@ -1,7 +1,5 @@
 """The command `extract`: the structured data of one file, URL or stream."""
 
-from __future__ import annotations
-
 import asyncio
 import mimetypes
 import os

@@ -1,7 +1,5 @@
 """The command `filter`: change which URLs a crawl fetches, also while it runs."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import typer

@@ -1,7 +1,5 @@
 """The command `index`: build the store and the index of words of a crawl with `index = "later"`."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

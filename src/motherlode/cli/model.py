@@ -1,7 +1,5 @@
 """The command `model`: show, save and merge the models that crawls have learned."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

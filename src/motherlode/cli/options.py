@@ -1,7 +1,5 @@
 """Options that several commands share, their help, and messages for wrong usage in plain words instead of Typer's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote

@@ -1,7 +1,5 @@
 """The command `query`: run a SPARQL query on a crawl, in a child process with a time limit."""
 
-from __future__ import annotations
-
 import os
 import re
 import select

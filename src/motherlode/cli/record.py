@@ -1,7 +1,5 @@
 """The command `record`: convert WARC files to a trace for simulation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The command `resume`: continue a crawl that was stopped or killed."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Annotated, Any
 

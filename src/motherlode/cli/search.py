@@ -1,7 +1,5 @@
 """The command `search`: full-text search in the data of a crawl."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from shlex import quote
 from typing import Annotated

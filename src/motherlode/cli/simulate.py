@@ -1,7 +1,5 @@
 """The command `simulate`: compare policies on a recorded or synthetic web."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from statistics import mean
@@ -12,7 +10,7 @@ from motherlode.cli.progress import Meter
 from motherlode.cli.terminal import print_json, print_wide_table, say, stop, stop_interrupted
 from motherlode.crawler.config.job import describe_error
 from motherlode.crawler.config.job_file import read_seeds
-from motherlode.policies import DEFAULT_POLICY, policy_usage
+from motherlode.policies import DEFAULT_POLICY, policy_usage, policy_variants
 from motherlode.policies.registry import GUIDE
 from motherlode.sim.experiment import Experiment, ExperimentSetup, Row, run_experiment
 from motherlode.sim.report import spread, write_outputs
@@ -21,14 +19,14 @@ from motherlode.sim.simulator import Timing
 
 
 def simulate(
-    web: Annotated[str, argument("TRACE|FILE.warc.gz|synthetic:PAGES", "The web to crawl.")],
+    web: Annotated[str, argument("TRACE|FILE.warc.gz|synthetic:PAGES|anthelion:DIR", "The web to crawl.")],
     *,
     policy: Annotated[
         list[str] | None,
         option(
             "P",
-            f"A policy to compare; may be given several times. One of {policy_usage()}: see {GUIDE}. "
-            f"[default: bfs and {DEFAULT_POLICY}]",
+            f"A policy to compare; may be given several times. One of {policy_usage()}. {policy_variants()}. "
+            f"See {GUIDE}. [default: bfs and {DEFAULT_POLICY}]",
         ),
     ] = None,
     seeds: Annotated[str | None, option("FILE|URL", "Seed URLs; by default every host's home page.")] = None,

@@ -1,7 +1,5 @@
 """Output of commands: tables and messages for people, JSON for programs, errors and exit codes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ import os
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -238,7 +238,10 @@ class ShardedCrawl:
         visits = []
         for data in encoded:
             self._number += 1
-            visits.append(replace(decode(data), number=self._number))
+            visit = decode(data)
+            # no other reference to it exists; dataclasses.replace takes ten times as long as decoding (11 µs and 1 µs)
+            object.__setattr__(visit, "number", self._number)
+            visits.append(visit)
         return visits
 
     def _take_final_visits(self) -> list[Visit]:

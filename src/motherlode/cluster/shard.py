@@ -30,6 +30,9 @@ from motherlode.model import Mergeable
 REPORTS_PER_SECOND = 500
 """Maximum rate of reports of all shards together."""
 _REPORT_SECONDS = 0.2
+"""Seconds between two reports. A busy shard that needs nothing from the coordinator reports half as often."""
+_GRANT_CHECK_SECONDS = 0.02
+"""Seconds between two checks whether the granted pages are used up."""
 _LOCK_SECONDS = 60.0
 """Maximum seconds to wait for the folder lock of a process that has just died."""
 _MAX_REPORT_VISITS = 1000
@@ -201,12 +204,24 @@ class Shard:
     async def _report_periodically(self, coordinator: CoordinatorClient, assembled: Assembled, outbox: Outbox) -> None:
         pause = max(_REPORT_SECONDS, self._spec.shards / REPORTS_PER_SECOND)
         while True:
-            orders = await coordinator.report(self._make_report(assembled, outbox))
+            report = self._make_report(assembled, outbox)
+            orders = await coordinator.report(report)
             self._apply_orders(orders, assembled, outbox)
             if orders.stop:
                 await self._saving.acquire()  # never released: the storage must stay open while a checkpoint copies it
                 return
-            await asyncio.sleep(pause)
+            has_requests = report.wanted or report.returned or orders.grants or orders.recalls
+            is_calm = not has_requests and not assembled.engine.is_idle
+            has_more_pages = orders.limit is not None and orders.limit > report.limit
+            await self._wait_to_report(2 * pause if is_calm else pause, assembled, has_more_pages=has_more_pages)
+
+    async def _wait_to_report(self, seconds: float, assembled: Assembled, *, has_more_pages: bool) -> None:
+        """Wait until the next report: some time, or until the granted pages are used up if there may be more."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if has_more_pages and assembled.engine.pages_started >= self._limit:
+                return
+            await asyncio.sleep(min(_GRANT_CHECK_SECONDS, left) if has_more_pages else left)
 
     def _make_report(self, assembled: Assembled, outbox: Outbox) -> ShardReport:
         crawl, frontier = assembled.engine, assembled.frontier

@@ -5,8 +5,6 @@ Magic numbers are compared before any text, a few kilobytes of text are read bef
 detection takes about 10 µs. Every body has a kind, and no input raises an exception.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ The sources of evidence, strongest first: a byte order mark or the pattern of UT
 Charset labels follow the WHATWG Encoding Standard.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Sniffing: the content kind of a body by its bytes. Header and extension decide between kinds that look alike."""
 
-from __future__ import annotations
-
 import re
 
 from motherlode.model import ContentKind

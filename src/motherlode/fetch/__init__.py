@@ -7,7 +7,7 @@ like any other URL. The frontier also enforces politeness: a request that has a 
 
 The life of a request in `HttpFetcher` (`http.client`):
 
-1. `guard.GuardedResolver` resolves the host name. `guard.AddressGuard` refuses addresses that are not public.
+1. `dns.GuardedResolver` resolves the host name. `guard.AddressGuard` refuses addresses that are not public.
 2. `http.connections.ConnectionPool` takes an idle connection, or `Connector` opens one: directly or through a proxy
    (`http.proxy`), with TLS for https (`http.tls`). `Connection` sends the request and enforces the timeouts.
 3. `http.parser` parses the response as it arrives, and repairs faults that browsers accept as well.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from motherlode.fetch.guard import AddressGuard
     from motherlode.fetch.http.client import HttpFetcher, HttpLimits, HttpOptions
     from motherlode.fetch.journal import JournalledFetcher, ResponseJournal
-    from motherlode.fetch.probe import Prober, Probing
+    from motherlode.fetch.probe import Prober, Probing, content_type_of, replaces_get
     from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
     from motherlode.fetch.warc.reader import RecordedWeb, check_recorded
     from motherlode.fetch.warc.writer import ArchivedFetcher, WarcArchive
@@ -48,6 +48,8 @@ __all__ = [
     "RobotsRules",
     "WarcArchive",
     "check_recorded",
+    "content_type_of",
+    "replaces_get",
     "robots_body",
     "robots_lifetime",
 ]
@@ -58,7 +60,7 @@ __getattr__ = lazy_exports(
         "guard": ["AddressGuard"],
         "http.client": ["HttpFetcher", "HttpLimits", "HttpOptions"],
         "journal": ["JournalledFetcher", "ResponseJournal"],
-        "probe": ["Prober", "Probing"],
+        "probe": ["Prober", "Probing", "content_type_of", "replaces_get"],
         "robots": ["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_lifetime"],
         "warc.reader": ["RecordedWeb", "check_recorded"],
         "warc.writer": ["ArchivedFetcher", "WarcArchive"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
+from heapq import nlargest
 
 import msgspec
 
@@ -24,6 +25,7 @@ _MAX_AWAITED_SECONDS = 10.0
 """Longest snooze of a host for which a policy may wait. It is shorter if the configured delay is below one second."""
 _MIN_PATIENCE_SECONDS = 1.0
 """Shortest limit on the time for which the whole crawl may wait for one host."""
+_MAX_UNRESOLVED_HOSTS = 512
 _BUSY_SECONDS = 0.05
 """Seconds after which a subrequest to a host without a free slot is tried again."""
 
@@ -41,9 +43,10 @@ class IpQueue(msgspec.Struct, gc=False):
     waiting_hosts: tuple[str, ...] = ()
     """Hosts whose held page waits until a request to this IP address ends."""
     granted: bool = True
-    """True if this process may send requests to it. False if another shard has, or may have, the grant."""
+    """True if this process may send requests to the IP address. False if another shard has, or may have, that right."""
     recent_hosts: dict[str, None] = {}
-    """The last hosts contacted here under this grant. The shard that gets the grant next must know their delays."""
+    """Hosts at the IP address that this process contacted last, since it got the grant. Their remaining delays are
+    passed on to the shard that gets the grant next."""
 
 
 class HostQueue:
@@ -72,6 +75,8 @@ class HostQueue:
         self._max_per_address = 1 if self._address_delay > 0 else politeness.per_address
         self._uses_grants = politeness.uses_grants and self._address_delay > 0
         """True if other shards use the same IP addresses. Only the shard with the grant may use an IP address."""
+        self._unresolved: dict[str, None] = {}
+        """Hosts that became ready without an IP address, for `take_unresolved`; the newest of them."""
         self._needed_grants: dict[str, None] = {}
         """IP addresses for which hosts wait and for which this shard has no grant."""
         self._recalled: dict[str, None] = {}
@@ -107,7 +112,7 @@ class HostQueue:
 
     @property
     def host_count(self) -> int:
-        """The number of hosts, without those that the limit of their domain withholds."""
+        """Number of hosts, without those that wait because of the limit on untried hosts per domain."""
         return len(self.hosts) + len(self._unseen_hosts)
 
     def relevance(self, name: str) -> bool | None:
@@ -248,6 +253,10 @@ class HostQueue:
 
     def _make_ready(self, host: Host) -> None:
         host.is_ready = True
+        if self.by_address and not host.record.address:
+            self._unresolved[host.record.name] = None
+            if len(self._unresolved) > _MAX_UNRESOLVED_HOSTS:
+                del self._unresolved[next(iter(self._unresolved))]
         for arm in host.arms:
             self._announce_arm(arm)
 
@@ -423,6 +432,22 @@ class HostQueue:
             host.record.address = address
             self.schedule(host)
 
+    def take_unresolved(self, most: int) -> list[str]:
+        """Return ready hosts whose IP address is unknown, those with the best-rated URLs first. Each comes once."""
+        waiting = [host for name in self._unresolved if (host := self.hosts[name]).is_ready and not host.record.address]
+        chosen = [host.record.name for host in nlargest(most, waiting, key=self._best_score)]
+        taken = set(chosen)
+        self._unresolved = {host.record.name: None for host in waiting if host.record.name not in taken}
+        return chosen
+
+    def _best_score(self, host: Host) -> float:
+        scores = (self._best(arm) for arm in host.arms)
+        return max((score for score in scores if score is not None), default=0.0)
+
+    @property
+    def has_unresolved(self) -> bool:
+        return bool(self._unresolved)
+
     def take_needed_grants(self) -> list[str]:
         """Return the IP addresses for which a grant is needed. Each is returned once until it is needed again."""
         needed, self._needed_grants = self._needed_grants, {}
@@ -451,7 +476,7 @@ class HostQueue:
             self._snooze_hosts_at(address)
 
     def take_returned_grants(self, now: float) -> list[AddressGrant]:
-        """Return the recalled grants whose last request has ended, with the remaining delays. They are gone then."""
+        """Return the recalled grants whose last request has ended, with the remaining delays, and forget them."""
         returned = []
         for address in [self._address(name) for name in self._recalled]:
             if address.in_flight:

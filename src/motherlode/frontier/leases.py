@@ -45,9 +45,9 @@ class RetryRule:
     retries: int = 0
     """Maximum number of retries of the URL."""
     wait: float = 0.0
-    """Wait before the first retry, in units of the configured retry wait. It doubles with each attempt."""
+    """Time before the first retry, in units of the configured retry wait. It doubles with each attempt."""
     snoozes_host: bool = False
-    """True if the host is snoozed for the wait, not only this URL."""
+    """True if no URL of the host is fetched during `wait`; False if only the failed URL waits."""
     against_host: bool = False
     """True if the failure counts towards a long snooze of the host and towards giving it up."""
     is_learned: bool = True
@@ -67,7 +67,7 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
     FailureKind.UNAVAILABLE: RetryRule(retries=4, wait=2, snoozes_host=True),
     FailureKind.SERVER_ERROR: RetryRule(retries=2, wait=2),
     FailureKind.DNS: RetryRule(retries=1, wait=0.2, snoozes_host=True, against_host=True),
-    FailureKind.NO_DNS: RetryRule(retries=4, wait=1, snoozes_host=True, against_host=True),
+    FailureKind.NO_DNS: RetryRule(wait=1),  # see Backoff.without_address
     FailureKind.CONNECT: RetryRule(retries=2, wait=4, snoozes_host=True, against_host=True),
     FailureKind.TLS: RetryRule(retries=1, wait=4, snoozes_host=True, against_host=True),
     FailureKind.CERTIFICATE: RetryRule(against_host=True),
@@ -88,6 +88,8 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
 class End(Enum):
     """How a lease may end."""
 
+    UNRESOLVED = "unresolved"
+    """No name server answered. It counts neither against the page nor against its host: see `waits_for_address`."""
     FETCHED = "fetched"
     """The page arrived and was parsed."""
     FAILED = "failed"
@@ -100,6 +102,8 @@ class End(Enum):
     """Connecting to one of several IP addresses failed. Nothing was sent, and the next address is tried."""
     PROBED = "probed"
     """The lease was used for a HEAD, and the page is worth a GET, which is the next request to the host."""
+    HEADER_READ = "header-read"
+    """The lease was used for a HEAD, and the URL waits again with a new rating, or is refused by it."""
     RESOLVED = "resolved"
     """The host's IP address is known."""
     ROBOTS_READ = "robots-read"
@@ -139,7 +143,7 @@ HOST_SNOOZED_AFTER = 6
 HOST_GIVEN_UP_AFTER = 9
 """Consecutive failures of a host after which its waiting URLs are refused without a request."""
 DEFAULT_UNIT_SECONDS = 15.0
-"""The retry wait that unreadable rules use if the configured retry wait is zero."""
+"""Retry wait for an unreadable robots.txt if the configured retry wait is zero."""
 MAX_UNREADABLE_RULES_UNITS = 1440.0
 """Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again and
 again. That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
@@ -147,6 +151,8 @@ _FIRST_SNOOZE_UNITS = 8.0
 MAX_SNOOZE_UNITS = 240.0
 """Longest snooze of a host in units of the configured retry wait."""
 _FIRST_RULES_SNOOZE_UNITS = 2.0
+MAX_UNRESOLVED_UNITS = 40.0
+"""Units of the configured retry wait (ten minutes by default) for which a name without an answer is looked up again."""
 
 
 def host_snooze_units(failures: int) -> float:
@@ -161,7 +167,9 @@ def host_snooze_units(failures: int) -> float:
 
 
 def rules_snooze_units(elapsed: float) -> float:
-    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`, both in units: as long again.
+    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`: as long again, within limits.
+
+    Both are in units of the configured retry wait.
 
     >>> [rules_snooze_units(elapsed) for elapsed in (0, 2, 4, 8, 999)]
     [2.0, 2.0, 4.0, 8.0, 240.0]
@@ -173,6 +181,7 @@ def rules_snooze_units(elapsed: float) -> float:
 
 TOO_MANY_FAILURES = "host given up after failures in a row"
 NO_RULES = "the host's robots.txt could not be read"
+NO_ADDRESS = "the host's name servers gave no answer"
 
 
 def given_up(record: HostRecord) -> str:
@@ -183,6 +192,8 @@ def given_up(record: HostRecord) -> str:
     """
     if record.failures < HOST_GIVEN_UP_AFTER:
         return ""
+    if record.unresolved_since is not None:
+        return NO_ADDRESS
     return TOO_MANY_FAILURES if record.unread_since is None else NO_RULES
 
 
@@ -213,7 +224,10 @@ class Backoff:
         """
         kind, retry_after, record = failure.kind, failure.retry_after, host.record
         treatment = TREATMENTS[kind]
-        record.failures = record.failures + 1 if treatment.against_host else 0
+        if kind is FailureKind.NO_DNS:  # `waits_for_address` said that it has waited long enough
+            record.failures, record.unresolved_since = HOST_GIVEN_UP_AFTER, record.unresolved_since or now
+        else:
+            record.failures = record.failures + 1 if treatment.against_host else 0
         wait = retry_wait(retry_after, treatment.wait * self._unit * 2 ** (attempts - 1))
         if not self._retries:
             return wait
@@ -230,6 +244,18 @@ class Backoff:
     def after_outage(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
         """Snooze the host as after a first failure, and count no failure, because our own network was down."""
         self.snooze(host, now + TREATMENTS[failure.kind].wait * self._unit)
+        return 0.0
+
+    def waits_for_address(self, host: Host, now: float) -> bool:
+        """Return whether a host for which no name server answers is looked up again later."""
+        since, unit = host.record.unresolved_since, self._unit or DEFAULT_UNIT_SECONDS
+        return self._retries and (since is None or now < since + MAX_UNRESOLVED_UNITS * unit)
+
+    def without_address(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
+        """Snooze a host whose name servers do not answer: for as long as that has lasted, at least one unit."""
+        since = host.record.unresolved_since
+        host.record.unresolved_since = since = now if since is None else since
+        self.snooze(host, now + max(self._unit or DEFAULT_UNIT_SECONDS, now - since))
         return 0.0
 
     def after_probe(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
@@ -282,11 +308,13 @@ ENDINGS: dict[End, Ending] = {
     End.FAILED: Ending(url=UrlEffect.RETRIED, delay=Backoff.after_failure),
     End.REFUSED: Ending(url=UrlEffect.REFUSED, uncounted=True),
     End.NETWORK_DOWN: Ending(url=UrlEffect.QUEUED, delay=Backoff.after_outage, uncounted=True, drops_address=True),
+    End.UNRESOLVED: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_address, uncounted=True, drops_address=True),
     End.NEXT_ADDRESS: Ending(url=UrlEffect.HELD, uncounted=True, drops_address=True),
     End.PROBED: Ending(url=UrlEffect.HELD, delay=Backoff.after_probe),
+    End.HEADER_READ: Ending(url=UrlEffect.QUEUED, delay=Backoff.after_probe),
     End.ROBOTS_UNREADABLE: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_rules),
 }
-"""The other ways to end a lease have no effect on a page."""
+"""Effects of each way to end a lease. Ways that are not in the table have no effect on a page."""
 
 
 # ── Prerequisites and pages ──────────────────────────────────────────────────────────────────────────
@@ -296,27 +324,34 @@ class Prerequisites:
     """Creates leases for prerequisites and pages, and stores the results of prerequisites."""
 
     def __init__(
-        self, *, host_queue: HostQueue, read_rules: RulesReader | None, is_own: Callable[[str], bool] | None
+        self,
+        *,
+        host_queue: HostQueue,
+        read_rules: RulesReader | None,
+        is_own: Callable[[str], bool] | None,
+        is_stale: Callable[[str], bool] | None = None,
     ) -> None:
         self._host_queue = host_queue
         self._read_rules = read_rules
         """None if robots.txt is not used, as in simulations."""
         self._is_own = is_own or (lambda host: False)
         """Returns whether a host belongs to the user. The robots.txt of such hosts is not requested."""
+        self._is_stale = is_stale or (lambda host: False)
+        """Returns whether the TTL of a host's IP address has passed."""
         self.in_flight = 0
 
     def for_page(self, host: Host, entry: Entry, now: float) -> Lease | None:
         """Return a lease for a page or its next prerequisite; None if the host's rules disallow the page."""
         if not self._has_address(host):
             return self._resolve(host, entry, entry.url)
-        if self._needs_rules(host, entry.url, now):
+        if self.needs_rules(host, entry.url, now):
             rules_url = _rules_url(host, entry.url)
             asked = self._host_queue.host(host_of(rules_url))
             if not self._has_address(asked):
                 return self._resolve(host, entry, rules_url)
             host.held = entry
             return self._send_for_rules(host, asked, rules_url, entry)
-        if not self._allows(host, entry.url):
+        if not self.allows(host, entry.url):
             return None
         host.unaccounted += 1
         return self._send(host, host, entry.url, RequestKind.PAGE, entry)
@@ -324,8 +359,8 @@ class Prerequisites:
     def for_subrequest(self, url: str, now: float, *, obey_robots: bool) -> Lease | float | None:
         """See `Frontier.lease_for`."""
         host = self._host_queue.host(host_of(url))
-        needs_rules = obey_robots and self._needs_rules(host, url, now)
-        if obey_robots and not needs_rules and not self._allows(host, url):
+        needs_rules = obey_robots and self.needs_rules(host, url, now)
+        if obey_robots and not needs_rules and not self.allows(host, url):
             return None
         wanted = _rules_url(host, url) if needs_rules else url
         asked = self._host_queue.host(host_of(wanted))
@@ -345,6 +380,7 @@ class Prerequisites:
         self, host: Host, asked: Host, url: str, kind: RequestKind, entry: Entry, *, is_subrequest: bool = False
     ) -> Lease:
         self.in_flight += 1
+        asked.is_fresh = False
         address = self._host_queue.start_request(asked)
         name = host.record.name
         return Lease(url=url, host=name, kind=kind, entry=entry, address=address, is_subrequest=is_subrequest)
@@ -368,7 +404,9 @@ class Prerequisites:
         self._host_queue.hold_back(host)
 
     def _has_address(self, host: Host) -> bool:
-        return bool(host.record.address) or not self._host_queue.by_address
+        """Return whether the IP address is known and its TTL has not passed."""
+        is_current = bool(host.record.address) and (host.is_fresh or not self._is_stale(host.record.name))
+        return is_current or not self._host_queue.by_address
 
     def _resolve(self, host: Host, held: Entry | None, url: str, *, is_subrequest: bool = False) -> Lease:
         """Return a lease for the DNS look-up of a host. It sends no request to the host, so it starts no delay."""
@@ -383,6 +421,7 @@ class Prerequisites:
         """Store the IP address of the host `asked`; the page that `host` holds is next."""
         self.in_flight -= 1
         host.asking = False
+        asked.record.unresolved_since, asked.is_fresh = None, True
         self._host_queue.set_address(asked, address)
         if host.held is not None:
             self._host_queue.hold_back(host)
@@ -395,7 +434,7 @@ class Prerequisites:
             self._host_queue.start_request(host, connects=False)
         return self._send(host, asked, url, RequestKind.ROBOTS, entry, is_subrequest=is_subrequest)
 
-    def _needs_rules(self, host: Host, url: str, now: float) -> bool:
+    def needs_rules(self, host: Host, url: str, now: float) -> bool:
         """Return whether robots.txt must be requested for a URL, because it is unknown or too old."""
         if self._read_rules is None:
             return False
@@ -405,7 +444,8 @@ class Prerequisites:
             return False  # the second age allows pages of a host whose delay is longer than a day
         return not self._is_own(host.record.name)
 
-    def _allows(self, host: Host, url: str) -> bool:
+    def allows(self, host: Host, url: str) -> bool:
+        """Return whether the known rules of the host allow a URL; True if they are not known."""
         if self._is_own(host.record.name):
             return True
         rules = self._rules(host, url)
@@ -456,7 +496,7 @@ class Prerequisites:
         self._host_queue.hold_back(host)
 
     def give_up(self, lease: Lease) -> None:
-        """End a prerequisite that failed."""
+        """End the request for a prerequisite that failed: it has no result, and no further request follows."""
         self.in_flight -= lease.kind is RequestKind.RESOLVE
         self._host_queue.hosts[lease.host].stop_asking()
 

@@ -25,6 +25,7 @@ from typing import NamedTuple
 from motherlode.index.page_record import (
     PAGE,
     PROVENANCE,
+    URL,
     PageRecord,
     RunRecord,
     provenance_quads,
@@ -49,7 +50,8 @@ _SEGMENT_BYTES = 256_000_000
 _GZIP_LEVEL = 1
 """Level 6 takes three times as long, for files that are a third smaller."""
 _PROVENANCE_SUFFIX = f" <{PROVENANCE}> .".encode()
-_PAGE_TYPE = f"{RDF_TYPE} {PAGE} ".encode()
+_TYPES = tuple(f"{RDF_TYPE} {name} ".encode() for name in (PAGE, URL))
+"""Beginnings of the first line about a page, or about a URL without one."""
 _FETCHED_AT = re.compile(rb'#generatedAtTime> "([^"]*)"')
 _GRAPH = re.compile(rb" (?:<[^<>]*>|_:\S+) \.\Z")
 """The graph name and the full stop at the end of a line."""
@@ -233,7 +235,7 @@ def _parse_batch(text: bytes, position: LogPosition) -> LogBatch:
             said.append(line)
             continue
         subject, _, rest = line.partition(b" ")
-        if rest.startswith(_PAGE_TYPE):
+        if rest.startswith(_TYPES):
             pages.append((subject, said, [line]))
             said = []
         elif pages and pages[-1][0] == subject:
@@ -253,5 +255,6 @@ def _page_record(name: bytes, said: list[bytes], about: list[bytes]) -> PageReco
         graph_quads=b"".join(line + b"\n" for line in said),
         union_quads=b"".join(_GRAPH.sub(b"", line) + b" .\n" for line in said),
         quads=len(said),
+        state="" if provenance.startswith(_TYPES[0], len(name) + 1) else "known",
         provenance=provenance,
     )

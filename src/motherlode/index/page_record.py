@@ -127,6 +127,9 @@ _GENERATED, _GENERATED_BY, _STARTED, _ENDED, _AGENT = (
 _FORMAT = f"<{PREFIXES['dcterms']}format>"
 PAGE = f"<{_ML}Page>"
 """The type of all pages. It is the first line of a page's provenance."""
+URL = f"<{_ML}Url>"
+"""The type of known URLs without a page: failed, refused or waiting."""
+_STATE, _REASON, _HEADERS, _FOUND_BY = (f"<{_ML}{name}>" for name in ("state", "reason", "headers", "foundBy"))
 _STATUS, _KIND, _SYNTAX, _HASH = (f"<{_ML}{name}>" for name in ("status", "kind", "syntax", "contentHash"))
 _REFERRER, _REDIRECTS, _GRAPH, _SIZE = (f"<{_ML}{name}>" for name in ("referrer", "redirectsTo", "graph", "size"))
 _SAYS, _VERSION, _TARGET, _POLICY = (f"<{_ML}{name}>" for name in ("says", "version", "target", "policy"))
@@ -158,6 +161,14 @@ class PageRecord:
     referrer: str = ""
     redirects_to: str = ""
     """The target of a redirect. A redirect has no statements."""
+    headers: str = ""
+    """Response headers, one `name: value` per line."""
+    found_by: str = ""
+    """How the URL was found, if no page is its referrer: seed, sitemap, index_query."""
+    state: str = ""
+    """For a URL without a page: failed, refused or waiting. Such a record has no statements and replaces no page."""
+    reason: str = ""
+    """The kind of the failure, or why the URL was refused."""
     provenance: bytes = b""
     """The serialized provenance if the record was read from a log (`index.nquads_log`); otherwise empty."""
 
@@ -228,7 +239,9 @@ def serialize_page(url: str, facts: TransformResult) -> SerializedPage:
 def serialize_provenance(record: PageRecord, run: str = "") -> str:
     """Return the provenance of a page as N-Quads. `run` is the IRI, in angle brackets, of the run that fetched it."""
     page = page_iri(record.url)
-    pairs = [(RDF_TYPE, PAGE), (_GENERATED, datetime_literal(record.fetched_at)), *_page_properties(record)]
+    properties = _url_properties(record) if record.state else _page_properties(record)
+    is_a = URL if record.state else PAGE
+    pairs = [(RDF_TYPE, is_a), (_GENERATED, datetime_literal(record.fetched_at)), *properties]
     if run:
         pairs.append((_GENERATED_BY, run))
     return "".join(f"{page} {predicate} {value} <{PROVENANCE}> .\n" for predicate, value in pairs)
@@ -239,9 +252,26 @@ def provenance_quads(record: PageRecord, run: str) -> bytes:
     return record.provenance or serialize_provenance(record, run).encode("utf-8", "replace")
 
 
-def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
+def _url_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
+    yield _STATE, literal(record.state)
+    if record.reason:
+        yield _REASON, literal(record.reason)
+    yield from _request_properties(record)
+    if record.referrer:
+        yield _REFERRER, page_iri(record.referrer)
+
+
+def _request_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
     if record.status is not None:
         yield _STATUS, literal(str(record.status), datatype=XSD + "integer")
+    if record.headers:
+        yield _HEADERS, literal(record.headers)
+    if record.found_by:
+        yield _FOUND_BY, literal(record.found_by)
+
+
+def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
+    yield from _request_properties(record)
     if record.redirects_to:
         yield _REDIRECTS, page_iri(record.redirects_to)
         return

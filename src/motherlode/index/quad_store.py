@@ -17,6 +17,7 @@ import pyoxigraph as ox
 
 from motherlode.index.page_record import (
     KEY,
+    PAGE,
     PROVENANCE,
     PageRecord,
     RunRecord,
@@ -30,10 +31,11 @@ from motherlode.index.rdf_patch import ChangeLog, changes_path, copy_changes
 from motherlode.index.snapshot import DamagedError, Snapshot, is_damage, store_advice
 from motherlode.model import Term
 from motherlode.model.sparql import query_in_order
-from motherlode.model.terms import PREFIXES, page_iri
+from motherlode.model.terms import PREFIXES, RDF_TYPE, page_iri
 
 _PROVENANCE = ox.NamedNode(PROVENANCE)
 _GRAPH = ox.NamedNode(PREFIXES["ml"] + "graph")
+_PAGE = ox.NamedNode(PAGE[1:-1])
 _UNION = ox.DefaultGraph()
 _MIN_BULK_QUADS = 2_000
 """From this number of quads on, a bulk load is faster than a transaction (docs/decisions.md)."""
@@ -69,7 +71,7 @@ class QuadStore:
 
     def has(self, url: str) -> bool:
         """Return whether the page has ever been stored. Every stored page has provenance."""
-        return next(self.match(page_iri(url), graph=f"<{PROVENANCE}>"), None) is not None
+        return next(self.match(page_iri(url), RDF_TYPE, PAGE, f"<{PROVENANCE}>"), None) is not None
 
     def begin(self, run: RunRecord) -> None:
         self._run = run
@@ -88,18 +90,23 @@ class QuadStore:
         self._require_writable()
         run = self._run.iri if self._run is not None else ""
         fresh: list[bytes] = []
+        outdated: list[ox.Quad] = []
         quads = 0
         for page, record in {page_iri(record.url): record for record in records}.items():
             about = provenance_quads(record, run)
             # every stored page has provenance, so one look-up shows whether the page is known
             known = list(self._store.quads_for_pattern(_node(page), None, None, _PROVENANCE))
-            if known:
+            is_page = any(quad.object == _PAGE for quad in known)
+            if is_page and not record.state:
                 self._replace(page, record, about, known)
-            else:
+            elif not is_page:
                 fresh += (record.graph_quads, record.union_quads, about)
                 quads += record.quads
+                outdated += set(known) - _canonical_quads(about) if known else ()
         if fresh:
             self._add(b"".join(fresh), quads=quads)
+        for quad in outdated:  # of URLs that had failed, were refused or waited
+            self._store.remove(quad)
 
     def _require_writable(self) -> None:
         if self._snapshot is not None:

@@ -8,7 +8,6 @@ into account.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -25,7 +24,7 @@ import msgspec
 from motherlode.index.crawl_store import LocalStore
 from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.snapshot import DamagedError
-from motherlode.runtime import read_frame, write_frame
+from motherlode.runtime import end_with_parent, read_frame, write_frame
 
 Method = Literal["has", "begin", "index_words", "write", "flush", "finish", "backup", "close"]
 
@@ -39,7 +38,10 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
 
 
 class CallResult(msgspec.Struct, frozen=True, array_like=True):
-    """The result of a call. The process sends the first one, without a call, when it has opened the store."""
+    """The result of one call, sent by the store process to the crawl.
+
+    The process also sends one, without a call, when it has opened the store or has failed to open it.
+    """
 
     value: bool = False
     error: str = ""
@@ -47,7 +49,7 @@ class CallResult(msgspec.Struct, frozen=True, array_like=True):
     errno: int = 0
     is_os_error: bool = False
     is_damaged: bool = False
-    """The store is damaged, and the error says what to do."""
+    """True if the store is damaged. `error` then says what the user can do."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -143,16 +145,12 @@ def _end_process(process: subprocess.Popen[bytes]) -> None:
 
 # The process.
 
-_SET_PARENT_DEATH_SIGNAL = 1
-"""PR_SET_PDEATHSIG of Linux's prctl(2). On other systems the process ends when stdin closes."""
-
 
 def main(parent: int, path: Path) -> None:
     """Open the store and execute calls until stdin closes. `parent` is the process ID of the crawl."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the crawl handles them, and still stores pages then
         signal.signal(number, signal.SIG_IGN)
-    with suppress(AttributeError):
-        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    end_with_parent()
     if os.getppid() != parent:  # the parent died before prctl was called
         return
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")

@@ -88,6 +88,8 @@ class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
     """IRIs. If there are any, only the objects of statements with one of them are followed."""
     query: str = ""
     """A SELECT query on the page's statements. Every IRI or URL in its solutions is followed."""
+    index_query: str = ""
+    """A SELECT query on the statements of all pages so far. The crawler runs it: see crawler/engine/index_query.py."""
     scope: TermScope = TermScope.ABOX
     html: bool = True
     """Follow the anchors, link elements and frames of HTML and the entries of feeds. A refresh is a redirect and is
@@ -95,7 +97,7 @@ class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 FOLLOW_ALL = LinkRules()
-_KEYS = frozenset({"predicates", "query", "scope", "html", "follow", "deny"})
+_KEYS = frozenset({"predicates", "query", "index_query", "scope", "html", "follow", "deny"})
 """`follow` and `deny` are regular expressions on URLs. The crawler applies them: see crawler/url_rules.py."""
 
 
@@ -113,18 +115,15 @@ def link_rules_from(table: Mapping[str, Any]) -> LinkRules:
     names = table.get("predicates", [])
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise ValueError(f"predicates must be a list of strings, not {names!r}")
-    query = table.get("query", "")
+    query, index_query = (_read_query(table, key) for key in ("query", "index_query"))
     scope = table.get("scope", TermScope.ABOX.value)
-    if not isinstance(query, str):
-        raise ValueError(f"query must be a string, not {query!r}")
-    if query:
-        _check_query(query)
     if scope not in [known.value for known in TermScope]:
         raise ValueError(f'scope must be "abox", "tbox" or "both"; got {scope!r}')
     html = table.get("html", not (names or query or scope == TermScope.TBOX.value))
     if not isinstance(html, bool):
         raise ValueError(f"html must be true or false, not {html!r}")
-    return LinkRules(predicates=tuple(map(_expand, names)), query=query, scope=TermScope(scope), html=html)
+    predicates = tuple(map(_expand, names))
+    return LinkRules(predicates=predicates, query=query, index_query=index_query, scope=TermScope(scope), html=html)
 
 
 def _expand(name: str) -> str:
@@ -142,15 +141,23 @@ def _expand(name: str) -> str:
     return name.strip("<> ")
 
 
-def _check_query(query: str) -> None:
+def _read_query(table: Mapping[str, Any], key: str) -> str:
+    """Return the SELECT query of a key, or "". Raise ValueError if it is invalid."""
+    query = table.get(key, "")
+    if not isinstance(query, str):
+        raise ValueError(f"{key} must be a string, not {query!r}")
+    if not query:
+        return ""
     if any(token.is_word("SERVICE") for token in tokens(query)):
-        raise ValueError("query: SERVICE is not allowed, because the query reads only the statements of the page")
+        what = "the statements of the page" if key == "query" else "the index"
+        raise ValueError(f"{key}: SERVICE is not allowed, because the query reads only {what}")
     try:
         result = ox.Store().query(query, base_iri="http://example.org/", prefixes=LINK_PREFIXES)
     except (SyntaxError, ValueError, RuntimeError, OSError) as error:  # the last two: for example unknown functions
-        raise ValueError(f"query: it is not valid SPARQL: {str(error).partition(chr(10))[0]}") from error
+        raise ValueError(f"{key}: it is not valid SPARQL: {str(error).partition(chr(10))[0]}") from error
     if not isinstance(result, ox.QuerySolutions):
-        raise ValueError("query: it must be a SELECT; its solutions are the links")
+        raise ValueError(f"{key}: it must be a SELECT; its solutions are the links")
+    return query
 
 
 def statement_links(facts: TransformResult, rules: LinkRules, *, page_url: str, options: LinkOptions) -> list[Link]:
@@ -164,7 +171,7 @@ def _mentions(
     wanted = frozenset(f"<{name}>" for name in rules.predicates)
     for extraction in facts.extractions if wanted else ():
         for _, predicate, value, _ in extraction.statements:
-            if predicate in wanted and (url := _url_of_term(value)):
+            if predicate in wanted and (url := url_of_term(value)):
                 yield url, predicate[1:-1]
     if rules.query:
         yield from ((text, "") for text in _by_query(facts, rules.query, page_url))
@@ -179,10 +186,10 @@ def _mentions(
         yield from _iris(facts)
 
 
-def _url_of_term(term: str) -> str:
+def url_of_term(term: str) -> str:
     """Return the URL that a term is or contains as its text, or "".
 
-    >>> _url_of_term("<http://ex.org/>"), _url_of_term('" http://ex.org/ "'), _url_of_term('"see http://ex.org/"')
+    >>> url_of_term("<http://ex.org/>"), url_of_term('" http://ex.org/ "'), url_of_term('"see http://ex.org/"')
     ('http://ex.org/', 'http://ex.org/', '')
     """
     if term.startswith("<"):
@@ -206,5 +213,5 @@ def _by_query(facts: TransformResult, query: str, page_url: str) -> Iterator[str
         for term in (solution[name] for solution in islice(result, _MAX_SOLUTIONS) for name in names):
             if isinstance(term, ox.NamedNode):
                 yield term.value
-            elif isinstance(term, ox.Literal) and (url := _url_of_term(f'"{term.value}"')):
+            elif isinstance(term, ox.Literal) and (url := url_of_term(f'"{term.value}"')):
                 yield url

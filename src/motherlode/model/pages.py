@@ -35,6 +35,8 @@ class LinkSource(Enum):
     """A Link or Content-Location header."""
     SITEMAP = "sitemap"
     FEED = "feed"
+    INDEX_QUERY = "index_query"
+    """A solution of the job's query over the whole index. No page is its parent."""
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):

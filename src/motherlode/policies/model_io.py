@@ -20,8 +20,10 @@ from motherlode.policies.registry import policy_from
 
 FORMAT = 1
 _MAGIC = b"motherlode model "
-_SHARED_STATE = frozenset({"bandit"})
-"""Policies whose arguments change how they pick but not what they learn."""
+_SHARED_STATE = frozenset({"bandit", "linkanalysis"})
+"""Policies whose arguments in order change how they pick but not what they learn."""
+_ONLY_PICKING = frozenset({"function", "exploration", "decay", "smoothing", "match", "path", "lists"})
+"""Arguments by name that change how a policy picks but not what it learns."""
 _UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
 """Exceptions that the decoder of a policy may raise for the bytes of another policy."""
 
@@ -106,9 +108,13 @@ def policy_family(name: str) -> str:
 
     >>> policy_family("bandit:thompson:0.1"), policy_family("ldcoc:t")
     ('bandit', 'ldcoc:t')
+    >>> policy_family("nb-online:smoothing=m"), policy_family("bandit:thompson:decay=9,classifier=ht")
+    ('nb-online', 'bandit:classifier=ht')
     """
-    word = name.partition(":")[0]
-    return word if word in _SHARED_STATE else name
+    word, *arguments = name.split(":")
+    last = arguments.pop() if arguments and "=" in arguments[-1] else ""
+    kept = sorted(option for option in last.split(",") if option and option.partition("=")[0] not in _ONLY_PICKING)
+    return ":".join([word, *([] if word in _SHARED_STATE else arguments), *([",".join(kept)] if kept else [])])
 
 
 def check_fits(model: Model, *, policy: str, name: str = "the model") -> None:

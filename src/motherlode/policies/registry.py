@@ -1,15 +1,16 @@
 """The table of policies by the names that users type.
 
 A name is a word, optionally with arguments: in order after colons (`bandit:success-rate:0.2:1000`), or by name
-(`bandit:success-rate:exploration=0.2,decay=1000`). To add a policy, write a factory function with `@PolicyLine`. Its
-parameters after `seed` are the arguments of the name, as text. The command line, the tests and the benchmarks read the
-table. A factory imports its policy when it is called, so that unused policies cost no import time.
+(`bandit:success-rate:exploration=0.2,decay=1000`). A bare name is the method of a paper as published; variants of it
+are chosen by further arguments by name (`nb-online:smoothing=m`). To add a policy, write a factory function with
+`@PolicyLine`. Its parameters after `seed` are the arguments of the name, as text. The command line, the tests and the
+benchmarks read the table. A factory imports its policy when it is called, so that unused policies cost no import time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -18,6 +19,7 @@ from random import Random
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from motherlode.model import Policy
+from motherlode.policies.name_arguments import choice, number_between, whole_numbers
 
 if TYPE_CHECKING:
     from motherlode.policies.targets import Target
@@ -59,6 +61,8 @@ class PolicyLine:
     """One sentence that helps users to choose."""
     parts: str = ""
     """Explanation of the arguments."""
+    variants: Mapping[str, str] = field(default_factory=dict)
+    """Arguments that choose a variant of the method, only by name, with the values of each."""
     examples: tuple[str, ...] = ()
     """Valid names, for lists, hints, tests and benchmarks. By default the first word of the name."""
     reads_known_links: bool = False
@@ -90,27 +94,37 @@ PolicyLine("random", "A random waiting URL, each with the same probability.")(pa
 
 
 @PolicyLine(
-    "ldcoc[:SETS[:BITS[:SEED]]][:ftrl=eq1,crosses=limited]",
+    "ldcoc[:SETS[:BITS[:SEED]]][:head=no,ftrl=eq1,crosses=limited]",
     "An online classifier that predicts which URIs return data.",
     parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED; "
+    "head=no predicts URIs without a HEAD request for their content type; "
     "ftrl is mcmahan (a learning rate per feature) or eq1 (one rate, equation (1) of the paper); "
     "crosses of x are all, or limited to eight siblings and few features",
-    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx", "ldcoc:ftrl=eq1"),
+    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx", "ldcoc:head=no", "ldcoc:ftrl=eq1"),
     reads_known_links=True,
     reads_context_graph=True,
 )
 def _ldcoc(
-    seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0", *, ftrl: str = "mcmahan", crosses: str = "all"
+    seed: int,
+    sets: str = "trp",
+    bits: str = "20",
+    hash_seed: str = "0",
+    *,
+    ftrl: str = "mcmahan",
+    crosses: str = "all",
+    head: str = "yes",
 ) -> Policy:
     from motherlode.policies.ldcoc.ldcoc_features import CROSSES
     from motherlode.policies.ldcoc.ldcoc_policy import LEARNERS, Ldcoc
 
     hint = "the bits and the seed of the hashed features are whole numbers, as in ldcoc:trp:18:7"
-    size, hash_number = _whole_numbers((bits, hash_seed), hint)
+    size, hash_number = whole_numbers((bits, hash_seed), hint)
     if not 8 <= size <= 28:
         raise ValueError(f"hashed features have 8 to 28 bits; got {size}")
     if ftrl not in LEARNERS:
         raise ValueError(f"ftrl is {' or '.join(LEARNERS)}; got {ftrl!r}")
+    if head not in ("yes", "no"):
+        raise ValueError(f"head is yes or no; got {head!r}")
     if crosses not in CROSSES:
         raise ValueError(f"crosses is {' or '.join(CROSSES)}; got {crosses!r}")
     return Ldcoc(
@@ -119,24 +133,35 @@ def _ldcoc(
         learner=LEARNERS[ftrl](1 << size),
         hash_seed=hash_number,
         crosses=CROSSES[crosses],
+        head=head == "yes",
     )
+
+
+_LINK_ANALYSIS_VARIANTS = {
+    "match": "contains (default) or word: where a term is found in a text",
+    "path": "whole (default) or new: whether folders that also contain the linking page are searched",
+    "lists": "a folder with your own word lists",
+}
 
 
 @PolicyLine(
     "linkanalysis[:literal][:FOLDER]",
     "First links that look like RDF, then links similar to pages that led to RDF.",
-    parts="literal applies the paper's path rule literally, FOLDER holds your own word lists",
-    examples=("linkanalysis", "linkanalysis:literal"),
+    parts="literal is the same as path=whole,match=word, FOLDER holds your own word lists",
+    variants=_LINK_ANALYSIS_VARIANTS,
+    examples=("linkanalysis", "linkanalysis:literal", "linkanalysis:match=word,path=new"),
 )
-def _linkanalysis(seed: int, *arguments: str) -> Policy:
+def _linkanalysis(seed: int, *arguments: str, match: str = "", path: str = "", lists: str = "") -> Policy:
     from pathlib import Path
 
     from motherlode.policies.linkanalysis.heuristics import concepts_from
     from motherlode.policies.linkanalysis.linkanalysis_policy import LinkAnalysis
 
     literal = arguments[:1] == ("literal",)
-    folder = ":".join(arguments[literal:])
-    return LinkAnalysis(concepts_from(Path(folder)) if folder else None, literal=literal)
+    folder = lists or ":".join(arguments[literal:])
+    whole_words = choice("match", match or ("word" if literal else "contains"), "contains", "word") == "word"
+    concepts = concepts_from(Path(folder) if folder else None, whole_words=whole_words)
+    return LinkAnalysis(concepts, new_path_only=choice("path", path or "whole", "whole", "new") == "new")
 
 
 _FUNCTIONS = (
@@ -148,6 +173,17 @@ _FUNCTIONS = (
     "thompson-best-score",
     "success-best-score",
 )
+_TOKEN_VARIANTS = {
+    "tokens": "url (default) or authors: path, query and fragment as in the authors' program",
+    "hashes": "number of hashes of tokens (10000)",
+    "min_token": "fewest characters of a token (3)",
+    "max_token": "most characters of a token (0: any number)",
+}
+_BAYES_VARIANTS = {
+    "smoothing": "moa (default, Laplace's estimate as in MOA), laplace (as in textbooks) or m (an m-estimate)",
+    **_TOKEN_VARIANTS,
+}
+_FEATURES = "FEATURES are url, parent, parents and sibling, one or several joined by +, as in url+parent"
 
 
 @PolicyLine(
@@ -155,12 +191,21 @@ _FUNCTIONS = (
     "The host with the highest value, or with probability λ any host; in it the page that Naive Bayes ranks first.",
     parts=f"FUNCTION is {', '.join(_FUNCTIONS[:-1])} or {_FUNCTIONS[-1]}; "
     "λ is a probability, which is halved after m picks",
+    variants={"classifier": "nb (default) or ht, a Hoeffding tree", "features": "as of nb-online", **_BAYES_VARIANTS},
     examples=tuple(f"bandit:{function}" for function in _FUNCTIONS),
 )
-def _bandit(seed: int, function: str, exploration: str | None = None, decay: str | None = None) -> Policy | None:
+def _bandit(
+    seed: int,
+    function: str,
+    exploration: str | None = None,
+    decay: str | None = None,
+    *,
+    classifier: str = "nb",
+    smoothing: str | None = None,
+    **variants: str,
+) -> Policy | None:
     from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
-    from motherlode.policies.anthelion.classifiers import NaiveBayes
-    from motherlode.policies.anthelion.url_classifier import Features, OnlineRater
+    from motherlode.policies.anthelion.variants import make_rater
 
     if function not in FUNCTIONS:
         return None
@@ -169,7 +214,7 @@ def _bandit(seed: int, function: str, exploration: str | None = None, decay: str
     except ValueError:
         raise ValueError("λ and m are numbers, as in bandit:success-rate:0.2:1000") from None
     return HostBandit(
-        rater=OnlineRater(Features(), NaiveBayes()),
+        rater=make_rater(choice("classifier", classifier, "nb", "ht"), smoothing, variants),
         function=FUNCTIONS[function],
         random=Random(seed),
         exploration=probability,
@@ -177,12 +222,13 @@ def _bandit(seed: int, function: str, exploration: str | None = None, decay: str
     )
 
 
-def _online(kind: str, seed: int, features: str = "url+parent") -> Policy:
+def _online(
+    kind: str, seed: int, features: str = "url+parent", *, smoothing: str | None = None, **variants: str
+) -> Policy:
     from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
-    from motherlode.policies.anthelion.classifiers import HoeffdingTree, NaiveBayes
-    from motherlode.policies.anthelion.url_classifier import Features, FeatureSet, OnlineRater
+    from motherlode.policies.anthelion.variants import make_rater
 
-    rater = OnlineRater(Features(FeatureSet.named(features)), HoeffdingTree() if kind == "ht" else NaiveBayes())
+    rater = make_rater(kind, smoothing, {"features": features, **variants})
     return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
 
 
@@ -190,22 +236,30 @@ for _kind, _name in (("nb", "Naive Bayes"), ("ht", "a Hoeffding tree")):
     PolicyLine(
         f"{_kind}-online[:FEATURES]",
         f"The page that {_name} ranks first, which learns from every page.",
-        parts="FEATURES are url, parent and sibling, one or several joined by +, as in url+parent",
+        parts=_FEATURES,
+        variants=_BAYES_VARIANTS if _kind == "nb" else _TOKEN_VARIANTS,
     )(partial(_online, _kind))
 
 
-def _static(kind: str, seed: int, pages: str) -> Policy:
+def _static(kind: str, seed: int, pages: str, *, smoothing: str | None = None, **variants: str) -> Policy:
     from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
-    from motherlode.policies.anthelion.url_classifier import Features
-    from motherlode.policies.baselines.static_classifier import StaticRater, fit_tree, sklearn_fit
+    from motherlode.policies.anthelion.variants import make_classifier, make_features
+    from motherlode.policies.baselines.static_classifier import StaticRater, fit_online, sklearn_fit
 
-    (count,) = _whole_numbers((pages,), f"K is the number of pages to train on, as in {kind}-static:1000")
-    rater = StaticRater(Features(), fit_tree if kind == "ht" else sklearn_fit(kind), count)
+    (count,) = whole_numbers((pages,), f"K is the number of pages to train on, as in {kind}-static:1000")
+    features = make_features(**variants)
+    size = features.rules.size
+    if kind in ("nb", "ht"):
+        make_classifier(kind, size, smoothing)  # raises if the options are wrong
+        fit = fit_online(partial(make_classifier, kind, size, smoothing))
+    else:
+        fit = sklearn_fit(kind, size)
+    rater = StaticRater(features, fit, count)
     return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
 
 
 for _kind, _trained in (
-    ("nb", "then by Naive Bayes trained on them (needs scikit-learn)"),
+    ("nb", "then by Naive Bayes trained on them"),
     ("ht", "then by a Hoeffding tree trained on them"),
     ("svm", "then by a linear support vector machine (needs scikit-learn)"),
     ("knn", "then by the five nearest neighbours among them (needs scikit-learn)"),
@@ -214,6 +268,7 @@ for _kind, _trained in (
         f"{_kind}-static:K",
         f"Breadth-first for K pages, {_trained}.",
         parts="K is the number of pages to train on",
+        variants=_BAYES_VARIANTS if _kind == "nb" else _TOKEN_VARIANTS,
         examples=(f"{_kind}-static:100",),
     )(partial(_static, _kind))
 
@@ -240,7 +295,7 @@ def _ldspider(seed: int) -> Policy:
 def _bounded(seed: int, depth: str = "3", growth: str | None = None) -> Policy:
     from motherlode.policies.baselines.orders import BoundedPolicy
 
-    numbers = _whole_numbers((depth, growth or depth), "depth and growth are whole numbers, as in bounded:3:2")
+    numbers = whole_numbers((depth, growth or depth), "depth and growth are whole numbers, as in bounded:3:2")
     return BoundedPolicy(*numbers)
 
 
@@ -271,13 +326,13 @@ def _sb_classifier(
 
     if sites not in ("apart", "together"):
         raise ValueError(f"sites is apart or together; got {sites!r}")
-    size, window = _whole_numbers((batch, stop), "batch and stop are whole numbers, as in sb-classifier:stop=1000")
+    size, window = whole_numbers((batch, stop), "batch and stop are whole numbers, as in sb-classifier:stop=1000")
     if not size:
         raise ValueError("batch is at least 1")
     return SbClassifier(
         random=Random(seed),
-        alpha=_number("alpha", alpha, 0.0, 1000.0),
-        threshold=_number("similarity", similarity, 0.0, 1.0),
+        alpha=number_between("alpha", alpha, 0.0, 1000.0),
+        threshold=number_between("similarity", similarity, 0.0, 1.0),
         batch=size,
         sites_apart=sites == "apart",
         stop=window,
@@ -302,34 +357,17 @@ def _tres(
     from motherlode.policies.tres import Tres
 
     hint = "start, copy_every and depth are whole numbers, as in tres:start=500,copy_every=500"
-    first, period, levels = _whole_numbers((start, copy_every, depth), hint)
+    first, period, levels = whole_numbers((start, copy_every, depth), hint)
     if not period:
         raise ValueError("copy_every is at least 1")
     return Tres(
         random=Random(seed),
         keywords=keywords.split("+") if keywords else (),
         start=first,
-        discount=_number("discount", discount, 0.0, 1.0),
+        discount=number_between("discount", discount, 0.0, 1.0),
         copy_every=period,
         depth=levels,
     )
-
-
-def _number(name: str, text: str, least: float, most: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = least - 1.0
-    if not least <= value <= most:
-        raise ValueError(f"{name} is a number from {least:g} to {most:g}; got {text!r}")
-    return value
-
-
-def _whole_numbers(arguments: Iterable[str], hint: str) -> list[int]:
-    texts = list(arguments)
-    if not all(text.isascii() and text.isdigit() for text in texts):
-        raise ValueError(hint)
-    return [int(text) for text in texts]
 
 
 POLICIES = tuple(name for line in POLICY_TABLE.values() for name in line.examples)
@@ -343,6 +381,20 @@ def policy_usage() -> str:
     True
     """
     return ", ".join(line.usage for line in POLICY_TABLE.values()) + f"; in simulations also {ORACLE}"
+
+
+def policy_variants() -> str:
+    """Return the options by name of each policy that has variants, in one line, for help texts.
+
+    >>> "linkanalysis match, path, lists" in policy_variants()
+    True
+    """
+    by_keys: dict[str, list[str]] = {}
+    for word, line in POLICY_TABLE.items():
+        if line.variants:
+            by_keys.setdefault(", ".join(line.variants), []).append(word)
+    found = "; ".join(f"{', '.join(words)} {keys}" for keys, words in by_keys.items())
+    return f"Variants are written NAME:key=value,…, as in nb-online:smoothing=m. Keys: {found}"
 
 
 def reads_known_links(name: str) -> bool:
@@ -414,7 +466,7 @@ def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Po
     if line is None:
         raise ValueError(f"unknown policy {name!r}{nearest(name, POLICIES)}; known: {policy_usage()}; see {GUIDE}")
     try:
-        policy = _make(line.make, name, seed)
+        policy = _make(line, name, seed)
     except ValueError as error:
         raise ValueError(f"policy {name!r}: {error}") from error
     if policy is None:
@@ -424,22 +476,28 @@ def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Po
     return policy
 
 
-def _make(make: Factory, name: str, seed: int) -> Policy | None:
-    """Call a factory with the arguments in a name; None if the factory does not take these arguments."""
+def _make(line: PolicyLine, name: str, seed: int) -> Policy | None:
+    """Call the factory with the arguments in a name; None if the policy does not take these arguments."""
     _, *arguments = name.split(":")
-    accepted = signature(make)
+    accepted = signature(line.make)
+    named = {key for key, one in accepted.parameters.items() if one.kind is not one.VAR_KEYWORD} | set(line.variants)
     options: dict[str, str] = {}
-    if arguments and arguments[-1].partition("=")[0] in accepted.parameters:
+    if arguments and arguments[-1].partition("=")[0] in named:
         for option in arguments.pop().split(","):
-            key, _, options[key] = option.partition("=")
+            key, _, value = option.partition("=")
+            if key in options or key not in named:
+                return None
+            options[key] = value
     try:
         call = accepted.bind(seed, *arguments, **options)
     except TypeError:
         return None
-    return make(*call.args, **call.kwargs)
+    return line.make(*call.args, **call.kwargs)
 
 
 def _form(line: PolicyLine, name: str) -> str:
     """Return the syntax of a name whose first word is known, with an explanation of its arguments."""
     hint = nearest(name, line.examples) if ":" in name and line.parts else ""
-    return f"{line.usage}{hint}{f', where {line.parts}' if line.parts else ''}"
+    variants = "; ".join(f"{key} is {values}" for key, values in line.variants.items())
+    tail = f"; :key=value,… with: {variants}" if variants else ""
+    return f"{line.usage}{hint}{f', where {line.parts}' if line.parts else ''}{tail}"

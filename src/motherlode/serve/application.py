@@ -18,6 +18,7 @@ from aiohttp.typedefs import Middleware
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.report.plot import CHART_STYLE
 from motherlode.index.fulltext import Search
+from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, select
 from motherlode.serve.entity_pages import blank_node_page, crawled_page, entity_page
 from motherlode.serve.negotiation import HTML, JSON, choose_format, find_format
 from motherlode.serve.pages import (
@@ -29,7 +30,6 @@ from motherlode.serve.pages import (
     render_overview,
     render_search,
 )
-from motherlode.serve.query_pool import QueryFailure, QueryPool, Row, select
 from motherlode.serve.sparql import ALLOWED, QueryLimits, SparqlEndpoint, endpoint_url
 from motherlode.www.urls import canonical, host_of
 

@@ -1,7 +1,5 @@
 """The pages about an entity (IRI or blank node) and about a crawled page: statements and their sources."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
@@ -10,9 +8,9 @@ import pyoxigraph as ox
 
 from motherlode.index.fulltext.documents import LABELS, local_name
 from motherlode.index.page_record import PROVENANCE
+from motherlode.index.query.query_pool import QueryPool, Row, Term, select
 from motherlode.model.terms import PREFIXES, RDF, iri, page_iri
 from motherlode.serve.pages import cut, render, render_error
-from motherlode.serve.query_pool import QueryPool, Row, Term, select
 
 _TYPE = RDF + "type"
 _MAX_STATEMENTS, _MAX_MENTIONS, _MAX_PAGE_STATEMENTS = 2_000, 200, 3_000
@@ -43,7 +41,11 @@ async def entity_page(pool: QueryPool, name: str, *, seconds: float) -> tuple[in
 
 
 def _query_term(name: str, term: str) -> tuple[str, str]:
-    """Return the term for an IRI in a query, and a filter. An IRI that SPARQL rejects is compared as a string."""
+    """Return how a query refers to an IRI: a term, and a FILTER clause to add to the pattern.
+
+    For a valid IRI, these are the IRI and "". For an invalid one, which a crawled page may contain, they are a variable
+    and a filter that compares the variable with the IRI as a string.
+    """
     try:
         ox.NamedNode(name)
     except ValueError:
@@ -105,7 +107,7 @@ def _graph_of(row: Row) -> str:
 
 
 _Citation = list[tuple[int, str]]
-"""Numbers and URLs of sources, like a reference in a text."""
+"""Number and URL of each source of a statement. The page shows the numbers like footnotes."""
 
 
 def _cite(rows: Sequence[Row], sources: dict[str, int]) -> _Citation:

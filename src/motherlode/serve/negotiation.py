@@ -1,7 +1,5 @@
 """Content negotiation: the formats of responses (RFC 9110, 12.5.1; SPARQL 1.1 Protocol, 2.1.6)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

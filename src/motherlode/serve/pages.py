@@ -4,8 +4,6 @@ The templates escape every value. Links lead to our own pages, or to http and ht
 have any scheme, such as `javascript:`.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -24,9 +22,9 @@ from motherlode.crawler.report.crawl_report import CrawlReport, build_report, dr
 from motherlode.crawler.stats.reader import CrawlStats, read_stats
 from motherlode.index.fulltext import Hit, Search, Snippet, WordSearcher
 from motherlode.index.query.diagnostics import query_form
+from motherlode.index.query.query_pool import MAX_PAGE_RESULT_BYTES, QueryFailure, QueryPool, Row, Term, parse_results
 from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import prefixed_name
-from motherlode.serve.query_pool import MAX_PAGE_RESULT_BYTES, QueryFailure, QueryPool, Row, Term, parse_results
 
 _MAX_HOSTS, _MAX_FAILURES = 12, 8
 _STATS_FRESH_SECONDS = 1.0

@@ -1,7 +1,5 @@
 """The SPARQL endpoint: the query part of the SPARQL 1.1 Protocol, and the SPARQL 1.1 Service Description."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from collections.abc import Sequence
@@ -13,10 +11,10 @@ import pyoxigraph as ox
 from aiohttp import web
 
 from motherlode.index.query.diagnostics import query_form
+from motherlode.index.query.query_pool import QueryFailure, QueryPool, QueryResult
 from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import PREFIXES, iri
 from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose_format, find_format
-from motherlode.serve.query_pool import QueryFailure, QueryPool, QueryResult
 
 _SERVICE = resources.files("motherlode.serve").joinpath("service.ttl").read_text("utf-8")
 """The service description as Turtle, without the URL of the endpoint and our namespace."""

@@ -1,7 +1,8 @@
 """Run trials (policies × repetitions) on one web, one process per core, and report their progress.
 
 Trials count their requests in shared memory without locks or messages. The parent process reads these numbers whenever
-it reports progress. This module also opens the web that the user names: synthetic, a trace, or a WARC file.
+it reports progress. This module also opens the web that the user names: synthetic, a trace, a WARC file, or
+the data files of Anthelion.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from motherlode.policies import (
 )
 from motherlode.policies.model_io import start_from
 from motherlode.policies.registry import ORACLE as ORACLE
+from motherlode.sim.anthelion_web import ANTHELION, open_converted, prepare
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
 from motherlode.sim.simulator import IN_ORDER, SimResult, Simulation, Timing
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
@@ -76,6 +78,8 @@ class Trial:
 @lru_cache(maxsize=1)
 def open_web(spec: WebSpec) -> SimulatedWeb:
     """Return the web of a spec. Each process opens it once and keeps it."""
+    if spec.web.startswith(ANTHELION):
+        return open_converted(spec.web, spec.target)
     target = target_from(spec.target)
     if spec.web.startswith(SYNTHETIC):
         return SyntheticSimWeb(pages=synthetic_pages(spec.web), seed=spec.web_seed, target=target)
@@ -257,15 +261,18 @@ def _run_numbered(spec: WebSpec, trial: Trial, number: int) -> SimResult:
 
 
 def prepared(name: str, cache: Path, progress: Progress) -> str:
-    """Return the name of a web for `WebSpec`. A WARC file is recorded first, and its trace is kept for later runs."""
+    """Return the name of a web for `WebSpec`. WARC files and Anthelion's files are
+    converted first, and the result is kept for later runs."""
     if name.startswith(SYNTHETIC):
         synthetic_pages(name)
         return name
+    if name.startswith(ANTHELION):
+        return prepare(name, cache, progress)
     path = Path(name)
     if path.is_dir():
         return name
     if not path.exists():
-        raise TraceError(f"{name} does not exist: give a trace, a WARC file or synthetic:PAGES")
+        raise TraceError(f"{name} does not exist: give a trace, a WARC file, synthetic:PAGES or anthelion:DIR")
     trace = cache / f"{path.name}-{zlib.crc32(str(path.resolve()).encode()):08x}"
     try:
         read_parts(trace)

@@ -1,7 +1,5 @@
 """Blank node terms that are unique to their page and the same on every run."""
 
-from __future__ import annotations
-
 import xxhash
 
 from motherlode.model import Syntax

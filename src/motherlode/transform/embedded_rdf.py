@@ -4,8 +4,6 @@ Each block (RDF 1.1 Turtle, appendix A; RDF/XML, section 7.2.1) is parsed as a d
 base IRI, language and namespaces from the surrounding document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 
@@ -178,6 +176,6 @@ def _resolve_base(around: list[Element], url: str) -> str:
 
 
 def _locate_at_element(element: Element) -> LocateProblems:
-    """Return a function that moves problems to the line of the element, because serialization changes the others."""
+    """Return a function that sets the line of problems to that of the element, because it was serialized anew."""
     line = element.sourceline
     return lambda problems: [replace(problem, line=line, column=None) for problem in problems]

@@ -1,7 +1,5 @@
 """Options of the transform phase, their table in a job file, and the transformers that are installed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,7 +10,9 @@ from motherlode.model import Syntax
 from motherlode.transform import xslt
 
 ACCEPT = "application/n-quads, application/n-triples, application/trig, text/turtle, application/rdf+xml;q=0.9"
-"""Formats that a service may return. JSON-LD is accepted if it contains its context."""
+"""RDF formats that a service may return. JSON-LD is accepted if it contains its context."""
+ACCEPT_FROM_SERVICE = f"{ACCEPT}, application/xhtml+xml;q=0.6, text/html;q=0.5, application/xml;q=0.4"
+"""Formats that a service may return: RDF, or HTML or XML, which is then transformed like a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,21 +39,36 @@ class Stylesheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A transformation service on the web. It accepts content by POST and returns RDF."""
+    """A transformation service on the web. It accepts content by POST and returns RDF, HTML or XML."""
 
     media_type: str
     """Accepted media type: `application/pdf`, or a whole family such as `image/*`."""
-    url: str
+    url: str | tuple[str, ...]
+    """Where the service runs: one URL, or several that do the same and share the load."""
+    own: bool = False
+    """Whether the service is the user's own, so that no delay between requests applies."""
+    retries: int = 2
+    """Number of further attempts after a failure that may pass, each at another URL if there are several."""
     seconds: float = 10.0
-    """Timeout of a request."""
+    """Timeout of a request in seconds."""
     most_sent: int = 10_000_000
     """Maximum size of the content in bytes. Larger content is not sent."""
     most_received: int = 10_000_000
     """Maximum size of the response in bytes. A longer response is not read."""
 
     def __post_init__(self) -> None:
-        if not self.url.startswith(("http://", "https://")):
-            raise ValueError(f"service for {self.media_type}: give an http or https URL, not {self.url!r}")
+        wrong = [url for url in self.urls if not str(url).startswith(("http://", "https://"))]
+        if wrong or not self.urls:
+            shown = repr(wrong[0]) if wrong else "an empty list"
+            raise ValueError(f"service for {self.media_type}: give an http or https URL, not {shown}")
+        if not isinstance(self.own, bool):
+            raise ValueError(f"service for {self.media_type}: own must be true or false, not {self.own!r}")
+        if not isinstance(self.retries, int) or self.retries < 0:
+            raise ValueError(f"service for {self.media_type}: retries must be a whole number from 0 on")
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        return (self.url,) if isinstance(self.url, str) else self.url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +84,7 @@ class TransformOptions:
     strict_jsonld: bool = False
     """Whether JSON-LD statements with invalid IRIs are dropped, as its specification requires, instead of repaired."""
     seconds: float = 5.0
-    """Timeout per syntax and page."""
+    """Timeout in seconds per syntax and page."""
     statements: int = 500_000
     """Maximum number of statements per syntax and page."""
     stylesheets: tuple[Stylesheet, ...] = ()
@@ -113,7 +128,7 @@ def transformable_types(options: TransformOptions) -> tuple[str, ...]:
 
 BUILTIN = "builtin:"
 _STYLESHEET_KEYS = {"xslt", "root", "namespace"}
-_SERVICE_KEYS = {"media_type", "url", "seconds", "most_sent", "most_received"}
+_SERVICE_KEYS = {"media_type", "url", "own", "retries", "seconds", "most_sent", "most_received"}
 
 
 def from_table(table: Mapping[str, Any], load: Callable[[str], bytes], **others: Any) -> TransformOptions:
@@ -157,7 +172,8 @@ def _read_service(entry: Mapping[str, Any]) -> Service:
     _check_keys("[[transform.services]]", entry, _SERVICE_KEYS)
     if missing := {"media_type", "url"} - entry.keys():
         raise ValueError(f"[[transform.services]] needs {' and '.join(sorted(missing))}")
-    return Service(**entry)
+    url = entry["url"]
+    return Service(**{**entry, "url": tuple(url) if isinstance(url, list) else url})
 
 
 def _load_stylesheet(name: str, load: Callable[[str], bytes]) -> bytes:

@@ -1,7 +1,5 @@
 """The table of extractors per content kind, and `transform`, which runs them one by one in isolation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial

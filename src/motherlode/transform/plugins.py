@@ -1,8 +1,9 @@
 """Transformation by external services and by installed Python transformers.
 
-An external service gets the content by POST and returns RDF, as in MultiCrawler (section 3.3). This package opens no
-socket. `find_service_call` returns the request for a document, the caller sends it, and `read_service_response` parses
-the response:
+An external service gets the content by POST and returns RDF, as in MultiCrawler (section 3.3), or HTML or XML, as the
+paper's Tidy does, which the next step transforms (`is_further_step`). This package opens no socket.
+`find_service_call` returns the request for a document, the caller sends it, and `read_service_response` parses the
+response:
 
     call = find_service_call(document, options, content_type=page.content_type)
     if call is not None and not call.refused:
@@ -16,8 +17,6 @@ the response:
 Python transformers are found by their entry points (see `options`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
@@ -25,9 +24,9 @@ from typing import Protocol
 
 import pyoxigraph as ox
 
-from motherlode.model import Extraction, Problem, Syntax
+from motherlode.model import ContentKind, Detected, Extraction, Problem, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.options import ACCEPT, TransformOptions, allowed_transformers
+from motherlode.transform.options import ACCEPT_FROM_SERVICE, TransformOptions, allowed_transformers
 from motherlode.transform.xslt.rdf_results import read_rdf
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
@@ -50,8 +49,8 @@ class ServiceCall:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Request headers: type and URL of the content, and the accepted RDF formats."""
-        return {"Content-Type": self.content_type, "Content-Location": self.page_url, "Accept": ACCEPT}
+        """Request headers: type and URL of the content, and the accepted formats."""
+        return {"Content-Type": self.content_type, "Content-Location": self.page_url, "Accept": ACCEPT_FROM_SERVICE}
 
 
 def media_type_of(document: Document, content_type: str) -> str:
@@ -68,7 +67,7 @@ def find_service_call(document: Document, options: TransformOptions, *, content_
         return None
     size = len(document.body)
     return ServiceCall(
-        url=service.url,
+        url=service.urls[0],
         page_url=document.url,
         content_type=content_type or media_type,
         body=document.body,
@@ -91,6 +90,18 @@ def read_service_response(call: ServiceCall, content_type: str, body: bytes, nam
         reason = f"the response is {media_type}, not RDF" if media_type else "the response has no media type"
         return service_failure(call, reason)
     return read_rdf(body, rdf_format, base=call.page_url, names=names, syntax=Syntax.OTHER, most=call.max_statements)
+
+
+_PLAIN_XML = ("application/xml", "text/xml")
+
+
+def is_further_step(detected: Detected, content_type: str) -> bool:
+    """Return whether a response is HTML or XML, which is transformed like a page, and not an RDF document."""
+    media = MEDIA[detected.kind]
+    if not (media.is_html or media.is_xml) or detected.kind is ContentKind.RDF_XML:
+        return False
+    media_type = essence(content_type)
+    return media_type in _PLAIN_XML or ox.RdfFormat.from_media_type(media_type) is None
 
 
 def service_failure(call: ServiceCall, reason: str) -> Extraction:

@@ -1,7 +1,5 @@
 """Find the positions of invalid references in a page. The search runs only if there are problems to report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from urllib.parse import unquote
 

@@ -4,8 +4,6 @@ In the main thread, where the transform workers run, an interval timer raises `E
 Python code. Other threads cannot receive signals, so there only code that checks its `Deadline` is stopped.
 """
 
-from __future__ import annotations
-
 import math
 import signal
 import threading

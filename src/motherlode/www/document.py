@@ -1,7 +1,5 @@
 """A document: a body with its detected kind, and its text, HTML tree and XML tree, each created at most once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,7 +42,7 @@ class Script:
 
     content: str
     media_type: str
-    """As written, with parameters."""
+    """The value of the `type` attribute as written, with its parameters."""
     identifier: str = ""
 
 

@@ -1,7 +1,5 @@
 """The members of a gzip file (RFC 1952): files of WARC records and of quads have one member per record or batch."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 from mmap import mmap

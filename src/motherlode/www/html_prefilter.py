@@ -4,8 +4,6 @@ If a mark is missing, the page does not have the feature. If it is present, the 
 all patterns at once, many bytes at a time: the scan takes about as long as one plain search, and replaces a dozen.
 """
 
-from __future__ import annotations
-
 import threading
 from enum import Enum
 from functools import cache, lru_cache

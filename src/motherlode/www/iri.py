@@ -9,8 +9,6 @@ The URLs that a crawl fetches follow the URL Standard instead (`www.urls`), beca
 that browsers send.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple
@@ -67,7 +65,7 @@ class Iri(NamedTuple):
     is_valid: bool
     """False if the text has no scheme or an impossible host, which cannot be repaired."""
     is_repaired: bool
-    """The text had surrounding white space, or characters that an IRI may not have."""
+    """True if the text had surrounding white space, or characters that an IRI may not have."""
 
 
 def is_absolute(reference: str) -> bool:

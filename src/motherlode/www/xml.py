@@ -5,8 +5,6 @@ expands no external entity, loads nothing, and bounds depth and sizes. Bare ampe
 XML on the web. An XML parser that recovers from one drops the name after it: `?a=1&b=2` becomes `?a=1=2`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

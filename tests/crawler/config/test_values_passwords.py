@@ -17,6 +17,12 @@ from motherlode.crawler.config.values import JobError, check_secrets
         ('proxy = "http://ann:s=cret@127.0.0.1:3128"', 0o640, True),
         ('proxy = "http://ann:s=cret@127.0.0.1:3128"', 0o600, False),
         ('proxy = "http://127.0.0.1:3128"', 0o644, False),
+        ('tokens = { "a.example" = "abc" }', 0o644, True),
+        ('[tokens]\n"a.example" = "abc"', 0o644, True),
+        ('tokens = { "a.example" = "abc" }', 0o600, False),
+        ('headers = { "a.example" = { X-Api-Key = "abc" } }', 0o644, True),
+        ('headers = { "a.example" = { Accept-Language = "de" } }', 0o644, False),
+        ('tokens_env = { "a.example" = "NAME" }', 0o644, False),
         ('contact = "mailto:ann@example.org"', 0o644, False),
     ],
 )

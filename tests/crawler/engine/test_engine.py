@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawler.engine.factory import assemble
-from motherlode.fetch.http.connections import Connection, Connector, Endpoint
+from motherlode.fetch.http.connections import Connector, Endpoint
 from motherlode.fetch.http.errors import FetchError
 from motherlode.frontier import FrontierStorage, LmdbStorage
 from motherlode.index.page_record import PROVENANCE
@@ -21,6 +20,7 @@ from motherlode.model import FailureKind, Link, Outcome, Visit
 from motherlode.model.terms import page_iri
 from tests.crawler.changing_web import ChangingWeb, Document, serving
 from tests.crawler.small_web import HOME, crawled, small_web
+from tests.fetch.fake_names import use_names
 from tests.support import write_warc
 
 
@@ -195,11 +195,7 @@ async def test_an_address_where_nobody_is_costs_no_page_where_the_host_has_other
     async with serving(site):
         port = site.root.rpartition(":")[2]
 
-        async def several(host: str, port: int, **_: object) -> list[object]:
-            addresses = ("127.0.0.99", "127.0.0.98", "127.0.0.1")
-            return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port)) for address in addresses]
-
-        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", several, raising=False)
+        use_names(monkeypatch, ["127.0.0.99", "127.0.0.98", "127.0.0.1"])
         folder = CrawlFolder(tmp_path / "crawl")
         seeds = (f"http://several.example:{port}/",)
         job = Job(seeds=seeds, delay=0.0, workers=1, words=False, pages=1, allow=("127.0.0.0/8",))
@@ -214,16 +210,13 @@ async def test_an_address_that_is_silent_for_long_slows_no_other_down(
     site = ChangingWeb(pages={"/": Document("home")})
     connect = Connector._open_directly
 
-    async def slowly(connector: Connector, place: Endpoint) -> Connection | FetchError:
+    async def slowly(connector: Connector, protocol: object, place: Endpoint, *rest: object) -> FetchError | None:
         if place.address == "127.0.0.99":
             await asyncio.sleep(1.5)
-        return await connect(connector, place)
-
-    async def several(host: str, port: int, **_: object) -> list[object]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (at, port)) for at in ("127.0.0.99", "127.0.0.1")]
+        return await connect(connector, protocol, place, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Connector, "_open_directly", slowly)
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", several, raising=False)
+    use_names(monkeypatch, ["127.0.0.99", "127.0.0.1"])
     async with serving(site):
         folder = CrawlFolder(tmp_path / "crawl")
         seeds = (f"http://several.example:{site.root.rpartition(':')[2]}/",)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 from aiohttp import web
@@ -17,6 +15,7 @@ from motherlode.fetch import HttpFetcher, HttpOptions, RobotsRules
 from motherlode.frontier import Frontier, MemoryStorage, Politeness
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request
 from motherlode.policies import policy_from
+from tests.fetch.fake_names import use_names
 from tests.servers import serving
 
 NAMES = {"a.example": "127.0.0.2", "b.example": "127.0.0.3", "c.example": "127.0.0.2"}
@@ -160,10 +159,7 @@ async def test_a_host_that_nobody_finds_is_told_as_such() -> None:
 
 
 async def test_where_nobody_is_met_at_an_address_the_next_one_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def two_addresses(host: str, port: int, **_: Any) -> list[Any]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port)) for address in ("127.0.0.9", "127.0.0.2")]
-
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", two_addresses, raising=False)
+    use_names(monkeypatch, ["127.0.0.9", "127.0.0.2"])
     site = Site({})
     async with politely(site, delay=0.0, retry_wait=30.0, waits=[]) as polite:
         found = await polite.fetch(Request(url=f"http://two.example:{site.port}/x"))

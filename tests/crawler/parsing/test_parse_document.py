@@ -104,6 +104,42 @@ def test_statements_of_a_service_are_added_to_those_of_the_page() -> None:
     assert subjects(facts) == {f"<{URL}>"}
 
 
+@pytest.mark.parametrize("content_type", ["text/html", "application/xhtml+xml", "application/xml"])
+def test_html_of_a_service_replaces_the_page(content_type: str) -> None:
+    tidy = Service(media_type="text/html", url="http://s.example/tidy")
+    html = b'<html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title></head><body><p itemscope="" '
+    html += b'itemtype="http://schema.org/Person"><b itemprop="name">Ann</b></p><a href="/next">n</a></body></html>'
+    answer = ServiceResponse(content_type=content_type, body=html)
+    found = parse_document(
+        b"<p itemscope itemtype=http://schema.org/Thing>",
+        url=URL,
+        content_type="text/html",
+        options=TransformOptions(services=(tidy,)),
+        supplies=SubrequestResults(service=answer),
+        collect_links=partial(collect_links, options=LinkOptions()),
+    )
+    assert found.facts.counts[Syntax.MICRODATA] == 2
+    assert [link.url for link in found.links] == ["http://ex.org/next"]
+    assert not found.facts.all_problems()
+
+
+def test_xml_of_a_service_is_transformed_by_a_stylesheet() -> None:
+    answer = ServiceResponse(
+        content_type="application/xml",
+        body=b"<rss version='2.0'><channel><title>T</title><item><link>http://ex.org/i</link></item></channel></rss>",
+    )
+    _, facts = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
+    assert facts.counts[Syntax.FEED] > 0
+
+
+def test_rdf_xml_of_a_service_is_added_whatever_its_xml_type() -> None:
+    rdf = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:d="http://purl.org/dc/terms/">'
+    rdf += b'<rdf:Description rdf:about=""><d:title>On ore</d:title></rdf:Description></rdf:RDF>'
+    answer = ServiceResponse(content_type="application/xml", body=rdf)
+    _, facts = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
+    assert facts.counts == {Syntax.OTHER: 1}
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

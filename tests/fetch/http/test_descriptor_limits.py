@@ -10,7 +10,7 @@ import pytest
 
 _LIMITED = """
 import resource
-from motherlode.fetch.http.connections import max_idle_connections, raise_descriptor_limit
+from motherlode.fetch.http.descriptor_limits import max_idle_connections, raise_descriptor_limit
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
 raise_descriptor_limit(connections=256, idle=1024)
 print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], max_idle_connections(1024))

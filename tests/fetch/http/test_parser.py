@@ -26,6 +26,8 @@ class Notes:
         self.pieces = 0
         self._wants = wants
 
+    is_slow = False
+
     def receive_head(self, status: int, headers: dict[str, str]) -> bool:
         self.heads.append((status, headers))
         return self._wants > 0

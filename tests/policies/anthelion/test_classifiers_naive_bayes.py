@@ -34,12 +34,13 @@ def trained(smoothing: Smoothing, rows: list[tuple[array[int], bool]]) -> NaiveB
     return model
 
 
-def test_laplace_smoothing_equals_scikit_learn() -> None:
+@pytest.mark.parametrize("size", [SIZE, SIZE + 5])
+def test_laplace_smoothing_equals_scikit_learn(size: int) -> None:
     bernoulli = pytest.importorskip("sklearn.naive_bayes").BernoulliNB(alpha=1.0)
-    model = NaiveBayes(SIZE, Smoothing.LAPLACE)
+    model = NaiveBayes(size, Smoothing.LAPLACE)
     rows = stream(600)
     for number, (features, relevant) in enumerate(rows):
-        dense = np.zeros((1, SIZE))
+        dense = np.zeros((1, size))
         dense[0, features] = 1
         if number > 100:
             negative, positive = bernoulli.predict_log_proba(dense)[0]
@@ -48,6 +49,25 @@ def test_laplace_smoothing_equals_scikit_learn() -> None:
             assert model.log_odds([features.tobytes()])[0] == pytest.approx(positive - negative + prior, abs=1e-7)
         bernoulli.partial_fit(dense, [relevant], classes=[False, True])
         model.learn(features, relevant=relevant)
+
+
+@pytest.mark.parametrize("size", [SIZE, SIZE + 5])
+def test_moa_smoothing_equals_formula(size: int) -> None:
+    """MOA: (n + 1) / (N + values), where values are those that the class has had: 1 or 2."""
+    rows = stream(60)
+    model = NaiveBayes(size)
+    for features, relevant in rows:
+        model.learn(features, relevant=relevant)
+    for features, _ in stream(20, seed=6):
+        odds = log((sum(label for _, label in rows) + 1) / (sum(not label for _, label in rows) + 1))
+        for feature in range(size):
+            logs = []
+            for wanted in (True, False):
+                having = [feature in row for row, label in rows if label is wanted]
+                count = sum(having) if feature in features else len(having) - sum(having)
+                logs.append(log((count + 1) / (len(having) + (2 if any(having) else 1))))
+            odds += logs[0] - logs[1]
+        assert model.log_odds([features.tobytes()])[0] == pytest.approx(odds, abs=1e-9)
 
 
 def test_frequency_smoothing_equals_formula() -> None:

@@ -14,6 +14,7 @@ from motherlode.policies.anthelion.url_classifier import (
     NUMBER,
     PARENT_BAD,
     PARENT_GOOD,
+    PARENTS_GOOD,
     SIBLING_BAD,
     SIBLING_GOOD,
     SIBLINGS_GOOD,
@@ -21,6 +22,7 @@ from motherlode.policies.anthelion.url_classifier import (
     Features,
     FeatureSet,
     OnlineRater,
+    TokenRules,
     decode_row,
     java_hash,
     token_index,
@@ -44,6 +46,59 @@ from ..fakes import links
 )
 def test_url_is_split_as_in_the_paper(url: str, expected: list[str]) -> None:
     assert tokens(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://imdb.com/Se7en/Title?page=2012#Top", ["title", "page", NUMBER, "top"]),
+        ("https://shop.example", []),
+        ("https://shop.example?query=item123&x=ab", ["query"]),
+    ],
+)
+def test_tokens_of_authors_are_words_and_numbers_behind_the_host(url: str, expected: list[str]) -> None:
+    assert TokenRules(of_authors=True).tokens(url) == expected
+
+
+def test_token_limits_and_number_of_hashes_are_applied() -> None:
+    url = "http://a.example/ab/abc/abcdefgh"
+    assert TokenRules(min_characters=2, max_characters=5).tokens(url) == ["ab", "abc"]
+    assert max(TokenRules(hashes=7, min_characters=1).numbers(url)) < 7
+
+
+@pytest.mark.parametrize("wrong", [{"hashes": 0}, {"hashes": 70_000}, {"min_characters": 0}, {"max_characters": 2}])
+def test_token_rules_out_of_bounds_raise_value_error(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=r"hashes is 1 to|at least 1 character"):
+        TokenRules(**wrong)
+
+
+@pytest.mark.parametrize("hashes", [5_000, 20_000])
+def test_labels_follow_the_hashes_for_any_number_of_hashes(hashes: int) -> None:
+    rules = TokenRules(hashes=hashes)
+    features = Features(rules=rules)
+    (row,) = features.rows(links("http://a.example/recipe"), parent(relevant=True))
+    assert [feature for feature in decode_row(row) if feature >= hashes] == [PARENT_GOOD + hashes - HASHES]
+    redirect = Link(url="http://a.example/new", source=LinkSource.REDIRECT)
+    (behind,) = features.rows([redirect], parent(relevant=False, policy_state=row))
+    assert max(decode_row(behind)) == PARENT_GOOD + hashes - HASHES < rules.size
+
+
+def test_relevant_parents_are_counted_and_counted_again_when_learned() -> None:
+    features = Features(FeatureSet.PARENTS)
+    (first,) = features.rows(links("http://a.example/x"), None)
+    assert not first
+    for number in range(3):
+        page = f"http://p.example/{number}"
+        known = links("http://a.example/x", "http://a.example/x")
+        features.add_page(Outcome(url=page, host="p.example", relevant=True, links=known))
+        features.add_page(Outcome(url=page + "/other", host="p.example", relevant=False, links=known))
+    (row,) = features.rows(links("http://a.example/x"), parent(relevant=True))
+    assert list(decode_row(row)) == [PARENTS_GOOD + 1], "two or three relevant parents"
+    fetched = Outcome(url="http://a.example/x", host="a.example", policy_state=first)
+    assert list(features.row_to_learn(fetched)) == [PARENTS_GOOD + 1]
+    again = Features(FeatureSet.PARENTS)
+    again.load(features.dump())
+    assert again.rows(links("http://a.example/x"), None) == [row]
 
 
 def test_numbers_of_two_digits_are_dropped() -> None:
@@ -139,7 +194,7 @@ def test_redirect_target_inherits_labels_of_redirecting_url() -> None:
 
 @pytest.mark.parametrize("text", ["", "url+", "URL", "url+host", "+"])
 def test_unknown_feature_set_raises_value_error(text: str) -> None:
-    with pytest.raises(ValueError, match="features are url, parent, sibling"):
+    with pytest.raises(ValueError, match="features are url, parent, sibling, parents"):
         FeatureSet.named(text)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import FailureKind, Outcome
+from motherlode.policies.anthelion.classifiers import HoeffdingTree, NaiveBayes
 from motherlode.policies.anthelion.url_classifier import Features
-from motherlode.policies.baselines.static_classifier import Fit, StaticRater, fit_tree, sklearn_fit
+from motherlode.policies.baselines.static_classifier import Fit, StaticRater, fit_online, sklearn_fit
 
 from ..fakes import links
 
@@ -14,8 +15,8 @@ KINDS = ("svm", "knn", "nb", "ht")
 
 
 def fit(kind: str) -> Fit:
-    if kind == "ht":
-        return fit_tree
+    if kind in ("ht", "nb"):
+        return fit_online(HoeffdingTree if kind == "ht" else NaiveBayes)
     pytest.importorskip("sklearn")
     return sklearn_fit(kind)
 
@@ -45,7 +46,7 @@ def trained(kind: str, pages: int = 60) -> StaticRater:
 
 
 def test_links_before_training_are_rated_in_order_of_discovery() -> None:
-    rater = StaticRater(Features(), fit_tree, 10)
+    rater = StaticRater(Features(), fit_online(HoeffdingTree), 10)
     scores = [rating.score for rating in rater.rate(links("http://a.example/1", "http://b.example/2"), None)]
     scores += [rating.score for rating in rater.rate(links("http://a.example/3"), None)]
     assert scores == sorted(scores, reverse=True)
@@ -76,7 +77,7 @@ def test_ratings_are_the_same_after_dump_and_load(kind: str) -> None:
 
 
 def test_training_waits_until_both_labels_occur() -> None:
-    rater = StaticRater(Features(), fit_tree, 5)
+    rater = StaticRater(Features(), fit_online(HoeffdingTree), 5)
     for number in range(20):
         learn(rater, f"http://a.example/x{number}", relevant=False)
     assert not rater.is_trained
@@ -88,4 +89,4 @@ def test_training_waits_until_both_labels_occur() -> None:
 
 def test_k_below_one_raises_value_error() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        StaticRater(Features(), fit_tree, 0)
+        StaticRater(Features(), fit_online(HoeffdingTree), 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_default_concepts_have_the_members_that_the_paper_names() -> None:
     concepts = default_concepts()
     assert {"application/rdf+xml", "text/n3"} <= concepts.content_types
     assert {"rdf", "owl", "nt"} <= concepts.file_extensions
-    assert {"rdf", "triple", "n3", "foaf", "turtle"} <= concepts.words
+    assert {"rdf", "triple", "n3", "foaf", "turtle"} <= set(concepts.contained)
     assert {"jpg", "pdf"} <= concepts.other_extensions
     assert "html" in concepts.html_extensions
     sets = (concepts.file_extensions, concepts.html_extensions, concepts.other_extensions)
@@ -63,13 +64,49 @@ def test_default_concepts_have_the_members_that_the_paper_names() -> None:
     ],
 )
 def test_terms_match_whole_words(text: str, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+    assert concepts_from(whole_words=True).has_term(text) is expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [("wordforms, birdfeed", True), ("RDFa", True), ("knowledge", False)])
+def test_default_terms_are_contained_anywhere(text: str, expected: bool) -> None:  # noqa: FBT001 - a row of the table
     assert default_concepts().has_term(text) is expected
+
+
+@pytest.mark.parametrize("whole_words", [False, True])
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [
+        ("Данные", "Открытые ДАННЫЕ в RDF"),
+        ("связанные данные", "связанные, данные"),
+        ("数据", "关联数据集"),
+        ("データ", "オープンデータ集"),
+        ("ข้อมูล", "ชุดข้อมูลเปิด"),
+        ("Données", "DONNE\u0301ES ouvertes"),
+        ("δεδομένα", "ανοιχτά δεδομένα"),
+    ],
+)
+def test_terms_in_any_script_are_found(tmp_path: Path, term: str, text: str, *, whole_words: bool) -> None:
+    (tmp_path / "terms.txt").write_text(term, encoding="utf-8")
+    concepts = concepts_from(tmp_path, whole_words=whole_words)
+    if " " not in term or whole_words:
+        assert concepts.has_term(text)
+    assert not concepts.has_term("something else")
+    url = f"http://a.example/{quote(term.split()[0].lower())}/x.html"
+    assert HEURISTICS["path:terms"](link_properties(link(url)), concepts) is (" " not in term)
+
+
+def test_term_without_letters_is_refused_as_whole_word_only(tmp_path: Path) -> None:
+    (tmp_path / "terms.txt").write_text("::", encoding="utf-8")
+    assert concepts_from(tmp_path).has_term("a::b")
+    with pytest.raises(ValueError, match="the term '::' has no letter and no digit"):
+        concepts_from(tmp_path, whole_words=True)
 
 
 def test_file_of_user_replaces_ours_and_other_files_stay(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("# mine\nLinked  Data # both words\nshacl\n\n", encoding="utf-8")
-    concepts = concepts_from(tmp_path)
+    concepts = concepts_from(tmp_path, whole_words=True)
     assert concepts.has_term("our linked-data dump")
+    assert not concepts.has_term("owl")
     assert concepts.has_term("SHACL")
     assert not concepts.has_term("rdf")
     assert concepts.file_extensions == default_concepts().file_extensions

@@ -44,13 +44,13 @@ def test_texts_are_ignored_for_links_of_rdf_documents() -> None:
     assert (rdf.type, rdf.title, rdf.anchor_text, rdf.context, rdf.is_rdf_link) == ("", "", "", "", True)
 
 
-def test_directories_of_the_linking_page_are_not_searched() -> None:
+def test_directories_of_the_linking_page_are_not_searched_with_new_path_only() -> None:
     page = Outcome(url="http://a.example/my-rdf/list/", host="a.example", depth=0, relevant=False, kind="html")
     link = Link(url="http://a.example/my-rdf/foaf/one", source=LinkSource.ANCHOR)
-    assert link_properties(link, page).indicative_path == ("foaf", "one")
-    assert link_properties(link, page, literal=True).indicative_path == ("my-rdf", "foaf", "one")
+    assert link_properties(link, page, new_path_only=True).indicative_path == ("foaf", "one")
+    assert link_properties(link, page).indicative_path == ("my-rdf", "foaf", "one")
     elsewhere = Link(url="http://b.example/my-rdf/one", source=LinkSource.ANCHOR)
-    assert link_properties(elsewhere, page).indicative_path == ("my-rdf", "one")
+    assert link_properties(elsewhere, page, new_path_only=True).indicative_path == ("my-rdf", "one")
 
 
 URL = st.builds(

@@ -90,13 +90,15 @@ def test_rdf_document_behind_redirects_adds_the_html_page_to_s_hr() -> None:
     assert priority(policy, "http://a.example/staffs/staff2") == 2
 
 
-def test_literal_searches_all_directories() -> None:
+def test_variants_decide_where_terms_are_searched() -> None:
     page = Outcome(url="http://a.example/my-rdf/", host="a.example", depth=0, relevant=False, kind="html")
     inside = [link("http://a.example/my-rdf/about")]
-    assert [round(policy_from(name).rate(inside, page)[0].score / 1e12) for name in NAMES] == [1, 3]
+    assert [round(policy_from(name).rate(inside, page)[0].score / 1e12) for name in NAMES] == [3, 3, 1]
+    birds = [link("http://a.example/birdfeed")]
+    assert [round(policy_from(name).rate(birds, page)[0].score / 1e12) for name in NAMES] == [3, 1, 1]
 
 
-NAMES = ("linkanalysis", "linkanalysis:literal")
+NAMES = ("linkanalysis", "linkanalysis:literal", "linkanalysis:match=word,path=new")
 
 
 def test_policy_is_the_same_after_dump_and_load() -> None:

@@ -1,7 +1,5 @@
 """Host names, endpoints and host patterns in the form that users write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
@@ -37,6 +35,19 @@ def parse_endpoint(text: str) -> tuple[str, int] | None:
     return (address, number) if 0 < number <= _MAX_PORT else None
 
 
+def is_name_server(text: str) -> bool:
+    """Return whether a text is an IP address, with or without a port.
+
+    >>> [is_name_server(text) for text in ("127.0.0.1", "127.0.0.1:5353", "::1", "[::1]:53", "dns.example", "")]
+    [True, True, True, True, False, False]
+    """
+    try:
+        ip_address(text)
+    except ValueError:
+        return parse_endpoint(text) is not None
+    return True
+
+
 def complete_url(text: str) -> str | None:
     """Return the canonical URL that a user typed, with https if the scheme is missing, or None if it is no URL."""
     is_mail_address = "://" not in text and "@" in text.partition("/")[0]
@@ -63,6 +74,16 @@ def compile_untrusted_hosts(patterns: Sequence[str]) -> Callable[[str], bool]:
     if "*" in patterns:
         return lambda host: True
     return _compile(patterns, key="any_certificate", allow_public_suffix=True)
+
+
+def compile_named_hosts(pattern: str, *, key: str) -> Callable[[str], bool]:
+    """Compile one pattern of hosts that get something that others must not get. ValueError if it is wrong or too wide.
+
+    >>> is_named = compile_named_hosts("*.api.example.org", key="tokens")
+    >>> is_named("a.api.example.org"), is_named("api.example.org.evil.example")
+    (True, False)
+    """
+    return _compile([pattern], key=key, allow_public_suffix=False)
 
 
 def _compile(patterns: Sequence[str], *, key: str, allow_public_suffix: bool) -> Callable[[str], bool]:

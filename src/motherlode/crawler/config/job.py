@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -9,23 +10,32 @@ from pathlib import Path
 from typing import Any
 
 from motherlode.crawler.config.host_patterns import (
+    compile_named_hosts,
     compile_own_hosts,
     compile_untrusted_hosts,
+    is_name_server,
     normalize_host,
     parse_endpoint,
 )
 from motherlode.crawler.config.values import JobError as JobError
 from motherlode.crawler.config.values import has_password, parse_size
 from motherlode.crawler.url_rules import compile_links_table
+from motherlode.fetch.http.host_headers import HostHeaders, check_header
+from motherlode.fetch.http.proxy import ENVIRONMENT, Proxy, proxy_chooser
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
 from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions, from_table
-from motherlode.www.urls import canonical
 
 DEFAULT_DELAY_SECONDS = 1.0
+DEFAULT_HEADERS = (
+    *("cache-control", "content-encoding", "content-language", "content-length", "date", "etag", "expires"),
+    *("last-modified", "link", "retry-after", "server", "vary", "x-robots-tag"),
+)
+"""The media type is a property of its own (`dcterms:format`)."""
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_LOG_LEVEL = "info"
 
@@ -75,7 +85,8 @@ class Job:
     probe: str = "never"
     """When to send a HEAD before a GET: "never", "always", or "unsure" (if the URL does not show the media type)."""
     proxy: str | None = None
-    """URL of an HTTP proxy for all requests, as in http://127.0.0.1:3128: see docs/refresh.md on addresses."""
+    """URL of an HTTP or SOCKS5 proxy for all requests, as in http://127.0.0.1:3128 or socks5://127.0.0.1:1080, or
+    "environment" for HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY: see docs/network.md."""
     proxy_env: str = ""
     """Name of an environment variable with the proxy's URL, so that its password is in no file."""
     own_hosts: tuple[str, ...] = ()
@@ -107,15 +118,30 @@ class Job:
     """Bytes of a response body that are read."""
     timeout: float = 120.0
     """Seconds for a whole response."""
+    min_rate: float = 200.0
+    """Bytes per second of a response, on average over 30 seconds. A slower one fails. 0 allows any rate."""
     retry_wait: float = 15.0
     """Unit, in seconds, of the waits after failures."""
     allow: tuple[str, ...] = ()
     """Private address ranges that may be fetched from, as in 127.0.0.0/8."""
     contact: str = ""
     """URL or e-mail address for site owners, sent in the User-Agent header."""
+    user_agent_suffix: str = ""
+    """Text at the end of the User-Agent header."""
+    headers: Mapping[str, Any] = field(default_factory=dict)
+    """Further request headers for named hosts: "*.example.org" = { Accept-Language = "de" }."""
+    tokens: Mapping[str, str] = field(default_factory=dict)
+    """Bearer tokens for named hosts, sent over https only: "api.example.org" = "token"."""
+    tokens_env: Mapping[str, str] = field(default_factory=dict)
+    """Names of environment variables with bearer tokens, by host, so that a token is in no file."""
     index: str = "now"
     """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
     appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
+    describe: str = "requests"
+    """Which URLs the provenance describes. "pages": pages and redirects. "requests": also URLs whose request failed or
+    was refused, for example by robots.txt. "all": also those that wait when a run ends. See docs/provenance.md."""
+    response_headers: tuple[str, ...] = DEFAULT_HEADERS
+    """Names of response headers that the provenance has; "*" for all: see docs/provenance.md."""
     words: bool = True
     """Keep an index of words for `motherlode search`."""
     log_level: str = DEFAULT_LOG_LEVEL
@@ -124,6 +150,8 @@ class Job:
     """Seed of all random numbers."""
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Host names that are not resolved by DNS: "name" = "address:port"."""
+    name_servers: tuple[str, ...] = ()
+    """IP addresses of name servers, as in 127.0.0.1 or 127.0.0.1:5353. The default is those of this machine."""
     contexts: str = "bundled"
     """Which JSON-LD contexts are used: "bundled" only those of Motherlode, "fetch" also others, each loaded once."""
     transform: Mapping[str, Any] = field(default_factory=dict)
@@ -154,6 +182,7 @@ class Job:
             reward_from(self.reward)
             compile_own_hosts(self.own_hosts)
             compile_untrusted_hosts(self.any_certificate)
+            self.host_headers(None)
         except ValueError as error:
             raise JobError(describe_error(error)) from error
 
@@ -178,8 +207,16 @@ class Job:
                 raise JobError(f"{name} must be {', '.join(others)} or {last}; got {value!r}")
         if self.sitemaps not in (True, False, "robots", "usual"):
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
+        wrong = next((name for name in self.response_headers if not _HEADER_NAME.fullmatch(name)), None)
+        if wrong is not None:
+            raise JobError(f'response_headers must be names such as "last-modified", or "*" for all; got {wrong!r}')
         if self.proxy is not None:
             _check_proxy(self.proxy, "proxy")
+        for server in self.name_servers:
+            if not is_name_server(server):
+                raise JobError(f'name_servers: {server!r} should be an address, as in "127.0.0.1" or "[::1]:5353"')
+        if not (self.user_agent_suffix.isprintable() and self.user_agent_suffix.isascii()):
+            raise JobError(f"user_agent_suffix must be printable ASCII characters; got {self.user_agent_suffix!r}")
         if not self.contact.isprintable():
             raise JobError(f"contact is sent in an HTTP header and cannot have line breaks; got {self.contact!r}")
 
@@ -190,6 +227,10 @@ class Job:
             raise JobError("own_hosts needs contact: a crawler that does not apply robots.txt must name its owner")
         if self.stop_after is not None and self.shards > 1:
             raise JobError("stop_after works only without shards, because a shard sees only its own requests")
+        if self.links.get("index_query") and self.index == "later":
+            raise JobError('[links] index_query needs the index while the crawl runs, and index = "later" has none')
+        if self.links.get("index_query") and self.shards > 1:
+            raise JobError("[links] index_query works only without shards, because each shard has an index of its own")
         if self.index == "later" and self.shards > 1:
             raise JobError('index = "later" works only without shards, because the stores of shards are merged')
 
@@ -202,6 +243,11 @@ class Job:
 
     def proxy_url(self, environment: Mapping[str, str]) -> str | None:
         """Return the URL of the proxy, or None. JobError if the variable that `proxy_env` names is not set or wrong."""
+        if self.proxy == ENVIRONMENT:
+            try:
+                proxy_chooser(self.proxy, environment)
+            except ValueError as error:
+                raise JobError(f"a proxy of the environment: {error}") from None
         if not self.proxy_env:
             return self.proxy
         url = environment.get(self.proxy_env)
@@ -209,6 +255,21 @@ class Job:
             raise JobError(f"the environment variable {self.proxy_env}, which proxy_env names, is not set")
         _check_proxy(url, self.proxy_env)
         return url
+
+    def host_headers(self, environment: Mapping[str, str] | None) -> tuple[HostHeaders, ...]:
+        """Return the headers and tokens for named hosts. Without an environment, those of `tokens_env` are left out."""
+        tokens = {host: ("tokens", token) for host, token in self.tokens.items()}
+        for host, variable in (self.tokens_env if environment is not None else {}).items():
+            assert environment is not None
+            if variable not in environment:
+                raise JobError(f"the environment variable {variable}, which tokens_env names, is not set")
+            tokens[host] = "tokens_env", environment[variable]
+        rules = [_host_headers("headers", host, headers) for host, headers in self.headers.items()]
+        for host, (key, token) in tokens.items():
+            rules.append(_host_headers(key, host, {"Authorization": f"Bearer {token}"})._replace(https_only=True))
+        for host in self.tokens_env:
+            compile_named_hosts(host, key="tokens_env")
+        return tuple(rules)
 
     def transform_options(self) -> TransformOptions:
         """Parse the table `[transform]` and read its stylesheets."""
@@ -259,15 +320,29 @@ _CHOICES = {
     "probe": ("never", "unsure", "always"),
     "index": ("now", "later"),
     "contexts": ("bundled", "fetch"),
+    "describe": ("pages", "requests", "all"),
     "log_level": LOG_LEVELS,
 }
-_NOT_NEGATIVE = ("ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
+_NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
+
+
+def _host_headers(key: str, host: str, headers: object) -> HostHeaders:
+    if not isinstance(headers, Mapping) or not all(isinstance(value, str) for value in headers.values()):
+        raise JobError(f'{key}: {host} should be a table of headers, as in {{ Accept-Language = "de" }}')
+    problems = filter(None, (check_header(name, value) for name, value in headers.items()))
+    if problem := next(problems, ""):
+        raise JobError(f"{key}: {host}: {problem}")
+    return HostHeaders(compile_named_hosts(host, key=key), headers)
 
 
 def _check_proxy(url: str, name: str) -> None:
-    if "://" not in url or canonical(url) is None:
+    if url == ENVIRONMENT:
+        return
+    try:
+        Proxy.from_url(url)
+    except ValueError:
         shown = "a URL with a password" if has_password(url) else repr(url)
-        raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}")
+        raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}") from None
 
 
 def describe_error(error: ValueError) -> str:

@@ -1,7 +1,5 @@
 """Job files with the keys of a `Job`, and files of seed URLs. A relative path is relative to its job file."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import tomllib
@@ -46,7 +44,9 @@ _KEY_DESCRIPTIONS = {
     "seeds": "a list of URLs",
     "allow": "a list of address ranges",
     "own_hosts": "a list of host names",
+    "response_headers": "a list of header names",
     "any_certificate": "a list of host names",
+    "name_servers": "a list of IP addresses",
     "hosts": 'a table of names and addresses, as in "a.example" = "127.0.0.2:8080"',
     "time": 'a time such as "30m", or a number of seconds',
     "bytes": 'a size such as "1GB", or a number of bytes',
@@ -158,11 +158,12 @@ def job_to_toml(job: Job, *, only: Collection[str] | None = None, without: Colle
 
 def secret_keys(job: Job) -> frozenset[str]:
     """Return the keys of a job whose values have passwords. They are kept in a file that only its owner may read."""
-    return frozenset(
+    found = {
         one.name
         for one in dataclasses.fields(job)
         if one.name != "seeds" and has_password(_to_toml(getattr(job, one.name) or ""))
-    )
+    }
+    return frozenset(found | {name for name in ("tokens", "headers") if getattr(job, name)})
 
 
 def _to_toml(value: Any) -> str:

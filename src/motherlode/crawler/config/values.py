@@ -1,7 +1,5 @@
 """Values of a job in the form that users write: sizes, times, and URLs with passwords. Importing this is fast."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +8,12 @@ _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)", re.IGNORECASE)
 _SECONDS_PER_UNIT = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 _BYTES_PER_UNIT = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_TOKEN = re.compile(
+    r"""^\s*(?:\[\s*tokens\s*\]|tokens\s*(?:\.|=\s*\{\s*[^}\s]))"""
+    r"""|(?:authorization|cookie|key|token|secret)["']?\s*=\s*["'][^"']""",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A table of tokens, or a header with a secret value."""
 _USER_AND_PASSWORD = re.compile(r"://[^/?#@\s\"']*:[^/?#\s\"']*@")
 
 
@@ -66,8 +70,8 @@ def format_count(count: int, noun: str) -> str:
 
 
 def has_password(text: str) -> bool:
-    """Return whether the text has a URL with a password."""
-    return _USER_AND_PASSWORD.search(text) is not None
+    """Return whether the text has a URL with a password, a token, or a header with a secret."""
+    return _USER_AND_PASSWORD.search(text) is not None or _TOKEN.search(text) is not None
 
 
 def remove_password(url: str) -> str:
@@ -84,5 +88,5 @@ def check_secrets(path: Path) -> None:
     if mode & 0o077 and has_password(text):
         raise JobError(
             f"{path} has a password, and other users of this machine may read it: run `chmod 600 {path}`, or remove "
-            "the password (for a proxy, proxy_env names an environment variable with its URL)"
+            "the password (proxy_env and tokens_env name environment variables with proxies and tokens)"
         )

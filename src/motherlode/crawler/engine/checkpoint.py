@@ -146,10 +146,13 @@ class Checkpointer:
         if began - self._ended_at < self._wait:
             return
         self._parts.filters.reread()
+        for record in self._parts.describer.take_refused():
+            await self._parts.writer.put(record)
         await self._parts.writer.flush()
         if began - self._model_at >= self._model_wait:
             self._save_model()
         self._commit()
+        self._parts.index_query.start_if_due()
         self._ended_at = self._clock()
         self._wait = min(MAX_SECONDS, max(MIN_SECONDS, _PAUSE_FACTOR * (self._ended_at - began)))
 

@@ -9,11 +9,11 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve
 from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
@@ -24,6 +24,9 @@ from motherlode.index.crawl_store import BatchWriter
 from motherlode.index.sinks.sink_store import SinkStore
 from motherlode.model import Fetcher, Link, Outcome, Policy
 from motherlode.policies import Reward
+
+if TYPE_CHECKING:
+    from motherlode.crawler.engine.index_query import IndexQuery
 
 SaveEntry = Callable[[str, bytes], None]
 """Called with key and content of something that the next commit is to hold."""
@@ -53,6 +56,28 @@ class Peers(CommitParticipant, Protocol):
         ...
 
 
+class Names(Protocol):
+    """Looks up the IP addresses of hosts that will be needed soon."""
+
+    @property
+    def lookups_free(self) -> int:
+        """Number of look-ups that may start now."""
+        ...
+
+    def look_up_ahead(self, host: str) -> None:
+        """Start to look up a host."""
+        ...
+
+
+class NoNames:
+    """A web without IP addresses."""
+
+    lookups_free = 0
+
+    def look_up_ahead(self, host: str) -> None:
+        """Do nothing."""
+
+
 Join = Callable[[FrontierStorage, Callable[[str], str]], Peers]
 """Makes a crawl a shard. Its arguments are the storage, and why any shard would leave out a link (or "")."""
 
@@ -68,6 +93,7 @@ class Components:
     readers: Parsers
     subrequests: Subrequests
     writer: BatchWriter
+    describer: UrlDescriber
     traps: TrapWatch
     filters: Filters
     """Expressions that URLs must match. The user may change them while the crawl runs."""
@@ -76,6 +102,7 @@ class Components:
     participants: tuple[CommitParticipant, ...]
     """Journal, files of quads, and other shards, as far as there are any."""
     prober: Prober | NoProber
+    index_query: IndexQuery | NoIndexQuery
     revisits: Revisits
     stop_conditions: tuple[Callable[[], bool], ...]
     """Rules of optional parts: the crawl stops if one of them returns True."""
@@ -96,6 +123,8 @@ class Components:
     troubles: tuple[str, ...]
     """Problems that were found when the crawl was assembled."""
     resolve: Resolve
+    names: Names
+    """Looks up hosts ahead of time."""
     ends_when_idle: bool
     """False for a shard: the others may send links, so only a stop ends it."""
     reward: Reward
@@ -126,6 +155,7 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
 
     The order is a guarantee: quads are stored before the frontier is committed.
     """
+    await parts.index_query.close()
     await parts.outage_monitor.close()
     await parts.subrequests.close()
     await parts.readers.close()

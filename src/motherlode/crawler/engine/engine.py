@@ -17,7 +17,7 @@ from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, ignore_rules,
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.engine.settlement import Settlement
 from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
-from motherlode.frontier import STORAGE_ERRORS
+from motherlode.frontier import STORAGE_ERRORS, LmdbStorage
 from motherlode.model import Failure, FailureKind, RequestKind, Visit
 from motherlode.runtime import Clock
 
@@ -65,7 +65,9 @@ class Engine:
         )
         self._scheduler = Scheduler(parts.frontier, parts.policy, respell=parts.respell, simplify=parts.simplify)
         on_rules = sitemap_adder(self._scheduler, usual=parts.usual_sitemaps) if parts.sitemaps else ignore_rules
-        self._pipeline = LeasePipeline(parts, self._slots, self.totals, clock=clock, on_response=self.wake_up)
+        self._pipeline = LeasePipeline(
+            parts, self._scheduler, self._slots, self.totals, clock=clock, on_response=self.wake_up
+        )
         self._settlement = Settlement(
             parts,
             self._scheduler,
@@ -82,6 +84,7 @@ class Engine:
     def stop(self) -> None:
         """Begin nothing new; `visits` ends when the leases in flight have ended."""
         self._limits.is_stopping = True
+        self._parts.index_query.stop()
         self.wake_up()
 
     def wake_up(self) -> None:
@@ -95,7 +98,7 @@ class Engine:
     @property
     def pages_started(self) -> int:
         """Number of requests for pages so far, including those in flight."""
-        return self.totals.fetched + self._slots.pages_in_use
+        return self.totals.page_requests + self._slots.pages_in_use
 
     @property
     def is_idle(self) -> bool:
@@ -125,13 +128,42 @@ class Engine:
                 if self._limits.is_late_by(_GRACE_SECONDS):
                     await self._abandon_requests()
                 self._start_requests()
-                if self._finished():
+                self._look_up_ahead()
+                if self._finished() and not await self._query_index_again():
                     break
                 result = await self._next_result()
                 if result is not None and (visit := await self._settle(result)) is not None:
+                    self._parts.index_query.note_change()
                     yield visit
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
                     await self._checkpointer.save_if_due()
+                    self._add_query_results()
+            await self._describe_rest()
+
+    async def _describe_rest(self) -> None:
+        """Write the records of the URLs that were refused since the last checkpoint, and of those that wait."""
+        describer, storage, writer = self._parts.describer, self._parts.storage, self._parts.writer
+        for record in describer.take_refused():
+            await writer.put(record)
+        if describer.describes_waiting and isinstance(storage, LmdbStorage):
+            for record in describer.waiting(storage.entries()):
+                await writer.put(record)
+
+    def _add_query_results(self) -> int:
+        """Add the URLs that the query over the index has given since the last call. Return how many were new."""
+        urls, problems = self._parts.index_query.take()
+        for problem in problems:
+            self.totals.note_problem(problem)
+        return self._scheduler.add_query_results(urls) if urls else 0
+
+    async def _query_index_again(self) -> bool:
+        """Run the query over the index before the crawl ends. Return whether there is a new URL to fetch."""
+        index_query = self._parts.index_query
+        if not index_query.is_pending or self._limits.is_stopping or self._limits.is_late_by(0.0):
+            return False
+        await self._parts.writer.flush()
+        await index_query.run_now(seconds=self._limits.seconds_left())
+        return self._add_query_results() > 0 and not self._limits.is_over()
 
     def _start_requests(self) -> None:
         """Lease URLs while there are slots, and start a task for each."""
@@ -146,6 +178,13 @@ class Engine:
             if lease.kind is RequestKind.PAGE:
                 self.totals.unfinished.pop(lease.url, None)
             result.task = asyncio.create_task(self._run(result))
+
+    def _look_up_ahead(self) -> None:
+        """Look up hosts whose arms the policy may pick soon, so that their leases need not wait for it."""
+        queue, names = self._frontier.host_queue, self._parts.names
+        if queue.has_unresolved and (free := names.lookups_free) and not self._outage.is_stalled:
+            for host in queue.take_unresolved(free):
+                names.look_up_ahead(host)
 
     async def _next_result(self) -> LeaseResult | None:
         """Return the next result; None when it is time to look at the frontier or the clock again."""

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
-from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
+from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoNames, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoProber, Subrequests
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
 from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
@@ -47,7 +47,8 @@ from motherlode.fetch import (
     WarcArchive,
     check_recorded,
 )
-from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
+from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS
+from motherlode.fetch.http.descriptor_limits import raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
 from motherlode.index.crawl_store import BatchWriter, CrawlStore
@@ -69,6 +70,9 @@ from motherlode.policies.model_io import start_from
 from motherlode.runtime import Clock
 from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
+
+if TYPE_CHECKING:
+    from motherlode.crawler.engine.index_query import IndexQuery
 
 _SECONDS_A_PAGE = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
@@ -119,6 +123,7 @@ def check(job: Job) -> None:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
     job.host_endpoints()
     job.proxy_url(os.environ)
+    job.host_headers(os.environ)
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -164,11 +169,14 @@ def assemble(
     scope = scope_rule(job.scope, seeds)
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     peers = join(storage, traps.plain_reason) if join is not None else None
-    frontier = _frontier(job, storage, policy, traps, filters, peers)
+    is_stale = None if web.http is None else web.http.is_stale
+    frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale)
     clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
     revisits = Revisits(storage, frontier, refreshing)
     if refresh is not None:
         refresh(revisits, frontier)
+    describer = UrlDescriber(job.describe, job.response_headers)
+    frontier.call_on_refused(describer.note_refused)
     sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=storage,
@@ -181,6 +189,8 @@ def assemble(
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
         prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
+        index_query=_index_query(job, folder),
+        describer=describer,
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
         writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
@@ -241,6 +251,7 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         "fetcher": fetcher,
         "archive": archive,
         "resolve": resolve,
+        "names": NoNames() if web.http is None else web.http,
         "forget_response": forget,
         "subrequests": subrequests,
         "outage_monitor": OutageMonitor(web.detector, web.monitored, frontier, resolve=resolve, clock=clock),
@@ -321,6 +332,16 @@ def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArc
     return WarcArchive(folder.warc, about=about, serialize=None if http is None else http.serialize)
 
 
+def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
+    query = job.link_rules().index_query
+    if not query:
+        return NoIndexQuery()
+    from motherlode.crawler.engine.index_query import IndexQuery  # only if it is needed
+    from motherlode.index.query.query_pool import QueryPool
+
+    return IndexQuery(query, QueryPool(folder.store, folder.words, workers=1, refresh_seconds=0.0))
+
+
 def _learner(job: Job, storage: LmdbStorage) -> Policy:
     policy = policy_from(job.policy, job.seed, target=target_from(job.target))
     if job.model and storage.note("policy") is None:  # a crawl that is resumed knows what the model knew
@@ -334,7 +355,13 @@ def _learner(job: Job, storage: LmdbStorage) -> Policy:
 
 
 def _frontier(
-    job: Job, storage: LmdbStorage, policy: Policy, traps: TrapWatch, filters: Filters, peers: Peers | None
+    job: Job,
+    storage: LmdbStorage,
+    policy: Policy,
+    traps: TrapWatch,
+    filters: Filters,
+    peers: Peers | None,
+    is_stale: Callable[[str], bool] | None,
 ) -> Frontier:
     is_live = job.web is None  # a recorded web has no addresses, and needs neither delays nor retries
     politeness = Politeness(
@@ -360,6 +387,7 @@ def _frontier(
         budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after),
         random=Random(job.seed),
         is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
+        is_stale=is_stale,
         admit=waiting_rule(filters, traps),
         max_untried_hosts=job.max_untried_hosts,
     )
@@ -392,15 +420,19 @@ def _recorded(job: Job) -> RecordedWeb | None:
 def _http_options(job: Job) -> HttpOptions:
     return HttpOptions(
         user_agent=_user_agent(job),
-        limits=HttpLimits(whole=job.timeout, body=job.max_body),
+        limits=HttpLimits(whole=job.timeout, body=job.max_body, min_rate=job.min_rate),
         allow=job.allow,
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
+        name_servers=job.name_servers,
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
+        host_headers=job.host_headers(os.environ),
         keep_wire=job.warc,
+        environment=os.environ,
         proxy=job.proxy_url(os.environ),
     )
 
 
 def _user_agent(job: Job) -> str:
-    return f"Motherlode/{__version__} (+{job.contact})" if job.contact else f"Motherlode/{__version__}"
+    contact = f" (+{job.contact})" if job.contact else ""
+    return f"Motherlode/{__version__}{contact} {job.user_agent_suffix}".rstrip()

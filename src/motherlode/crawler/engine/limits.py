@@ -22,6 +22,9 @@ from motherlode.model import Fetched, RequestKind
 
 SLOW_SECONDS = 0.5
 _SLOW_PER_SLOT = 3
+_LOOKUP_SECONDS = 0.02
+"""After which a DNS look-up takes no slot. Those from the resolver's cache end sooner."""
+_MAX_SLOW_LOOKUPS = 512
 MAX_REQUESTS_PER_SLOT = 1 + _SLOW_PER_SLOT
 """Requests that may be in flight for each slot."""
 
@@ -54,8 +57,12 @@ class LeaseResult:
     parsed: ParsedPage | None = None
     is_arrived: bool = False
     """The page has arrived, and its parsing has begun."""
+    is_head: bool = False
+    """The lease was used for a HEAD."""
+    is_header_read: bool = False
+    """The lease was used for a HEAD, and the policy rates the URL again."""
     is_probe_passed: bool = False
-    """The lease was used for a HEAD, and the page is worth a GET."""
+    """The lease was used for a HEAD, and a GET may follow."""
     is_released: bool = False
     """`Frontier.response_received` was called."""
     is_ended: bool = False
@@ -83,6 +90,9 @@ class Slots:
         self._waiting: dict[LeaseResult, float] = {}
         """When each request was sent that is not slow yet, in that order."""
         self._slow: set[LeaseResult] = set()
+        self._looking_up: dict[LeaseResult, float] = {}
+        """When each DNS look-up began that still takes a slot, in that order."""
+        self._slow_lookups: set[LeaseResult] = set()
 
     def take(self, lease: Lease, *, value: float | None = None) -> LeaseResult:
         result = LeaseResult(lease, value)
@@ -112,18 +122,38 @@ class Slots:
             self._waiting.pop(result, None)
             self._slow.discard(result)
 
+    @contextmanager
+    def looking_up(self, result: LeaseResult, now: float) -> Iterator[None]:
+        """Surround a DNS look-up, which takes no slot while it waits for a name server."""
+        self._looking_up[result] = now
+        try:
+            yield
+        finally:
+            self._looking_up.pop(result, None)
+            self._slow_lookups.discard(result)
+
     def is_full(self, now: float) -> bool:
+        while self._looking_up and len(self._slow_lookups) < _MAX_SLOW_LOOKUPS:
+            result, began = next(iter(self._looking_up.items()))
+            if began > now - _LOOKUP_SECONDS:
+                break
+            del self._looking_up[result]
+            self._slow_lookups.add(result)
         while self._waiting:
             result, began = next(iter(self._waiting.items()))
             if began > now - SLOW_SECONDS:
                 break
             del self._waiting[result]
             self._slow.add(result)
-        return len(self.results) - min(len(self._slow), _SLOW_PER_SLOT * self._most) >= self._most
+        without_slot = min(len(self._slow), _SLOW_PER_SLOT * self._most) + len(self._slow_lookups)
+        return len(self.results) - without_slot >= self._most
 
     def next_slow(self, now: float) -> float:
         """Return the seconds until another request becomes slow; infinite if there is none."""
-        return max(0.0, next(iter(self._waiting.values()), inf) + SLOW_SECONDS - now)
+        request = next(iter(self._waiting.values()), inf) + SLOW_SECONDS
+        can_wait = len(self._slow_lookups) < _MAX_SLOW_LOOKUPS
+        look_up = next(iter(self._looking_up.values()), inf) + _LOOKUP_SECONDS if can_wait else inf
+        return max(0.0, min(request, look_up) - now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +192,7 @@ class Limits:
 
     def is_spent(self, *, in_flight: int | None = None) -> bool:
         """Return whether the budget is spent. Every lease in flight may become a visit, also one of a prerequisite."""
-        budget, pages = self.budget, self._counters.fetched
+        budget, pages = self.budget, self._counters.page_requests
         pages += self._slots.in_use if in_flight is None else in_flight
         return (
             (budget.pages is not None and pages >= budget.pages)
@@ -179,7 +209,10 @@ class Limits:
         """Return whether nothing may begin now."""
         return self.is_spent() or self.is_ending()
 
+    def seconds_left(self) -> float:
+        """Return the seconds until the time limit; infinite if there is none."""
+        return inf if self.budget.seconds is None else self.budget.seconds - self._seconds()
+
     def is_late_by(self, seconds: float) -> bool:
         """Return whether the time limit was reached that many seconds ago."""
-        limit = self.budget.seconds
-        return limit is not None and self._seconds() >= limit + seconds
+        return self.seconds_left() <= -seconds

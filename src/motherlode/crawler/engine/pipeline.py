@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,23 +20,23 @@ from motherlode.crawler.engine.robots_and_dns import (
     send_request,
     unresolvable,
 )
+from motherlode.crawler.engine.scheduler import Scheduler
+from motherlode.crawler.engine.services import ServiceClient
 from motherlode.crawler.parsing.messages import (
     MAX_CONTEXTS,
     READ_HEADERS,
     PageBody,
     ParsedPage,
-    ServiceResponse,
     SubrequestResults,
 )
 from motherlode.crawler.parsing.parser_pool import UnreadableError
 from motherlode.crawler.stats.counters import Counters
-from motherlode.frontier import Frontier, Lease
+from motherlode.fetch import replaces_get
+from motherlode.frontier import Entry, Frontier, Lease, UrlState
 from motherlode.index.page_record import PageRecord
-from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Posting, Request, RequestKind, Syntax
+from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind, Syntax
 from motherlode.runtime import SYSTEM_CLOCK, Clock
-from motherlode.transform.options import ACCEPT as RDF_ANSWERS
 from motherlode.transform.options import Service
-from motherlode.www.media_types import essence, fits
 
 if TYPE_CHECKING:
     from motherlode.crawler.engine.components import Components
@@ -63,12 +64,32 @@ class NoArchive:
     def close(self) -> None: ...
 
 
+class NoIndexQuery:
+    """Stands for a job without a query over the index."""
+
+    is_pending = False
+
+    def note_change(self) -> None: ...
+
+    def start_if_due(self) -> None: ...
+
+    def take(self) -> tuple[Sequence[str], Sequence[str]]:
+        return (), ()
+
+    async def run_now(self, *, seconds: float = 0.0) -> None: ...
+
+    def stop(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
 class LeasePipeline:
     """Fetches, parses and stores what a lease allows. It ends no lease: `Settlement` does."""
 
     def __init__(
         self,
         parts: Components,
+        scheduler: Scheduler,
         slots: Slots,
         counters: Counters,
         *,
@@ -77,6 +98,7 @@ class LeasePipeline:
     ) -> None:
         self._parts = parts
         self._frontier = parts.frontier
+        self._scheduler = scheduler
         self._slots = slots
         self._counters = counters
         self._clock = clock
@@ -88,11 +110,14 @@ class LeasePipeline:
         lease = result.lease
         result.began = self._clock.now()
         if lease.kind is RequestKind.RESOLVE:
-            found = await self._parts.resolve(lease.url)
+            with self._slots.looking_up(result, result.began):
+                found = await self._parts.resolve(lease.url)
             if isinstance(found, str):
                 result.address = found
             else:
                 result.response = found
+        elif self._scheduler.wants_header(lease):
+            await self._read_header(result)
         elif not lease.is_revisit and self._parts.prober.wants(lease.kind, lease.url):
             await self._probe(result)
         else:
@@ -117,12 +142,26 @@ class LeasePipeline:
                     url=response.url, kind=FailureKind.PROCESSING, detail=str(error), status=response.status
                 )
 
+    async def _read_header(self, result: LeaseResult) -> None:
+        """Use the lease for a HEAD, because the policy wants the Content-Type header."""
+        request, response = await self._send_head(result)
+        result.response = response
+        result.is_header_read = not (isinstance(response, Failure) and replaces_get(response.kind))
+        result.is_probe_passed = result.is_header_read
+        if not result.is_header_read:  # otherwise the response to the GET is archived
+            await self._parts.archive.add(request, response)
+
+    async def _send_head(self, result: LeaseResult) -> tuple[Request, Fetched]:
+        request = Request(url=result.lease.url, kind=RequestKind.PROBE)
+        result.is_head = True
+        response = await self._send(result, request)
+        self._counters.heads += 1
+        return request, response
+
     async def _probe(self, result: LeaseResult) -> None:
         """Use the lease for a HEAD. If the page is worth a GET, it gets another lease for that."""
         lease = result.lease
-        request = Request(url=lease.url, kind=RequestKind.PROBE)
-        response = await self._send(result, request)
-        self._counters.heads += 1
+        request, response = await self._send_head(result)
         failure = self._parts.prober.verdict(lease.url, response)
         result.response = response if failure is None else failure
         result.is_probe_passed = failure is None
@@ -145,7 +184,9 @@ class LeasePipeline:
             supplies = await self._parts.subrequests.supplies(page, parsed)
         if supplies is not None:
             parsed = await self._parts.readers.read(msgspec.structs.replace(body, supplies=supplies))
-        await self._parts.writer.put(page_record(result.lease, page, parsed, now=self._clock.now()))
+        headers = self._parts.describer.headers(page)
+        record = page_record(result.lease, page, parsed, now=self._clock.now(), headers=headers)
+        await self._parts.writer.put(record)
         return parsed
 
 
@@ -160,7 +201,67 @@ def syntaxes(page: ParsedPage) -> tuple[str, ...]:
     return tuple(sorted(name for name in page.counts if name != Syntax.PAGE.value))
 
 
-def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float) -> PageRecord:
+MAX_HEADER_CHARACTERS = 500
+"""Length of one header in the provenance; the rest is left out."""
+MAX_HEADERS_CHARACTERS = 4_000
+
+
+class UrlDescriber:
+    """Makes the records of URLs for the provenance graph (MultiCrawler's metadata store). `level` is `describe`."""
+
+    def __init__(self, level: str = "pages", headers: Sequence[str] = ()) -> None:
+        self._level = level
+        self._all_headers = "*" in headers
+        self._headers = tuple(name.lower() for name in headers)
+        self._refused: list[PageRecord] = []
+
+    @property
+    def describes_waiting(self) -> bool:
+        return self._level == "all"
+
+    def headers(self, response: Fetched) -> str:
+        """Return the chosen headers of a response, one per line, within the limits of length."""
+        given = response.headers
+        names = given if self._all_headers else [name for name in self._headers if name in given]
+        return "\n".join(f"{name}: {given[name]}"[:MAX_HEADER_CHARACTERS] for name in names)[:MAX_HEADERS_CHARACTERS]
+
+    def failure(self, entry: Entry, failure: Failure, *, now: float) -> PageRecord | None:
+        """Return the record of a failed request; None if it is not to be described."""
+        if self._level == "pages":
+            return None
+        record = _url_record(entry, "failed", failure.kind.value, at=failure.fetched_at or now)
+        return replace(record, status=failure.status, headers=self.headers(failure))
+
+    def note_refused(self, entry: Entry, reason: str) -> None:
+        """Describe a URL that was refused. `take_refused` returns its record."""
+        if self._level != "pages":
+            self._refused.append(_url_record(entry, "refused", reason, at=time.time()))
+
+    def take_refused(self) -> list[PageRecord]:
+        refused, self._refused = self._refused, []
+        return refused
+
+    def waiting(self, entries: Iterable[tuple[Entry, UrlState, str]]) -> Iterator[PageRecord]:
+        """Yield the records of the URLs that wait. Of URLs that wait for another visit, the store has a page."""
+        now = time.time()
+        for entry, state, _ in entries:
+            if state is UrlState.WAITING and not entry.is_revisit:
+                yield _url_record(entry, "waiting", "", at=now)
+
+
+def _url_record(entry: Entry, state: str, reason: str, *, at: float) -> PageRecord:
+    return PageRecord(
+        url=entry.url,
+        fetched_at=at,
+        status=None,
+        state=state,
+        reason=reason,
+        referrer=entry.parent_url,
+        found_by="" if entry.parent_url else entry.source,
+    )
+
+
+def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float, headers: str = "") -> PageRecord:
     """Return what the store keeps of a page."""
     return PageRecord(
         url=page.url,
@@ -176,7 +277,9 @@ def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float) -> 
         says=parsed.says,
         content_hash=parsed.content_hash,
         size=len(page.body),
+        headers=headers,
         referrer=lease.entry.parent_url,
+        found_by="" if lease.entry.parent_url else lease.entry.source,
     )
 
 
@@ -195,8 +298,8 @@ class Subrequests:
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, forget=forget, clock=clock)
+        self._services = ServiceClient(services, polite=self._polite.fetch, direct=fetcher.fetch, clock=clock)
         self._clock = clock
-        self._services = services
         self._fetch_contexts = fetch_contexts
         self._contexts: OrderedDict[str, asyncio.Task[bytes | None]] = OrderedDict()
 
@@ -209,8 +312,7 @@ class Subrequests:
                 found = await self._context(url, wait_until)
                 if found is not None:
                     contexts[url] = found
-        service = self._service(page)
-        answer = await self._ask(service, page) if service is not None else None
+        answer = await self._services.transform(page)
         return SubrequestResults(contexts=contexts, service=answer) if contexts or answer is not None else None
 
     async def close(self) -> None:
@@ -223,18 +325,3 @@ class Subrequests:
             if len(self._contexts) > _CACHED:
                 self._contexts.popitem(last=False)
         return await asyncio.shield(self._contexts[url])
-
-    def _service(self, page: Page) -> Service | None:
-        media_type = essence(page.content_type)
-        return next((service for service in self._services if fits(service.media_type, media_type)), None)
-
-    async def _ask(self, service: Service, page: Page) -> ServiceResponse:
-        if len(page.body) > service.most_sent:
-            return ServiceResponse(failure=f"{len(page.body)} bytes are more than the service is given")
-        headers = {"Content-Type": page.content_type, "Content-Location": page.url}
-        posting = Posting(body=page.body, headers=headers, seconds=service.seconds)
-        request = Request(url=service.url, kind=RequestKind.SUBREQUEST, accept=RDF_ANSWERS, posting=posting)
-        fetched = await self._polite.fetch(request)
-        if isinstance(fetched, Failure):
-            return ServiceResponse(failure=f"{fetched.kind.value}: {fetched.detail}")
-        return ServiceResponse(content_type=fetched.content_type, body=fetched.body)

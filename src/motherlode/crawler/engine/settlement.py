@@ -15,6 +15,7 @@ from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, MAX_VALIDATOR_CHARACTERS, RevisitResult
 from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
+from motherlode.fetch import content_type_of
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Lease
 from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Outcome, Page, Problem, RequestKind, Syntax, Visit
@@ -59,18 +60,32 @@ class Settlement:
         if isinstance(response, Failure) and response.challenged_by is not None:
             self._counters.note_challenge(response.challenged_by)
         if result.is_probe_passed:
-            self._end_probe(result, response, now)
+            self._end_head(result, response, now)
             return None
-        if isinstance(response, Failure) and (how := _end_without_visit(lease, response, verdict)) is not None:
+        if isinstance(response, Failure) and (how := self._end_without_visit(lease, response, verdict)) is not None:
             self._frontier.end(lease, how, now, failure=response, reason=response.kind.value)
             result.is_ended = True
             self._parts.forget_response(lease.kind, lease.url)
             return None
         if lease.kind is not RequestKind.PAGE:
-            return self._settle_prerequisite(result, response, now)
+            return await self._settle_prerequisite(result, response, now)
         visit = await self._settle_page_lease(result, response, now)
+        self._counters.head_visits += result.is_head
         self._parts.forget_response(lease.kind, lease.url)
         return self._record(visit)
+
+    def _end_without_visit(self, lease: Lease, failure: Failure, verdict: Verdict) -> End | None:
+        """Return how a lease ends whose failure is no visit; None if it is one."""
+        if verdict is Verdict.UNCOUNTED:
+            return End.NETWORK_DOWN
+        if failure.kind is FailureKind.NO_DNS and self._frontier.waits_for_address(lease, self._clock.now()):
+            _LOG.info("%s is not known yet: %s", lease.host, failure.detail)
+            return End.UNRESOLVED
+        if failure.elsewhere:
+            return End.NEXT_ADDRESS
+        if failure.kind in NEVER_SENT and host_of(lease.url) == host_of(lease.entry.url):
+            return End.REFUSED  # a request for a robots.txt on another host was sent
+        return None
 
     def settle_internal(self, result: LeaseResult, failure: Failure) -> Visit | None:
         """End a lease whose settlement raised an exception. Return the visit, unless the lease had ended before."""
@@ -82,15 +97,20 @@ class Settlement:
         self._parts.forget_response(result.lease.kind, result.lease.url)
         return self._record(self._failed_visit(result, failure))
 
-    def _end_probe(self, result: LeaseResult, response: Fetched, now: float) -> None:
+    def _end_head(self, result: LeaseResult, response: Fetched, now: float) -> None:
         """End a lease that was used for a HEAD. The host's budget pays for the request."""
         lease = result.lease
         self._counters.requests += 1
         self._frontier.record_visit(lease.host, relevant=False, quads=0, received=0)
-        self._frontier.end(lease, End.PROBED, now, failure=response if isinstance(response, Failure) else None)
+        failure = response if isinstance(response, Failure) else None
+        if result.is_header_read:
+            content_type = content_type_of(failure.kind if failure else None, response.headers.get("content-type", ""))
+            self._scheduler.settle_header(lease, content_type, now, failure=failure)
+        else:
+            self._frontier.end(lease, End.PROBED, now, failure=failure)
         result.is_ended = True
 
-    def _settle_prerequisite(self, result: LeaseResult, response: Fetched, now: float) -> Visit | None:
+    async def _settle_prerequisite(self, result: LeaseResult, response: Fetched, now: float) -> Visit | None:
         """End the lease of a DNS lookup or a robots.txt. Return a visit if the page that waits for it fails."""
         lease = result.lease
         self._counters.requests += lease.kind is RequestKind.ROBOTS
@@ -99,6 +119,7 @@ class Settlement:
             result.is_ended = True
             _LOG.debug("%s of %s is known", lease.kind.value, lease.host)
             return None
+        await self._describe_failure(result, failure, now)
         return self._record(self._fail(result, failure, now))
 
     async def _settle_page_lease(self, result: LeaseResult, response: Fetched, now: float) -> Visit:
@@ -169,6 +190,7 @@ class Settlement:
             entry=before,
             relevant=parsed.relevant,
             kind=parsed.kind,
+            content_type=page.content_type,
             counts={_SYNTAXES[name]: count for name, count in parsed.counts.items()},
             links=parsed.links,
             size=page.wire_bytes or len(page.body),
@@ -182,9 +204,17 @@ class Settlement:
     ) -> Visit:
         entry = before or result.lease.entry
         if failure.kind is FailureKind.REDIRECT and entry.hops < MAX_REDIRECTS:
-            await self._parts.writer.put(redirect_record(result.lease, failure, now=now))
+            headers = self._parts.describer.headers(failure)
+            await self._parts.writer.put(redirect_record(result.lease, failure, now=now, headers=headers))
             self._parts.traps.record_redirect(result.lease.url, parent=entry.parent_url)
+        elif not result.lease.is_revisit:  # the store keeps what it knows of a page whose revisit fails
+            await self._describe_failure(result, failure, now)
         return self._fail(result, failure, now, before)
+
+    async def _describe_failure(self, result: LeaseResult, failure: Failure, now: float) -> None:
+        record = self._parts.describer.failure(result.lease.entry, failure, now=now)
+        if record is not None:
+            await self._parts.writer.put(record)
 
     def _fail(self, result: LeaseResult, failure: Failure, now: float, before: Entry | None = None) -> Visit:
         failure, retry_at, outcome = self._scheduler.end_failure(result.lease, failure, now, entry=before)
@@ -220,17 +250,6 @@ class Settlement:
         return visit
 
 
-def _end_without_visit(lease: Lease, failure: Failure, verdict: Verdict) -> End | None:
-    """Return how a lease ends whose failure is no visit; None if it is one."""
-    if verdict is Verdict.UNCOUNTED:
-        return End.NETWORK_DOWN
-    if failure.elsewhere:
-        return End.NEXT_ADDRESS
-    if failure.kind in NEVER_SENT and host_of(lease.url) == host_of(lease.entry.url):
-        return End.REFUSED  # a request for a robots.txt on another host was sent
-    return None
-
-
 def _log_visit(visit: Visit) -> None:
     if visit.failure is None:
         relevance = "relevant" if visit.relevant else "not relevant"
@@ -239,10 +258,12 @@ def _log_visit(visit: Visit) -> None:
         _LOG.info("%s %s %.0fms %s", visit.url, visit.failure.value, 1000 * visit.elapsed, visit.detail)
 
 
-def redirect_record(lease: Lease, failure: Failure, *, now: float) -> PageRecord:
+def redirect_record(lease: Lease, failure: Failure, *, now: float, headers: str = "") -> PageRecord:
     """Return what the store keeps of a redirect."""
     at = failure.fetched_at or now
-    return PageRecord(url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location)
+    return PageRecord(
+        url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location, headers=headers
+    )
 
 
 def page_visit(

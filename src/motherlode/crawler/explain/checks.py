@@ -1,7 +1,5 @@
 """The checks that a link must pass before it is fetched, repeated for one URL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from math import inf

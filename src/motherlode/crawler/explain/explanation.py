@@ -4,8 +4,6 @@ Reading takes no lock, so the explanation of a running crawl is about its last c
 of picks of a copy of the policy, in which all arms with waiting URLs are ready, until it picks the arm.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
 from difflib import SequenceMatcher
@@ -18,15 +16,8 @@ from rapidfuzz.distance import Prefix
 
 from motherlode.crawler.config.host_patterns import complete_url
 from motherlode.crawler.config.job import Job
+from motherlode.crawler.explain import history
 from motherlode.crawler.explain.checks import DOMAIN_LIMIT, Check, link_from_home_page, run_checks
-from motherlode.crawler.explain.history import (
-    FetchHistory,
-    RedirectStep,
-    build_history,
-    find_redirects,
-    find_visits,
-    last_informative_visit,
-)
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.recrawl.revisits import WITHDRAWN, RevisitResult
 from motherlode.crawler.stats.counters import Counters
@@ -105,8 +96,8 @@ class UrlExplanation(msgspec.Struct, frozen=True, kw_only=True):
     found: UrlRecord | None = None
     rank: Rank | None = None
     explanation: Explanation | None = None
-    outcome: FetchHistory | None = None
-    redirects: tuple[RedirectStep, ...] = ()
+    outcome: history.FetchHistory | None = None
+    redirects: tuple[history.RedirectStep, ...] = ()
     retry_at: float | None = None
     """Time of the next retry in seconds since the epoch, or None."""
     checks: tuple[Check, ...] = ()
@@ -174,8 +165,8 @@ def _explain_known(
 ) -> UrlExplanation:
     job = folder.read_job()
     policy = _load_policy(job, storage)
-    visits = find_visits(storage, entry.url)
-    last = last_informative_visit(visits)
+    visits = history.find_visits(storage, entry.url)
+    last = history.last_informative_visit(visits)
     if state is UrlState.IN_FLIGHT:
         reason = reason or _find_unfinished_stage(storage, entry.url)
     retry_at = next((until for until, one in storage.postponed() if one.url == entry.url), None)
@@ -200,8 +191,8 @@ def _explain_known(
         found=_find_record(storage, entry),
         rank=rank,
         explanation=None if policy is None else _explain_rating(policy, storage, entry),
-        outcome=None if last is None else build_history(last, visits, recorded=job.web is not None),
-        redirects=find_redirects(storage, entry, last),
+        outcome=None if last is None else history.build_history(last, visits, recorded=job.web is not None),
+        redirects=history.find_redirects(storage, entry, last),
         retry_at=retry_at,
         checks=tuple(checks),
     )
@@ -249,7 +240,7 @@ def _find_parent(storage: LmdbStorage, entry: Entry) -> Outcome | None:
     known = storage.find(entry.parent_url) if entry.parent_url else None
     if known is None:
         return None
-    above, visits = known[0], find_visits(storage, entry.parent_url)
+    above, visits = known[0], history.find_visits(storage, entry.parent_url)
     last = visits[-1] if visits else Visit(number=0, url=above.url, host=host_of(above.url))
     return Outcome(
         url=above.url,
@@ -320,14 +311,14 @@ def _summarize_rank(rank: Rank) -> str:
     return f"waits: {in_arm}; its arm is number {rank.arm:,} of {rank.arms:,}"
 
 
-def _summarize_outcome(url: UrlExplanation, outcome: FetchHistory) -> str:
+def _summarize_outcome(url: UrlExplanation, outcome: history.FetchHistory) -> str:
     value = "" if url.value_at_pick is None else f", when the value of its arm was {url.value_at_pick:.3f}"
     since = "; revisited since, and unchanged" if outcome.refresh == RevisitResult.UNCHANGED.value else ""
     waits = "waits for a revisit; " if url.state == WAITS else ""
     return f"{waits}fetched as request {outcome.number:,}{value}; {_summarize_response(outcome)}{since}"
 
 
-def _summarize_response(outcome: FetchHistory) -> str:
+def _summarize_response(outcome: history.FetchHistory) -> str:
     if not outcome.failure:
         return "it is relevant" if outcome.relevant else "it is not relevant"
     if outcome.detail == WITHDRAWN:

@@ -1,7 +1,5 @@
 """History of one URL: its visits, the last response and what follows from it, and its chain of redirects."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 

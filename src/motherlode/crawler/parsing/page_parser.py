@@ -49,7 +49,7 @@ from motherlode.policies.targets import COUNTED
 from motherlode.transform import TransformOptions, member_url, merge, transform, unpack_members
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import transformable_types
-from motherlode.transform.plugins import find_service_call, read_service_response, service_failure
+from motherlode.transform.plugins import find_service_call, is_further_step, read_service_response, service_failure
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
 from motherlode.www.urls import Scope
@@ -124,9 +124,12 @@ def parse_document(
         else:
             known.append(_SEVERAL_CONTEXTS)
     document = Document(url=url, body=body, detected=detected)
+    service = supplies.service
+    if service is not None and (further := _find_further_document(document, content_type, options, service)):
+        document, content_type, service = further, service.content_type, None
     gathered: list[list[Link]] = []
     count = unread = 0
-    for part, facts in _transform_parts(document, content_type, options, supplies.service):
+    for part, facts in _transform_parts(document, content_type, options, service):
         known.append(facts)
         if collect_links is None:
             continue
@@ -143,6 +146,19 @@ def parse_document(
         known += _report_omitted_links(len(links) - MAX_ARCHIVE_LINKS, unread)
         del links[MAX_ARCHIVE_LINKS:]
     return ParseResult(document, known[0] if len(known) == 1 else merge(known), links)
+
+
+def _find_further_document(
+    document: Document, content_type: str, options: TransformOptions, response: ServiceResponse
+) -> Document | None:
+    """Return the HTML or XML that a service has made of a document and that replaces it, or None."""
+    call = find_service_call(document, options, content_type=content_type)
+    if call is None or call.refused or response.failure or len(response.body) > call.most_received:
+        return None
+    detected = detect(response.body, url="", content_type=response.content_type)
+    if not is_further_step(detected, response.content_type):
+        return None
+    return Document(url=document.url, body=response.body, detected=detected)
 
 
 def _accepts_context(detected: Detected, content_type: str) -> bool:

@@ -4,8 +4,6 @@
 never become markup.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

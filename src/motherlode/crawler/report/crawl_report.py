@@ -1,7 +1,5 @@
 """The report of a crawl: its contents, computed from the statistics, and its page, one HTML file without scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Line charts as SVG, and the format of their numbers, for reports of crawls and of simulations."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Counters of a crawl, the estimate of its remaining relevant pages, and its early stop, updated with each visit."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from math import hypot, sqrt
@@ -29,7 +27,9 @@ class Counters(msgspec.Struct, kw_only=True):
     requests: int = 0
     """Number of all requests, with those for robots.txt."""
     heads: int = 0
-    """Number of HEAD requests that probed pages."""
+    """Number of HEAD requests for pages."""
+    head_visits: int = 0
+    """Number of these that ended as a visit, for example because of a redirect. `fetched` includes them."""
     refreshed: int = 0
     """Number of revisits, which `fetched` includes. The next three counters have their results."""
     unchanged: int = 0
@@ -107,11 +107,17 @@ class Counters(msgspec.Struct, kw_only=True):
     @property
     def harvest_rate(self) -> float:
         """Relevant pages per request. Revisits do not count, because they find no new pages."""
-        return self.relevant / self.first if self.first else 0.0
+        requests = self.page_requests - self.refreshed
+        return self.relevant / requests if requests else 0.0
+
+    @property
+    def page_requests(self) -> int:
+        """Number of GET and HEAD requests for pages."""
+        return self.fetched + self.heads - self.head_visits
 
     def summary(self) -> dict[str, Any]:
         """Return the counters for the JSON output."""
-        sums = {name: getattr(self, name) for name in _COUNTERS if name != "links"}
+        sums = {name: getattr(self, name) for name in _COUNTERS if name not in ("links", "head_visits")}
         return sums | {
             "harvest_rate": round(self.harvest_rate, 4),
             "seconds": round(self.seconds, 3),
@@ -126,7 +132,7 @@ class Counters(msgspec.Struct, kw_only=True):
 
 
 _COUNTERS = (
-    *("fetched", "relevant", "quads", "bytes", "requests", "heads", "redirects", "duplicates", "links"),
+    *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
     *("refreshed", "unchanged", "changed", "gone", "outages"),
 )
 
@@ -209,7 +215,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def low(self) -> float:
-        """Lower bound. It assumes no relevant pages in arms that have had none so far."""
+        """Lower end of the 95 % interval. It assumes no relevant pages in arms that have had none so far."""
         return max(0.0, self.tried - _Z_95 * self.tried_deviation)
 
     @property
@@ -218,7 +224,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _max_missed(self) -> float:
-        """Upper bound for a sample of this size (Agresti and Coull 1998)."""
+        """Upper end of the 95 % interval (Agresti and Coull 1998) of the relevant pages among the waiting URLs.
+
+        It stays above zero if no relevant page was found so far, because a small sample may have missed them.
+        """
         if not self.urls:
             return 0.0
         seen = self.requests / _REQUESTS_PER_OBSERVATION

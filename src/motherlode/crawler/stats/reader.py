@@ -1,7 +1,5 @@
 """Statistics and visits of a crawl, read from its folder while it runs or afterwards."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

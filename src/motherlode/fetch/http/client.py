@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from motherlode.fetch.guard import AddressGuard, GuardedResolver, normalize_address
+from motherlode.fetch.dns import GuardedResolver, NameServers
+from motherlode.fetch.guard import AddressGuard, normalize_address
 from motherlode.fetch.http import errors
 from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
 from motherlode.fetch.http.decoding import ACCEPT_ENCODING
 from motherlode.fetch.http.errors import FetchError
+from motherlode.fetch.http.host_headers import HostHeaders, headers_for, is_secret
 from motherlode.fetch.http.intermediates import MAX_CERTIFICATE_BYTES, Intermediates
-from motherlode.fetch.http.proxy import Proxy
+from motherlode.fetch.http.proxy import proxy_chooser
 from motherlode.fetch.http.response import ResponseReader
 from motherlode.fetch.http.tls import TlsContexts, new_strict_context
 from motherlode.fetch.robots import MAX_ROBOTS_BYTES
@@ -24,6 +26,15 @@ from motherlode.www.urls import Origin, canonical, split_url
 
 _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 """Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
+
+
+ALTERNATIVE_SECONDS = 0.5
+"""For the TCP connection to one of several addresses (as RFC 8305 proposes). The last one that is tried has the whole
+timeout. The next address is used with a lease of its own, because another host may have a delay there; so two are never
+tried at once."""
+_ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.TIMEOUT, FailureKind.TLS, FailureKind.CERTIFICATE})
+"""Failures after which a host with several addresses is tried at the next one."""
+_NO_HEADERS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +47,8 @@ class HttpLimits:
     """Seconds without a byte, at any point of the response."""
     whole: float = 120.0
     """Seconds for the whole request."""
+    min_rate: float = 200.0
+    """Bytes per second of a response, on average over `first_byte` seconds. Below it the request fails."""
     body: int = 10 << 20
     """Bytes after decoding. A longer body is truncated."""
 
@@ -50,15 +63,22 @@ class HttpOptions:
     """Address ranges that the guard allows although they are not public."""
     hosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """IP address and port of host names that are not resolved by DNS."""
+    name_servers: Sequence[str] = ()
+    """Name servers, each an address with or without a port; those of the system if there are none."""
     useful: tuple[str, ...] = ()
     """Media types (`image/*` is a family) whose bodies are fetched for an extractor of the user."""
     any_certificate: Callable[[str], bool] | None = None
     """Takes a host, with its port if that is not the default, and says if any certificate will do."""
+    host_headers: tuple[HostHeaders, ...] = ()
+    """Headers for named hosts."""
     keep_wire: bool = False
     """Keep the bytes of each response as they are received, for an archive, and read the bodies of failures too."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables that `proxy` refers to if it is "environment"."""
     proxy: str | None = None
-    """URL of the proxy for all requests. The guard does not check its address, because the user chose it. It checks the
-    address of a host before each request if this machine can resolve the name. The proxy may resolve it differently."""
+    """URL of the proxy for all requests, or "environment". The guard does not check its address, because the user chose
+    it. It checks the address of a host before each request if this machine can resolve the name. The proxy may
+    resolve it differently."""
 
 
 class RequestWriter:
@@ -67,10 +87,12 @@ class RequestWriter:
     def __init__(self, common_headers: Mapping[str, str]) -> None:
         self._common = _serialize_headers({**common_headers, "Accept-Encoding": ACCEPT_ENCODING})
 
-    def serialize(self, request: Request, *, target: str, authority: str) -> bytes:
-        """Return the request with its headers and, for a POST, its body."""
+    def serialize(
+        self, request: Request, *, target: str, authority: str, more: Mapping[str, str] = _NO_HEADERS
+    ) -> bytes:
+        """Return the request with its headers, further ones, and for a POST its body."""
         method = "HEAD" if request.kind is RequestKind.PROBE else "GET" if request.posting is None else "POST"
-        own = _serialize_headers(_request_headers(request))
+        own = _serialize_headers({**_request_headers(request), **more})
         head = f"{method} {target} HTTP/1.1\r\nHost: {authority}\r\n{self._common}{own}\r\n".encode()
         return head if request.posting is None else head + request.posting.body
 
@@ -107,21 +129,23 @@ class HttpFetcher:
         self._limits = options.limits
         self._useful = options.useful
         self._keep_wire = options.keep_wire
+        self._host_headers = options.host_headers
         self._guard = AddressGuard(options.allow)
-        self._resolver = GuardedResolver(self._guard, options.hosts)
-        self._proxy = None if options.proxy is None else Proxy.from_url(options.proxy)
-        headers = {"User-Agent": options.user_agent}
-        self._writer = RequestWriter(headers)
-        self._proxy_writer = RequestWriter({**headers, **(self._proxy.headers if self._proxy else {})})
+        self._resolver = GuardedResolver(self._guard, options.hosts, names=NameServers(options.name_servers))
+        self._has_proxy = options.proxy is not None
+        self._proxy_for = proxy_chooser(options.proxy, options.environment)
+        self._writer = RequestWriter({"User-Agent": options.user_agent})
         self._tls = TlsContexts(options.any_certificate)
         connector = Connector(
             self._guard,
             self._tls,
-            proxy=self._proxy,
+            proxy=self._proxy_for,
             timeout=self._limits.connect,
             intermediates=Intermediates(self._fetch_certificate, new_strict_context),
         )
-        self._connections = ConnectionPool(connector, read_timeout=self._limits.first_byte)
+        self._connections = ConnectionPool(
+            connector, read_timeout=self._limits.first_byte, min_rate=self._limits.min_rate
+        )
 
     async def fetch(self, request: Request) -> Fetched:
         """Send a request and return the page or the failure. Never raise for what a server does."""
@@ -145,7 +169,8 @@ class HttpFetcher:
                 elsewhere=error.elsewhere,
                 silent=error.silent,
             )
-        address = normalize_address(reader.peer) if self._proxy is None else ""  # not the address of the proxy
+        is_direct = self._proxy_for(split_url(request.url)[0]) is None
+        address = normalize_address(reader.peer) if is_direct else ""  # not the address of the proxy
         return reader.result(began=began, elapsed=elapsed, address=address)
 
     async def resolve(self, url: str) -> str | Failure:
@@ -158,9 +183,24 @@ class HttpFetcher:
                 return normalize_address(await self._resolver.renew(origin.host))
         except OSError as raised:
             error = errors.dns_error(raised)
-        if error.kind is not FailureKind.GUARD and self._proxy is not None:
+        if error.kind is not FailureKind.GUARD and self._proxy_for(origin) is not None:
             return origin.host  # the proxy may resolve it; politeness then counts per name
         return Failure(url=url, kind=error.kind, detail=error.detail, silent=error.silent)
+
+    def is_stale(self, host: str) -> bool:
+        """Return whether the IP address of a host must be looked up again before its next request."""
+        return self._resolver.is_stale(host.partition(":")[0])  # IP addresses are never stale
+
+    @property
+    def lookups_free(self) -> int:
+        """Number of look-ups that `look_up_ahead` may start now."""
+        return 0 if self._has_proxy else self._resolver.lookups_free
+
+    def look_up_ahead(self, host: str) -> None:
+        """Start to look up a host that will be needed soon."""
+        origin, _ = split_url(f"http://{host}/")
+        if not origin.is_address:
+            self._resolver.look_up_ahead(origin.host)
 
     def load_authorities(self) -> None:
         """Load the authorities of certificates now, and not when the first https URL is fetched."""
@@ -168,6 +208,7 @@ class HttpFetcher:
 
     async def close(self) -> None:
         await self._connections.close()
+        await self._resolver.close()
 
     async def _fetch_certificate(self, url: str) -> bytes | str:
         """Return the certificate at an http URL that another certificate names, or the reason for its absence."""
@@ -185,9 +226,13 @@ class HttpFetcher:
         return f"longer than {MAX_CERTIFICATE_BYTES} bytes" if fetched.truncated else fetched.body
 
     def serialize(self, request: Request) -> bytes:
-        """Return a request as its host receives it, for archives. Headers for the proxy are left out."""
+        """Return a request as its host receives it, for archives. Secrets and headers for the proxy are left out."""
         origin, target = split_url(request.url)
-        return self._writer.serialize(request, target=target, authority=origin.authority)
+        more = {name: value for name, value in self._headers_for(origin).items() if not is_secret(name)}
+        return self._writer.serialize(request, target=target, authority=origin.authority, more=more)
+
+    def _headers_for(self, origin: Origin) -> Mapping[str, str]:
+        return headers_for(origin, self._host_headers) if self._host_headers else _NO_HEADERS
 
     async def _send(self, request: Request, reader: ResponseReader) -> FetchError | None:
         posting = request.posting
@@ -207,24 +252,27 @@ class HttpFetcher:
             deadline,
             head_only=request.kind is RequestKind.PROBE,
             is_repeatable=posting is None,
+            tcp_timeout=ALTERNATIVE_SECONDS if self._resolver.has_untried_address(origin.host) else None,
             wire=reader.wire,
         )
         error = await self._connections.send(endpoint, pending)
-        if self._proxy is not None:
+        if self._proxy_for(origin) is not None:
             return error  # only the proxy knows which of the host's addresses it tried
-        if error is None or not (error is errors.NO_CONNECTION or error.kind is FailureKind.CONNECT):
+        if error is None or error.kind not in _ADDRESS_IN_DOUBT:
             self._resolver.mark_reachable(origin.host)
             return error
-        return error._replace(elsewhere=self._resolver.claim_untried_address(origin.host))
+        has_next = self._resolver.mark_failed(origin.host)
+        is_unconnected = error is errors.NO_CONNECTION or error.kind is FailureKind.CONNECT
+        return error._replace(elsewhere=has_next and is_unconnected)
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
-        if self._proxy is None or origin.is_https:
-            return self._writer.serialize(request, target=target, authority=origin.authority)
-        target = f"http://{origin.authority}{target}"
-        return self._proxy_writer.serialize(request, target=target, authority=origin.authority)
+        more, proxy = self._headers_for(origin), self._proxy_for(origin)
+        if proxy is not None and not (origin.is_https or proxy.is_socks):
+            more, target = {**more, **proxy.headers}, f"http://{origin.authority}{target}"
+        return self._writer.serialize(request, target=target, authority=origin.authority, more=more)
 
     async def _find_endpoint(self, origin: Origin, deadline: float) -> Endpoint | FetchError:
-        if self._proxy is not None:
+        if self._proxy_for(origin) is not None:
             return await self._refusal_behind_proxy(origin) or Endpoint(origin, "", origin.port)
         if origin.is_address:
             return Endpoint(origin, origin.host, origin.port)

@@ -1,50 +1,24 @@
-"""Connections of the HTTP client: file descriptor limits, one connection, the connector and the pool."""
+"""Connections of the HTTP client: one connection, the connector and the pool."""
 
 from __future__ import annotations
 
 import asyncio
-import resource
 import socket
 import ssl
 import struct
-from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
 from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.http import errors
+from motherlode.fetch.http.descriptor_limits import max_idle_connections
 from motherlode.fetch.http.errors import TIMED_OUT, FetchError
-from motherlode.fetch.http.intermediates import MISSING_ISSUER_CODES, Intermediates
+from motherlode.fetch.http.intermediates import MISSING_ISSUER_CODES, CertificateVisitor, Intermediates
 from motherlode.fetch.http.parser import Receiver, ResponseParser
-from motherlode.fetch.http.proxy import Proxy, Tunnel
-from motherlode.fetch.http.tls import TlsContexts, TlsProtocol, TlsStream
+from motherlode.fetch.http.proxy import Proxy, ProxyChooser
+from motherlode.fetch.http.tls import StreamFactory, TlsContexts, TlsProtocol, TlsStream, connect
 from motherlode.model import FailureKind
 from motherlode.www.urls import Origin
-
-# File descriptors ----------------------------------------------------------------------------------------------------
-#
-# Each connection needs one, and some systems give a process only 256. If they run out, connecting fails, and the host
-# would be blamed for it.
-
-_IDLE_DIVISOR = 3
-"""At most one descriptor in three belongs to an idle connection."""
-
-
-def raise_descriptor_limit(*, connections: int, idle: int) -> None:
-    """Raise the soft limit of file descriptors for these numbers of connections, as far as the system allows."""
-    wanted = connections + _IDLE_DIVISOR * idle
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < limit:
-        with suppress(OSError, ValueError):  # some systems have further limits that getrlimit does not report
-            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
-
-
-def max_idle_connections(wanted: int) -> int:
-    """Return `wanted`, or fewer if active connections would otherwise run out of descriptors."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if soft == resource.RLIM_INFINITY else min(wanted, soft // _IDLE_DIVISOR)
-
 
 # One connection ------------------------------------------------------------------------------------------------------
 
@@ -54,6 +28,9 @@ _BULK_READ_BYTES = 1 << 17
 """If one read returns this much, the server most likely has more to send."""
 _LINGER_ZERO = struct.pack("ii", 1, 0)
 """SO_LINGER on, zero seconds: closing the socket discards unsent data."""
+_STEP_BYTES = 1 << 16
+_SLOW_STEP_BYTES = 1 << 13
+"""Bytes that are parsed and decoded before other connections are served, in general and if decoding is slow."""
 _CONNECTION_CLOSED = FetchError(FailureKind.RESET, "the server closed the connection")
 
 
@@ -70,6 +47,8 @@ class PendingRequest(NamedTuple):
     """Sending it twice does no harm (RFC 9110, 9.2.2)."""
     wire: bytearray | None = None
     """Receives all bytes of the response as they arrive. None if they are not archived."""
+    tcp_timeout: float | None = None
+    """Seconds for the TCP connection. None if only the timeout for TCP and TLS together counts."""
 
 
 class ConnectionOwner(Protocol):
@@ -83,13 +62,21 @@ class ConnectionOwner(Protocol):
 class Connection(asyncio.Protocol):
     """An HTTP/1.1 connection: sends one request after the other and enforces the timeouts of each."""
 
-    def __init__(self, *, read_timeout: float, owner: ConnectionOwner) -> None:
+    def __init__(self, *, read_timeout: float, owner: ConnectionOwner, min_rate: float = 0.0) -> None:
         self.is_reusable = False
         """Another request may be sent. False while a response is awaited."""
         self.has_response = False
         """At least one byte of the response to the last request has arrived."""
         self._read_timeout = read_timeout
         """Seconds without a byte after which the request fails."""
+        self._min_rate = min_rate
+        """Bytes per second of a response, on average over `read_timeout` seconds. Below it the request fails."""
+        self._rate_since, self._rate_bytes = 0.0, 0
+        """Start of the current period of `read_timeout` seconds, and the bytes that came in it."""
+        self._unparsed = b""
+        """Received bytes for the next iterations of the event loop. Meanwhile the transport does not read."""
+        self._loss: tuple[Exception | None] | None = None
+        """The connection was lost while received bytes were not parsed."""
         self._owner = owner
         self._loop = asyncio.get_running_loop()
         self._parser = ResponseParser()
@@ -97,6 +84,7 @@ class Connection(asyncio.Protocol):
         self._peer = ""
         self._waiter: asyncio.Future[FetchError | None] | None = None
         self._wire: bytearray | None = None
+        self._receiver: Receiver | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._last_activity = 0.0
         self._deadline = 0.0
@@ -113,6 +101,7 @@ class Connection(asyncio.Protocol):
         request.receiver.peer = self._peer
         self._parser.begin(request.receiver, head_only=request.head_only)
         self._wire = request.wire
+        self._receiver = request.receiver
         self._last_activity, self._deadline = self._loop.time(), request.deadline
         due = min(self._deadline, self._last_activity + self._read_timeout)
         self._timer = self._loop.call_at(due, self._check_timeouts)
@@ -140,10 +129,22 @@ class Connection(asyncio.Protocol):
         if self._transport is not None and self._transport.get_write_buffer_size():
             self._last_activity = now  # the server is still reading the request
         due = min(self._deadline, self._last_activity + self._read_timeout)
-        if due - now < _TIMER_TOLERANCE_SECONDS:
-            self._finish(TIMED_OUT)
-        else:
-            self._timer = self._loop.call_at(due, self._check_timeouts)
+        error = TIMED_OUT if due - now < _TIMER_TOLERANCE_SECONDS else self._check_rate(now)
+        if error is not None:
+            self._finish(error)
+            return
+        if self.has_response:
+            due = min(due, self._rate_since + self._read_timeout)
+        self._timer = self._loop.call_at(due, self._check_timeouts)
+
+    def _check_rate(self, now: float) -> FetchError | None:
+        """Return an error if the last period has brought too few bytes. Start a new period if it has ended."""
+        seconds = now - self._rate_since
+        if not self.has_response or self._read_timeout - seconds > _TIMER_TOLERANCE_SECONDS:
+            return None
+        rate = self._rate_bytes / seconds
+        self._rate_since, self._rate_bytes = now, 0
+        return errors.too_slow(rate, self._min_rate) if rate < self._min_rate else None
 
     def _pause_reading(self) -> None:
         """Serve other connections first. If a server sends without pause, uvloop reads 32 times in a row."""
@@ -166,7 +167,7 @@ class Connection(asyncio.Protocol):
         if error is None and self._parser.is_reusable and transport is not None and not transport.is_closing():
             self.is_reusable = not transport.get_write_buffer_size()
         self._parser.end()
-        self._wire = None
+        self._wire = self._receiver = None
         if not self.is_reusable:
             self.abort()
         if waiter is not None and not waiter.done():
@@ -184,23 +185,59 @@ class Connection(asyncio.Protocol):
         if self._waiter is None:
             self.abort()  # no request is in flight: the data could be mistaken for the next response
             return
-        self._last_activity = self._loop.time()
+        self._last_activity = now = self._loop.time()
+        if not self.has_response:
+            self._rate_since, self._rate_bytes = now, 0
+        self._rate_bytes += len(data)
         self.has_response = True
         if self._wire is not None:
             self._wire += data
-        problem = self._parser.feed(data)
-        if problem:
-            self._finish(FetchError(FailureKind.PROTOCOL, problem))
-        elif self._parser.is_done:
-            self._finish(None)
-        elif len(data) >= _BULK_READ_BYTES:
+        if self._unparsed:
+            self._unparsed += data
+            return
+        self._parse(data)
+        if self._waiter is not None and not self._unparsed and len(data) >= _BULK_READ_BYTES:
             self._pause_reading()
+
+    def _parse(self, data: bytes) -> None:
+        """Parse received bytes in steps. If decoding is slow, other connections are served after each step."""
+        receiver, offset = self._receiver, 0
+        assert receiver is not None  # a request is in flight
+        while offset < len(data) and self._waiter is not None:
+            step = _SLOW_STEP_BYTES if receiver.is_slow else _STEP_BYTES
+            problem = self._parser.feed(data[offset : offset + step])
+            offset += step
+            if problem:
+                self._finish(FetchError(FailureKind.PROTOCOL, problem))
+            elif self._parser.is_done:
+                self._finish(None)
+                if offset < len(data):
+                    self.abort()  # bytes after a response are no part of it (RFC 9112, 6.3)
+            elif receiver.is_slow and offset < len(data):
+                self._unparsed = data[offset:]
+                if self._transport is not None:
+                    self._transport.pause_reading()
+                self._loop.call_soon(self._parse_rest)
+                return
+
+    def _parse_rest(self) -> None:
+        data, self._unparsed = self._unparsed, b""
+        if data and self._waiter is not None:
+            self._parse(data)
+        if self._unparsed:
+            return
+        self._resume_reading()
+        if self._loss is not None:
+            self.connection_lost(self._loss[0])
 
     def eof_received(self) -> None:
         self.is_reusable = False
         self._got_eof = True
 
     def connection_lost(self, error: Exception | None) -> None:
+        if self._unparsed and self._waiter is not None:
+            self._loss = (error,)  # the bytes that came before are parsed first
+            return
         self._transport = None
         self.is_reusable = False
         if self._waiter is not None:
@@ -238,23 +275,26 @@ class Connector:
         guard: AddressGuard,
         tls: TlsContexts,
         *,
-        proxy: Proxy | None,
+        proxy: ProxyChooser | None,
         timeout: float,
         intermediates: Intermediates | None = None,
     ) -> None:
         self._guard = guard
         self._tls = tls
-        self._proxy = proxy
+        self._proxy_for = proxy or (lambda origin: None)
         self._timeout = timeout
         self._intermediates = intermediates
         """Finds certificates that servers leave out. None if they are not looked for."""
 
-    async def open(self, connection: Connection, endpoint: Endpoint, *, deadline: float) -> FetchError | None:
+    async def open(
+        self, connection: Connection, endpoint: Endpoint, *, deadline: float, tcp_timeout: float | None = None
+    ) -> FetchError | None:
         """Connect to an endpoint. Return None if that succeeds, or the error."""
+        new_stream = self._tls.new_stream
         try:
-            return await self._open(connection, endpoint, self._tls.new_stream, deadline=deadline)
+            return await self._open(connection, endpoint, new_stream, deadline=deadline, tcp_timeout=tcp_timeout)
         except (OSError, ValueError) as raised:
-            error = self._connect_error(raised)
+            error = self._connect_error(raised, endpoint)
             if getattr(raised, "verify_code", 0) not in MISSING_ISSUER_CODES:
                 return error
         try:
@@ -263,26 +303,32 @@ class Connector:
                 return error._replace(detail=f"{error.detail}: {problem}")
             return await self._open(connection, endpoint, self._tls.new_stream, deadline=deadline)
         except (OSError, ValueError) as raised:
-            return self._connect_error(raised)
+            return self._connect_error(raised, endpoint)
 
-    def _connect_error(self, raised: OSError | ValueError) -> FetchError:
+    def _connect_error(self, raised: OSError | ValueError, endpoint: Endpoint) -> FetchError:
         error = errors.connect_error(raised)
-        is_proxy_down = self._proxy is not None and error.kind is FailureKind.CONNECT
+        is_proxy_down = self._proxy_for(endpoint.origin) is not None and error.kind is FailureKind.CONNECT
         return error._replace(silent=True) if is_proxy_down else error  # the proxy refused, not the host
 
     async def _open(
-        self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: _StreamFactory, *, deadline: float
+        self,
+        protocol: asyncio.Protocol,
+        endpoint: Endpoint,
+        new_stream: StreamFactory,
+        *,
+        deadline: float,
+        tcp_timeout: float | None = None,
     ) -> FetchError | None:
         async with asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._timeout)):
-            if self._proxy is None:
-                return await self._open_directly(protocol, endpoint, new_stream)
-            return await self._open_via_proxy(protocol, endpoint, self._proxy, new_stream)
+            if (proxy := self._proxy_for(endpoint.origin)) is None:
+                return await self._open_directly(protocol, endpoint, new_stream, tcp_timeout)
+            return await self._open_via_proxy(protocol, endpoint, proxy, new_stream)
 
     async def _complete_chain(self, endpoint: Endpoint, deadline: float) -> str:
         """Find the certificate that a server leaves out. Return why it cannot be found, or "" if it is there now."""
         if self._intermediates is None:
             return "intermediate certificates are not looked for"
-        visitor = _CertificateVisitor()
+        visitor = CertificateVisitor()
         streams: list[TlsStream] = []
 
         def new_stream(to: Origin) -> TlsStream:
@@ -302,62 +348,30 @@ class Connector:
         return ""
 
     async def _open_directly(
-        self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: _StreamFactory
+        self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: StreamFactory, tcp_timeout: float | None
     ) -> FetchError | None:
         """Connect to the IP address. The guard refuses anything else, so no name is resolved behind its back."""
         reason = self._guard.refusal(endpoint.address)
         if reason:
             return errors.guard_refusal(reason)
-        await _connect(protocol, endpoint.origin, endpoint.address, endpoint.port, new_stream)
+        await connect(protocol, endpoint.origin, endpoint.address, endpoint.port, new_stream, tcp_timeout)
         return None
 
     async def _open_via_proxy(
-        self, protocol: asyncio.Protocol, endpoint: Endpoint, proxy: Proxy, new_stream: _StreamFactory
+        self, protocol: asyncio.Protocol, endpoint: Endpoint, proxy: Proxy, new_stream: StreamFactory
     ) -> FetchError | None:
-        """Connect to the proxy, and for https through a tunnel to the host."""
-        to = proxy.origin
-        if not endpoint.origin.is_https:
-            await _connect(protocol, to, to.host, to.port, self._tls.new_stream)
+        """Connect to the proxy, and for https or SOCKS through a tunnel to the host."""
+        to, is_https = proxy.origin, endpoint.origin.is_https
+        if not is_https and not proxy.is_socks:
+            await connect(protocol, to, to.host, to.port, self._tls.new_stream)
             return None
-        tls = TlsProtocol(protocol, new_stream(endpoint.origin))
-        tunnel = Tunnel(proxy.connect_request(endpoint.origin))
-        await _connect(tunnel, to, to.host, to.port, self._tls.new_stream)
-        error = await tunnel.hand_over(tls)
-        if error is None:
-            await _finish_handshake(tls, tunnel.transport)
+        tls = TlsProtocol(protocol, new_stream(endpoint.origin)) if is_https else None
+        tunnel = proxy.new_tunnel(endpoint.origin)
+        await connect(tunnel, to, to.host, to.port, self._tls.new_stream)
+        error = await tunnel.hand_over(protocol if tls is None else tls)
+        if error is None and tls is not None:
+            await tls.wait_established(tunnel.transport)
         return error
-
-
-_StreamFactory = Callable[[Origin], TlsStream]
-
-
-class _CertificateVisitor(asyncio.Protocol):
-    """A connection that is opened to look at the server's certificate, and sends nothing."""
-
-    transport: asyncio.Transport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)
-
-
-async def _connect(
-    protocol: asyncio.Protocol, origin: Origin, host: str, port: int, new_stream: _StreamFactory
-) -> None:
-    loop = asyncio.get_running_loop()
-    if not origin.is_https:
-        await loop.create_connection(lambda: protocol, host, port)
-        return
-    tls = TlsProtocol(protocol, new_stream(origin))
-    transport, _ = await loop.create_connection(lambda: tls, host, port)
-    await _finish_handshake(tls, transport)
-
-
-async def _finish_handshake(tls: TlsProtocol, transport: asyncio.Transport) -> None:
-    try:
-        await tls.handshake
-    except asyncio.CancelledError:
-        transport.abort()
-        raise
 
 
 # The pool ------------------------------------------------------------------------------------------------------------
@@ -375,9 +389,10 @@ _CLOSE_TIMEOUT_SECONDS = 2.0
 class ConnectionPool:
     """Sends requests over an idle connection to the endpoint, or over a new one. Keeps idle connections for a while."""
 
-    def __init__(self, connector: Connector, *, read_timeout: float) -> None:
+    def __init__(self, connector: Connector, *, read_timeout: float, min_rate: float = 0.0) -> None:
         self._connector = connector
         self._read_timeout = read_timeout
+        self._min_rate = min_rate
         self._open: set[Connection] = set()
         """All open connections, idle ones included."""
         self._idle: dict[Endpoint, list[Connection]] = {}
@@ -400,8 +415,8 @@ class ConnectionPool:
                 return error._replace(silent=True)
             if error is None or error.kind not in _LOST_CONNECTION or kept.has_response:
                 return error
-        new = Connection(read_timeout=self._read_timeout, owner=self)
-        error = await self._connector.open(new, endpoint, deadline=request.deadline)
+        new = Connection(read_timeout=self._read_timeout, owner=self, min_rate=self._min_rate)
+        error = await self._connector.open(new, endpoint, deadline=request.deadline, tcp_timeout=request.tcp_timeout)
         return error or await self._send_over(new, endpoint, request)
 
     async def close(self) -> None:

@@ -19,6 +19,8 @@ DECODE_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 
 _MAX_MEMBERS = 1 << 14
 """Even an empty member costs as much time as some kilobytes."""
+_SLOW_MEMBERS = 64
+"""Streams with more members are decoded in short steps. A legitimate one has a member per log file or record."""
 _STEP_BYTES = 1 << 18
 _FIRST_STEP_BYTES = 1 << 9
 """Input of the first step into a further member. The bytes after its end are copied, and the member may be short."""
@@ -47,6 +49,10 @@ class Decoder(Protocol):
     def is_finished(self) -> bool:
         """No further input will produce output."""
 
+    @property
+    def is_slow(self) -> bool:
+        """The stream has so many members that decoding takes much time for few bytes."""
+
     def feed(self, data: bytes, max_bytes: int) -> bytes: ...
 
 
@@ -71,6 +77,10 @@ class MemberDecoder:
         self._step_bytes = _STEP_BYTES
         self._input = b""
         self._surplus = b""
+
+    @property
+    def is_slow(self) -> bool:
+        return self._members > _SLOW_MEMBERS and not self.is_finished
 
     def feed(self, data: bytes, max_bytes: int) -> bytes:
         out = bytearray(self._surplus)
@@ -304,6 +314,10 @@ class _ChainedDecoder:
     @property
     def is_finished(self) -> bool:
         return self._inner.is_finished or self._is_full
+
+    @property
+    def is_slow(self) -> bool:
+        return self._outer.is_slow or self._inner.is_slow
 
     def feed(self, data: bytes, max_bytes: int) -> bytes:
         self._input_bytes += len(data)

@@ -36,6 +36,12 @@ CLOSED_WITHOUT_NOTIFY = FetchError(FailureKind.RESET, "the connection ended, per
 NO_CONNECTION = FetchError(FailureKind.TIMEOUT, "no connection in time", silent=True)
 
 
+def too_slow(rate: float, min_rate: float) -> FetchError:
+    """Return the error for a response whose bytes come too slowly."""
+    detail = f"the response came at {rate:.0f} bytes per second, less than min_rate ({min_rate:g})"
+    return FetchError(FailureKind.TIMEOUT, detail)
+
+
 def guard_refusal(reason: object) -> FetchError:
     """Return the error for an address that the guard refuses."""
     return FetchError(FailureKind.GUARD, f"{reason}; --allow lets you name ranges of your own")

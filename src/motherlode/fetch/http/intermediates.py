@@ -12,7 +12,7 @@ import re
 import ssl
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 MAX_CERTIFICATE_BYTES = 1 << 16
 MAX_FETCHED_CERTIFICATES = 3
@@ -43,6 +43,15 @@ def issuer_url(certificate: bytes) -> str:
         if url.isascii() and url[:7].lower() == b"http://":  # https could need a certificate in turn
             return url.decode()
     return ""
+
+
+class CertificateVisitor(asyncio.Protocol):
+    """A connection that is opened to look at the server's certificate, and sends nothing."""
+
+    transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transports are no subclass of it
 
 
 class Intermediates:

@@ -135,6 +135,10 @@ class Receiver(Protocol):
     peer: str
     """IP address of the server."""
 
+    @property
+    def is_slow(self) -> bool:
+        """Its bytes take long to process, so other connections should be served in between."""
+
     def receive_head(self, status: int, headers: dict[str, str]) -> bool:
         """Return whether the body is wanted. Header names are in lower case, repeated headers are joined."""
 
@@ -335,6 +339,8 @@ class ResponseParser:
 
 class _Collector:
     """Collects one response in memory."""
+
+    is_slow = False
 
     def __init__(self) -> None:
         self.peer = ""

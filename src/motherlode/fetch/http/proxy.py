@@ -1,36 +1,54 @@
-"""The user's HTTP proxy: its URL, and tunnels through it by CONNECT."""
+"""The user's proxies: their URLs, the environment variables that name them, and which requests go through them."""
 
 from __future__ import annotations
 
-import asyncio
 from base64 import b64encode
-from collections.abc import Mapping
-from typing import NamedTuple, cast
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from motherlode.fetch.http.errors import FetchError, describe_error
-from motherlode.fetch.http.parser import ResponseParser
-from motherlode.model import FailureKind
+from motherlode.fetch.http.socks import SocksTunnel
+from motherlode.fetch.http.tunnel import Tunnel
 from motherlode.www.urls import Origin, parse_origin
 
-_CLOSED = FetchError(FailureKind.RESET, "the proxy closed the connection")
+_SOCKS_SCHEMES = ("socks5", "socks5h")
+_SOCKS_PORT = 1080
+ENVIRONMENT = "environment"
+"""The value of `proxy` that stands for the usual environment variables."""
 
 
 class Proxy(NamedTuple):
-    """A proxy that receives all requests in place of their hosts."""
+    """A proxy that receives requests in place of their hosts."""
 
     origin: Origin
     headers: Mapping[str, str]
     """Headers for the proxy itself."""
+    is_socks: bool = False
+    credentials: tuple[str, str] | None = None
+    """User name and password for a SOCKS proxy."""
 
     @classmethod
     def from_url(cls, url: str) -> Proxy:
-        """Return the proxy that a URL names. User and password of the URL become a header."""
+        """Return the proxy that a URL names. User and password of the URL become a header for an HTTP proxy.
+
+        Raise ValueError if the URL names no HTTP or SOCKS5 proxy.
+        """
         parts = urlsplit(url)
-        if parts.username is None:
+        user = None if parts.username is None else (unquote(parts.username), unquote(parts.password or ""))
+        if parts.scheme in _SOCKS_SCHEMES:
+            origin = parse_origin(f"http://{parts.netloc.rpartition('@')[2]}")
+            origin = origin._replace(port=parts.port or _SOCKS_PORT)
+            return cls(origin, {}, is_socks=True, credentials=user)
+        if parts.scheme not in ("http", "https"):
+            raise ValueError(f"{parts.scheme!r} is not the scheme of a proxy: http, https, socks5 and socks5h are")
+        if user is None:
             return cls(parse_origin(url), {})
-        user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        return cls(parse_origin(url), {"Proxy-Authorization": f"Basic {b64encode(user.encode()).decode()}"})
+        token = b64encode(":".join(user).encode()).decode()
+        return cls(parse_origin(url), {"Proxy-Authorization": f"Basic {token}"})
+
+    def new_tunnel(self, to: Origin) -> Tunnel:
+        """Return the protocol that opens a tunnel to a host."""
+        return SocksTunnel(to, self.credentials) if self.is_socks else Tunnel(self.connect_request(to))
 
     def connect_request(self, to: Origin) -> bytes:
         """Return the CONNECT request for a tunnel to a host."""
@@ -39,58 +57,35 @@ class Proxy(NamedTuple):
         return f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{lines}\r\n".encode()
 
 
-class Tunnel(asyncio.Protocol):
-    """A connection to the proxy until it confirms the tunnel to the host (RFC 9110, 9.3.6)."""
+ProxyChooser = Callable[[Origin], Proxy | None]
 
-    def __init__(self, request: bytes) -> None:
-        self.peer = ""
-        self.transport: asyncio.Transport
-        self._request = request
-        self.opened: asyncio.Future[FetchError | None] = asyncio.get_running_loop().create_future()
-        """None if the tunnel is open, or why the proxy did not open it."""
-        self._status = 0
-        self._parser = ResponseParser()
-        self._parser.begin(self, head_only=True)
 
-    async def hand_over(self, protocol: asyncio.Protocol) -> FetchError | None:
-        """Wait for the tunnel and give its transport to `protocol`, or return why there is no tunnel."""
-        error: FetchError | None = _CLOSED
-        try:
-            error = await self.opened
-            if error is None and self.transport.is_closing():
-                error = _CLOSED
-        finally:
-            if error is not None:
-                self.transport.abort()
-        if error is None:
-            self.transport.set_protocol(protocol)
-            protocol.connection_made(self.transport)
-        return error
+def proxy_chooser(url: str | None, environment: Mapping[str, str]) -> ProxyChooser:
+    """Return a function that returns the proxy for requests to an origin, or None. ValueError if a URL is wrong."""
+    if url == ENVIRONMENT:
+        return _environment_chooser(environment)
+    proxy = None if url is None else Proxy.from_url(url)
+    return lambda origin: proxy
 
-    def receive_head(self, status: int, headers: dict[str, str]) -> bool:
-        self._status = status
-        return False
 
-    def receive_body(self, data: bytes) -> bool:
-        return False
+def _environment_chooser(environment: Mapping[str, str]) -> ProxyChooser:
+    """Read HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, in small letters first, as curl and Python do."""
+    from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # slow to import
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)
-        self.transport.write(self._request)
+    urls = {
+        name: environment.get(f"{name}_proxy") or environment.get(f"{name.upper()}_PROXY") or ""
+        for name in ("http", "https", "all", "no")
+    }
+    proxies = {}
+    for name in ("http", "https"):
+        url = urls[name] or urls["all"]
+        if url:
+            proxies[name] = Proxy.from_url(url if "://" in url else f"http://{url}")
 
-    def data_received(self, data: bytes) -> None:
-        problem = self._parser.feed(data)
-        if problem:
-            self._finish(FetchError(FailureKind.PROTOCOL, problem))
-        elif self._parser.is_done:
-            # It is always a failure to connect. A 404 of the proxy, for example, says nothing about the host.
-            is_open = 200 <= self._status < 300
-            message = f"the proxy answered {self._status}"
-            self._finish(None if is_open else FetchError(FailureKind.CONNECT, message))
+    def choose(origin: Origin) -> Proxy | None:
+        host = f"{origin.host}:{origin.port}"
+        if urls["no"] and proxy_bypass_environment(host, {"no": urls["no"]}):
+            return None
+        return proxies.get("https" if origin.is_https else "http")
 
-    def connection_lost(self, error: Exception | None) -> None:
-        self._finish(_CLOSED if error is None else FetchError(FailureKind.RESET, describe_error(error)))
-
-    def _finish(self, error: FetchError | None) -> None:
-        if not self.opened.done():
-            self.opened.set_result(error)
+    return choose

@@ -211,6 +211,11 @@ class ResponseReader:
             )
 
     @property
+    def is_slow(self) -> bool:
+        """Decoding takes much time for few bytes."""
+        return self._decoder is not None and self._decoder.is_slow
+
+    @property
     def is_complete(self) -> bool:
         """Nothing is missing, even if the connection breaks now."""
         if self._is_failure_read:

@@ -129,7 +129,9 @@ class TlsStream:
 
 _STEP_BYTES = 1 << 16
 _SHORT_STEP_BYTES = 1 << 14
-"""Encrypted bytes decrypted at a time. Steps are short while they yield little data, because such bytes may be slow."""
+"""Encrypted bytes that are decrypted at a time. The short step applies while less than half of the bytes turn out to be
+data, because a hostile server can send TLS messages that carry no data and take long to process. After such a step the
+event loop runs other tasks."""
 
 
 class TlsProtocol(asyncio.Protocol):
@@ -145,6 +147,14 @@ class TlsProtocol(asyncio.Protocol):
         self._pending = b""
         """Encrypted bytes for the next iteration of the event loop. Meanwhile the transport does not read."""
         self._step_bytes = _SHORT_STEP_BYTES
+
+    async def wait_established(self, transport: asyncio.Transport) -> None:
+        """Wait for the end of the handshake. Close the transport if the caller is cancelled meanwhile."""
+        try:
+            await self.handshake
+        except asyncio.CancelledError:
+            transport.abort()
+            raise
 
     def write(self, data: bytes) -> None:
         """Send data of the application."""
@@ -351,3 +361,24 @@ def _configure(context: ssl.SSLContext) -> ssl.SSLContext:
     context.options |= ssl.OP_NO_RENEGOTIATION | _LEGACY_SERVER_CONNECT
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # Python sets it since 3.13, browsers do not
     return context
+
+
+StreamFactory = Callable[[Origin], TlsStream]
+
+
+async def connect(
+    protocol: asyncio.Protocol,
+    origin: Origin,
+    host: str,
+    port: int,
+    new_stream: StreamFactory,
+    tcp_timeout: float | None = None,
+) -> None:
+    """Open a TCP connection within `tcp_timeout`, and a TLS session over it if the origin has https."""
+    loop = asyncio.get_running_loop()
+    tls = TlsProtocol(protocol, new_stream(origin)) if origin.is_https else None
+    async with asyncio.timeout(tcp_timeout):
+        transport, _ = await loop.create_connection(lambda: tls or protocol, host, port)
+    if tls is None:
+        return
+    await tls.wait_established(transport)

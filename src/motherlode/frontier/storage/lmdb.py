@@ -15,8 +15,6 @@ the mark, in the same transaction. If a row before the mark waits again, its que
 has an item for it until the next flush. So `known`, `waiting` and `used` can be rebuilt from `rows` and `flight`.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from itertools import chain

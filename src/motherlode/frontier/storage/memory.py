@@ -1,7 +1,5 @@
 """Frontier storage in memory, for simulations: fast and not persistent."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator, Sequence
 

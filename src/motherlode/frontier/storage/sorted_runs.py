@@ -9,8 +9,6 @@ instead of a list per arm, because the garbage collector would scan millions of 
 of adding links).
 """
 
-from __future__ import annotations
-
 import heapq
 import struct
 from array import array

@@ -6,8 +6,6 @@ the two. So the mapping is released when much of it is resident. The pages stay 
 the next read maps them again, sixteen at a time.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

@@ -1,7 +1,5 @@
 """Export the store as two Parquet tables: `quads.parquet` (a row per quad) and `pages.parquet` (a row per page)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import groupby

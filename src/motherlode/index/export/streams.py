@@ -1,7 +1,5 @@
 """Export the store as N-Quads or TriG with its own blank node labels, and the WARC files of a crawl as one file."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence

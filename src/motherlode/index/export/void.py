@@ -3,8 +3,6 @@
 The union is sorted by subject, so that counting distinct subjects in one pass needs no memory.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -39,7 +37,7 @@ class Statistics:
     documents: int = 0
     first: str = ""
     last: str = ""
-    """Fetch times of the oldest and of the newest page."""
+    """`first` and `last` are the fetch times of the oldest and of the newest page."""
     classes: Counter[str] = field(default_factory=Counter)
     properties: Counter[str] = field(default_factory=Counter)
     syntaxes: Counter[str] = field(default_factory=Counter)

@@ -1,7 +1,5 @@
 """Documents of the word index: one per subject and graph, with its literals, except numbers, dates and booleans."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

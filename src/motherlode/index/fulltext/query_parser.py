@@ -4,8 +4,6 @@ Words match without case and accents. They also match as prefixes of longer word
 are a phrase that must match exactly. A -word must be absent. There is no other syntax, so no input is an error.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

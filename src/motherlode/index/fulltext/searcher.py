@@ -4,8 +4,6 @@ Tantivy needs a writable lock file even to read an index. If the index is read-o
 file system), it is opened through a temporary folder of symbolic links to its files (`LinkedFolder`).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -168,7 +166,7 @@ class Hit:
     pages: int = 1
     """Number of pages with this subject, among the documents that were read."""
     has_more_pages: bool = False
-    """There may be more pages, because not all matching documents were read."""
+    """True if there may be more pages, because not all matching documents were read."""
 
     @property
     def other_pages(self) -> str:

@@ -160,7 +160,7 @@ class SearchableStore:
         self._words = words
 
     def write(self, records: Sequence[PageRecord]) -> None:
-        pages = self._words.prepare(records)
+        pages = self._words.prepare([record for record in records if not record.state])
         self._quads.write(records)
         self._words.write(pages)
 

@@ -4,8 +4,6 @@ Killing is the only way to stop a query. The worker has no network access. It re
 writes frames to stdout, results in chunks while they are computed.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re
@@ -23,7 +21,7 @@ from motherlode.index.quad_store import QuadStore, StoreResult
 from motherlode.index.query.diagnostics import QueryError, diagnose
 from motherlode.index.query.service_clause import Lookup, rewrite_services
 from motherlode.index.snapshot import DamagedError, is_damage, store_advice
-from motherlode.runtime import read_frame, write_frame
+from motherlode.runtime import end_with_parent, read_frame, write_frame
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 """Flags of unshare(2)."""
@@ -84,7 +82,7 @@ class QueryExecutor:
         return look_up
 
     def damage(self, error: BaseException) -> str:
-        """Return the advice for the user if an error while reading results means a damaged store; otherwise ""."""
+        """Return advice for the user if an error during the reading of results means a damaged store; else ""."""
         return store_advice(self._path, str(error)) if is_damage(error) else ""
 
     def close(self) -> None:
@@ -150,6 +148,7 @@ class _ChunkWriter:
 def main() -> None:
     """`python -m motherlode.index.query.query_worker STORE WORDS`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
     isolate_from_network()
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=1 << 17)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames

@@ -5,8 +5,6 @@ that sending it twice changes nothing. An update puts all graphs of a page into 
 label identifies the same node only within one operation (SPARQL 1.1 Update, 3.1.1).
 """
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import threading

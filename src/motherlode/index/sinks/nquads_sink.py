@@ -1,7 +1,5 @@
 """`PageChange`, the new state of a page as sinks take it, and the sink that writes N-Quads files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

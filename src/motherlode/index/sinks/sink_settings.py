@@ -1,7 +1,5 @@
 """The settings of one sink: a table of `[[sinks]]` in a job file, checked and typed."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass

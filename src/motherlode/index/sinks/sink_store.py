@@ -1,7 +1,5 @@
 """`SinkStore`: a store and its sinks as one store. Also opens the sinks of a job and reports their state."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,18 +18,20 @@ class Sink(Store, Protocol):
 
 
 class SinkStore:
-    """Writes to a store first and then to its sinks."""
+    """Writes to a store first and then to its sinks. Sinks get pages and redirects, but no other URLs."""
 
     def __init__(self, store: Store, sinks: Sequence[Sink]) -> None:
         self.sinks = tuple(sinks)
-        self._stores: tuple[Store, ...] = (store, *sinks)
+        self._store = store
 
     def write(self, records: Sequence[PageRecord]) -> None:
-        for store in self._stores:
-            store.write(records)
+        self._store.write(records)
+        pages = [record for record in records if not record.state] if self.sinks else []
+        for sink in self.sinks if pages else ():
+            sink.write(pages)
 
     def flush(self) -> None:
-        for store in self._stores:
+        for store in (self._store, *self.sinks):
             store.flush()
 
     def close(self) -> None:

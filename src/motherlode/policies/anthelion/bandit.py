@@ -29,18 +29,21 @@ import numpy as np
 from motherlode.model import Combines, Explanation, Link, LinkSource, Outcome, Rating, Reason, SummaryLine
 from motherlode.policies.anthelion.classifiers import NaiveBayes
 from motherlode.policies.anthelion.url_classifier import (
+    DEFAULT_TOKENS,
     PARENT_BAD,
     PARENT_GOOD,
+    PARENT_SIZES,
+    PARENTS_GOOD,
     SIBLING_BAD,
     SIBLING_GOOD,
+    SIBLING_SIZES,
     SIBLINGS_GOOD,
-    SIZE,
     Classifier,
     OnlineRater,
     Rater,
+    TokenRules,
     decode_row,
     token_index,
-    tokens,
 )
 from motherlode.policies.model_io import NotCombinedError, best_and_worst, random_state, set_random_state
 from motherlode.policies.priority_queue import ReadyArms
@@ -181,7 +184,8 @@ _LABELS = {
     PARENT_BAD: "the page that links here is not relevant",
     SIBLING_GOOD: "a sibling is relevant",
     SIBLING_BAD: "a sibling is not relevant",
-    **{number: f"about {1 << (number - SIBLINGS_GOOD)} siblings are relevant" for number in range(SIBLINGS_GOOD, SIZE)},
+    **{number: f"about {1 << (number - SIBLINGS_GOOD)} siblings are relevant" for number in SIBLING_SIZES},
+    **{number: f"about {1 << (number - PARENTS_GOOD)} pages that link here are relevant" for number in PARENT_SIZES},
 }
 _State = tuple[bytes, dict[str, Record], dict[str, str], int, bytes]
 
@@ -348,7 +352,7 @@ class HostBandit:
             f"{' (sampled at each pick)' if function.is_sampled else ''}. With a probability of "
             f"{self.exploration_now():.3f} a random host is taken. In the host, the page with the highest rating of "
             "the classifier goes first.",
-            reasons=_weights(classifier, link, rating) if isinstance(classifier, NaiveBayes) else (),
+            reasons=self._weights(classifier, link, rating) if isinstance(classifier, NaiveBayes) else (),
             prior=now,
             posterior=now,
             value=value,
@@ -368,18 +372,27 @@ class HostBandit:
             found.append(
                 SummaryLine(title="pages", columns=("class", "pages"), rows=(("finds", good), ("others", bad)))
             )
-            weights = [(name, round(classifier.weight(number), 3)) for number, name in _LABELS.items()]
+            labels = self._names_of_labels().items()
+            weights = [(name, round(classifier.weight(number), 3)) for number, name in labels]
             rows = tuple(one for one in sorted(weights, key=lambda one: -abs(one[1])) if one[1])[:most]
             found.append(SummaryLine(title="labels of pages around", columns=("feature", "weight"), rows=rows))
         records = sorted(self.records.items(), key=lambda one: (-(one[1][0] + 1) / (sum(one[1]) + 2), one[0]))
         hosts = [(host, round(good, 3), round(bad, 3)) for host, (good, bad) in records]
         return [*found, *best_and_worst("hosts", ("host", "good", "bad"), hosts, most)]
 
+    def _token_rules(self) -> TokenRules:
+        return self.rater.features.rules if isinstance(self.rater, OnlineRater) else DEFAULT_TOKENS
 
-def _weights(model: NaiveBayes, link: Link, rating: Rating) -> tuple[Reason, ...]:
-    names = {token_index(token): f"token {token}" for token in tokens(link.url)} | _LABELS
-    reasons = [
-        Reason(name=names.get(feature, f"feature {feature}"), weight=model.weight(feature), about="is a find")
-        for feature in dict.fromkeys(decode_row(rating.policy_state))
-    ]
-    return tuple(sorted(reasons, key=lambda reason: -abs(reason.weight)))
+    def _names_of_labels(self) -> dict[int, str]:
+        shift = self._token_rules().shift
+        return {number + shift: name for number, name in _LABELS.items()}
+
+    def _weights(self, model: NaiveBayes, link: Link, rating: Rating) -> tuple[Reason, ...]:
+        rules = self._token_rules()
+        names = {token_index(token, rules.hashes): f"token {token}" for token in rules.tokens(link.url)}
+        names |= self._names_of_labels()
+        reasons = [
+            Reason(name=names.get(feature, f"feature {feature}"), weight=model.weight(feature), about="is a find")
+            for feature in dict.fromkeys(decode_row(rating.policy_state))
+        ]
+        return tuple(sorted(reasons, key=lambda reason: -abs(reason.weight)))

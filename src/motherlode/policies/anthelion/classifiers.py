@@ -1,11 +1,13 @@
 """The two online classifiers of the paper, over rows of binary features: Naive Bayes and a Hoeffding tree.
 
-*Naive Bayes.* The paper uses that of MOA, in which both presence and absence of a feature count: the Bernoulli model.
-It does not say how rare features are smoothed. Laplace's correction, which MOA uses, assumes that half of all pages
-have a word that was never seen. If relevant pages are few, every new word then increases the probability of relevance.
-So the default is an m-estimate (Cestnik 1990) with m = 1: P(feature | class) = (n_feature,class + P(feature)) /
-(n_class + 1). With it, a word that was seen in neither class has no effect. All that is learned are counts, so the
-counts of two crawls can be added.
+*Naive Bayes.* The paper uses that of MOA, in which both presence and absence of a feature count: the Bernoulli model,
+with Laplace's estimate, P(feature | class) = (n_feature,class + 1) / (n_class + 2). For the number of values below the
+line MOA takes those that it has seen in the class, so it adds 1 instead of 2 until the class has had the feature, and
+the absence of such a feature has no effect. The default is MOA's estimate; `Smoothing.LAPLACE` always adds 2.
+Laplace's estimate assumes that half of all pages have a word that was never seen. If relevant pages are few, every new
+word then increases the probability of relevance. The m-estimate (Cestnik 1990) with m = 1 is an alternative:
+P(feature | class) = (n_feature,class + P(feature)) / (n_class + 1). With it, a word that was seen in neither class has
+no effect. All that is learned are counts, so the counts of two crawls can be added, also with another estimate.
 
 *Hoeffding tree* (Domingos and Hulten 2000), with the settings of MOA, which the paper uses. A page belongs to the leaf
 that its features lead to. A leaf counts its pages by class and feature, and predicts by majority or by Naive Bayes.
@@ -41,20 +43,23 @@ float."""
 class Smoothing(Enum):
     """Number of imaginary pages that are added to each class, so that no probability is 0 or 1."""
 
-    BY_FREQUENCY = 1
+    BY_FREQUENCY = "m"
     """One page, which has a feature to the extent of the share of all pages that have it."""
-    LAPLACE = 2
+    LAPLACE = "laplace"
     """Two pages, one of which has the feature."""
+    MOA = "moa"
+    """As LAPLACE, but the absence of a feature that the class never had is certain."""
 
 
 class NaiveBayes:
     """Counts of features by class: 0 for other pages, 1 for relevant pages."""
 
-    def __init__(self, size: int = SIZE, smoothing: Smoothing = Smoothing.BY_FREQUENCY) -> None:
+    def __init__(self, size: int = SIZE, smoothing: Smoothing = Smoothing.MOA) -> None:
         self._smoothing = smoothing
+        self._size = size
         self._classes = [0, 0]
         self._counts = np.zeros((2, -(-size // _FACTORS) * _FACTORS), dtype=np.float64)
-        """Number of pages by class and feature. The number of features is rounded up to a multiple of 16."""
+        """Number of pages by class and feature. The number of columns is rounded up to a multiple of 16."""
         self._absent: float | None = 0.0
         """Log-odds of a page without any feature; None if they must be computed again."""
 
@@ -87,15 +92,16 @@ class NaiveBayes:
 
     def _assumed(self, has: Floats) -> Floats | float:
         """Return how many of the imaginary pages have each feature."""
-        if self._smoothing is Smoothing.LAPLACE:
+        if self._smoothing is not Smoothing.BY_FREQUENCY:
             return 1.0
         shares: Floats = has.sum(axis=0) / (sum(self._classes) + 1)
         return shares
 
     def _assumed_classes(self) -> tuple[int, int]:
         """Return the number of pages by class, including imaginary pages."""
+        added = 1 if self._smoothing is Smoothing.BY_FREQUENCY else 2
         bad, good = self._classes
-        return bad + self._smoothing.value, good + self._smoothing.value
+        return bad + added, good + added
 
     def scores(self, policy_states: Sequence[bytes]) -> list[float]:
         """Return P(relevant | row) of each row; 0.5 for all rows before anything was learned."""
@@ -105,19 +111,22 @@ class NaiveBayes:
     def _absent_log_odds(self) -> float:
         if self._absent is None:
             bad, good = self._classes
-            bad_all, good_all = self._assumed_classes()
-            spread = self._counts.shape[1] * (log(bad_all) - log(good_all))
-            bad_lacking, good_lacking = self._lacking()
-            self._absent = log((good + 1) / (bad + 1)) + spread + good_lacking - bad_lacking
+            bad_absent, good_absent = self._log_absence()
+            self._absent = log((good + 1) / (bad + 1)) + good_absent - bad_absent
         return self._absent
 
-    def _lacking(self) -> list[float]:
-        """Return Σ log(number of pages without the feature) over all features, for each class."""
-        pages = np.array(self._assumed_classes(), dtype=np.float64)[:, None]
-        lacking = pages - self._counts - self._assumed(self._counts)
+    def _log_absence(self) -> list[float]:
+        """Return Σ log P(feature is absent | class) over all features, for each class."""
+        pages = np.array(self._assumed_classes(), dtype=np.float64)
+        lacking = pages[:, None] - self._counts - self._assumed(self._counts)
+        lacking[:, self._size :] = 1  # columns that are no features
         products = np.multiply.reduce(lacking.reshape(2, _FACTORS, -1), axis=1)
-        sums: list[float] = np.log(products).sum(axis=1).tolist()
-        return sums
+        sums = np.log(products).sum(axis=1) - self._size * np.log(pages)
+        if self._smoothing is Smoothing.MOA and all(self._classes):  # a class without pages has probability 0 in MOA
+            never = self._size - np.count_nonzero(self._counts, axis=1)
+            sums += never * np.log(pages / (pages - 1))
+        found: list[float] = sums.tolist()
+        return found
 
     def merge(self, state: bytes) -> None:
         classes, ids, counts = msgspec.msgpack.decode(state, type=tuple[list[int], list[bytes], list[bytes]])

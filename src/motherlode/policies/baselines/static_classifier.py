@@ -4,15 +4,16 @@ In the papers the training set is collected before the crawl. Here it is the fir
 features are Anthelion's: tokens of the URL and the label of the parent. Links that were found before the training have
 scores just below 0.5 in the order of their discovery.
 
-The classifiers are a Hoeffding tree and three of scikit-learn, with which LDCOC's paper compares itself without giving
-settings. A linear support vector machine, the five nearest rows by cosine distance weighted by closeness, and the
-Bernoulli model of Naive Bayes suit rows of hashed binary features. A call of scikit-learn takes some hundred
-microseconds for any number of rows, so all links of a page are rated in one call.
+Naive Bayes and the Hoeffding tree are those of the online policies, so that only the time of learning differs. Two
+classifiers of scikit-learn are there because LDCOC's paper compares itself with them, without giving settings: a linear
+support vector machine, and the five nearest rows by cosine distance weighted by closeness. A call of scikit-learn takes
+some hundred microseconds for any number of rows, so all links of a page are rated in one call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,8 +21,7 @@ import msgspec
 import numpy as np
 
 from motherlode.model import FailureKind, Link, Outcome, Rating
-from motherlode.policies.anthelion.classifiers import HoeffdingTree
-from motherlode.policies.anthelion.url_classifier import SIZE, Features, decode_row, decode_rows, is_good
+from motherlode.policies.anthelion.url_classifier import SIZE, Classifier, Features, decode_row, decode_rows, is_good
 from motherlode.policies.ftrl import sigmoid
 from motherlode.www.urls import host_of
 
@@ -90,55 +90,63 @@ class StaticRater:
         self._train()
 
 
-def fit_tree(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
-    tree = HoeffdingTree()
-    for policy_state, label in zip(rows, labels, strict=True):
-        tree.learn(decode_row(policy_state), relevant=label)
-    return tree.scores
+def fit_online(make: Callable[[], Classifier]) -> Fit:
+    """Return the training function of an online classifier, which learns the rows in their order."""
+
+    def fit(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
+        model = make()
+        for policy_state, label in zip(rows, labels, strict=True):
+            model.learn(decode_row(policy_state), relevant=label)
+        return model.scores
+
+    return fit
 
 
 _NEIGHBOURS = 5
 
 
-def sklearn_fit(name: str) -> Fit:
-    """Return the training function of `svm`, `knn` or `nb`. Raises ValueError if scikit-learn is not installed."""
+def sklearn_fit(name: str, size: int = SIZE) -> Fit:
+    """Return the training function of `svm` or `knn` for rows of `size` features.
+
+    Raises ValueError if scikit-learn is not installed.
+    """
     if find_spec("sklearn") is None:
         raise ValueError(f'{name}-static needs scikit-learn: pip install "motherlode[offline]"')
-    return _FITS[name]
+    return partial(_FITS[name], size)
 
 
-def _scores(predict: Callable[[Any], Any]) -> Scores:
+def _scores(predict: Callable[[Any], Any], size: int) -> Scores:
     """Return a classifier from a function of a matrix of rows."""
 
     def scores(policy_states: Sequence[bytes]) -> list[float]:
-        found: list[float] = predict(_matrix(policy_states)).tolist() if policy_states else []
+        found: list[float] = predict(_matrix(policy_states, size)).tolist() if policy_states else []
         return found
 
     return scores
 
 
-def _matrix(policy_states: Sequence[bytes]) -> Any:
+def _matrix(policy_states: Sequence[bytes], size: int) -> Any:
     from scipy.sparse import csr_matrix
 
     ids, _ = decode_rows(policy_states)
     ends = np.cumsum([0, *(len(policy_state) >> 1 for policy_state in policy_states)])
     ones = np.ones(len(ids), dtype=np.float32)
-    return csr_matrix((ones, ids.astype(np.int32), ends), shape=(len(policy_states), SIZE))
+    return csr_matrix((ones, ids.astype(np.int32), ends), shape=(len(policy_states), size))
 
 
-def _svm(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
+def _svm(size: int, rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
     from sklearn.svm import LinearSVC
 
-    model = LinearSVC(random_state=0, max_iter=10_000).fit(_matrix(rows), np.array(labels))
-    return _scores(lambda matrix: sigmoid(model.decision_function(matrix)))
+    model = LinearSVC(random_state=0, max_iter=10_000).fit(_matrix(rows, size), np.array(labels))
+    return _scores(lambda matrix: sigmoid(model.decision_function(matrix)), size)
 
 
-def _knn(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
+def _knn(size: int, rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
     from sklearn.neighbors import KNeighborsClassifier
 
     model = KNeighborsClassifier(min(_NEIGHBOURS, len(rows)), weights=_closeness, metric="cosine", algorithm="brute")
-    model.fit(_matrix(rows), np.array(labels))
-    return _scores(lambda matrix: model.predict_proba(matrix)[:, 1])
+    model.fit(_matrix(rows, size), np.array(labels))
+    return _scores(lambda matrix: model.predict_proba(matrix)[:, 1], size)
 
 
 def _closeness(distances: Any) -> Any:
@@ -146,23 +154,4 @@ def _closeness(distances: Any) -> Any:
     return 1.001 - distances
 
 
-def _nb(rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
-    """Train Naive Bayes on the features that occur in the training rows.
-
-    Most of the ten thousand hashes never occur. The absence of each of them would count as evidence against the class
-    with fewer rows, and together they would outweigh all other evidence.
-    """
-    from sklearn.naive_bayes import BernoulliNB
-
-    matrix = _matrix(rows)
-    met = np.flatnonzero(matrix.getnnz(axis=0))
-    model = BernoulliNB(alpha=1.0).fit(matrix[:, met], np.array(labels))
-    present = model.feature_log_prob_
-    absent = np.log(-np.expm1(present))
-    weights = np.zeros(SIZE)
-    weights[met] = (present[1] - absent[1]) - (present[0] - absent[0])
-    base = model.class_log_prior_[1] - model.class_log_prior_[0] + float((absent[1] - absent[0]).sum())
-    return _scores(lambda matrix: sigmoid(matrix @ weights + base))
-
-
-_FITS: dict[str, Fit] = {"svm": _svm, "knn": _knn, "nb": _nb}
+_FITS: dict[str, Callable[[int, Sequence[bytes], Sequence[bool]], Scores]] = {"svm": _svm, "knn": _knn}

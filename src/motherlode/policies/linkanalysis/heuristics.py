@@ -5,7 +5,11 @@ documents, say what they mean.
 
 S_R (III.C.2) is read from text files that users can replace. `content_types.txt`, `file_extensions.txt` and `terms.txt`
 are the sets of the paper. `other_extensions.txt` and `html_extensions.txt` are the extensions of its steps 1 and 3. A
-user's folder needs only the files that differ from ours.
+user's folder needs only the files that differ from ours. The paper prints four terms and "…".
+
+A property satisfies a heuristic if it *contains* a term: "rdf" is also in "wordforms". The variant with whole words
+also has the terms of `words.txt`, such as "owl", which many other words contain. Terms may be in any script. Scripts
+without spaces between words have no whole words, so a term in Chinese, Japanese or Thai is found anywhere.
 
 Each heuristic is a predicate on the properties of a link and the concepts. So its precision and recall can be measured
 (Table II). The relevancy functions (III.C.2 and III.C.3) combine the heuristics.
@@ -27,6 +31,8 @@ from enum import Enum
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import name, normalize
+from urllib.parse import unquote
 
 import msgspec
 import xxhash
@@ -82,12 +88,12 @@ def is_html_document(kind: str) -> bool:
     return kind in _HTML_KINDS
 
 
-def link_properties(link: Link, parent: Outcome | None = None, *, literal: bool = False) -> LinkProperties:
+def link_properties(link: Link, parent: Outcome | None = None, *, new_path_only: bool = False) -> LinkProperties:
     """Return the properties of a link.
 
     The paper searches terms in the whole path. A directory that also contains the HTML page with the link says nothing
-    about the target, and on a site below `/my-rdf/` it would put every page into class R. So such directories are not
-    searched, unless `literal` is set.
+    about the target, and on a site below `/my-rdf/` it puts every page into class R. With `new_path_only`, which is not
+    in the paper, such directories are not searched.
 
     >>> from motherlode.model import LinkSource
     >>> found = link_properties(Link(url="http://example.com/staffs/data/one.rdf", source=LinkSource.ANCHOR))
@@ -98,7 +104,7 @@ def link_properties(link: Link, parent: Outcome | None = None, *, literal: bool 
     if parent is not None and parent.kind in _RDF_KINDS:
         return LinkProperties(protocol, host, path, filename, extension, "", "", "", "", True, path)
     indicative = path
-    if parent is not None and not literal and host == parent.host:
+    if parent is not None and new_path_only and host == parent.host:
         around = _directories(parent.url)
         indicative = tuple(directory for directory in path if directory not in around)
     texts = (link.type, link.title, link.anchor, link.context)
@@ -207,40 +213,52 @@ def _hash(*parts: str) -> int:
 
 
 _OWN = Path(__file__).parent
-_FILES = ("content_types.txt", "file_extensions.txt", "terms.txt", "html_extensions.txt", "other_extensions.txt")
-_words = re.compile(r"[a-z0-9]+").findall
+_TERMS, _WORDS = "terms.txt", "words.txt"
+_FILES = ("content_types.txt", "file_extensions.txt", _TERMS, _WORDS, "html_extensions.txt", "other_extensions.txt")
+_words = re.compile(r"[^\W_]+").findall
+_UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concepts:
-    """The sets of S_R. Extensions are without the dot; everything is in lower case."""
+    """S_R of Emamdadi et al. (III.C.2): the strings by which a link to an RDF document is recognized.
+
+    All are in lower case, and file extensions have no dot.
+    """
 
     content_types: frozenset[str]
-    """S_RDFContentTypes."""
+    """Media types of RDF (S_RDFContentTypes in the paper)."""
     file_extensions: frozenset[str]
-    """S_RDFFileExtensions."""
+    """File extensions of RDF (S_RDFFileExtensions in the paper)."""
+    contained: tuple[str, ...]
+    """Terms (S_RDFTerms in the paper) that count anywhere in a text, also inside a word."""
     words: frozenset[str]
-    """S_RDFTerms of one word."""
+    """Terms that count only as one whole word."""
     phrases: tuple[str, ...]
-    """S_RDFTerms of several words, with a space before and after each."""
+    """Terms of several whole words, each stored with a space before and after it."""
     html_extensions: frozenset[str]
     other_extensions: frozenset[str]
 
     def has_term(self, text: str) -> bool:
-        """Return whether the text contains one of the terms as a whole word.
+        """Return whether the text contains one of the terms, in upper or lower case.
 
         >>> default_concepts().has_term("Export: RDF/XML"), default_concepts().has_term("wordforms")
-        (True, False)
-        >>> default_concepts().has_term("as JSON-LD"), default_concepts().has_term("JSON")
+        (True, True)
+        >>> words = concepts_from(whole_words=True)
+        >>> words.has_term("as JSON-LD"), words.has_term("wordforms")
         (True, False)
         """
         if not text:
             return False
-        found = _words(text.lower())
+        text = fold_case(text)
+        return any(term in text for term in self.contained) or self._has_words(text)
+
+    def _has_words(self, text: str) -> bool:
+        if not self.words and not self.phrases:
+            return False
+        found = _words(text)
         if not self.words.isdisjoint(found):
             return True
-        if not self.phrases or len(found) < 2:
-            return False
         framed = f" {' '.join(found)} "
         return any(phrase in framed for phrase in self.phrases)
 
@@ -252,20 +270,48 @@ class Concepts:
         return any(content_type in lowered for content_type in self.content_types)
 
 
-def concepts_from(folder: Path | None = None) -> Concepts:
-    """Read the concepts of a folder. Files that are missing in the folder are replaced by ours."""
+def concepts_from(folder: Path | None = None, *, whole_words: bool = False) -> Concepts:
+    """Read the concepts of a folder. Files that are missing in the folder are replaced by ours.
+
+    If `whole_words` is set, a term is found only as a whole word, and the terms of `words.txt` are added.
+    """
     if folder is not None and not any((folder / name).is_file() for name in _FILES):
         raise ValueError(f"{folder} contains none of the files {', '.join(_FILES)}")
-    types, extensions, terms, html, other = (_lines(folder, name) for name in _FILES)
-    spelled = {" ".join(_words(term)) for term in terms}
+    types, extensions, terms, words, html, other = (_lines(folder, name) for name in _FILES)
+    if whole_words and not _replaces_only_terms(folder):
+        terms |= words
+    split = {term for term in terms if whole_words and not _is_unspaced(term)}
     return Concepts(
         content_types=types,
         file_extensions=frozenset(line.lstrip(".") for line in extensions),
-        words=frozenset(term for term in spelled if term and " " not in term),
-        phrases=tuple(sorted(f" {term} " for term in spelled if " " in term)),
+        contained=tuple(sorted(terms - split)),
+        words=frozenset(spelled for term in split if " " not in (spelled := _spell(term))),
+        phrases=tuple(sorted(f" {spelled} " for term in split if " " in (spelled := _spell(term)))),
         html_extensions=frozenset(line.lstrip(".") for line in html),
         other_extensions=frozenset(line.lstrip(".") for line in other),
     )
+
+
+def _replaces_only_terms(folder: Path | None) -> bool:
+    """Return whether a user's folder has its own terms and no words: then ours are not used."""
+    return folder is not None and (folder / _TERMS).is_file() and not (folder / _WORDS).is_file()
+
+
+def _is_unspaced(term: str) -> bool:
+    return any(name(character, "").startswith(_UNSPACED_SCRIPTS) for character in term if character > "\u0dff")
+
+
+def _spell(term: str) -> str:
+    """Return the words of a term with single spaces. Raises ValueError if it has none."""
+    found = _words(term)
+    if not found:
+        raise ValueError(f"the term {term!r} has no letter and no digit, so it is no word: use match=contains")
+    return " ".join(found)
+
+
+def fold_case(text: str) -> str:
+    """Return the text in one spelling: without case, and with composed characters."""
+    return text.lower() if text.isascii() else normalize("NFC", text.casefold())
 
 
 @cache
@@ -276,8 +322,19 @@ def default_concepts() -> Concepts:
 def _lines(folder: Path | None, name: str) -> frozenset[str]:
     """Return the lines of a file in lower case, without comments."""
     path = _OWN / name if folder is None or not (folder / name).is_file() else folder / name
-    lines = (line.partition("#")[0].strip().lower() for line in path.read_text(encoding="utf-8").splitlines())
+    lines = (
+        " ".join(fold_case(line.partition("#")[0]).split()) for line in path.read_text(encoding="utf-8").splitlines()
+    )
     return frozenset(line for line in lines if line)
+
+
+def _searched_path(link: LinkProperties) -> str:
+    return _unquoted("/".join(link.indicative_path))
+
+
+def _unquoted(text: str) -> str:
+    """Return the text with percent-encoded characters decoded, so that terms in any script are found in URLs."""
+    return unquote(text) if "%" in text else text
 
 
 Heuristic = Callable[[LinkProperties, Concepts], bool]
@@ -287,8 +344,8 @@ HEURISTICS: Mapping[str, Heuristic] = {
     "title:terms": lambda link, concepts: concepts.has_term(link.title),
     "anchortext:terms": lambda link, concepts: concepts.has_term(link.anchor_text),
     "context:terms": lambda link, concepts: concepts.has_term(link.context),
-    "path:terms": lambda link, concepts: concepts.has_term("/".join(link.indicative_path)),
-    "filename:terms": lambda link, concepts: concepts.has_term(link.filename),
+    "path:terms": lambda link, concepts: concepts.has_term(_searched_path(link)),
+    "filename:terms": lambda link, concepts: concepts.has_term(_unquoted(link.filename)),
     "type:content-types": lambda link, concepts: concepts.has_content_type(link.type),
     "title:content-types": lambda link, concepts: concepts.has_content_type(link.title),
     "anchortext:content-types": lambda link, concepts: concepts.has_content_type(link.anchor_text),
@@ -300,8 +357,6 @@ HEURISTICS: Mapping[str, Heuristic] = {
 SIMILARITY = "path-or-filename:similarity"
 """The name of the heuristic that predicts class HR. It uses S_HR, which grows during the crawl."""
 
-_TEXT_SEPARATOR = " 0 "
-"""Separates texts. It is a word, so that no term of two words matches across two texts."""
 NOT_HTTP = "link analysis: class N, not http"
 UNLIKELY_EXTENSION = "link analysis: class N, a file extension that gives no RDF"
 UNKNOWN_EXTENSION = "link analysis: class N, a file extension of neither RDF nor HTML"
@@ -321,8 +376,10 @@ def points_to_rdf(link: LinkProperties, concepts: Concepts) -> bool:
     """
     if link.extension in concepts.file_extensions or (link.is_rdf_link and not link.extension):
         return True
-    texts = (link.type, link.title, link.anchor_text, link.context, "/".join(link.indicative_path), link.filename)
-    return concepts.has_term(_TEXT_SEPARATOR.join(texts)) or any(concepts.has_content_type(text) for text in texts[:4])
+    texts = (link.type, link.title, link.anchor_text, link.context)
+    return any(map(concepts.has_term, (*texts, _searched_path(link), _unquoted(link.filename)))) or any(
+        map(concepts.has_content_type, texts)
+    )
 
 
 def relevancy_r(link: LinkProperties, concepts: Concepts) -> tuple[LinkClass, str]:

@@ -34,11 +34,11 @@ _PLAIN, _FROM_HTML = b"", b"h"
 class LinkAnalysis(BestScorePolicy):
     """Picks the waiting link with the best class among all ready hosts. The arms are hosts."""
 
-    def __init__(self, concepts: Concepts | None = None, *, literal: bool = False) -> None:
+    def __init__(self, concepts: Concepts | None = None, *, new_path_only: bool = False) -> None:
         super().__init__()
         self._concepts = concepts or default_concepts()
-        self._literal = literal
-        """Whether terms are searched in every directory of a path, as in the paper: see `link_properties`."""
+        self._new_path_only = new_path_only
+        """Whether directories of the linking page are not searched, unlike in the paper: see `link_properties`."""
         self._s_hr = SimilarUrls()
         self._delta: deque[str] = deque(maxlen=_MAX_SHARED_PAGES)
         """Pages that were added to S_HR since the last call of `delta`."""
@@ -50,7 +50,7 @@ class LinkAnalysis(BestScorePolicy):
 
     def _rate_link(self, link: Link, parent: Outcome | None, policy_state: bytes) -> Rating:
         self._count += 1
-        properties = link_properties(link, parent, literal=self._literal)
+        properties = link_properties(link, parent, new_path_only=self._new_path_only)
         found, reason = predict_class(properties, self._concepts, self._s_hr)
         if parent is None or link.source is LinkSource.REDIRECT:
             # seeds and targets of redirects are never removed: the user or the redirecting link wants them
@@ -84,7 +84,9 @@ class LinkAnalysis(BestScorePolicy):
         self._s_hr.merge(msgspec.msgpack.decode(state, type=tuple[int, bytes])[1])
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
-        found, reason = predict_class(link_properties(link, parent, literal=self._literal), self._concepts, self._s_hr)
+        found, reason = predict_class(
+            link_properties(link, parent, new_path_only=self._new_path_only), self._concepts, self._s_hr
+        )
         return Explanation(
             says="Links are fetched in the order of their predicted class: R (is RDF), HR (links to RDF), H (others).",
             value=rating.score,

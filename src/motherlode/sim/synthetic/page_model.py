@@ -1,7 +1,5 @@
 """The model of a page of the synthetic web, the HTML layout of a host, and the HTTP response for a page."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Mapping
@@ -22,7 +20,7 @@ class LinkPosition(Enum):
     """Position of a group of links on a page. The order of members is the order on the page."""
 
     HEAD = "head"
-    """Link elements."""
+    """`link` elements in the head of the page."""
     NAVIGATION = "navigation"
     CRUMBS = "crumbs"
     INLINE = "inline"
@@ -100,7 +98,7 @@ class Role(Enum):
     FIXED = "fixed"
     """About, contact and the like."""
     INTRODUCTIONS = "introductions"
-    """Links to other hosts."""
+    """A page that lists other hosts."""
     LIST = "list"
     ITEM = "item"
     DATA = "data"

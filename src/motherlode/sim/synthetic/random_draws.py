@@ -1,7 +1,5 @@
 """Deterministic random draws: every property of the synthetic web is drawn from a hash of the seed and of its URL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """Render a page model to bytes: HTML, RDF documents, feeds, sitemaps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 

@@ -6,8 +6,6 @@ When it is ready it prints one line of JSON with its port and addresses. It ends
 input closes, so that it cannot outlive its parent. The log has one line of JSON per request, for politeness audits.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

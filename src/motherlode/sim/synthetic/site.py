@@ -4,8 +4,6 @@ A host of n pages has a home page, some fixed pages, pages that list other hosts
 contain the item's number. A URL exists if building it again from that number gives the same URL.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The synthetic web: the page model or the HTTP response for any URL, with content negotiation (RFC 9110, 12.5.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple

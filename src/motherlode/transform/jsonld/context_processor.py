@@ -1,7 +1,5 @@
 """Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in docstrings are those of section 4.1.2."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

@@ -5,8 +5,6 @@ terms with the same form of definition, in which a star represents the term. In 
 document first uses it. A document uses about twenty of the three thousand terms of schema.org.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
@@ -72,7 +70,10 @@ class BundledContext:
         return name in self.context and name not in self._settings
 
     def define(self, name: str) -> TermDefinition | None:
-        """Return a term of a lazy table, defined in a new context so that a timeout cannot leave half of it."""
+        """Return the definition of a term of a lazy table; None if there is none.
+
+        It is built in a new context, so that a timeout cannot leave a shared context half changed.
+        """
         found = self._defined.get(name)
         if found is None:
             home = ActiveContext(vocab=self._settings.get("@vocab"))

@@ -1,7 +1,5 @@
 """Expansion (JSON-LD 1.1 API, section 5.1). Step numbers in docstrings are those of section 5.1.2."""
 
-from __future__ import annotations
-
 from motherlode.transform.jsonld import expansion_entries
 from motherlode.transform.jsonld.active_context import DOCUMENT, ActiveContext, ExpandedKey
 from motherlode.transform.jsonld.context_processor import ContextProcessor

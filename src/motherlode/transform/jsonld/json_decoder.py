@@ -1,7 +1,5 @@
 """Decode the JSON of a block: strictly if possible, else in one pass and linear time with recorded repairs."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

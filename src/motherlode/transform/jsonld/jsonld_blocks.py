@@ -1,7 +1,5 @@
 """Extract JSON-LD from script elements of HTML pages and from JSON-LD documents, and locate problems in the source."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Errors of the JSON-LD processor, with the codes of the specification (JSON-LD 1.1 API, section 9.6), and notes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

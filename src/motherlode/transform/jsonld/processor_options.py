@@ -1,7 +1,5 @@
 """What all steps of the processor share: keywords (JSON-LD 1.1, section 1.7), tests of strings, and the options."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Create Term Definition (JSON-LD 1.1 API, section 4.2). Step numbers are those of section 4.2.2."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -102,7 +100,7 @@ class TermDefiner:
     check_scope: Callable[[ActiveContext, Json, ContextOrigin], None]
     """Processes a scoped context to find its errors."""
     defined: dict[str, bool] = field(default_factory=dict)
-    """Terms whose definition is complete, or else under way."""
+    """Term → True if its definition is complete, False while it is being created (to detect cycles)."""
     _depth: int = 0
 
     def define(self, term: str) -> None:

@@ -3,8 +3,6 @@
 The number of values is limited, because `itemref` can multiply the statements of a small page.
 """
 
-from __future__ import annotations
-
 from motherlode.model import Extraction
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microdata.generator import DEFAULT_VOCABULARIES, StatementGenerator, Vocabularies

@@ -1,7 +1,5 @@
 """Microdata to RDF (note, section 6): the sparse tree of a page, predicates and values of properties, statements."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache

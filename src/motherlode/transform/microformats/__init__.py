@@ -4,8 +4,6 @@ One selector finds the root elements of a page (`page_items`). A walker visits e
 bound the depth of items, the characters in values and the elements that includes read again.
 """
 
-from __future__ import annotations
-
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microformats.class_names import LAYOUT_NAMES

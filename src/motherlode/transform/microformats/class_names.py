@@ -1,7 +1,5 @@
 """Class names: tables of the classic microformats (`classic_formats.json`, from microformats.org), and their parser."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

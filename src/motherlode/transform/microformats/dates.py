@@ -1,7 +1,5 @@
 """Dates and times: the value class pattern (microformats.org/wiki/value-class-pattern) and XML Schema datatypes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import date, time, timedelta

@@ -1,7 +1,5 @@
 """Items as RDF. docs/microformats.md describes the mapping."""
 
-from __future__ import annotations
-
 import re
 
 from motherlode.model import Statement

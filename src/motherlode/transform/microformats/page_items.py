@@ -1,7 +1,5 @@
 """The items of a page, and the canonical JSON of microformats2 (microformats2-parsing, "parse a document")."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from selectolax.lexbor import LexborNode

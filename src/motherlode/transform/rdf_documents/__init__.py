@@ -8,8 +8,6 @@ Guarantees: every statement can be written as N-Quads; every loss is recorded as
 same document gives the same statements, including blank nodes.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from typing import BinaryIO

@@ -1,7 +1,5 @@
 """Convert the parser's quads to statements: term syntax, validation, IRI repair and stable blank node names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

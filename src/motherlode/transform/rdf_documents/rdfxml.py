@@ -5,8 +5,6 @@ expanded and counted. If it stops, the part is read again with repairs and one t
 is the position of the error. An error that cannot be repaired loses the rest of its node, a child of `rdf:RDF`.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Generator, Sequence

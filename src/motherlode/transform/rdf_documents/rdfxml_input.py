@@ -4,8 +4,6 @@ Long documents are split between nodes, so that each part is still in the window
 Attribute values that the parser would reject are replaced by markers, which `restore_statement` converts back.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -58,10 +56,10 @@ class DocumentSplitter:
 # Limits
 
 _MAX_ATTRIBUTES = 20_000
-"""Maximum per element. The parser's time grows with the square of the number."""
+"""Maximum number of attributes per element. The parser's time grows with the square of the number."""
 _MAX_EXPANSION_RATIO = 20
 _FREE_EXPANSION_BYTES = 1 << 24
-"""Expanded entities may be this many times as long as the document, plus the free bytes."""
+"""Limit on the total length of expanded entities: this many times the length of the document, plus the free bytes."""
 
 _ENTITY_DECLARATION = b"<!ENTITY"
 _REFERENCE = re.compile(rb"&([^\s;&#]{1,64});")

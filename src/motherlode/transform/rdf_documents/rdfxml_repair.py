@@ -12,16 +12,7 @@ import re
 from html.entities import name2codepoint
 
 from motherlode.model import Problem, Syntax
-from motherlode.transform.rdf_documents import xml_scanner
-from motherlode.transform.rdf_documents.rdfxml_input import (
-    LITERAL,
-    PARSE_TYPES,
-    UNDECLARED_ENTITY,
-    AttributeRepairer,
-    DocumentSplitter,
-    LimitedFeed,
-    document_type,
-)
+from motherlode.transform.rdf_documents import rdfxml_input, xml_scanner
 from motherlode.transform.rdf_documents.source import Feed, Source
 from motherlode.www.xml import XmlHead
 
@@ -51,11 +42,13 @@ _AMPERSAND = re.compile(rb"&(?!(?:%s);)" % _NAME)
 _REFERENCE = re.compile(rb"&(%s);" % _NAME)
 
 
-_OTHER_PARSE_TYPE = re.compile(rb"""parseType\s*+=\s*+(["'])(?!(?:%s)\1)""" % b"|".join(sorted(PARSE_TYPES)))
+_OTHER_PARSE_TYPE = re.compile(
+    rb"""parseType\s*+=\s*+(["'])(?!(?:%s)\1)""" % b"|".join(sorted(rdfxml_input.PARSE_TYPES))
+)
 
 
-class RepairingFeed(LimitedFeed):
-    """Feeds a document to a parser unchanged, or repaired and tag by tag, so that both are at the same position."""
+class RepairingFeed(rdfxml_input.LimitedFeed):
+    """Feeds a document to a parser: unchanged, or repaired and tag by tag, so that an error can be located."""
 
     def __init__(self, source: Source, head: XmlHead | None, base: str = "") -> None:
         super().__init__(source, head)
@@ -67,10 +60,12 @@ class RepairingFeed(LimitedFeed):
         self._head = head
         self._base = base
         self._plain_doctype = self._header
-        self._repairing_doctype = document_type(head.name if head else "RDF", {**_HTML_ENTITIES, **entities})
+        self._repairing_doctype = rdfxml_input.document_type(
+            head.name if head else "RDF", {**_HTML_ENTITIES, **entities}
+        )
         self._declared = frozenset(name.encode() for name in entities)
         self._open = xml_scanner.OpenElements(entities, base)
-        self._attributes = AttributeRepairer(self._open, self._report)
+        self._attributes = rdfxml_input.AttributeRepairer(self._open, self._report)
         self._literal_depth: int | None = None
         """Number of open elements at the start of an XML literal; None outside literals."""
         self._root_offset = self.position
@@ -80,9 +75,9 @@ class RepairingFeed(LimitedFeed):
         """Offset after which repair may end; None if nothing is repaired."""
         self._end: int | None = None
         """Offset where an unchanged part ends; None if not yet known."""
-        self._splitter: DocumentSplitter | None = None
+        self._splitter: rdfxml_input.DocumentSplitter | None = None
         self._token = self._markup = self.position
-        """Offsets of the last token read and of the tag in it."""
+        """Byte offsets of the last token read (a tag with the text before it), and of the tag in it."""
         self._node_depth = 0
         """Depth of the last tag if it starts a node, else 0."""
         self._pending = memoryview(b"")
@@ -122,7 +117,7 @@ class RepairingFeed(LimitedFeed):
         self._repair_until = self._end = None
         self.is_paused = False
         is_at_root = self.position == self._root_offset
-        self._splitter = DocumentSplitter(self._source, self.position, depth=0 if is_at_root else 1)
+        self._splitter = rdfxml_input.DocumentSplitter(self._source, self.position, depth=0 if is_at_root else 1)
         self._header = self._plain_doctype + (self._root.markup if self._root and not is_at_root else b"")
 
     def copy(self) -> RepairingFeed:
@@ -305,7 +300,7 @@ class RepairingFeed(LimitedFeed):
             if shown not in _HTML_ENTITIES and not _is_predefined(name):
                 why = "is not a character" if name.startswith(b"#") else "is not declared"
                 self._report(f"&{shown}; {why}; statements that use it were left out")
-                repaired = repaired.replace(b"&%s;" % name, UNDECLARED_ENTITY.encode())
+                repaired = repaired.replace(b"&%s;" % name, rdfxml_input.UNDECLARED_ENTITY.encode())
         return repaired
 
     def _repair_start_tag(self, tag: xml_scanner.StartTag) -> bytes:
@@ -331,7 +326,7 @@ class RepairingFeed(LimitedFeed):
         for name, value in tag.attributes:
             if self._open.is_rdf(name, b"about"):
                 self._node_depth = len(self._open)
-            elif self._open.is_rdf(name, b"parseType") and value == LITERAL:
+            elif self._open.is_rdf(name, b"parseType") and value == rdfxml_input.LITERAL:
                 self._literal_depth = len(self._open)
 
     def _report(self, message: str, *, repaired: bool = False, once: bool = False) -> None:

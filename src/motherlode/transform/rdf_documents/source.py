@@ -1,7 +1,5 @@
 """Decode a byte stream to UTF-8 for a parser, and keep a window of it to locate errors and read parts again."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from typing import IO, BinaryIO, cast

@@ -4,8 +4,6 @@ After an error, a lenient parser reads the statement again and its IRIs are repa
 without parsing (`find_boundary`), and a strict parser continues there. Notation3 is read as far as it is RDF.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence

@@ -4,8 +4,6 @@ A document becomes a sparse tree of the elements that can take part in statement
 (`rdfa_processor`) visit each element once, parents before children, with an evaluation context per element.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax

@@ -1,7 +1,5 @@
 """Terms, CURIEs and IRIs in attribute values (RDFa Core 1.1, section 7.4), and the declarations that they depend on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from copy import copy

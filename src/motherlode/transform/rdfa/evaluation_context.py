@@ -1,7 +1,5 @@
 """The evaluation context (RDFa Core 1.1, section 7.2), the host languages and the initial context."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 In HTML the namespace of an element depends on its ancestors, not on its `xmlns` attributes, so it is declared anew.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import escape

@@ -1,7 +1,5 @@
 """Statements from the RDF that a stylesheet, a Python transformer or a transformation service returns."""
 
-from __future__ import annotations
-
 import pyoxigraph as ox
 
 from motherlode.model import Extraction, Problem, Statement, Syntax

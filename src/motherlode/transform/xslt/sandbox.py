@@ -4,8 +4,6 @@ XSLT can loop endlessly in C code, which Python's signal handlers cannot interru
 stylesheet that is not built in, and ends with its parent.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

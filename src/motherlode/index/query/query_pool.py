@@ -39,7 +39,7 @@ _KILL_TIMEOUT_SECONDS = 10.0
 """How long to wait for a killed process to end. Its slot becomes free after that in any case."""
 _DRAIN_BYTES = 1 << 16
 
-_log = logging.getLogger("motherlode.serve")
+_log = logging.getLogger("motherlode.index")
 
 
 class QueryFailure(Exception):  # noqa: N818 - the outcome of a query, not a bug

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from motherlode.index.quad_store import QuadStore
+from motherlode.index.query.query_pool import QueryFailure, QueryPool, parse_results, select
 from motherlode.index.query.query_worker import QueryRequest
-from motherlode.serve.query_pool import QueryFailure, QueryPool, parse_results, select
 from tests.index.fakes import record, says
 
 COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
