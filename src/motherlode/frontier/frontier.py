@@ -48,7 +48,7 @@ from motherlode.www.urls import Scope, host_of
 _MAX_REFUSALS = 1000
 """Maximum number of URLs that one call of `lease` refuses before it returns."""
 _MAX_JUMP_SECONDS = 1.0
-"""Seconds by which a clock may go back without being set back."""
+"""Seconds by which the clock may go back without being treated as set back."""
 _LOGGER = logging.getLogger("motherlode.frontier")
 _SET_BACK = "the clock of this machine was set back by %.0f s; saved times were moved back as well"
 _TIMES_CUT = "%d saved times were later than any delay explains, and were cut to %.0f s from now: is the clock right?"
@@ -282,7 +282,7 @@ class Frontier:
                 self.host_queue.set_address(asked, address)
 
     def waits_for_address(self, lease: Lease, now: float) -> bool:
-        """Return whether to end a lease with UNRESOLVED if no name server answered: not after a long time of that."""
+        """Return whether a DNS lookup without an answer is repeated later (UNRESOLVED) or counts as a failure."""
         return not lease.is_subrequest and self._backoff.waits_for_address(self._hosts[lease.host], now)
 
     def usual_response_time(self, lease: Lease) -> float:
