@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 from motherlode.cli import COMMANDS, application, progress
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.sim import runner as matrix
+from motherlode.sim.trace.files import VERSION
 from tests.sim.fakes import recorded_graph
 
 CONTRACT = {
@@ -90,7 +91,7 @@ def test_table_with_timing_has_relevant_pages_per_hour(folder: Path) -> None:
         ),
         (["simulate", "{folder}"], "holds no trace: make one with `motherlode record"),
         (["simulate", "{folder}/empty.warc.gz"], "no HTTP response could be read in"),
-        (["simulate", "{folder}/old"], "is a trace of version 0, but 2 is needed: make it again"),
+        (["simulate", "{folder}/old"], f"is a trace of version 0, but {VERSION} is needed: make it again"),
         (["simulate", "synthetic:500", "--policy", "bsf"], "unknown policy 'bsf' (did you mean bfs?)"),
         (["simulate", "synthetic:500", "--target", "anny"], "unknown target 'anny' (did you mean any?)"),
         (["simulate", "synthetic:500", "--target", "ASK {{ ?s foo:x ?o }}"], "hint: did you mean foaf:?"),

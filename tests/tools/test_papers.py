@@ -12,6 +12,7 @@ from tools.papers import __main__ as command
 from tools.papers import anthelion_curves, markdown, page, webs
 from tools.papers.anthelion_classifiers import online_accuracy
 from tools.papers.anthelion_narrower import narrower
+from tools.papers.anthelion_selection import PUBLISHED
 from tools.papers.definitions import DEFINITIONS, OPEN, definitions_table
 from tools.papers.lab import Lab
 from tools.papers.ldcoc_features import offline_quality
@@ -179,3 +180,10 @@ def test_discovery_rate_and_recall_follow_the_definitions() -> None:
 def test_papers_every_table_has_notes() -> None:
     for path in markdown.NOTES.glob("*.md"):
         assert len(path.read_text(encoding="utf-8").split()) > 40, f"{path.name} says nothing"
+
+
+def test_figures_draw_rows_of_table_2_and_additional_crawls() -> None:
+    known = {*PUBLISHED, *anthelion_curves.ONLY_IN_FIGURES}
+    assert all(known.issuperset(shown) for _, shown in anthelion_curves._FIGURES.values())
+    functions = {row.partition(" (")[0] for row in anthelion_curves._FIGURES["5"][1]}
+    assert functions == {"Success Rate", "Absolute Good · Best Score", "Success Rate · Best Score"}, "as in Figure 5"

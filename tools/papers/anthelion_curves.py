@@ -40,6 +40,9 @@ _FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {
             "Absolute Good · Best Score (λ = 0.0)",
             "Absolute Good · Best Score (λ = 0.1)",
             "Absolute Good · Best Score (λ = 0.2)",
+            "Success Rate · Best Score (λ = 0.0)",
+            "Success Rate · Best Score (λ = 0.1)",
+            "Success Rate · Best Score (λ = 0.2)",
         ),
     ),
     "7": (
@@ -53,13 +56,19 @@ _FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
 }
-"""Number of the figure: its title, and the rows of Table 2 that it draws."""
+"""Number of the figure: its title, and the rows of Table 2 or of `ONLY_IN_FIGURES` that it draws."""
+ONLY_IN_FIGURES = {
+    "Success Rate (λ = 0.5)": "bandit:success-rate:0.5",
+    "Success Rate · Best Score (λ = 0.1)": "bandit:success-best-score:0.1",
+    "Success Rate · Best Score (λ = 0.2)": "bandit:success-best-score:0.2",
+}
+"""Crawls that the paper draws and has no row for in Table 2."""
 
 
 def figures_2_to_7(lab: Lab, found: Mapping[str, Rows], extra: Mapping[str, Rows]) -> str:
     parts = []
     for web in lab.scale.webs:
-        rows = {**found[web.name], "Success Rate (λ = 0.5)": extra[web.name]["bandit:success-rate:0.5"]}
+        rows = {**found[web.name], **{row: extra[web.name][policy] for row, policy in ONLY_IN_FIGURES.items()}}
         drawn = {
             key: lab.figure(
                 f"anthelion-{key}-{web.name}",

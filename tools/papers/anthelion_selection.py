@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tools.papers.anthelion_curves import Rows, figures_2_to_7
+from tools.papers.anthelion_curves import ONLY_IN_FIGURES, Rows, figures_2_to_7
 from tools.papers.lab import Lab
 from tools.papers.markdown import Holds, agreement, claims, note, number, section, table
 from tools.papers.scale import Web
@@ -72,9 +72,9 @@ def table_2(lab: Lab) -> str:
     extra: dict[str, Rows] = {}
     for web in lab.scale.webs:
         rows = policies(web)
-        answers = crawls(lab, web, [*rows.values(), "bandit:success-rate:0.5", *OURS])
+        answers = crawls(lab, web, [*rows.values(), *ONLY_IN_FIGURES.values(), *OURS])
         found[web.name] = {row: answers[policy] for row, policy in rows.items()}
-        extra[web.name] = {policy: answers[policy] for policy in (*OURS, "bandit:success-rate:0.5")}
+        extra[web.name] = {policy: answers[policy] for policy in (*OURS, *ONLY_IN_FIGURES.values())}
     shares = {web: {row: harvest(answers) for row, answers in rows.items()} for web, rows in found.items()}
     lines = [(row, number(share), *(number(shares[web][row]) for web in shares)) for row, share in PUBLISHED.items()]
     lines += [(f"*{name}* (ours)", "", *(number(harvest(extra[web][name])) for web in extra)) for name in OURS]

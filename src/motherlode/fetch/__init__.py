@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from motherlode.fetch.guard import AddressGuard
     from motherlode.fetch.http.client import HttpFetcher, HttpLimits, HttpOptions
     from motherlode.fetch.journal import JournalledFetcher, ResponseJournal
-    from motherlode.fetch.probe import Prober, Probing
+    from motherlode.fetch.probe import Prober, Probing, content_type_of, replaces_get
     from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
     from motherlode.fetch.warc.reader import RecordedWeb, check_recorded
     from motherlode.fetch.warc.writer import ArchivedFetcher, WarcArchive
@@ -48,6 +48,8 @@ __all__ = [
     "RobotsRules",
     "WarcArchive",
     "check_recorded",
+    "content_type_of",
+    "replaces_get",
     "robots_body",
     "robots_lifetime",
 ]
@@ -58,7 +60,7 @@ __getattr__ = lazy_exports(
         "guard": ["AddressGuard"],
         "http.client": ["HttpFetcher", "HttpLimits", "HttpOptions"],
         "journal": ["JournalledFetcher", "ResponseJournal"],
-        "probe": ["Prober", "Probing"],
+        "probe": ["Prober", "Probing", "content_type_of", "replaces_get"],
         "robots": ["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_lifetime"],
         "warc.reader": ["RecordedWeb", "check_recorded"],
         "warc.writer": ["ArchivedFetcher", "WarcArchive"],

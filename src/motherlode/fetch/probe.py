@@ -26,11 +26,14 @@ class Probing(Enum):
 _CONCLUSIVE_FAILURES = frozenset(
     {
         *(FailureKind.USELESS, FailureKind.REDIRECT, FailureKind.TOO_MANY, FailureKind.UNAVAILABLE),
+        FailureKind.CHALLENGED,
         *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT),
         *(FailureKind.GUARD, FailureKind.TOO_LARGE),
     }
 )
 """Failures of a HEAD after which no GET is sent."""
+_ABSENT_CONTENT = frozenset({FailureKind.NOT_FOUND, FailureKind.FORBIDDEN})
+"""Failures of a HEAD that say something about the page. Its GET is still sent, because the HEAD may be wrong."""
 _UNSURE_KINDS = frozenset(
     {
         *(None, ContentKind.XML, ContentKind.JSON, ContentKind.TEXT, ContentKind.BINARY),
@@ -41,6 +44,29 @@ _UNSURE_KINDS = frozenset(
 _PROGRAM_EXTENSIONS = frozenset({"php", "asp", "aspx", "jsp", "jspx", "cgi", "pl", "cfm", "do", "action"})
 """Extensions of programs that mostly produce pages."""
 _DOWNLOAD = re.compile(r"download|attachment|export|/files?/|/media/|[?&](?:file|format|type)=", re.IGNORECASE)
+
+
+def replaces_get(kind: FailureKind) -> bool:
+    """Return whether no GET follows a HEAD for the Content-Type header that failed in this way.
+
+    After a timeout the GET is sent, because some servers never answer a HEAD.
+    """
+    return kind in _CONCLUSIVE_FAILURES and kind is not FailureKind.TIMEOUT
+
+
+def content_type_of(kind: FailureKind | None, header: str) -> str | None:
+    """Return the content type that the response to a HEAD has: "" for none, None if the response is not usable.
+
+    The response to a HEAD that the server does not support (405, 501) or that timed out is not usable.
+
+    >>> content_type_of(None, "text/turtle"), content_type_of(FailureKind.NOT_FOUND, "text/html")
+    ('text/turtle', '')
+    >>> content_type_of(FailureKind.CLIENT_ERROR, "text/html") is None
+    True
+    """
+    if kind is None:
+        return header
+    return "" if kind in _ABSENT_CONTENT else None
 
 
 class Prober:

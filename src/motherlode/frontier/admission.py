@@ -25,7 +25,7 @@ import msgspec
 from motherlode.frontier.host_queue import HostQueue
 from motherlode.frontier.records import Correct, Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
 from motherlode.frontier.storage import FrontierStorage
-from motherlode.model import Link, LinkSource, Outcome, Policy
+from motherlode.model import Link, LinkSource, Outcome, Policy, RatesAgain, Rating
 from motherlode.www.urls import Scope, host_of, registrable_domain
 
 KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
@@ -33,6 +33,8 @@ KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
 
 MAX_WITHHELD_HOSTS = 10_000
 """Hosts of one domain that may be withheld; links to further ones are refused, because each takes memory."""
+_MAX_CHECKED_URLS = 5_000
+"""Waiting URLs of a host that are checked when its robots.txt arrives."""
 TOO_MANY_HOSTS = "too many untried hosts of its domain"
 _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
@@ -236,9 +238,13 @@ class Admission:
         scope: Scope,
         keep_own: KeepOwn | None,
         max_untried_hosts: int,
+        robots_refusal: Callable[[str], str] = lambda url: "",
     ) -> None:
+        self._robots_refusal = robots_refusal
+        """Returns why the known rules of its host forbid a URL, or ""."""
         self._storage = storage
         self._policy = policy
+        self._rates_again = policy if isinstance(policy, RatesAgain) else None
         self._host_queue = host_queue
         self._scope = scope
         self._keep_own = keep_own
@@ -298,6 +304,9 @@ class Admission:
             if link.source is _SEED:  # known seeds as well, because a restart forgets which hosts are exempt
                 self._exempt(host_of(link.url))
         fresh = self._new_links(links)
+        if self._rates_again is not None and parent is not None and len(fresh) < len(links):
+            added = {link.url for link in fresh}
+            self._rates_again.mention([link for link in links if link.url not in added], parent)
         if not fresh:
             return 0
         accepted = []
@@ -331,6 +340,10 @@ class Admission:
             reason = scope(url) or domains.refusal(host_of(url)) if link.source is not _SEED else ""
             if reason:
                 self.refused[reason] += 1
+            elif reason := self._robots_refusal(url):
+                self._sequence += 1
+                self.known_urls += 1
+                self.refuse(Entry(url=url, arm="", score=0.0, sequence=self._sequence), reason)
             else:
                 fresh[url] = link
         return list(fresh.values())
@@ -360,6 +373,43 @@ class Admission:
             raise ValueError(f"internal error: the policy picked the arm {arm!r}, which is empty")
         self.waiting -= 1
         return self._host_queue.remove_waiting(host_of(entry.url), arm), entry
+
+    def refuse_forbidden(self, host: Host) -> None:
+        """Refuse the waiting URLs of a snoozed host that its rules forbid. Very long queues are left as they are."""
+        if sum(map(self._storage.count, host.arms)) > _MAX_CHECKED_URLS:
+            return  # their forbidden URLs are refused when they are picked
+        for arm in list(host.arms):
+            allowed = []
+            while (entry := self._storage.pop(arm)) is not None:
+                if reason := self._robots_refusal(entry.url):
+                    self.refuse(entry, reason)
+                    self.waiting -= 1
+                else:
+                    allowed.append(entry)
+            for entry in allowed:
+                self._storage.add(entry)
+            if not allowed:
+                del host.arms[arm]
+
+    def rate_picked(self, entry: Entry) -> tuple[Entry, bool]:
+        """Return an entry that was taken with its new rating, if it has one, and whether it waits again because of it.
+
+        It waits again if the rating is worse, or refuses the URL: then it has left the frontier.
+        """
+        if self._rates_again is None or entry.is_revisit:
+            return entry, False
+        before = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)
+        rating = self._rates_again.rate_picked(entry.url, before)
+        if rating is None:
+            return entry, False
+        if rating.refused:
+            self.refuse(entry, rating.refused)
+            return entry, True
+        rated = msgspec.structs.replace(entry, arm=rating.arm, score=rating.score, policy_state=rating.policy_state)
+        is_worse = rating.arm != entry.arm or rating.score < entry.score
+        if is_worse:
+            self.enqueue(rated)
+        return rated, is_worse
 
     def refuse(self, entry: Entry, reason: str) -> None:
         self.revisits_left -= entry.is_revisit

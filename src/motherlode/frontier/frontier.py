@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import NamedTuple
@@ -40,14 +41,14 @@ from motherlode.frontier.records import (
     revisit_arm,
 )
 from motherlode.frontier.storage import FrontierStorage
-from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, RequestKind, Waits
+from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, Rating, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.www.urls import Scope, host_of
 
 _MAX_REFUSALS = 1000
 """Maximum number of URLs that one call of `lease` refuses before it returns."""
 _MAX_JUMP_SECONDS = 1.0
-"""Seconds by which a clock may go back without being set back."""
+"""Seconds by which the clock may go back without being treated as set back."""
 _LOGGER = logging.getLogger("motherlode.frontier")
 _SET_BACK = "the clock of this machine was set back by %.0f s; saved times were moved back as well"
 _TIMES_CUT = "%d saved times were later than any delay explains, and were cut to %.0f s from now: is the clock right?"
@@ -75,6 +76,14 @@ def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
     if lease.is_subrequest:
         return failure.kind in SLOW_DOWN or bool(failure.retry_after)
     return how is End.ROBOTS_UNREADABLE and failure.kind in SLOW_DOWN
+
+
+def _rated_again(page: _EndedPage, ending: Ending, rating: Rating) -> tuple[_EndedPage, Ending]:
+    """Return how a page ends that got a new rating: it waits with it, or the rating refuses it."""
+    if rating.refused:
+        return page._replace(reason=rating.refused), replace(ending, url=UrlEffect.REFUSED)
+    entry = msgspec.structs.replace(page.entry, arm=rating.arm, score=rating.score, policy_state=rating.policy_state)
+    return page._replace(entry=entry), ending
 
 
 class Frontier:
@@ -115,6 +124,7 @@ class Frontier:
             scope=scope,
             keep_own=keep_own,
             max_untried_hosts=max_untried_hosts,
+            robots_refusal=self._robots_refusal,
         )
         self._prerequisites = Prerequisites(
             host_queue=self.host_queue, read_rules=read_rules, is_own=is_own, is_stale=is_stale
@@ -169,8 +179,12 @@ class Frontier:
             if awaited != self._awaited:
                 self._awaited, self._awaited_since = awaited, now
             if arm is not None:
+                host, entry = self._admission.take(arm)
+                entry, is_waiting = self._admission.rate_picked(entry)
+                if is_waiting:
+                    continue
                 self._unsettled += 1
-                lease = self._issue(*self._admission.take(arm), now)
+                lease = self._issue(host, entry, now)
                 if lease is not None:
                     return lease
             elif self._waits is not None and awaited:
@@ -234,6 +248,13 @@ class Frontier:
             return unwanted
         return self._budget.refusal(host.record, host.unaccounted)
 
+    def _robots_refusal(self, url: str) -> str:
+        """Return why a URL does not enter the queue: its host's rules are known and forbid it. Otherwise ""."""
+        host = self._hosts.get(host_of(url))
+        if host is None or self._prerequisites.needs_rules(host, url, self._admission.now):
+            return ""
+        return "" if self._prerequisites.allows(host, url) else FailureKind.ROBOTS.value
+
     def lease_for(self, url: str, now: float, *, obey_robots: bool = True) -> Lease | float | None:
         """Return a lease for a request that a page needs, or when to call again; None if robots.txt forbids it.
 
@@ -261,7 +282,7 @@ class Frontier:
                 self.host_queue.set_address(asked, address)
 
     def waits_for_address(self, lease: Lease, now: float) -> bool:
-        """Return whether to end a lease with UNRESOLVED if no name server answered: not after a long time of that."""
+        """Return whether a DNS lookup without an answer is repeated later (UNRESOLVED) or counts as a failure."""
         return not lease.is_subrequest and self._backoff.waits_for_address(self._hosts[lease.host], now)
 
     def usual_response_time(self, lease: Lease) -> float:
@@ -281,12 +302,13 @@ class Frontier:
         address: str = "",
         reason: str = "",
         entry: Entry | None = None,
+        rating: Rating | None = None,
     ) -> float | None:
         """End a lease, exactly once. Return when its URL may be leased again; None if that is not known, or never.
 
         `failure` is the response, if it is one. `relevant` belongs to FETCHED, `address` to RESOLVED, `reason` to
-        REFUSED, `robots` and the seconds for which they hold (`lasts`) to ROBOTS_READ. After a revisit `entry` is the
-        entry of the page as it was before.
+        REFUSED, `rating`, the new one, to HEADER_READ, `robots` and the seconds for which they hold (`lasts`) to
+        ROBOTS_READ. After a revisit `entry` is the entry of the page as it was before.
         """
         host, asked = self._hosts[lease.host], self._hosts[host_of(lease.url)]
         self._changed.add(lease.host)
@@ -298,6 +320,8 @@ class Frontier:
             self._changed.add(asked.record.name)
         elif how is End.ROBOTS_READ:
             self._prerequisites.store_rules(host, lease.entry.url, robots, now, read_from=lease.url, lasts=lasts)
+            if robots and not host.is_ready:
+                self._admission.refuse_forbidden(host)
         elif how is End.ROBOTS_MOVED:
             if failure is not None and self._prerequisites.follow_redirect(host, failure.location):
                 return host.record.ready_at
@@ -310,7 +334,9 @@ class Frontier:
             if relevant:
                 self._admission.credit(host)
             page = _EndedPage(lease, entry or lease.entry, host, asked, failure, now, reason)
-            return self._end_page(page, ENDINGS[how])
+            if rating is None:
+                return self._end_page(page, ENDINGS[how])
+            return self._end_page(*_rated_again(page, ENDINGS[how], rating))
         return None
 
     def _end_subrequest(

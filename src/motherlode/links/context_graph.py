@@ -53,7 +53,7 @@ def _memberships(facts: TransformResult, links: dict[str, _Context | None]) -> I
     urls: dict[str, str | None] = {}
 
     def link_of(term: str) -> str | None:
-        """Return the URL of the link to which a term leads; None if there is none."""
+        """Return the URL of the link to which a term leads; None if the term is not a link of the page."""
         if not term.startswith("<http"):
             return None
         if term not in urls:

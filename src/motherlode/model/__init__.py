@@ -20,6 +20,7 @@ from motherlode.model.content import (
 )
 from motherlode.model.pages import (
     NO_DIRECTIVES,
+    ChallengeProduct,
     CrawlerDirectives,
     Failure,
     FailureKind,
@@ -40,7 +41,9 @@ from motherlode.model.policy import (
     Mergeable,
     Outcome,
     Policy,
+    RatesAgain,
     Rating,
+    ReadsHeaders,
     Reason,
     Summarizes,
     SummaryLine,
@@ -51,6 +54,7 @@ from motherlode.model.policy import (
 __all__ = [
     "DOCUMENT_SYNTAXES",
     "NO_DIRECTIVES",
+    "ChallengeProduct",
     "Combines",
     "ContentKind",
     "CrawlerDirectives",
@@ -71,7 +75,9 @@ __all__ = [
     "Policy",
     "Posting",
     "Problem",
+    "RatesAgain",
     "Rating",
+    "ReadsHeaders",
     "Reason",
     "Request",
     "RequestKind",

@@ -62,6 +62,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     """From 0 to 1. By default 1 for a relevant page and 0 otherwise; the user may choose a graded reward."""
     kind: str = ""
     """The value of the page's ContentKind; empty for a failure."""
+    content_type: str = ""
+    """The Content-Type header, if it is known."""
     counts: Mapping[Syntax, int] = {}
     """Number of distinct statements per syntax."""
     links: Sequence[Link] = ()
@@ -72,6 +74,37 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     """Number of requests that led here: this one, the redirects before it and the failed attempts."""
     statement_hashes: bytes = b""
     """64-bit hashes of the page's statements, if the reward needs them."""
+
+
+@runtime_checkable
+class ReadsHeaders(Protocol):
+    """A policy that wants the Content-Type header of waiting URLs, and rates them again when it is known.
+
+    The first lease of such a URL is used for a HEAD request. Then the URL waits again, with its new rating.
+    """
+
+    def wants_header(self, policy_state: bytes) -> bool:
+        """Return whether a HEAD is sent before the GET of a URL that was rated with this state."""
+
+    def rate_again(self, url: str, rating: Rating, content_type: str | None) -> Rating:
+        """Return the new rating of a URL.
+
+        `content_type` is "" if the response to the HEAD has no page, and None if there is no usable response.
+        """
+
+
+@runtime_checkable
+class RatesAgain(Protocol):
+    """A policy that rates a waiting URL again if further pages mention it.
+
+    The new rating counts when the URL is picked: then the URL is fetched, or waits again if the rating is worse.
+    """
+
+    def mention(self, links: Sequence[Link], parent: Outcome) -> None:
+        """Note that a further page has links to URLs that are known. Some of them may have been fetched."""
+
+    def rate_picked(self, url: str, rating: Rating) -> Rating | None:
+        """Return the new rating of a URL that was picked; None if it was not mentioned since its last rating."""
 
 
 @runtime_checkable

@@ -94,17 +94,25 @@ PolicyLine("random", "A random waiting URL, each with the same probability.")(pa
 
 
 @PolicyLine(
-    "ldcoc[:SETS[:BITS[:SEED]]][:ftrl=eq1,crosses=limited]",
+    "ldcoc[:SETS[:BITS[:SEED]]][:head=no,ftrl=eq1,crosses=limited]",
     "An online classifier that predicts which URIs return data.",
     parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED; "
+    "head=no predicts URIs without a HEAD request for their content type; "
     "ftrl is mcmahan (a learning rate per feature) or eq1 (one rate, equation (1) of the paper); "
     "crosses of x are all, or limited to eight siblings and few features",
-    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx", "ldcoc:ftrl=eq1"),
+    examples=("ldcoc", "ldcoc:t", "ldcoc:trpx", "ldcoc:head=no", "ldcoc:ftrl=eq1"),
     reads_known_links=True,
     reads_context_graph=True,
 )
 def _ldcoc(
-    seed: int, sets: str = "trp", bits: str = "20", hash_seed: str = "0", *, ftrl: str = "mcmahan", crosses: str = "all"
+    seed: int,
+    sets: str = "trp",
+    bits: str = "20",
+    hash_seed: str = "0",
+    *,
+    ftrl: str = "mcmahan",
+    crosses: str = "all",
+    head: str = "yes",
 ) -> Policy:
     from motherlode.policies.ldcoc.ldcoc_features import CROSSES
     from motherlode.policies.ldcoc.ldcoc_policy import LEARNERS, Ldcoc
@@ -115,6 +123,8 @@ def _ldcoc(
         raise ValueError(f"hashed features have 8 to 28 bits; got {size}")
     if ftrl not in LEARNERS:
         raise ValueError(f"ftrl is {' or '.join(LEARNERS)}; got {ftrl!r}")
+    if head not in ("yes", "no"):
+        raise ValueError(f"head is yes or no; got {head!r}")
     if crosses not in CROSSES:
         raise ValueError(f"crosses is {' or '.join(CROSSES)}; got {crosses!r}")
     return Ldcoc(
@@ -123,6 +133,7 @@ def _ldcoc(
         learner=LEARNERS[ftrl](1 << size),
         hash_seed=hash_number,
         crosses=CROSSES[crosses],
+        head=head == "yes",
     )
 
 

@@ -17,11 +17,13 @@ import msgspec
 import xxhash
 
 from motherlode.crawler.engine.scheduler import Scheduler
+from motherlode.fetch import content_type_of, replaces_get
 from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
-from motherlode.model import Failure, FailureKind, Outcome, Policy, RequestKind
+from motherlode.model import ContentKind, Failure, FailureKind, Outcome, Policy, RequestKind
 from motherlode.model.policy import MAX_UNTRIED_HOSTS, Stops
 from motherlode.policies import Reward
 from motherlode.sim.web_protocol import SimPage, SimulatedWeb
+from motherlode.www.media_types import MEDIA
 from motherlode.www.urls import Scope
 
 MOMENT = 1e-6
@@ -58,30 +60,34 @@ class SimResult:
     """The result of a simulated crawl."""
 
     fetched: int = 0
-    """Requests; failures and redirects count."""
+    """Number of GET requests, including failures and redirects."""
     relevant: int = 0
     heads: int = 0
+    """Number of HEAD requests. They count towards the budget, too."""
     seconds: float = 0.0
-    """Virtual time."""
+    """Duration of the crawl in seconds of virtual time."""
     wall_seconds: float = 0.0
     select_seconds: float = 0.0
-    """Real time spent in picking."""
+    """Real seconds that the policy spent in picking URLs."""
     known_urls: int = 0
     failures: dict[str, int] = field(default_factory=dict)
-    """By kind; redirects are among them."""
+    """Number of failed requests by the value of their FailureKind. Redirects count as failures."""
     curve: list[tuple[int, int]] = field(default_factory=list)
     hosts: dict[str, list[int]] = field(default_factory=dict)
-    """Requests to and relevant pages of each host."""
+    """Host → [number of requests, number of relevant pages found]."""
     picking: list[tuple[int, float]] = field(default_factory=list)
     """Per regular point of `curve`: number of waiting URLs, and mean seconds per pick since the previous point."""
     picks: list[str] = field(default_factory=list)
     """The requested URLs in order, if the caller wants them."""
+    headed: list[str] = field(default_factory=list)
+    """The URLs that got a HEAD in order, if the caller wants the picks."""
     starts: list[tuple[float, float]] = field(default_factory=list)
     """Start and end of each of these requests in virtual time."""
 
     @property
     def harvest_rate(self) -> float:
-        return self.relevant / self.fetched if self.fetched else 0.0
+        requests = self.fetched + self.heads
+        return self.relevant / requests if requests else 0.0
 
     @property
     def select_us_mean(self) -> float:
@@ -138,8 +144,8 @@ class Simulation:
         )
         self._scheduler = Scheduler(self._frontier, policy)
         self._stops = policy if isinstance(policy, Stops) else None
-        self._in_flight: list[tuple[float, int, Lease, SimPage | None]] = []
-        """A heap of requests: their end, number, lease, and response (None for a robots.txt)."""
+        self._in_flight: list[tuple[float, int, Lease, SimPage | None, bool]] = []
+        """A heap of requests: their end, number, lease, response (None for a robots.txt), and whether it is a HEAD."""
         self._started = 0
         self._pages_started = 0
 
@@ -169,9 +175,9 @@ class Simulation:
                 break
             now = max(now, when)
             while self._in_flight and self._in_flight[0][0] <= now:
-                _, _, lease, page = heapq.heappop(self._in_flight)
-                self._settle(lease, page, now, result)
-                if page is not None and result.fetched % step == 0:
+                _, _, lease, page, is_head = heapq.heappop(self._in_flight)
+                self._settle(lease, page, now, result, is_head=is_head)
+                if page is not None and not is_head and result.fetched % step == 0:
                     result.curve.append((result.fetched, result.relevant))
                     spent = result.select_seconds - picked_before
                     result.picking.append((self._frontier.waiting, spent / step))
@@ -196,16 +202,19 @@ class Simulation:
             if lease is None:
                 return
             self._started += 1
+            is_head = self._scheduler.wants_header(lease)
             if lease.kind is RequestKind.ROBOTS:
                 page, ends = None, now + MOMENT
             else:
                 self._pages_started += 1
                 page = self._response(lease)
-                ends = now + self._duration(page)
-                if keep_picks:
+                ends = now + self._duration(page, is_head=is_head)
+                if keep_picks and is_head:
+                    result.headed.append(lease.url)
+                elif keep_picks:
                     result.picks.append(lease.url)
                     result.starts.append((now, ends))
-            heapq.heappush(self._in_flight, (ends, self._started, lease, page))
+            heapq.heappush(self._in_flight, (ends, self._started, lease, page, is_head))
 
     def _response(self, lease: Lease) -> SimPage:
         self._on_request()
@@ -218,8 +227,9 @@ class Simulation:
                 return SimPage(url=url, failure=kind, latency=_TIMEOUT if bits & 1 else page.latency)
         return page
 
-    def _duration(self, page: SimPage) -> float:
-        return max(MOMENT, self._timing.latency * page.latency + page.size / self._timing.bandwidth)
+    def _duration(self, page: SimPage, *, is_head: bool) -> float:
+        received = 0 if is_head else page.size
+        return max(MOMENT, self._timing.latency * page.latency + received / self._timing.bandwidth)
 
     def _next_event(self, pages: int) -> float | None:
         """Return the time at which a request ends or a host becomes ready; None at the end of the crawl."""
@@ -227,10 +237,13 @@ class Simulation:
         ready = self._frontier.idle_until() if self._free(pages) else None
         return min((when for when in (ends, ready) if when is not None), default=None)
 
-    def _settle(self, lease: Lease, page: SimPage | None, now: float, result: SimResult) -> None:
+    def _settle(self, lease: Lease, page: SimPage | None, now: float, result: SimResult, *, is_head: bool) -> None:
         self._frontier.response_received(lease, now)
         if page is None:
             self._frontier.end(lease, End.ROBOTS_READ, now)
+            return
+        if is_head:
+            self._settle_head(lease, page, now, result)
             return
         result.fetched += 1
         account = result.hosts.get(lease.host)
@@ -246,10 +259,30 @@ class Simulation:
         account[1] += page.relevant
         self._scheduler.settle_page(lease, self._outcome(lease, page), now)
 
+    def _settle_head(self, lease: Lease, page: SimPage, now: float, result: SimResult) -> None:
+        result.heads += 1
+        if page.failure is not None and replaces_get(page.failure):
+            failure = Failure(url=page.url, kind=page.failure, location=page.location)
+            kind = self._scheduler.settle_failure(lease, failure, now).kind.value
+            result.failures[kind] = result.failures.get(kind, 0) + 1
+            return
+        self._scheduler.settle_header(lease, content_type_of(page.failure, _content_type(page)), now)
+
     def _outcome(self, lease: Lease, page: SimPage) -> Outcome:
         outcome = self._scheduler.page_outcome(
-            lease, relevant=page.relevant, kind=page.kind, counts=page.counts, links=page.links, size=page.size
+            lease,
+            relevant=page.relevant,
+            kind=page.kind,
+            content_type=_content_type(page),
+            counts=page.counts,
+            links=page.links,
+            size=page.size,
         )
         if self._reward is None:
             return outcome
         return msgspec.structs.replace(outcome, reward=self._reward(outcome))
+
+
+def _content_type(page: SimPage) -> str:
+    """Return the Content-Type header of a page, or the media type of its kind if the web does not know the header."""
+    return page.content_type or ("" if page.failure is not None else MEDIA[ContentKind(page.kind)].media_types[0])

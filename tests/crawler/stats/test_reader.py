@@ -104,7 +104,7 @@ def test_stats_of_running_shards_are_added_up(tmp_path: Path) -> None:
     whole = stats.totals
     assert (whole.fetched, whole.relevant, whole.quads, whole.heads) == (16, 6, 55, 3)
     assert (whole.refreshed, whole.changed, whole.unchanged, whole.gone) == (6, 1, 4, 1)
-    assert whole.harvest_rate == pytest.approx(6 / 10), "revisits do not count"
+    assert whole.harvest_rate == pytest.approx(6 / 13), "HEAD requests count, revisits do not"
     assert whole.seconds == 5.0, "shards run in parallel"
     assert (len(stats.hosts), stats.known_urls, stats.refused) == (3, 20, {"robots": 5, "scope": 1})
     assert stats.left is not None

@@ -104,7 +104,7 @@ def test_rdf_extension_counts_only_while_it_is_right() -> None:
 
 
 def test_untrained_policy_admits_all_uris() -> None:
-    policy = policy_from("ldcoc")
+    policy = policy_from("ldcoc:head=no")
     ratings = policy.rate([link(f"http://a.example/{number}") for number in range(50)], PARENT)
     assert {rating.arm for rating in ratings} == {"a.example"}
 
@@ -270,3 +270,88 @@ def test_redirects_lower_the_value_of_a_host() -> None:
     assert redirecting.value is not None
     assert redirecting.value < 0.1
     assert "sample" in redirecting.notes[0]
+
+
+# ── Content types by HEAD requests ───────────────────────────────────────────────────────────────────
+
+
+def headed(content_type: str | None, url: str = "http://a.example/x") -> tuple[Ldcoc, Rating, Rating]:
+    """Return a policy, the first rating of a hard URI, and its rating after a HEAD."""
+    policy = Ldcoc(random=Random(1), sets="trpx", head=True)
+    (first,) = policy.rate([link(url)], PARENT)
+    return policy, first, policy.rate_again(url, first, content_type)
+
+
+def test_hard_uri_wants_a_header_and_seeds_and_rdf_extensions_do_not() -> None:
+    policy = Ldcoc(random=Random(1), head=True)
+    (seed,) = policy.rate([link("http://a.example/", LinkSource.SEED)], None)
+    hard, easy = policy.rate([link("http://a.example/x"), link("http://a.example/x.ttl")], PARENT)
+    assert [policy.wants_header(rating.policy_state) for rating in (seed, hard, easy)] == [False, True, False]
+    assert hard.arm == "a.example unrated"
+
+
+def test_content_type_is_one_more_feature_of_the_uri() -> None:
+    policy, first, second = headed("text/html; charset=utf-8")
+    added = set(np.frombuffer(second.policy_state[1:], "<u4")) - set(np.frombuffer(first.policy_state[1:], "<u4"))
+    assert added == set(Hasher().row(["t:contentType=text/html"]).tolist())
+    assert (second.arm, policy.wants_header(second.policy_state)) == ("a.example", False)
+
+
+def test_response_that_is_not_usable_leaves_the_feature_out() -> None:
+    _, first, second = headed(None)
+    assert (second.arm, second.policy_state[1:]) == ("a.example", first.policy_state[1:])
+
+
+def test_header_of_rdf_or_of_an_image_makes_a_uri_not_hard() -> None:
+    assert headed("text/turtle")[2].policy_state == b"="
+    assert headed("image/png")[2].refused == NO_RDF
+
+
+def test_redirect_target_of_a_head_gets_a_head_and_its_type_trains_the_redirecting_uri() -> None:
+    policy, first, _ = headed(None)
+    redirect = outcome("http://a.example/x", first, relevant=False, failure=FailureKind.REDIRECT)
+    policy.learn(redirect)
+    (target,) = policy.rate([link("http://b.example/data", LinkSource.REDIRECT)], redirect)
+    assert (target.arm, policy.wants_header(target.policy_state)) == ("b.example unrated", True)
+    again = policy.rate_again("http://b.example/data", target, "text/html")
+    assert set(np.frombuffer(first.policy_state[1:], "<u4")) < set(np.frombuffer(again.policy_state[1:], "<u4"))
+
+
+def test_known_headers_of_siblings_are_crossed() -> None:
+    policy, _, _ = headed("text/html", "http://a.example/x")
+    sibling = link("http://a.example/y")
+    parent = msgspec.structs.replace(PARENT, links=[link("http://a.example/x"), sibling])
+    (rating,) = policy.rate([sibling], parent)
+    crossed = Hasher().row(["x:scheme=http&contentType=text/html&sim=high&rel=unknown"]).tolist()
+    assert set(crossed) <= set(np.frombuffer(rating.policy_state[1:], "<u4").tolist())
+
+
+# ── Further pages that mention a URI ─────────────────────────────────────────────────────────────────
+
+
+def mentioned(url: str, *properties: str) -> Link:
+    return Link(url=url, source=LinkSource.TRIPLE, predicate=properties[0], properties=properties)
+
+
+def test_further_mention_adds_the_features_of_its_context_graph_when_the_uri_is_picked() -> None:
+    policy = Ldcoc(random=Random(1))
+    url, further = "http://a.example/x", msgspec.structs.replace(PARENT, url="http://s.example/", host="s.example")
+    (first,) = policy.rate([mentioned(url, "http://v.example/p")], PARENT)
+    policy.mention([mentioned(url, "http://v.example/q", "http://w.example/r")], further)
+    again = policy.rate_picked(url, first)
+    assert again is not None
+    added = set(np.frombuffer(again.policy_state[1:], "<u4").tolist())
+    wanted = Hasher().row(["p:authority=v.example", "p:authority=w.example", "r:authority=s.example"]).tolist()
+    assert set(wanted) | set(np.frombuffer(first.policy_state[1:], "<u4").tolist()) <= added
+    assert policy.rate_picked(url, again) is None, "nothing is new"
+
+
+def test_further_mention_without_statements_or_of_a_fetched_uri_changes_nothing() -> None:
+    policy = Ldcoc(random=Random(1))
+    url = "http://a.example/x"
+    (first,) = policy.rate([link(url)], PARENT)
+    policy.mention([link(url)], PARENT)
+    assert policy.rate_picked(url, first) is None
+    policy.mention([mentioned(url, "http://v.example/q")], PARENT)
+    policy.learn(outcome(url, first, relevant=True))
+    assert policy.rate_picked(url, first) is None

@@ -65,7 +65,9 @@ class Engine:
         )
         self._scheduler = Scheduler(parts.frontier, parts.policy, respell=parts.respell, simplify=parts.simplify)
         on_rules = sitemap_adder(self._scheduler, usual=parts.usual_sitemaps) if parts.sitemaps else ignore_rules
-        self._pipeline = LeasePipeline(parts, self._slots, self.totals, clock=clock, on_response=self.wake_up)
+        self._pipeline = LeasePipeline(
+            parts, self._scheduler, self._slots, self.totals, clock=clock, on_response=self.wake_up
+        )
         self._settlement = Settlement(
             parts,
             self._scheduler,
@@ -96,7 +98,7 @@ class Engine:
     @property
     def pages_started(self) -> int:
         """Number of requests for pages so far, including those in flight."""
-        return self.totals.fetched + self._slots.pages_in_use
+        return self.totals.page_requests + self._slots.pages_in_use
 
     @property
     def is_idle(self) -> bool:

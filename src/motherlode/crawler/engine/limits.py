@@ -57,8 +57,12 @@ class LeaseResult:
     parsed: ParsedPage | None = None
     is_arrived: bool = False
     """The page has arrived, and its parsing has begun."""
+    is_head: bool = False
+    """The lease was used for a HEAD."""
+    is_header_read: bool = False
+    """The lease was used for a HEAD, and the policy rates the URL again."""
     is_probe_passed: bool = False
-    """The lease was used for a HEAD, and the page is worth a GET."""
+    """The lease was used for a HEAD, and a GET may follow."""
     is_released: bool = False
     """`Frontier.response_received` was called."""
     is_ended: bool = False
@@ -188,7 +192,7 @@ class Limits:
 
     def is_spent(self, *, in_flight: int | None = None) -> bool:
         """Return whether the budget is spent. Every lease in flight may become a visit, also one of a prerequisite."""
-        budget, pages = self.budget, self._counters.fetched
+        budget, pages = self.budget, self._counters.page_requests
         pages += self._slots.in_use if in_flight is None else in_flight
         return (
             (budget.pages is not None and pages >= budget.pages)

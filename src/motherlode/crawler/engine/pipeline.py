@@ -20,6 +20,7 @@ from motherlode.crawler.engine.robots_and_dns import (
     send_request,
     unresolvable,
 )
+from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.engine.services import ServiceClient
 from motherlode.crawler.parsing.messages import (
     MAX_CONTEXTS,
@@ -30,6 +31,7 @@ from motherlode.crawler.parsing.messages import (
 )
 from motherlode.crawler.parsing.parser_pool import UnreadableError
 from motherlode.crawler.stats.counters import Counters
+from motherlode.fetch import replaces_get
 from motherlode.frontier import Entry, Frontier, Lease, UrlState
 from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind, Syntax
@@ -87,6 +89,7 @@ class LeasePipeline:
     def __init__(
         self,
         parts: Components,
+        scheduler: Scheduler,
         slots: Slots,
         counters: Counters,
         *,
@@ -95,6 +98,7 @@ class LeasePipeline:
     ) -> None:
         self._parts = parts
         self._frontier = parts.frontier
+        self._scheduler = scheduler
         self._slots = slots
         self._counters = counters
         self._clock = clock
@@ -112,6 +116,8 @@ class LeasePipeline:
                 result.address = found
             else:
                 result.response = found
+        elif self._scheduler.wants_header(lease):
+            await self._read_header(result)
         elif not lease.is_revisit and self._parts.prober.wants(lease.kind, lease.url):
             await self._probe(result)
         else:
@@ -136,12 +142,26 @@ class LeasePipeline:
                     url=response.url, kind=FailureKind.PROCESSING, detail=str(error), status=response.status
                 )
 
+    async def _read_header(self, result: LeaseResult) -> None:
+        """Use the lease for a HEAD, because the policy wants the Content-Type header."""
+        request, response = await self._send_head(result)
+        result.response = response
+        result.is_header_read = not (isinstance(response, Failure) and replaces_get(response.kind))
+        result.is_probe_passed = result.is_header_read
+        if not result.is_header_read:  # otherwise the response to the GET is archived
+            await self._parts.archive.add(request, response)
+
+    async def _send_head(self, result: LeaseResult) -> tuple[Request, Fetched]:
+        request = Request(url=result.lease.url, kind=RequestKind.PROBE)
+        result.is_head = True
+        response = await self._send(result, request)
+        self._counters.heads += 1
+        return request, response
+
     async def _probe(self, result: LeaseResult) -> None:
         """Use the lease for a HEAD. If the page is worth a GET, it gets another lease for that."""
         lease = result.lease
-        request = Request(url=lease.url, kind=RequestKind.PROBE)
-        response = await self._send(result, request)
-        self._counters.heads += 1
+        request, response = await self._send_head(result)
         failure = self._parts.prober.verdict(lease.url, response)
         result.response = response if failure is None else failure
         result.is_probe_passed = failure is None

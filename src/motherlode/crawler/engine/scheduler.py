@@ -9,7 +9,19 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Frontier, Lease
-from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Policy, Syntax
+from motherlode.frontier.leases import TREATMENTS
+from motherlode.model import (
+    Failure,
+    FailureKind,
+    Link,
+    LinkSource,
+    Outcome,
+    Policy,
+    Rating,
+    ReadsHeaders,
+    RequestKind,
+    Syntax,
+)
 from motherlode.www.urls import resolve
 
 MAX_SITEMAPS = 500
@@ -36,11 +48,35 @@ class Scheduler:
     ) -> None:
         self._frontier = frontier
         self._policy = policy
+        self._reads_headers = policy if isinstance(policy, ReadsHeaders) else None
         self._respell = respell
         """Returns the spelling of a URL in a recorded web."""
         self._simplify = simplify
         """Returns one URL for all URLs that are alike, if the user wants that. It is applied only to links of pages:
         the user chose the seeds, and a redirect may lead from the simplified URL to the only one that exists."""
+
+    def wants_header(self, lease: Lease) -> bool:
+        """Return whether a lease is used for a HEAD, because the policy wants the Content-Type header."""
+        return (
+            self._reads_headers is not None
+            and lease.kind is RequestKind.PAGE
+            and not lease.is_revisit
+            and self._reads_headers.wants_header(lease.entry.policy_state)
+        )
+
+    def settle_header(
+        self, lease: Lease, content_type: str | None, now: float, *, failure: Failure | None = None
+    ) -> None:
+        """End a lease that was used for a HEAD: the policy rates the URL again, which waits for its GET.
+
+        `failure` is the response, if it is one that does not replace the GET.
+        """
+        if self._reads_headers is None:
+            raise ValueError("internal error: a header was read, and the policy reads none")
+        entry = lease.entry
+        before = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)
+        rating = self._reads_headers.rate_again(entry.url, before, content_type)
+        self._frontier.end(lease, End.HEADER_READ, now, failure=failure, rating=rating)
 
     def add_seeds(self, urls: Sequence[str]) -> int:
         """Add the seeds. Return how many were new."""
@@ -66,6 +102,7 @@ class Scheduler:
         *,
         relevant: bool,
         kind: str = "",
+        content_type: str = "",
         counts: Mapping[Syntax, int] = _NO_COUNTS,
         links: Sequence[Link] = (),
         size: int = 0,
@@ -81,6 +118,7 @@ class Scheduler:
             relevant=relevant,
             reward=float(relevant),
             kind=kind,
+            content_type=content_type,
             counts=counts,
             links=_respelled(_respelled(links, self._simplify), self._respell),
             size=size,
@@ -97,20 +135,26 @@ class Scheduler:
     def settle_failure(self, lease: Lease, failure: Failure, now: float) -> Failure:
         """End the lease of a failed request, and let the policy learn from it unless the URL is tried again.
 
-        Return the failure as it counts.
+        Return the failure as it is recorded: a redirect after too many others becomes a broken redirect.
         """
         failure, retry_at, outcome = self.end_failure(lease, failure, now)
         if retry_at is None:
-            self._policy.learn(outcome)
+            self.learn_failure(outcome)
         return failure
+
+    def learn_failure(self, outcome: Outcome) -> None:
+        """Let the policy learn from a URL that failed, unless the failure says nothing about the URL."""
+        if outcome.failure is None or TREATMENTS[outcome.failure].is_learned:
+            self._policy.learn(outcome)
 
     def end_failure(
         self, lease: Lease, failure: Failure, now: float, *, entry: Entry | None = None
     ) -> tuple[Failure, float | None, Outcome]:
-        """End the lease of a failed request, add the target of a redirect, and let the policy learn nothing yet.
+        """End the lease of a failed request and add the URL to which a redirect leads. The policy does not learn yet.
 
-        Return the failure as it counts (a redirect after too many others is broken), when the URL is tried again, if
-        it is, and what the policy is to learn if it is not.
+        Return three values: the failure as it is recorded (a redirect after too many others becomes a broken redirect);
+        the time of the next attempt, None if there is none; and the outcome from which the policy is to learn if there
+        is no next attempt.
         """
         found = entry or lease.entry
         if failure.kind is FailureKind.REDIRECT and found.hops >= MAX_REDIRECTS:

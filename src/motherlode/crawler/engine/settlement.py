@@ -15,6 +15,7 @@ from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, MAX_VALIDATOR_CHARACTERS, RevisitResult
 from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
+from motherlode.fetch import content_type_of
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Lease
 from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Outcome, Page, Problem, RequestKind, Syntax, Visit
@@ -56,8 +57,10 @@ class Settlement:
             result.is_ended = True
             return None
         now = ended_at(response, self._clock)
+        if isinstance(response, Failure) and response.challenged_by is not None:
+            self._counters.note_challenge(response.challenged_by)
         if result.is_probe_passed:
-            self._end_probe(result, response, now)
+            self._end_head(result, response, now)
             return None
         if isinstance(response, Failure) and (how := self._end_without_visit(lease, response, verdict)) is not None:
             self._frontier.end(lease, how, now, failure=response, reason=response.kind.value)
@@ -67,6 +70,7 @@ class Settlement:
         if lease.kind is not RequestKind.PAGE:
             return await self._settle_prerequisite(result, response, now)
         visit = await self._settle_page_lease(result, response, now)
+        self._counters.head_visits += result.is_head
         self._parts.forget_response(lease.kind, lease.url)
         return self._record(visit)
 
@@ -93,12 +97,17 @@ class Settlement:
         self._parts.forget_response(result.lease.kind, result.lease.url)
         return self._record(self._failed_visit(result, failure))
 
-    def _end_probe(self, result: LeaseResult, response: Fetched, now: float) -> None:
+    def _end_head(self, result: LeaseResult, response: Fetched, now: float) -> None:
         """End a lease that was used for a HEAD. The host's budget pays for the request."""
         lease = result.lease
         self._counters.requests += 1
         self._frontier.record_visit(lease.host, relevant=False, quads=0, received=0)
-        self._frontier.end(lease, End.PROBED, now, failure=response if isinstance(response, Failure) else None)
+        failure = response if isinstance(response, Failure) else None
+        if result.is_header_read:
+            content_type = content_type_of(failure.kind if failure else None, response.headers.get("content-type", ""))
+            self._scheduler.settle_header(lease, content_type, now, failure=failure)
+        else:
+            self._frontier.end(lease, End.PROBED, now, failure=failure)
         result.is_ended = True
 
     async def _settle_prerequisite(self, result: LeaseResult, response: Fetched, now: float) -> Visit | None:
@@ -181,6 +190,7 @@ class Settlement:
             entry=before,
             relevant=parsed.relevant,
             kind=parsed.kind,
+            content_type=page.content_type,
             counts={_SYNTAXES[name]: count for name, count in parsed.counts.items()},
             links=parsed.links,
             size=page.wire_bytes or len(page.body),
@@ -210,7 +220,7 @@ class Settlement:
         failure, retry_at, outcome = self._scheduler.end_failure(result.lease, failure, now, entry=before)
         result.is_ended = True
         if retry_at is None:
-            self._parts.policy.learn(outcome)
+            self._scheduler.learn_failure(outcome)
         elif _LOG.isEnabledFor(logging.DEBUG):
             _LOG.debug("%s is tried again in %.0f s", result.lease.entry.url, retry_at - now)
         return self._failed_visit(result, failure, before)
@@ -224,8 +234,9 @@ class Settlement:
     def _record(self, visit: Visit) -> Visit:
         """Add a visit to the counters, to its host's account and to the storage."""
         self._counters.add(visit)
-        self._estimator.add(visit)
-        self._early_stop.add(visit)
+        if visit.failure is not FailureKind.CHALLENGED:  # the page may be relevant, and the server did not show it
+            self._estimator.add(visit)
+            self._early_stop.add(visit)
         self._frontier.record_visit(
             visit.host,
             relevant=visit.relevant - visit.relevant_before,

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier import is_revisit_arm
-from motherlode.model import FailureKind, Policy, Visit
+from motherlode.model import ChallengeProduct, FailureKind, Policy, Visit
 from motherlode.model.policy import Stops
 
 BEING_READ, BEING_FETCHED = "being read", "being fetched"
@@ -27,13 +27,17 @@ class Counters(msgspec.Struct, kw_only=True):
     requests: int = 0
     """Number of all requests, with those for robots.txt."""
     heads: int = 0
-    """Number of HEAD requests that probed pages."""
+    """Number of HEAD requests for pages."""
+    head_visits: int = 0
+    """Number of these that ended as a visit, for example because of a redirect. `fetched` includes them."""
     refreshed: int = 0
     """Number of revisits, which `fetched` includes. The next three counters have their results."""
     unchanged: int = 0
     changed: int = 0
     gone: int = 0
     failures: dict[str, int] = {}
+    challenged_by: dict[str, int] = {}
+    """Number of challenge and block pages by product, those in place of a robots.txt included."""
     redirects: int = 0
     duplicates: int = 0
     """Number of pages with the same content as an earlier page at another URL."""
@@ -79,6 +83,9 @@ class Counters(msgspec.Struct, kw_only=True):
         if not visit.refresh:
             self._extend_curve()
 
+    def note_challenge(self, product: ChallengeProduct) -> None:
+        self.challenged_by[product.value] = self.challenged_by.get(product.value, 0) + 1
+
     def note_problem(self, problem: str) -> None:
         """Count a problem. Problems of more than 200 kinds are counted as "others"."""
         kind = problem if problem in self.problems or len(self.problems) < 200 else "others"
@@ -100,11 +107,17 @@ class Counters(msgspec.Struct, kw_only=True):
     @property
     def harvest_rate(self) -> float:
         """Relevant pages per request. Revisits do not count, because they find no new pages."""
-        return self.relevant / self.first if self.first else 0.0
+        requests = self.page_requests - self.refreshed
+        return self.relevant / requests if requests else 0.0
+
+    @property
+    def page_requests(self) -> int:
+        """Number of GET and HEAD requests for pages."""
+        return self.fetched + self.heads - self.head_visits
 
     def summary(self) -> dict[str, Any]:
         """Return the counters for the JSON output."""
-        sums = {name: getattr(self, name) for name in _COUNTERS if name != "links"}
+        sums = {name: getattr(self, name) for name in _COUNTERS if name not in ("links", "head_visits")}
         return sums | {
             "harvest_rate": round(self.harvest_rate, 4),
             "seconds": round(self.seconds, 3),
@@ -112,13 +125,14 @@ class Counters(msgspec.Struct, kw_only=True):
             "no_network_since": self.no_network_since,
             "unfinished": dict(sorted(Counter(self.unfinished.values()).items())),
             "failures": dict(sorted(self.failures.items())),
+            "challenged_by": dict(sorted(self.challenged_by.items())),
             "problems": dict(sorted(self.problems.items())),
             "syntaxes": {name: {"pages": p, "statements": s} for name, (p, s) in sorted(self.syntaxes.items())},
         }
 
 
 _COUNTERS = (
-    *("fetched", "relevant", "quads", "bytes", "requests", "heads", "redirects", "duplicates", "links"),
+    *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
     *("refreshed", "unchanged", "changed", "gone", "outages"),
 )
 
@@ -134,8 +148,9 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
         for name in _COUNTERS:
             setattr(whole, name, getattr(whole, name) + getattr(part, name))
         whole.unfinished |= part.unfinished
-        for counts, added in ((whole.failures, part.failures), (whole.problems, part.problems)):
-            for name, count in added.items():
+        for field in ("failures", "challenged_by", "problems"):
+            counts: dict[str, int] = getattr(whole, field)
+            for name, count in getattr(part, field).items():
                 counts[name] = counts.get(name, 0) + count
         for syntax, (pages, statements) in part.syntaxes.items():
             sums = whole.syntaxes.setdefault(syntax, [0, 0])
@@ -200,7 +215,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def low(self) -> float:
-        """Lower bound. It assumes no relevant pages in arms that have had none so far."""
+        """Lower end of the 95 % interval. It assumes no relevant pages in arms that have had none so far."""
         return max(0.0, self.tried - _Z_95 * self.tried_deviation)
 
     @property
@@ -209,7 +224,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _max_missed(self) -> float:
-        """Upper bound for a sample of this size (Agresti and Coull 1998)."""
+        """Upper end of the 95 % interval (Agresti and Coull 1998) of the relevant pages among the waiting URLs.
+
+        It stays above zero if no relevant page was found so far, because a small sample may have missed them.
+        """
         if not self.urls:
             return 0.0
         seen = self.requests / _REQUESTS_PER_OBSERVATION

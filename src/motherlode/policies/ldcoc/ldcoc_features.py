@@ -126,7 +126,7 @@ class Crosses:
     siblings: int
     """Siblings that are used per target, because a page with a thousand links has a million pairs."""
     features: str | tuple[str, ...] = _ALL
-    """What the names of the intrinsic features begin with that are crossed."""
+    """Prefixes of the intrinsic features that are crossed."""
 
 
 CROSSES: Mapping[str, Crosses] = {
@@ -144,7 +144,7 @@ _words = re.compile(r"[^\W\d_]+|\d+").findall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What earlier responses said about URIs, for the features of their siblings."""
+    """Knowledge about URIs from earlier responses, for the features of their siblings."""
 
     relevances: Mapping[str, bool] = field(default_factory=dict)
     """Fetched URIs, and whether they were relevant (definition 13)."""
@@ -216,8 +216,16 @@ def similarity(one: str, other: str) -> float:
 def target_features(link: Link) -> list[str]:
     """Return F₊ₜ = F_int(u_t) + F_head(u_t). F_head is the content type (definition 10)."""
     names = [f"t:{name}" for name in intrinsic(link.url)]
-    content_type = essence(link.type)
-    return [*names, f"t:contentType={content_type}"] if content_type else names
+    return [*names, content_type_feature(link.type)] if essence(link.type) else names
+
+
+def content_type_feature(content_type: str) -> str:
+    """Return F_head of a target URI. A response without a content type has the feature `none`.
+
+    >>> content_type_feature("Text/HTML; charset=utf-8"), content_type_feature("")
+    ('t:contentType=text/html', 't:contentType=none')
+    """
+    return f"t:contentType={essence(content_type) or 'none'}"
 
 
 def referring_features(parent: Outcome | None) -> tuple[str, ...]:

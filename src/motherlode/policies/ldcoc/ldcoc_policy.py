@@ -10,6 +10,11 @@ The paper does not define the order of the requests. Here each host has three ar
 per expected request, because a relevant page behind redirects costs two or more requests. Sampled negatives go as often
 as in the paper's stream of URIs: by their share among all admitted URIs. The other negatives are the reserve, which is
 used if nothing else is ready.
+
+With `head`, a hard URI gets a HEAD request before it is predicted (definitions 9 to 11): its content type is a feature,
+and may show that the URI is not hard (definition 2). Such URIs wait in a fourth arm. They compete with the positive
+ones by the probability without the content type, divided by two, because their page costs two requests. A redirect in
+response to a HEAD needs no GET: its target is the next to get a HEAD, and its content type is that of the URI.
 """
 
 from __future__ import annotations
@@ -29,11 +34,13 @@ from motherlode.policies.ldcoc.ldcoc_features import (
     Crosses,
     Hardness,
     Known,
+    content_type_feature,
     hardness,
     page_features,
 )
 from motherlode.policies.model_io import random_state, set_random_state
 from motherlode.policies.priority_queue import ReadyArms
+from motherlode.www.media_types import essence
 from motherlode.www.urls import host_of
 
 _SAYS = (
@@ -45,6 +52,7 @@ _NOTES = {
     b"+": "predicted positive: it is fetched in the order of its probability",
     b"-": "predicted negative and drawn as a sample: its label has a higher weight",
     b"=": "its extension says RDF: it is taken as positive without a prediction",
+    b"?": "not predicted yet: a HEAD request for its content type goes first",
     b".": "predicted negative and not sampled: it waits until nothing else is left",
 }
 """Notes of explanations, by the first byte of `policy_state`."""
@@ -55,14 +63,20 @@ SAMPLED = 0.17
 NO_RDF = "ldcoc: its file extension or type tells that it is no RDF"
 _MAX_RELEVANCES = 100_000
 """Fetched URIs whose relevance is stored for their siblings."""
+_MAX_MENTIONS = 20_000
+"""Waiting URIs for which the features of further pages are stored."""
+_MAX_MENTIONED = 512
+"""Features of further pages that are stored per URI."""
 _PERMANENT_FAILURES = frozenset(
     {FailureKind.NOT_FOUND, FailureKind.FORBIDDEN, FailureKind.CLIENT_ERROR, FailureKind.USELESS}
 )
 """Failures after which a URI counts as irrelevant. Other failures are temporary and are not learned from."""
-_POSITIVE, _NEGATIVE, _EASY, _RESERVE = b"+", b"-", b"=", b"."
+_POSITIVE, _NEGATIVE, _EASY, _RESERVE, _UNRATED = b"+", b"-", b"=", b".", b"?"
 """How a URI was classified: the first byte of its `policy_state`. Hashed features follow."""
-_SUFFIXES = {_POSITIVE: "", _NEGATIVE: " sampled", _EASY: "", _RESERVE: " reserve"}
-"""Suffixes of the three arms of a host."""
+_SUFFIXES = {_POSITIVE: "", _NEGATIVE: " sampled", _EASY: "", _RESERVE: " reserve", _UNRATED: " unrated"}
+"""Suffixes of the four arms of a host."""
+_HEADED_COST = 2.0
+"""Requests for a page that is fetched after a HEAD."""
 
 
 class _State(msgspec.Struct, kw_only=True, array_like=True):
@@ -83,6 +97,8 @@ class _State(msgspec.Struct, kw_only=True, array_like=True):
     """URIs that were admitted as a sample of those that were predicted negative."""
     content_types: dict[str, str] = {}
     """URIs with a known Content-Type header, for the features of their siblings."""
+    mentions: dict[str, bytes] = {}
+    """Hashed features that further pages give to URIs that were known before."""
 
 
 def default_learner(size: int = 1 << 20) -> Ftrl:
@@ -112,6 +128,7 @@ class Ldcoc:
         threshold: float = THRESHOLD,
         sampled: float = SAMPLED,
         crosses: Crosses = ALL_CROSSES,
+        head: bool = False,
     ) -> None:
         if not sets or not set(sets) <= set(SETS) or len(set(sets)) != len(sets):
             raise ValueError(f"feature sets are letters of {SETS!r}, each once; got {sets!r}")
@@ -124,6 +141,8 @@ class Ldcoc:
         self._threshold = threshold
         self._sampled = sampled
         self._crosses = crosses
+        self._head = head and bool({"t", "x"} & set(sets))
+        """Whether every hard URI gets a HEAD request before it is predicted."""
         self._shared = self._learner.blank()
         """The part of the learner's state that other shards have or have sent."""
         self._state = _State()
@@ -136,19 +155,61 @@ class Ldcoc:
         rows = self._hasher.rows(["bias", *row] for row in names)
         probabilities = self._learner.predict(rows).tolist()
         return [
-            self._rate_link(link, probability, row, is_seed=parent is None)
+            self._rate_uri(link.url, hardness(link), probability, row, is_seed=parent is None, is_headed=not self._head)
             for link, probability, row in zip(links, probabilities, rows, strict=True)
         ]
 
-    def _rate_link(self, link: Link, probability: float, row: Indices, *, is_seed: bool) -> Rating:
-        host = host_of(link.url)
-        hard = hardness(link)
+    def mention(self, links: Sequence[Link], parent: Outcome) -> None:
+        """Store the features that the context graph of a further page gives to URIs that are known."""
+        mentioned = [link for link in links if link.properties]
+        if not mentioned:
+            return
+        names = page_features(mentioned, parent, self._sets, known=self._known(), crosses=self._crosses)
+        for link, row in zip(mentioned, self._hasher.rows(names), strict=True):
+            earlier = np.frombuffer(self._state.mentions.pop(link.url, b""), dtype="<u4")
+            if len(self._state.mentions) >= _MAX_MENTIONS:
+                del self._state.mentions[next(iter(self._state.mentions))]  # the oldest
+            self._state.mentions[link.url] = np.union1d(earlier, row)[:_MAX_MENTIONED].astype("<u4").tobytes()
+
+    def rate_picked(self, url: str, rating: Rating) -> Rating | None:
+        """Predict a URI again with the features of all pages that mention it."""
+        how = rating.policy_state[:1]
+        if how not in (_POSITIVE, _NEGATIVE, _UNRATED) or url not in self._state.mentions:
+            return None
+        row = self._with_mentions(url, rating.policy_state)
+        score = self._learner.probability(row)
+        return Rating(arm=rating.arm, score=score, policy_state=how + row.astype("<u4").tobytes())
+
+    def _with_mentions(self, url: str, policy_state: bytes) -> Indices:
+        """Return the features of a URI, with those of further pages that mention it."""
+        row = np.frombuffer(policy_state[1:], dtype="<u4")
+        return np.union1d(row, np.frombuffer(self._state.mentions.pop(url, b""), dtype="<u4")).astype(np.int64)
+
+    def wants_header(self, policy_state: bytes) -> bool:
+        return policy_state[:1] == _UNRATED
+
+    def rate_again(self, url: str, rating: Rating, content_type: str | None) -> Rating:
+        """Predict a URI with its content type, which is one more feature of those that its rating stored."""
+        row = self._with_mentions(url, rating.policy_state)
+        if content_type is not None and "t" in self._sets:
+            row = np.union1d(row, self._hasher.row([content_type_feature(content_type)]))
+        if content_type:
+            self._remember_type(url, content_type)
+        link = Link(url=url, source=LinkSource.ANCHOR, type=content_type or "")
+        return self._rate_uri(url, hardness(link), self._learner.probability(row), row, is_seed=False, is_headed=True)
+
+    def _rate_uri(
+        self, url: str, hard: Hardness, probability: float, row: Indices, *, is_seed: bool, is_headed: bool
+    ) -> Rating:
+        host = host_of(url)
         if hard is Hardness.NO_RDF and not is_seed:
             return Rating(arm=host, score=0.0, refused=NO_RDF)
         if hard is Hardness.RDF:
             good, bad = self._state.easy
             probability = (good + 1) / (good + bad + 1)
             how = _EASY if is_seed or probability > self._threshold else _RESERVE
+        elif not is_seed and not is_headed:
+            how = _UNRATED
         elif is_seed or probability >= self._threshold:  # equal only if nothing is known yet: then fetch to learn
             how = _POSITIVE
             self._state.positives += 1
@@ -157,7 +218,7 @@ class Ldcoc:
             self._state.negatives += 1
         else:
             how = _RESERVE
-        features = row.astype("<u4").tobytes() if how in (_POSITIVE, _NEGATIVE) else b""
+        features = row.astype("<u4").tobytes() if how in (_POSITIVE, _NEGATIVE, _UNRATED) else b""
         return Rating(arm=host + _SUFFIXES[how], score=probability, policy_state=how + features)
 
     def _rate_redirect_target(self, link: Link, parent: Outcome) -> Rating:
@@ -167,16 +228,19 @@ class Ldcoc:
         )
 
     def learn(self, outcome: Outcome) -> None:
+        self._state.mentions.pop(outcome.url, None)
         answers = self._state.answers.setdefault(outcome.host, [0, 0])
         answers[0 if outcome.failure is FailureKind.REDIRECT else 1] += 1
         if outcome.failure is not None and outcome.failure not in _PERMANENT_FAILURES:
             return
         if "x" in self._sets:
             self._remember(outcome)
+            if outcome.content_type:
+                self._remember_type(outcome.url, outcome.content_type)
         how, features = outcome.policy_state[:1], outcome.policy_state[1:]
         if how == _EASY:
             self._state.easy[0 if outcome.relevant else 1] += 1
-        elif features:
+        elif features and how != _UNRATED:  # a HEAD that failed says nothing about a hard URI
             weight = 1 / self._sampled if how == _NEGATIVE else 1.0
             indices = np.frombuffer(features, dtype="<u4").astype(np.int64)
             self._learner.learn(indices, outcome.reward, weight)
@@ -189,8 +253,16 @@ class Ldcoc:
             del self._state.relevances[next(iter(self._state.relevances))]  # the oldest
         self._state.relevances[outcome.url] = outcome.relevant
 
+    def _remember_type(self, url: str, content_type: str) -> None:
+        """Store a Content-Type header for the features of siblings."""
+        if "x" in self._sets:
+            if len(self._state.content_types) >= _MAX_RELEVANCES:
+                del self._state.content_types[next(iter(self._state.content_types))]  # the oldest
+            self._state.content_types[url] = essence(content_type)
+
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._arms_of(arm).put(arm, self._per_request(best, arm.partition(" ")[0]))
+        value = self._per_request(best, arm.partition(" ")[0])
+        self._arms_of(arm).put(arm, value / _HEADED_COST if arm.endswith(_SUFFIXES[_UNRATED]) else value)
 
     def _per_request(self, probability: float, host: str) -> float:
         """Divide a probability by the expected number of requests: 1 and the redirects per other response."""
@@ -202,7 +274,8 @@ class Ldcoc:
 
     def _arms_of(self, arm: str) -> ReadyArms:
         _, space, suffix = arm.partition(" ")
-        return self._ready[space + suffix]
+        name = space + suffix
+        return self._ready["" if name == _SUFFIXES[_UNRATED] else name]
 
     def pick(self) -> str | None:
         positive, sampled, reserve = (self._ready[suffix] for suffix in ("", " sampled", " reserve"))
