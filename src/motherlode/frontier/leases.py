@@ -50,6 +50,8 @@ class RetryRule:
     """True if no URL of the host is fetched during `wait`; False if only the failed URL waits."""
     against_host: bool = False
     """True if the failure counts towards a long snooze of the host and towards giving it up."""
+    is_learned: bool = True
+    """False if the policy learns nothing from the failure, because the response is not about the page."""
 
 
 _FINAL = RetryRule()
@@ -59,6 +61,7 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
     FailureKind.REDIRECT_BROKEN: _FINAL,
     FailureKind.NOT_FOUND: _FINAL,
     FailureKind.FORBIDDEN: _FINAL,
+    FailureKind.CHALLENGED: RetryRule(retries=1, wait=8, snoozes_host=True, against_host=True, is_learned=False),
     FailureKind.CLIENT_ERROR: _FINAL,
     FailureKind.TOO_MANY: RetryRule(retries=6, wait=2, snoozes_host=True),
     FailureKind.UNAVAILABLE: RetryRule(retries=4, wait=2, snoozes_host=True),
@@ -131,8 +134,9 @@ ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.
 """Failures after which a host's IP address is looked up again. A wrong certificate may belong to another host that
 has the IP address now."""
 
-SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
-"""Failures by which a host says that it gets too many requests, for any kind of request."""
+SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.CHALLENGED})
+"""Failures by which a host says that it gets too many requests, for any kind of request. Many hosts send challenges
+only to clients that send many requests."""
 
 HOST_SNOOZED_AFTER = 6
 """Consecutive failures of a host after which it is snoozed for long. It then gets one more attempt."""
