@@ -87,6 +87,10 @@ class Model:
             if (issued := self.issue(url)) is not None:
                 return issued
 
+    def forbids(self, url: str) -> bool:
+        host = self.host(url)
+        return host.rules is not None and not host.rules.allows(url)
+
     def issue(self, url: str) -> tuple[str, RequestKind] | None:
         host = self.host(url)
         if host.failures >= HOST_GIVEN_UP_AFTER or (host.rules and not host.rules.allows(url)):
@@ -115,6 +119,8 @@ class Model:
         self.under_way.discard(url)
         self.attempts[url] = self.attempts.get(url, 0) + 1
         host.failures = host.failures + 1 if treatment.against_host else 0
+        if kind is FailureKind.NO_DNS:
+            host.failures = HOST_GIVEN_UP_AFTER
         wait = treatment.wait * RETRY_WAIT * 2 ** (self.attempts[url] - 1)
         rest = max(wait if treatment.snoozes_host else 0.0, RETRY_WAIT * host_snooze_units(host.failures))
         if rest and host.failures < HOST_GIVEN_UP_AFTER:
@@ -141,10 +147,12 @@ class FrontierMachine(RuleBasedStateMachine):
     def add_links(self, picks: list[tuple[str, int]]) -> None:
         urls = [f"http://{host}/{number}" for host, number in picks]
         fresh = [url for url in dict.fromkeys(urls) if url not in self.model.order]
+        allowed = [url for url in fresh if not self.model.forbids(url)]
         for url in fresh:
             self.model.order[url] = len(self.model.order)
-            self.model.waiting.add(url)
-        assert offer(self.frontier, *urls) == len(fresh)
+        self.model.waiting.update(allowed)
+        self.model.refused += len(fresh) - len(allowed)
+        assert offer(self.frontier, *urls) == len(allowed)
 
     @rule(seconds=st.sampled_from([0.25, 1.0, 2.0, 7.0, 60.0]))
     def time_passes(self, seconds: float) -> None:
@@ -227,6 +235,9 @@ class FrontierMachine(RuleBasedStateMachine):
         if isinstance(robots, bytes):
             self.frontier.end(lease, End.ROBOTS_READ, self.now, robots=robots)
             host.rules = FakeRules(robots)
+            forbidden = {url for url in self.model.waiting if self.model.host(url) is host and self.model.forbids(url)}
+            self.model.waiting -= forbidden
+            self.model.refused += len(forbidden)
             host.unread_since = None
             host.cleared = True
             if host.rules.delay is not None:

@@ -395,3 +395,29 @@ def test_robots_txt_max_age_is_bounded_to_an_hour_and_a_day(lasts: float, rules:
     frontier.end(lease, End.ROBOTS_READ, 0.0, robots=rules, lasts=lasts)
     assert fetch(frontier, until - 1.0) == f"{A}/1"
     assert ask(frontier, until + 3000.0).url == f"{A}/robots.txt"
+
+
+def test_rules_that_arrive_remove_forbidden_urls_from_the_queue() -> None:
+    frontier = frontier_on(robots=True, delay=1.0)
+    offer(frontier, f"{A}/1", f"{A}/no/1", f"{A}/no/2", f"{A}/2")
+    asked = take(frontier, 0.0)
+    frontier.response_received(asked, 0.0)
+    frontier.end(asked, End.ROBOTS_READ, 0.0, robots=b"no:/no")
+    assert (frontier.waiting, dict(frontier.refused)) == (1, {"robots": 2}), "and one page is held"
+    for number in (1, 2):
+        page = take(frontier, float(number))
+        assert page.url == f"{A}/{number}"
+        frontier.response_received(page, float(number))
+        frontier.end(page, End.FETCHED, float(number))
+    assert frontier.exhausted
+
+
+def test_forbidden_link_is_refused_when_it_is_discovered() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1")
+    asked = take(frontier, 0.0)
+    frontier.response_received(asked, 0.0)
+    frontier.end(asked, End.ROBOTS_READ, 0.0, robots=b"no:/no")
+    assert offer(frontier, f"{A}/no/1", f"{A}/2") == 1
+    assert offer(frontier, f"{A}/no/1") == 0, "it is known, and counted once"
+    assert (frontier.waiting, frontier.known_urls, dict(frontier.refused)) == (1, 3, {"robots": 1})

@@ -186,7 +186,7 @@ class Filters:
         return ""
 
     def waiting_reason(self, url: str, *, is_seed: bool) -> str:
-        """Return the reason not to fetch a waiting URL, or "". Seeds are only refused by filters that deny."""
+        """Return why a URL that waits in the frontier is not fetched, or "". Only `deny` patterns refuse seeds."""
         return self._denial(url) if is_seed else self.reason(url)
 
     def _denial(self, url: str) -> str:
@@ -251,7 +251,7 @@ class TrapWatch:
         return self._scope(url) or trap_reason(url, year_now=self._year_now)
 
     def waiting_reason(self, url: str) -> str:
-        """Return the reason not to fetch a waiting URL, by the pages visited since it was admitted, or ""."""
+        """Return why pages visited since a URL entered the frontier make it look like a trap or a mirror, or ""."""
         return self._mirrors.reason(url) or self._patterns.waiting_reason(url)
 
     def record_redirect(self, url: str, *, parent: str) -> None:

@@ -33,6 +33,8 @@ KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
 
 MAX_WITHHELD_HOSTS = 10_000
 """Hosts of one domain that may be withheld; links to further ones are refused, because each takes memory."""
+_MAX_CHECKED_URLS = 5_000
+"""Waiting URLs of a host that are checked when its robots.txt arrives."""
 TOO_MANY_HOSTS = "too many untried hosts of its domain"
 _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
@@ -236,7 +238,10 @@ class Admission:
         scope: Scope,
         keep_own: KeepOwn | None,
         max_untried_hosts: int,
+        robots_refusal: Callable[[str], str] = lambda url: "",
     ) -> None:
+        self._robots_refusal = robots_refusal
+        """Returns why the known rules of its host forbid a URL, or ""."""
         self._storage = storage
         self._policy = policy
         self._rates_again = policy if isinstance(policy, RatesAgain) else None
@@ -335,6 +340,10 @@ class Admission:
             reason = scope(url) or domains.refusal(host_of(url)) if link.source is not _SEED else ""
             if reason:
                 self.refused[reason] += 1
+            elif reason := self._robots_refusal(url):
+                self._sequence += 1
+                self.known_urls += 1
+                self.refuse(Entry(url=url, arm="", score=0.0, sequence=self._sequence), reason)
             else:
                 fresh[url] = link
         return list(fresh.values())
@@ -364,6 +373,23 @@ class Admission:
             raise ValueError(f"internal error: the policy picked the arm {arm!r}, which is empty")
         self.waiting -= 1
         return self._host_queue.remove_waiting(host_of(entry.url), arm), entry
+
+    def refuse_forbidden(self, host: Host) -> None:
+        """Refuse the waiting URLs of a snoozed host that its rules forbid. Very long queues are left as they are."""
+        if sum(map(self._storage.count, host.arms)) > _MAX_CHECKED_URLS:
+            return  # their forbidden URLs are refused when they are picked
+        for arm in list(host.arms):
+            allowed = []
+            while (entry := self._storage.pop(arm)) is not None:
+                if reason := self._robots_refusal(entry.url):
+                    self.refuse(entry, reason)
+                    self.waiting -= 1
+                else:
+                    allowed.append(entry)
+            for entry in allowed:
+                self._storage.add(entry)
+            if not allowed:
+                del host.arms[arm]
 
     def rate_picked(self, entry: Entry) -> tuple[Entry, bool]:
         """Return an entry that was taken with its new rating, if it has one, and whether it waits again because of it.

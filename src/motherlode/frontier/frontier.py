@@ -48,7 +48,7 @@ from motherlode.www.urls import Scope, host_of
 _MAX_REFUSALS = 1000
 """Maximum number of URLs that one call of `lease` refuses before it returns."""
 _MAX_JUMP_SECONDS = 1.0
-"""Seconds by which a clock may go back without being set back."""
+"""Seconds by which the clock may go back without being treated as set back."""
 _LOGGER = logging.getLogger("motherlode.frontier")
 _SET_BACK = "the clock of this machine was set back by %.0f s; saved times were moved back as well"
 _TIMES_CUT = "%d saved times were later than any delay explains, and were cut to %.0f s from now: is the clock right?"
@@ -124,6 +124,7 @@ class Frontier:
             scope=scope,
             keep_own=keep_own,
             max_untried_hosts=max_untried_hosts,
+            robots_refusal=self._robots_refusal,
         )
         self._prerequisites = Prerequisites(
             host_queue=self.host_queue, read_rules=read_rules, is_own=is_own, is_stale=is_stale
@@ -247,6 +248,13 @@ class Frontier:
             return unwanted
         return self._budget.refusal(host.record, host.unaccounted)
 
+    def _robots_refusal(self, url: str) -> str:
+        """Return why a URL does not enter the queue: its host's rules are known and forbid it. Otherwise ""."""
+        host = self._hosts.get(host_of(url))
+        if host is None or self._prerequisites.needs_rules(host, url, self._admission.now):
+            return ""
+        return "" if self._prerequisites.allows(host, url) else FailureKind.ROBOTS.value
+
     def lease_for(self, url: str, now: float, *, obey_robots: bool = True) -> Lease | float | None:
         """Return a lease for a request that a page needs, or when to call again; None if robots.txt forbids it.
 
@@ -274,7 +282,7 @@ class Frontier:
                 self.host_queue.set_address(asked, address)
 
     def waits_for_address(self, lease: Lease, now: float) -> bool:
-        """Return whether to end a lease with UNRESOLVED if no name server answered: not after a long time of that."""
+        """Return whether a DNS lookup without an answer is repeated later (UNRESOLVED) or counts as a failure."""
         return not lease.is_subrequest and self._backoff.waits_for_address(self._hosts[lease.host], now)
 
     def usual_response_time(self, lease: Lease) -> float:
@@ -312,6 +320,8 @@ class Frontier:
             self._changed.add(asked.record.name)
         elif how is End.ROBOTS_READ:
             self._prerequisites.store_rules(host, lease.entry.url, robots, now, read_from=lease.url, lasts=lasts)
+            if robots and not host.is_ready:
+                self._admission.refuse_forbidden(host)
         elif how is End.ROBOTS_MOVED:
             if failure is not None and self._prerequisites.follow_redirect(host, failure.location):
                 return host.record.ready_at

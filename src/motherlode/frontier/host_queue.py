@@ -43,9 +43,10 @@ class IpQueue(msgspec.Struct, gc=False):
     waiting_hosts: tuple[str, ...] = ()
     """Hosts whose held page waits until a request to this IP address ends."""
     granted: bool = True
-    """True if this process may send requests to it. False if another shard has, or may have, the grant."""
+    """True if this process may send requests to the IP address. False if another shard has, or may have, that right."""
     recent_hosts: dict[str, None] = {}
-    """The last hosts contacted here under this grant. The shard that gets the grant next must know their delays."""
+    """Hosts at the IP address that this process contacted last, since it got the grant. Their remaining delays are
+    passed on to the shard that gets the grant next."""
 
 
 class HostQueue:
@@ -111,7 +112,7 @@ class HostQueue:
 
     @property
     def host_count(self) -> int:
-        """The number of hosts, without those that the limit of their domain withholds."""
+        """Number of hosts, without those that wait because of the limit on untried hosts per domain."""
         return len(self.hosts) + len(self._unseen_hosts)
 
     def relevance(self, name: str) -> bool | None:
@@ -475,7 +476,7 @@ class HostQueue:
             self._snooze_hosts_at(address)
 
     def take_returned_grants(self, now: float) -> list[AddressGrant]:
-        """Return the recalled grants whose last request has ended, with the remaining delays. They are gone then."""
+        """Return the recalled grants whose last request has ended, with the remaining delays, and forget them."""
         returned = []
         for address in [self._address(name) for name in self._recalled]:
             if address.in_flight:

@@ -45,11 +45,13 @@ class RetryRule:
     retries: int = 0
     """Maximum number of retries of the URL."""
     wait: float = 0.0
-    """Wait before the first retry, in units of the configured retry wait. It doubles with each attempt."""
+    """Time before the first retry, in units of the configured retry wait. It doubles with each attempt."""
     snoozes_host: bool = False
-    """True if the host is snoozed for the wait, not only this URL."""
+    """True if no URL of the host is fetched during `wait`; False if only the failed URL waits."""
     against_host: bool = False
     """True if the failure counts towards a long snooze of the host and towards giving it up."""
+    is_learned: bool = True
+    """False if the policy learns nothing from the failure, because the response is not about the page."""
 
 
 _FINAL = RetryRule()
@@ -59,6 +61,7 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
     FailureKind.REDIRECT_BROKEN: _FINAL,
     FailureKind.NOT_FOUND: _FINAL,
     FailureKind.FORBIDDEN: _FINAL,
+    FailureKind.CHALLENGED: RetryRule(retries=1, wait=8, snoozes_host=True, against_host=True, is_learned=False),
     FailureKind.CLIENT_ERROR: _FINAL,
     FailureKind.TOO_MANY: RetryRule(retries=6, wait=2, snoozes_host=True),
     FailureKind.UNAVAILABLE: RetryRule(retries=4, wait=2, snoozes_host=True),
@@ -131,15 +134,16 @@ ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.
 """Failures after which a host's IP address is looked up again. A wrong certificate may belong to another host that
 has the IP address now."""
 
-SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
-"""Failures by which a host says that it gets too many requests, for any kind of request."""
+SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.CHALLENGED})
+"""Failures by which a host says that it gets too many requests, for any kind of request. Many hosts send challenges
+only to clients that send many requests."""
 
 HOST_SNOOZED_AFTER = 6
 """Consecutive failures of a host after which it is snoozed for long. It then gets one more attempt."""
 HOST_GIVEN_UP_AFTER = 9
 """Consecutive failures of a host after which its waiting URLs are refused without a request."""
 DEFAULT_UNIT_SECONDS = 15.0
-"""The retry wait that unreadable rules use if the configured retry wait is zero."""
+"""Retry wait for an unreadable robots.txt if the configured retry wait is zero."""
 MAX_UNREADABLE_RULES_UNITS = 1440.0
 """Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again and
 again. That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
@@ -163,7 +167,9 @@ def host_snooze_units(failures: int) -> float:
 
 
 def rules_snooze_units(elapsed: float) -> float:
-    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`, both in units: as long again.
+    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`: as long again, within limits.
+
+    Both are in units of the configured retry wait.
 
     >>> [rules_snooze_units(elapsed) for elapsed in (0, 2, 4, 8, 999)]
     [2.0, 2.0, 4.0, 8.0, 240.0]
@@ -241,17 +247,15 @@ class Backoff:
         return 0.0
 
     def waits_for_address(self, host: Host, now: float) -> bool:
-        """Return whether a host that no name server knows about is looked up again later."""
-        since = host.record.unresolved_since
-        unit = self._unit or DEFAULT_UNIT_SECONDS
+        """Return whether a host for which no name server answers is looked up again later."""
+        since, unit = host.record.unresolved_since, self._unit or DEFAULT_UNIT_SECONDS
         return self._retries and (since is None or now < since + MAX_UNRESOLVED_UNITS * unit)
 
     def without_address(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
-        """Snooze a host whose name servers gave no answer: as long again as it has been so, at least one unit."""
-        record = host.record
-        record.unresolved_since = now if record.unresolved_since is None else record.unresolved_since
-        unit = self._unit or DEFAULT_UNIT_SECONDS
-        self.snooze(host, now + max(unit, now - record.unresolved_since))
+        """Snooze a host whose name servers do not answer: for as long as that has lasted, at least one unit."""
+        since = host.record.unresolved_since
+        host.record.unresolved_since = since = now if since is None else since
+        self.snooze(host, now + max(self._unit or DEFAULT_UNIT_SECONDS, now - since))
         return 0.0
 
     def after_probe(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
@@ -310,7 +314,7 @@ ENDINGS: dict[End, Ending] = {
     End.HEADER_READ: Ending(url=UrlEffect.QUEUED, delay=Backoff.after_probe),
     End.ROBOTS_UNREADABLE: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_rules),
 }
-"""The other ways to end a lease have no effect on a page."""
+"""Effects of each way to end a lease. Ways that are not in the table have no effect on a page."""
 
 
 # ── Prerequisites and pages ──────────────────────────────────────────────────────────────────────────
@@ -340,14 +344,14 @@ class Prerequisites:
         """Return a lease for a page or its next prerequisite; None if the host's rules disallow the page."""
         if not self._has_address(host):
             return self._resolve(host, entry, entry.url)
-        if self._needs_rules(host, entry.url, now):
+        if self.needs_rules(host, entry.url, now):
             rules_url = _rules_url(host, entry.url)
             asked = self._host_queue.host(host_of(rules_url))
             if not self._has_address(asked):
                 return self._resolve(host, entry, rules_url)
             host.held = entry
             return self._send_for_rules(host, asked, rules_url, entry)
-        if not self._allows(host, entry.url):
+        if not self.allows(host, entry.url):
             return None
         host.unaccounted += 1
         return self._send(host, host, entry.url, RequestKind.PAGE, entry)
@@ -355,8 +359,8 @@ class Prerequisites:
     def for_subrequest(self, url: str, now: float, *, obey_robots: bool) -> Lease | float | None:
         """See `Frontier.lease_for`."""
         host = self._host_queue.host(host_of(url))
-        needs_rules = obey_robots and self._needs_rules(host, url, now)
-        if obey_robots and not needs_rules and not self._allows(host, url):
+        needs_rules = obey_robots and self.needs_rules(host, url, now)
+        if obey_robots and not needs_rules and not self.allows(host, url):
             return None
         wanted = _rules_url(host, url) if needs_rules else url
         asked = self._host_queue.host(host_of(wanted))
@@ -401,9 +405,8 @@ class Prerequisites:
 
     def _has_address(self, host: Host) -> bool:
         """Return whether the IP address is known and its TTL has not passed."""
-        if not self._host_queue.by_address:
-            return True
-        return bool(host.record.address) and (host.is_fresh or not self._is_stale(host.record.name))
+        is_current = bool(host.record.address) and (host.is_fresh or not self._is_stale(host.record.name))
+        return is_current or not self._host_queue.by_address
 
     def _resolve(self, host: Host, held: Entry | None, url: str, *, is_subrequest: bool = False) -> Lease:
         """Return a lease for the DNS look-up of a host. It sends no request to the host, so it starts no delay."""
@@ -431,7 +434,7 @@ class Prerequisites:
             self._host_queue.start_request(host, connects=False)
         return self._send(host, asked, url, RequestKind.ROBOTS, entry, is_subrequest=is_subrequest)
 
-    def _needs_rules(self, host: Host, url: str, now: float) -> bool:
+    def needs_rules(self, host: Host, url: str, now: float) -> bool:
         """Return whether robots.txt must be requested for a URL, because it is unknown or too old."""
         if self._read_rules is None:
             return False
@@ -441,7 +444,8 @@ class Prerequisites:
             return False  # the second age allows pages of a host whose delay is longer than a day
         return not self._is_own(host.record.name)
 
-    def _allows(self, host: Host, url: str) -> bool:
+    def allows(self, host: Host, url: str) -> bool:
+        """Return whether the known rules of the host allow a URL; True if they are not known."""
         if self._is_own(host.record.name):
             return True
         rules = self._rules(host, url)
@@ -492,7 +496,7 @@ class Prerequisites:
         self._host_queue.hold_back(host)
 
     def give_up(self, lease: Lease) -> None:
-        """End a prerequisite that failed."""
+        """End the request for a prerequisite that failed: it has no result, and no further request follows."""
         self.in_flight -= lease.kind is RequestKind.RESOLVE
         self._host_queue.hosts[lease.host].stop_asking()
 

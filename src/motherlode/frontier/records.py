@@ -66,7 +66,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False
 
     @property
     def is_revisit(self) -> bool:
-        """The page is known and waits for a revisit."""
+        """True if the page is known and waits for a revisit."""
         return is_revisit_arm(self.arm)
 
 
@@ -112,14 +112,14 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     robots: bytes | None = None
     """The robots.txt for http; None if unknown."""
     robots_at: float = 0.0
-    """When it was read. If it may be cached for less than a day, the time is earlier by the difference."""
+    """When `robots` was read (seconds since the epoch); earlier if it may be cached for less than a day."""
     failures: int = 0
     """Number of consecutive failures."""
     fetched: int = 0
     relevant: int = 0
     quads: int = 0
     received: int = 0
-    """Bytes."""
+    """Number of bytes received from the host."""
     address: str = ""
     """The host's last IP address. Every run looks it up again."""
     response: float = 0.0
@@ -130,13 +130,13 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     secure_robots_at: float = 0.0
     """The robots.txt for https and when it was read. Each scheme has its own (RFC 9309, 2.3)."""
     unread_since: float | None = None
-    """Since when its robots.txt has been unreadable; None if it is readable."""
+    """Time (seconds since the epoch) since which its robots.txt has been unreadable; None if it is readable."""
     unread_for: str = ""
     """The value of the last FailureKind of its robots.txt."""
     admitted: bool = True
     """True if the limit on untried hosts of its domain admits the host (see `Admission`)."""
     unresolved_since: float | None = None
-    """Since when no name server has given an answer for it; None if one has."""
+    """Time (seconds since the epoch) since which no name server has answered for the host; None if one has."""
 
     def correct_times(self, ready: Correct, event: Correct) -> bool:
         """Correct the ready time and the times of past events. Return whether one of them changed."""
@@ -172,7 +172,7 @@ MAX_REDIRECTS = 8
 
 
 class Lease(Request, frozen=True, kw_only=True):
-    """Permission to send one request now; it is that request. `Frontier.end` ends it, exactly once."""
+    """Permission to send one request now, with the data of that request. `Frontier.end` ends it, exactly once."""
 
     host: str
     """The host whose page this is about. Its robots.txt may be on another host."""
@@ -185,7 +185,7 @@ class Lease(Request, frozen=True, kw_only=True):
 
     @property
     def is_revisit(self) -> bool:
-        """The lease is for a known page; not for a prerequisite of one."""
+        """True if the lease is for a revisit of a known page, False also for a prerequisite of such a page."""
         return self.kind is RequestKind.PAGE and self.entry.is_revisit
 
 

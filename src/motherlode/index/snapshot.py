@@ -65,7 +65,7 @@ def is_refused(error: BaseException) -> bool:
 _FULL = ("no space left", "disk full")
 _NO_MEMORY = ("cannot allocate memory", "memoryerror", "bad_alloc", "failed to map segment", "memory allocation of")
 _WRITER_ENDED = "the process that writes the quad store has ended"
-"""A limit of the address space ends the process when it starts its threads."""
+"""Message if the store process has ended, for example because a limit of its address space allows no threads."""
 _REFUSED = (
     "permission denied",
     "operation not permitted",

@@ -38,7 +38,10 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
 
 
 class CallResult(msgspec.Struct, frozen=True, array_like=True):
-    """The result of a call. The process sends the first one, without a call, when it has opened the store."""
+    """The result of one call, sent by the store process to the crawl.
+
+    The process also sends one, without a call, when it has opened the store or has failed to open it.
+    """
 
     value: bool = False
     error: str = ""
@@ -46,7 +49,7 @@ class CallResult(msgspec.Struct, frozen=True, array_like=True):
     errno: int = 0
     is_os_error: bool = False
     is_damaged: bool = False
-    """The store is damaged, and the error says what to do."""
+    """True if the store is damaged. `error` then says what the user can do."""
 
 
 _encode = msgspec.msgpack.Encoder().encode

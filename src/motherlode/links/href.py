@@ -60,10 +60,10 @@ _LOOKS_LIKE_FILE = re.compile(
 _FILE_PREDICATE = re.compile(r"(?:download|install|content|(?<!pro)files?|stylesheet|enclosure)[^/#]*\Z", re.IGNORECASE)
 """The end of a predicate whose objects are files."""
 _LONG_PATH_CHARACTERS = 2000
-"""Characters of a path that may make a URL too long."""
+"""Paths of this length or more are not cached, because together with the host their URL may be too long."""
 _MAX_CACHED = 65536
 _MAX_CACHED_CHARACTERS = 250
-"""Cached references, and their length: about 10 MB, enough for sites that are crawled alternately."""
+"""Maximum number of cached references and of characters in each: about 10 MB, enough for several sites at a time."""
 _SPACES = " \t\n\f\r"
 _ANY_HOST = "http://host.invalid"
 _OTHER_HOST = re.compile(r"/[/\\\t\n\r]")

@@ -134,13 +134,15 @@ class Hasher:
 
 
 class _State(msgspec.Struct, frozen=True, array_like=True):
-    """The saved sums: only those of coordinates that an example had."""
+    """The saved sums z and n of FTRL, only of those coordinates that were nonzero in some example."""
 
     size: int
-    places: bytes
-    """Indices of the coordinates."""
+    indices: bytes
+    """Indices of the coordinates, as little-endian 32-bit unsigned integers."""
     z: bytes
+    """z of each of these coordinates, as little-endian 64-bit floats."""
     n: bytes
+    """n of each of these coordinates, in the same encoding."""
 
 
 class Ftrl:
@@ -320,7 +322,7 @@ def _read(state: bytes, size: int) -> tuple[Indices, Numbers, Numbers]:
     if read.size != size:
         raise ValueError(f"a learner with {size} coordinates cannot load the state of one with {read.size}")
     return (
-        np.frombuffer(read.places, dtype="<u4").astype(np.int64),
+        np.frombuffer(read.indices, dtype="<u4").astype(np.int64),
         np.frombuffer(read.z, dtype="<f8").astype(np.float64),
         np.frombuffer(read.n, dtype="<f8").astype(np.float64),
     )

@@ -41,7 +41,11 @@ async def entity_page(pool: QueryPool, name: str, *, seconds: float) -> tuple[in
 
 
 def _query_term(name: str, term: str) -> tuple[str, str]:
-    """Return the term for an IRI in a query, and a filter. An IRI that SPARQL rejects is compared as a string."""
+    """Return how a query refers to an IRI: a term, and a FILTER clause to add to the pattern.
+
+    For a valid IRI, these are the IRI and "". For an invalid one, which a crawled page may contain, they are a variable
+    and a filter that compares the variable with the IRI as a string.
+    """
     try:
         ox.NamedNode(name)
     except ValueError:
@@ -103,7 +107,7 @@ def _graph_of(row: Row) -> str:
 
 
 _Citation = list[tuple[int, str]]
-"""Numbers and URLs of sources, like a reference in a text."""
+"""Number and URL of each source of a statement. The page shows the numbers like footnotes."""
 
 
 def _cite(rows: Sequence[Row], sources: dict[str, int]) -> _Citation:

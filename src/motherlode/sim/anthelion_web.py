@@ -203,7 +203,7 @@ def _as_url(text: str) -> str:
 
 
 def _convert_network(lines: _Lines, path: Path, folder: Path, ids: NDArray[np.int64]) -> None:
-    """Write the row of the page of each line, and the rows of its targets without those that the index lacks."""
+    """Write, for each line, the row of its page and the rows of the linked pages that are in the index."""
     line_rows, line_ends, total = [], [], 0
     with (folder / "targets.bin").open("wb") as out:
         for sources, counts, targets in _network_chunks(lines, path):

@@ -67,7 +67,7 @@ _SMALL = 200_000
 """Largest web, in pages, for which recall and the oracle are computed by default. Both read every page."""
 
 _TELL_EVERY = 500
-"""Pages between two progress reports while the whole web is read."""
+"""Number of pages between two progress reports while the whole web is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +285,7 @@ def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
 
 
 def _run(one: TrialProgress) -> str:
-    """Return the progress of one trial as text.
+    """Return the progress of one trial as text: policy, seed and requests so far.
 
     >>> _run(TrialProgress(Trial(policy="bfs", seed=2, pages=9000, seeds=()), asked=1200))
     'bfs (seed 2) 1,200 of 9,000'

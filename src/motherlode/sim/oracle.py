@@ -211,5 +211,5 @@ class OraclePolicy(WaitRule):
 
 
 def _rate(way: Way) -> float:
-    """Return the relevant pages per request on the path to the nearest relevant page."""
+    """Return the reward per request of a path: one relevant page, divided by the number of requests to get to it."""
     return 0.0 if way == _NOWHERE else 1.0 / (1.0 + way[0])

@@ -60,21 +60,21 @@ class SimResult:
     """The result of a simulated crawl."""
 
     fetched: int = 0
-    """GET requests; failures and redirects count."""
+    """Number of GET requests, including failures and redirects."""
     relevant: int = 0
     heads: int = 0
-    """HEAD requests. The budget pays for them, too."""
+    """Number of HEAD requests. They count towards the budget, too."""
     seconds: float = 0.0
-    """Virtual time."""
+    """Duration of the crawl in seconds of virtual time."""
     wall_seconds: float = 0.0
     select_seconds: float = 0.0
-    """Real time spent in picking."""
+    """Real seconds that the policy spent in picking URLs."""
     known_urls: int = 0
     failures: dict[str, int] = field(default_factory=dict)
-    """By kind; redirects are among them."""
+    """Number of failed requests by the value of their FailureKind. Redirects count as failures."""
     curve: list[tuple[int, int]] = field(default_factory=list)
     hosts: dict[str, list[int]] = field(default_factory=dict)
-    """Requests to and relevant pages of each host."""
+    """Host → [number of requests, number of relevant pages found]."""
     picking: list[tuple[int, float]] = field(default_factory=list)
     """Per regular point of `curve`: number of waiting URLs, and mean seconds per pick since the previous point."""
     picks: list[str] = field(default_factory=list)

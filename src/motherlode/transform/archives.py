@@ -77,10 +77,10 @@ class UnpackLimits:
     """Limits on what one archive may contain."""
 
     max_bytes: int = 256 << 20
-    """Total unpacked size of all members."""
+    """Maximum total unpacked size of all members in bytes."""
     max_members: int = 10_000
     max_ratio: int = 250
-    """Unpacked bytes per packed byte. Text compresses far less than this, zeros far more."""
+    """Maximum number of unpacked bytes per packed byte. Text stays far below it, a bomb of zeros is far above."""
     ratio_free_bytes: int = 1 << 20
     """The ratio is checked only after this many unpacked bytes."""
     max_depth: int = 2

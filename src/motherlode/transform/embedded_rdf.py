@@ -176,6 +176,6 @@ def _resolve_base(around: list[Element], url: str) -> str:
 
 
 def _locate_at_element(element: Element) -> LocateProblems:
-    """Return a function that moves problems to the line of the element, because serialization changes the others."""
+    """Return a function that sets the line of problems to that of the element, because it was serialized anew."""
     line = element.sourceline
     return lambda problems: [replace(problem, line=line, column=None) for problem in problems]

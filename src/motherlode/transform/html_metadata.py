@@ -87,7 +87,7 @@ class _HeadReader:
             self.statements.append((self._page, predicate, literal(text, language=language), ""))
 
     def read_title(self, text: str) -> None:
-        """Add the first title. Later title elements may belong to images."""
+        """Add the text of the first `title` element. Later ones are ignored, because they may be in SVG images."""
         if not self._has_title:
             self._has_title = True
             self.add_text(_TITLE, " ".join(text.split()), self.language)

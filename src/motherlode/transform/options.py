@@ -50,7 +50,7 @@ class Service:
     retries: int = 2
     """Number of further attempts after a failure that may pass, each at another URL if there are several."""
     seconds: float = 10.0
-    """Timeout of a request."""
+    """Timeout of a request in seconds."""
     most_sent: int = 10_000_000
     """Maximum size of the content in bytes. Larger content is not sent."""
     most_received: int = 10_000_000
@@ -84,7 +84,7 @@ class TransformOptions:
     strict_jsonld: bool = False
     """Whether JSON-LD statements with invalid IRIs are dropped, as its specification requires, instead of repaired."""
     seconds: float = 5.0
-    """Timeout per syntax and page."""
+    """Timeout in seconds per syntax and page."""
     statements: int = 500_000
     """Maximum number of statements per syntax and page."""
     stylesheets: tuple[Stylesheet, ...] = ()

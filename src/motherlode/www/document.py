@@ -42,7 +42,7 @@ class Script:
 
     content: str
     media_type: str
-    """As written, with parameters."""
+    """The value of the `type` attribute as written, with its parameters."""
     identifier: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Inherited properties of HTML elements: the nearest marked ancestor, languages; and datatypes of dates."""
+"""Properties that HTML elements inherit (the nearest marked ancestor, the language), and the datatypes of dates."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -17,11 +17,11 @@ class TextBudget:
     def __init__(self, page_size: int) -> None:
         self._left = _CHARACTERS_PER_BYTE * page_size + _MIN_CHARACTERS
         self.was_short = False
-        """Some text was left out."""
+        """True if some text was left out."""
 
     @property
     def is_spent(self) -> bool:
-        """No more text may be extracted. The caller then leaves something out, which is recorded."""
+        """Whether the budget is used up. If so, sets `was_short`, because the caller then leaves text out."""
         if self._left <= 0:
             self.was_short = True
             return True
@@ -31,7 +31,10 @@ class TextBudget:
         self._left -= len(text)
 
     def affordable(self, text: str, times: int) -> int:
-        """Return how many of `times` statements may contain a text, and spend the characters for them."""
+        """Return how many of `times` statements with this text the budget allows, at most one more than it can pay.
+
+        The length of the text is subtracted from the budget once for each allowed statement.
+        """
         granted = min(times, max(0, self._left) // max(1, len(text)) + 1)
         self._left -= granted * len(text)
         if granted < times:
@@ -42,17 +45,17 @@ class TextBudget:
 # Limits on markup ----------------------------------------------------------------------------------------------------
 
 MAX_MARKUP = 16_000_000
-"""Bytes of markup that are parsed. The tree takes more than ten times as much memory."""
+"""Maximum bytes of markup that are parsed. The tree takes more than ten times as much memory."""
 MAX_DEPTH = 512
 MAX_FORMATTING = 64
 MAX_ATTRIBUTES = 512
 _MAX_ROOTS = 64
-"""Number of `html` and `body` tags. All of them add their attributes to one element."""
+"""Maximum number of `html` and `body` tags: the parser adds the attributes of all of them to one element."""
 
 _MAX_WORK = 8_000_000
-"""Open elements times elements: steps of the parser or, in the worst case, elements of the tree."""
+"""Maximum of (open elements × elements), a bound on the steps of the parser and on the elements of its tree."""
 _MANY_ATTRIBUTE_BYTES = 2 * MAX_ATTRIBUTES
-"""Attributes with fewer bytes cannot be too many."""
+"""A tag with fewer bytes of attributes than this cannot exceed MAX_ATTRIBUTES: an attribute takes two bytes or more."""
 _MAX_SEARCH_LEVELS = 64
 """Levels that are searched for an element without an end tag."""
 _LESS_THAN, _SLASH = np.frombuffer(b"</", np.uint8)

@@ -65,7 +65,7 @@ class Iri(NamedTuple):
     is_valid: bool
     """False if the text has no scheme or an impossible host, which cannot be repaired."""
     is_repaired: bool
-    """The text had surrounding white space, or characters that an IRI may not have."""
+    """True if the text had surrounding white space, or characters that an IRI may not have."""
 
 
 def is_absolute(reference: str) -> bool:

@@ -35,11 +35,11 @@ class Media(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     quality: float = 0.0
     """Quality value in the Accept header. 0: not in the header."""
     is_html: bool = False
-    """It is parsed by the HTML parser."""
+    """True if the HTML parser parses it."""
     is_xml: bool = False
-    """It should be well-formed XML."""
+    """True if it should be well-formed XML."""
     is_archive: bool = False
-    """It contains other documents."""
+    """True if it contains other documents, like a ZIP file."""
 
     @property
     def is_rdf(self) -> bool:

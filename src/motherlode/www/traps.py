@@ -21,7 +21,7 @@ SAME_PARAMETER = "trap: parameter repeated"
 CALENDAR = "trap: date far from now"
 
 MAX_LENGTH = 2000
-"""Characters that all servers and browsers accept. Longer queries are mostly data."""
+"""Maximum length of a URL in characters: all servers and browsers accept it, and longer queries are mostly data."""
 MAX_SEGMENTS = 16
 MAX_IN_A_ROW = 2
 """How often a segment, or a group of segments, may occur in a row."""
@@ -31,7 +31,7 @@ MAX_PARAMETERS = 12
 MAX_SAME_PARAMETER = 4
 YEARS_AHEAD = 30
 YEARS_BACK = 600
-"""Printed newspapers start in 1605. A crawl that follows a calendar backwards soon reaches earlier years."""
+"""Maximum age in years of a date in a URL that is no trap. Archives of printed newspapers go back to 1605."""
 
 _MIN_REPEATING_SEGMENTS = 3
 """Shorter paths cannot repeat a segment too often."""
@@ -130,7 +130,7 @@ _VARIABLE = re.compile(r"[0-9?]")
 _VALUES = re.compile(r"=[^&]*")
 _DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _MIN_OPAQUE_RUNS = 3
-"""Runs between the digits of a URL. With fewer, no word of it can be an identifier."""
+"""Minimum number of parts that remain if a URL is split at its digits. With fewer, it contains no opaque identifier."""
 _OPAQUE = re.compile(
     r"(?<![0-9A-Za-z])(?:(?:[0-9a-fA-F]{4,}-){2,}[0-9a-fA-F]{4,}|(?=[0-9]*[a-fA-F])[0-9a-fA-F]{12,}"
     r"|(?=(?:[A-Za-z]*[0-9]){2})[0-9A-Za-z]{16,})(?![0-9A-Za-z])"
@@ -171,10 +171,10 @@ class HostTraps:
         self._offers = offers
         self._sample = sample
         self._capacity = capacity
-        """Patterns that are kept, and half of the fingerprints. The least recently used ones are dropped first."""
+        """Maximum number of patterns, and half that of fingerprints. The least recently used ones are dropped first."""
         self._counts: OrderedDict[str, list[int]] = OrderedDict()
         self._page: list[int] | None = None
-        """The counts of the page whose links are being offered."""
+        """Counts of the pattern of the page whose links are being passed to `reason`."""
         self._copies: OrderedDict[int, int] = OrderedDict()
         """Hash of host and content fingerprint → number of pages."""
 
@@ -327,9 +327,9 @@ class MirrorHosts:
 
     def __init__(self, *, sample: int = 20, share: float = 2 / 3, capacity: int = 100_000) -> None:
         self._sample = sample
-        """Minimum number of shared pages of a mirror."""
+        """Minimum number of pages that a host must share with another one to count as its mirror."""
         self._share = share
-        """Minimum share of shared pages."""
+        """Minimum fraction of its pages that a host must share with another one to count as its mirror."""
         self._capacity = capacity
         """Hosts, and pages, that are remembered. The least recently used ones are dropped first."""
         self._hosts: OrderedDict[str, MirrorStats] = OrderedDict()

@@ -52,7 +52,7 @@ MAX_URL_LENGTH = 4096
 """Longer URLs are traps or data, not pages."""
 
 _find_special = re.compile(r"[@%;?\[\]|^`{}\\]").search
-"""Finds a character that a normalized URL has only if it may not be canonical yet. Most have none."""
+"""Finds a character that shows that the output of the URL parser may still differ from the canonical form."""
 _CANONICAL_ESCAPE = "[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[BCDF]"
 """Escapes that are kept: in upper case, and of a character that needs one."""
 _NON_CANONICAL = re.compile(rf"%(?!{_CANONICAL_ESCAPE})(?:[0-9A-Fa-f]{{2}})?+|[\[\]|^`{{}}\\]")

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Frontier, Lease
+from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import (
     Failure,
     FailureKind,
@@ -134,20 +135,26 @@ class Scheduler:
     def settle_failure(self, lease: Lease, failure: Failure, now: float) -> Failure:
         """End the lease of a failed request, and let the policy learn from it unless the URL is tried again.
 
-        Return the failure as it counts.
+        Return the failure as it is recorded: a redirect after too many others becomes a broken redirect.
         """
         failure, retry_at, outcome = self.end_failure(lease, failure, now)
         if retry_at is None:
-            self._policy.learn(outcome)
+            self.learn_failure(outcome)
         return failure
+
+    def learn_failure(self, outcome: Outcome) -> None:
+        """Let the policy learn from a URL that failed, unless the failure says nothing about the URL."""
+        if outcome.failure is None or TREATMENTS[outcome.failure].is_learned:
+            self._policy.learn(outcome)
 
     def end_failure(
         self, lease: Lease, failure: Failure, now: float, *, entry: Entry | None = None
     ) -> tuple[Failure, float | None, Outcome]:
-        """End the lease of a failed request, add the target of a redirect, and let the policy learn nothing yet.
+        """End the lease of a failed request and add the URL to which a redirect leads. The policy does not learn yet.
 
-        Return the failure as it counts (a redirect after too many others is broken), when the URL is tried again, if
-        it is, and what the policy is to learn if it is not.
+        Return three values: the failure as it is recorded (a redirect after too many others becomes a broken redirect);
+        the time of the next attempt, None if there is none; and the outcome from which the policy is to learn if there
+        is no next attempt.
         """
         found = entry or lease.entry
         if failure.kind is FailureKind.REDIRECT and found.hops >= MAX_REDIRECTS:

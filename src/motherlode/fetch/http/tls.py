@@ -129,7 +129,9 @@ class TlsStream:
 
 _STEP_BYTES = 1 << 16
 _SHORT_STEP_BYTES = 1 << 14
-"""Encrypted bytes decrypted at a time. Steps are short while they yield little data, because such bytes may be slow."""
+"""Encrypted bytes that are decrypted at a time. The short step applies while less than half of the bytes turn out to be
+data, because a hostile server can send TLS messages that carry no data and take long to process. After such a step the
+event loop runs other tasks."""
 
 
 class TlsProtocol(asyncio.Protocol):

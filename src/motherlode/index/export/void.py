@@ -37,7 +37,7 @@ class Statistics:
     documents: int = 0
     first: str = ""
     last: str = ""
-    """Fetch times of the oldest and of the newest page."""
+    """`first` and `last` are the fetch times of the oldest and of the newest page."""
     classes: Counter[str] = field(default_factory=Counter)
     properties: Counter[str] = field(default_factory=Counter)
     syntaxes: Counter[str] = field(default_factory=Counter)

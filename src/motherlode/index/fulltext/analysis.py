@@ -57,7 +57,7 @@ def remove_accents(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """Return text without accents, in which each character of an unspaced script is a word. Phrases find them."""
+    """Return text without accents, with spaces around each character of a script that puts no spaces between words."""
     if text.isascii() or not _BEYOND_LATIN.search(text):
         return text
     return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", remove_accents(text))
@@ -68,7 +68,10 @@ def tokenize(text: str) -> list[str]:
 
 
 def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
-    """Open the index in a folder, or `create` it. Without: FileNotFoundError or, for another schema, ValueError."""
+    """Open the index in a folder, or create it if `create` is set and there is none or one with another schema.
+
+    Without `create`: FileNotFoundError if there is none, ValueError if it has another schema.
+    """
     if not create and not (path.is_dir() and tantivy.Index.exists(str(path))):
         raise FileNotFoundError(path)
     path.mkdir(parents=True, exist_ok=True)

@@ -166,7 +166,7 @@ class Hit:
     pages: int = 1
     """Number of pages with this subject, among the documents that were read."""
     has_more_pages: bool = False
-    """There may be more pages, because not all matching documents were read."""
+    """True if there may be more pages, because not all matching documents were read."""
 
     @property
     def other_pages(self) -> str:

@@ -27,7 +27,8 @@ _CLASS = re.compile(r"\[(?:'[^']*'|[^\]'])*\]", re.DOTALL)
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
 _MAX_EXPECTED = 8
 _LONGEST_FUNCTION = "ENCODE_FOR_URI"
-"""The parser expects it wherever a function call is possible. If a call is there already, its arguments are wrong."""
+"""If the parser names this function among what it expected, a function call was possible. If the query has a call
+there, the arguments of the call are wrong."""
 _DATA = json.loads(Path(__file__).with_name("sparql_words.json").read_text(encoding="utf-8"))
 _KEYWORDS = frozenset(_DATA["keywords"].split())
 """The keywords of SPARQL 1.1, and further keywords of the engine."""

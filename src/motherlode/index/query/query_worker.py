@@ -82,7 +82,7 @@ class QueryExecutor:
         return look_up
 
     def damage(self, error: BaseException) -> str:
-        """Return the advice for the user if an error while reading results means a damaged store; otherwise ""."""
+        """Return advice for the user if an error during the reading of results means a damaged store; else ""."""
         return store_advice(self._path, str(error)) if is_damage(error) else ""
 
     def close(self) -> None:

@@ -128,7 +128,10 @@ def _service_refused(sparql: str, start: int) -> QueryError:
 
 
 def _require_index(sparql: str, token: Token, cached: _SearchFunctions) -> None:
-    """Raise QueryError if there is no usable word index. The engine would hide an error inside a function."""
+    """Raise QueryError if the crawl has no readable word index.
+
+    It is checked before the query runs, because an exception inside a SPARQL function only makes its result unbound.
+    """
     hint = "`motherlode search DIR --rebuild` makes one"
     if not cached.has_index:
         raise error_at(sparql, token.start, "this crawl has no word index", hint=hint)
@@ -248,7 +251,7 @@ def _is_valid_iri(name: str) -> bool:
 
 
 def _name(subject: object) -> str:
-    """Return a subject as the word index names it; "" for a literal."""
+    """Return the string by which the word index identifies a subject; "" for a literal."""
     if isinstance(subject, ox.BlankNode):
         return f"_:{subject.value}"
     return subject.value if isinstance(subject, ox.NamedNode) else ""

@@ -106,7 +106,7 @@ class BoundedPolicy(BestScorePolicy):
         return Rating(arm=host_of(url), score=-self._found, policy_state=bytes((left,)), refused=refused)
 
     def learn(self, outcome: Outcome) -> None:
-        """Do nothing: the remaining depth of links depends on their parent only."""
+        """Do nothing: `rate` computes the remaining depth of a link from its parent page alone."""
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         left = rating.policy_state[0] if rating.policy_state else 0

@@ -221,18 +221,21 @@ _UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "THAI", "LAO", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concepts:
-    """The sets of S_R. Extensions are without the dot; everything is in lower case."""
+    """S_R of Emamdadi et al. (III.C.2): the strings by which a link to an RDF document is recognized.
+
+    All are in lower case, and file extensions have no dot.
+    """
 
     content_types: frozenset[str]
-    """S_RDFContentTypes."""
+    """Media types of RDF (S_RDFContentTypes in the paper)."""
     file_extensions: frozenset[str]
-    """S_RDFFileExtensions."""
+    """File extensions of RDF (S_RDFFileExtensions in the paper)."""
     contained: tuple[str, ...]
-    """S_RDFTerms that are found anywhere in a text."""
+    """Terms (S_RDFTerms in the paper) that count anywhere in a text, also inside a word."""
     words: frozenset[str]
-    """S_RDFTerms that are found as one whole word."""
+    """Terms that count only as one whole word."""
     phrases: tuple[str, ...]
-    """S_RDFTerms that are found as several whole words, with a space before and after each."""
+    """Terms of several whole words, each stored with a space before and after it."""
     html_extensions: frozenset[str]
     other_extensions: frozenset[str]
 

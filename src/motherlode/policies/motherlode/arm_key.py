@@ -85,7 +85,7 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
     source: str
     """Source of the link, with `:` and what the link's type or rel announces, if anything: `anchor`, `link:rdf`."""
     from_host: str = ""
-    """Host of the page with the link, if it is another host."""
+    """For a cross-host link, the host of the page that contains the link; "" for a link within one host."""
     tag_path: str = ""
     """The last steps of the tag path of the link."""
     hub_id: str = ""

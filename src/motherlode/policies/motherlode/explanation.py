@@ -64,7 +64,7 @@ def _host_of(arm: str) -> str:
 
 
 def _weights(policy: Motherlode, key: ArmKey, question: int) -> Iterable[tuple[str, float]]:
-    """Yield each feature with what it adds to the log-odds of a question."""
+    """Yield each feature with what it adds to the log-odds of RESPONSE or RELEVANCE (`question`)."""
     for index, feature in enumerate(key.features):
         yield feature, policy.posterior.weight(feature, question, is_general=index < GENERAL_FEATURES)
 

@@ -29,9 +29,10 @@ from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, Fea
 from motherlode.policies.motherlode.config import PolicyConfig
 
 RESPONSE: Final = 0
-"""The question whether a request returns a page. The number is the index of its z in the sums of a feature."""
+"""The predicted event "a request returns a page". The number is the index of the event's z in the sums of a feature;
+its n follows (z and n are the sums of FTRL, see `policies.ftrl`)."""
 RELEVANCE: Final = 2
-"""The question whether a page is relevant. In the sums, each z is followed by its n."""
+"""The predicted event "a page is relevant", as an index like RESPONSE."""
 
 _MAX_LINKED_ARMS = 48
 _MAX_WEIGHT = 1e12
@@ -43,7 +44,7 @@ Sums = list[float]
 
 
 class Tally(msgspec.Struct, gc=False):
-    """Decayed counts of the results of a question: the latest results count most."""
+    """Decayed counts of how often an event did (`yes`) and did not (`no`) happen: the latest results count most."""
 
     yes: float = 0.0
     no: float = 0.0
@@ -267,7 +268,7 @@ class PosteriorModel:
         """The part of `statistics` that was learned since the last delta was sent to other shards."""
 
     def weight(self, feature: str, question: int, *, is_general: bool) -> float:
-        """Return what a feature adds to the log-odds of a question."""
+        """Return what a feature adds to the log-odds of an event; `question` is RESPONSE or RELEVANCE."""
         prior = self.target_priors.get(feature, 0.0) if question == RELEVANCE else 0.0
         sums = self.statistics.features.get(feature)
         if sums is None:
@@ -276,7 +277,7 @@ class PosteriorModel:
         return prior + weight_from_sums(sums[question], sqrt(sums[question + 1]), rate, self._config.beta)
 
     def log_odds(self, features: Features, question: int, lift: float = 0.0) -> float:
-        """Return the log-odds of a question for an arm with these features; `lift` is added."""
+        """Return the log-odds of RESPONSE or RELEVANCE (`question`) for an arm with these features, plus `lift`."""
         config, known = self._config, self.statistics.features
         beta = config.beta
         rate = config.general_learning_rate
@@ -292,7 +293,7 @@ class PosteriorModel:
         return total
 
     def learn_weights(self, features: Features, question: int, *, result: float, lift: float = 0.0) -> None:
-        """Learn the weights of features for a question from the result of one request, from 0 to 1.
+        """Update the weights of features for RESPONSE or RELEVANCE by the result of one request, a number from 0 to 1.
 
         With `lift`, features learn only what the lift does not explain.
         """

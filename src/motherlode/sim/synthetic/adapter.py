@@ -62,7 +62,7 @@ class SyntheticSimWeb:
 
 
 def _ntriples(model: PageModel) -> bytes:
-    """Return the statements that the page model knows: the types of its things."""
+    """Return, as N-Triples, the statements that the page model knows: the types of the things on the page."""
     lines = [
         f"_:b{n} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{iri}> .\n" for n, iri in enumerate(model.types)
     ]

@@ -193,7 +193,7 @@ class Edge:
     predicate: str
     target: str
     label: str = ""
-    """Name of a friend."""
+    """If the object is a friend (foaf:knows), the name of the friend; otherwise ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

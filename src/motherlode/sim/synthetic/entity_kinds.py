@@ -37,7 +37,7 @@ class Titles:
         return f"{self._head_slugs[bits % len(self._heads)]}-{self._tail_slugs[(bits >> 24) % len(self._tails)]}"
 
     def both(self, bits: int) -> tuple[str, str]:
-        """Return title and slug, faster than one after the other."""
+        """Return title and slug; faster than two calls."""
         head, tail = bits % len(self._heads), (bits >> 24) % len(self._tails)
         return f"{self._heads[head]} {self._tails[tail]}", f"{self._head_slugs[head]}-{self._tail_slugs[tail]}"
 
@@ -130,7 +130,7 @@ class EntityField(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     parts: tuple[EntityField, ...] = ()
 
     def values(self, bits: int) -> tuple[str, ...]:
-        """Return the drawn values, if it is not a nested thing."""
+        """Return the drawn values of the property, unless it is a nested thing."""
         if not self.pool:
             return (_DRAWS[str(self.draw[0])](bits, *self.draw[1:]),)
         pool, start = POOLS[self.pool], bits >> 27

@@ -36,7 +36,7 @@ class Shape(Enum):
 
 
 class Voice(Enum):
-    """The kind of description in an RDF document."""
+    """The vocabulary and subject of an RDF document."""
 
     THING = "thing"
     """A thing in the schema.org vocabulary, related to others."""
@@ -106,7 +106,7 @@ class Habit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     seed: bool = False
     """Whether the demo crawl starts at the first host with this habit."""
     hub: bool = False
-    """Whether it lists other hosts."""
+    """Whether the host has pages that list other hosts."""
     stems: tuple[str, ...] = ()
     """Name of its hosts. By default, after the kind of their items."""
     domain: str = ""

@@ -20,7 +20,7 @@ class LinkPosition(Enum):
     """Position of a group of links on a page. The order of members is the order on the page."""
 
     HEAD = "head"
-    """Link elements."""
+    """`link` elements in the head of the page."""
     NAVIGATION = "navigation"
     CRUMBS = "crumbs"
     INLINE = "inline"
@@ -98,7 +98,7 @@ class Role(Enum):
     FIXED = "fixed"
     """About, contact and the like."""
     INTRODUCTIONS = "introductions"
-    """Links to other hosts."""
+    """A page that lists other hosts."""
     LIST = "list"
     ITEM = "item"
     DATA = "data"

@@ -89,7 +89,7 @@ class World:
         return host if host < self.count and self.name(host) == name else None
 
     def introduces(self, host: int) -> Sequence[int]:
-        """Return the hosts that must be linked from this one. These links form a tree over all hosts."""
+        """Return the hosts that this host must link to, so that every host is reachable: these links form a tree."""
         first, last = self._first_child[host], self._first_child[host + 1]
         return [int(child) for child in self._by_parent[first:last]]
 

@@ -14,7 +14,7 @@ ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 22))
 
 
 def hosts_table(web: SyntheticWeb, port: int) -> dict[str, tuple[str, int]]:
-    """Return address and port of every host, which a resolver needs to crawl a web served at this port."""
+    """Return host name → (loopback IP address, port) for every host of a web that is served at this port."""
     return {name: (ADDRESSES[number % len(ADDRESSES)], port) for number, name in enumerate(web.hosts())}
 
 

@@ -146,7 +146,7 @@ class SiteLinks:
 
 
 def with_session(groups: Groups, *, bits: int) -> Groups:
-    """Return the same links, with a new session in one of them. More would double the trap at every step."""
+    """Return the same links, one of them with a new session id. With several, the trap would grow exponentially."""
     session = f"{mix(bits, 77) & 0xFFFFFFFFFFFF:012x}"
     return tuple(
         (place, (_marked(group[0], session), *group[1:])) if place is LinkPosition.RELATED and group else (place, group)
@@ -271,7 +271,7 @@ class SitePages:
         )
 
     def _pager(self, pages: Iterable[int], last: int, url: Callable[[int], str]) -> tuple[Link, ...]:
-        """Return links to those of the pages that exist, where the last page has the number `last`."""
+        """Return links to those of the given list pages that exist; `last` is the number of the last list page."""
         anchor = self.links.anchor
         return tuple(anchor(LinkPosition.PAGER, url(page), f"page {page}") for page in pages if 1 <= page <= last)
 

@@ -15,7 +15,7 @@ from motherlode.sim.synthetic.site_pages import SiteLinks, with_session
 _SESSION = re.compile(r"[?&]sid=([0-9a-f]{12})$")
 _MONTH = re.compile(r"/calendar/(\d{4})-(0[1-9]|1[0-2])(?:-(0[1-9]|1\d|2[0-8]))?$")
 _LONGEST_FILTER = 1500
-"""URL length after which no further filter can be added. The trap is finite, but far larger than any crawl."""
+"""URL length in characters from which no filter is added: the trap is finite, but far larger than any crawl."""
 _BROAD_FILTERS = 3
 """A page with fewer filters than this links to three URLs with one more filter; any other page to one."""
 _SIZE = 6000

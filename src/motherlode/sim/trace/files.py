@@ -26,7 +26,7 @@ _READABLE = frozenset({2, 3, VERSION})
 `sibling_groups`, and its pages no `content_type`. What is missing is empty."""
 _MANIFEST = "trace.json"
 _ROWS = 2000
-"""Pages that are kept in memory before they are written to disk."""
+"""Number of pages that are collected in memory before they are written to disk."""
 
 PAGES = pa.schema(
     {
@@ -43,7 +43,7 @@ PAGES = pa.schema(
 )
 _TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "element_ids", "predicate")
 _LISTS = ("properties", "sibling_groups")
-"""Stored as texts with a space between two values, because most links have none and many share the same ones."""
+"""Columns with lists, each stored as one space-separated string: most are empty, and many links share the same one."""
 LINKS = pa.schema(
     [
         ("page", pa.int32()),

@@ -30,7 +30,7 @@ class Responses:
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
         self._again = path.open("rb")
-        """The same file, opened again for lookups during the iteration. Records in one gzip member are not found."""
+        """The same file, opened again for lookups during the iteration. They need one gzip member per record."""
         self._records = ResponseRecords(self._file)
         self._reader = RecordReader(self._again, limit=MAX_BODY)
 

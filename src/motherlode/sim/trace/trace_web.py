@@ -1,7 +1,8 @@
-"""A trace as a web for simulations, labelled by the target.
+"""The pages and links that a crawl recorded (a trace), as a web on which crawls are simulated.
 
-Links stay in columns of numbers, and each distinct text is kept once. A link takes about forty bytes, and link objects
-are made only for visited pages.
+The target (the user's definition of a relevant page) labels each page as relevant or not. To save memory, links are
+rows of integer columns that refer to a table of distinct strings: about forty bytes per link. `Link` objects are
+created only for the pages that a simulation visits.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ def _leads_back(row: dict[str, Any]) -> bool:
 
 
 class _LinkColumns:
-    """The links of a part whose targets are known, as numbers of texts."""
+    """The links of one part of a trace to recorded URLs. Each column has indices into a list of distinct strings."""
 
     def __init__(self, folder: Path, part: TracePart, held: Callable[[str], str | None]) -> None:
         table = read_table(folder, part, "links", shared=_TEXTS).unify_dictionaries().combine_chunks()

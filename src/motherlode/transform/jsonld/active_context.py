@@ -112,7 +112,7 @@ class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
     """Term definitions and defaults. Apart from its key cache, a context does not change once it is in use."""
 
     terms: dict[str, TermDefinition | None] = msgspec.field(default_factory=dict)
-    """Definitions by term. None hides the lazy definition of a term."""
+    """Definitions by term. None means undefined, also if a lazy table has the term."""
     lazy: tuple[BundledContext, ...] = ()
     """Lazy tables, searched in order for terms that are not in `terms`."""
     vocab: str | None = None

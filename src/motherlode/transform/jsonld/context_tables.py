@@ -70,7 +70,10 @@ class BundledContext:
         return name in self.context and name not in self._settings
 
     def define(self, name: str) -> TermDefinition | None:
-        """Return a term of a lazy table, defined in a new context so that a timeout cannot leave half of it."""
+        """Return the definition of a term of a lazy table; None if there is none.
+
+        It is built in a new context, so that a timeout cannot leave a shared context half changed.
+        """
         found = self._defined.get(name)
         if found is None:
             home = ActiveContext(vocab=self._settings.get("@vocab"))

@@ -100,7 +100,7 @@ class TermDefiner:
     check_scope: Callable[[ActiveContext, Json, ContextOrigin], None]
     """Processes a scoped context to find its errors."""
     defined: dict[str, bool] = field(default_factory=dict)
-    """Terms whose definition is complete, or else under way."""
+    """Term → True if its definition is complete, False while it is being created (to detect cycles)."""
     _depth: int = 0
 
     def define(self, term: str) -> None:

@@ -1,7 +1,7 @@
 """Items of microformats and their property values: text, URLs, dates, markup and implied properties.
 
-The walker appends all texts and images to one list of pieces, and the text of an element is a slice of it. An image
-stays an `Image` in the list, because its contribution to the text depends on the property.
+The traversal of a page (`walker`) appends all texts and images to one list of pieces, and the text of an element is a
+slice of it. An image stays an `Image` in the list, because its contribution to the text depends on the property.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     written: str = ""
     """For u-*: the reference before it was resolved."""
     from_attribute: bool = False
-    """The value is from an attribute (href, datetime, value …) and not from running text."""
+    """True if the value is from an attribute (href, datetime, value …), False if it is from running text."""
     alt: str | None = None
     html: str | None = None
     """For e-*: the markup of the element's content."""
@@ -43,7 +43,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Item(msgspec.Struct, kw_only=True):
-    """One microformat. It is not frozen because the walker fills it."""
+    """One microformat. It is mutable, because the traversal of the page (`walker`) fills it."""
 
     key: int
     """Identifies the element. An include may read the same element twice."""
@@ -85,7 +85,7 @@ class Image(msgspec.Struct, frozen=True):
     src: str | None
 
     def __len__(self) -> int:
-        """Return the number of characters that an image counts in the limit of text."""
+        """Return the number of characters by which an image counts towards the limit of text per page."""
         return 200
 
 
@@ -96,11 +96,11 @@ class ImageText(Enum):
     """The part of an image that becomes text of the element around it."""
 
     NOTHING = "nothing"
-    """For u-* and dt-*."""
+    """No text. Used for values of u-* and dt-* properties."""
     ALT = "alt"
-    """For implied names."""
+    """The `alt` attribute. Used for implied names."""
     ALT_OR_SRC = "alt or src"
-    """For p-* and e-*."""
+    """The `alt` attribute, or else `src`. Used for values of p-* and e-* properties."""
 
 
 def join_pieces(pieces: Sequence[Piece], images: ImageText) -> str:
@@ -161,7 +161,10 @@ class ValuePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PropertyElement(msgspec.Struct, kw_only=True):
-    """An element of a property, with its text pieces and value parts after the walker has left it."""
+    """An HTML element that has a property class such as `p-name`.
+
+    `pieces` (its text) and `parts` (its value-class descendants) are filled when the traversal of the tree leaves it.
+    """
 
     node: LexborNode
     tag: str

@@ -1,4 +1,4 @@
-"""The walker that reads items from root elements. It visits each node once, without recursion."""
+"""The traversal (walker) that reads items from root elements. It visits each node once, without recursion."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class OpenElement(PropertyElement, kw_only=True):
     start: int
     """The index of its first text piece."""
     slots: list[PropertySlot] = msgspec.field(default_factory=list)
-    """The properties of the enclosing item that this element is."""
+    """Positions for the values that this element gives to properties of the enclosing item."""
     item: Item | None = None
     """The item that this element starts, if any."""
     own: list[PropertySlot] = msgspec.field(default_factory=list)
-    """The properties of the item that it starts itself: `class="item fn"` in a classic review."""
+    """Positions for values that it gives to the item that it starts itself: `class="item fn"` in a classic review."""
     part_of: PropertyElement | None = None
     """The property of whose value it is a part (value class pattern)."""
     is_title: bool = False
-    """The part is the title attribute (class value-title)."""
+    """True if the value part is the title attribute (class value-title)."""
     includes: tuple[str, ...] = ()
     """Ids of elements to include (include pattern)."""
     enclosing: OpenElement | None = None
@@ -61,7 +61,7 @@ class ItemContext(msgspec.Struct, kw_only=True):
 
 
 def add_slots(context: ItemContext, element: PropertyElement, names: ClassNames) -> list[PropertySlot]:
-    """Reserve a position among the values of each property that an element is."""
+    """Reserve a position among the values of each property that an element has as a class."""
     item, slots = context.item, []
     for prefix, name, rel_tag in _find_properties(context.classic, element, names):
         values = item.properties.setdefault(name, [])
@@ -234,7 +234,7 @@ class ItemWalker:
         self._open_keys.add(opened.key)
 
     def _matters(self, names: ClassNames) -> bool:
-        """Whether an element may be a root, a property or a value part. This check is fast, because most are not."""
+        """Return whether an element may be a root, a property or a value part. Most are not, so it is fast."""
         if names.is_truncated:
             self.limits.add("class names beyond the limit were left out")
         if names.roots or names.classic_roots or names.is_value or names.is_value_title:
@@ -247,7 +247,7 @@ class ItemWalker:
         return self._open[-1].enclosing if self._open else None
 
     def _classify(self, opened: OpenElement, names: ClassNames) -> None:
-        """Find the properties that an element is in the enclosing item, and start the item of its own, if any."""
+        """Find the properties of the enclosing item that an element is a value of, and start its own item, if any."""
         context = self._contexts[-1] if self._contexts else None
         classic = context.classic if context is not None else None
         if context is not None:

@@ -56,10 +56,10 @@ class DocumentSplitter:
 # Limits
 
 _MAX_ATTRIBUTES = 20_000
-"""Maximum per element. The parser's time grows with the square of the number."""
+"""Maximum number of attributes per element. The parser's time grows with the square of the number."""
 _MAX_EXPANSION_RATIO = 20
 _FREE_EXPANSION_BYTES = 1 << 24
-"""Expanded entities may be this many times as long as the document, plus the free bytes."""
+"""Limit on the total length of expanded entities: this many times the length of the document, plus the free bytes."""
 
 _ENTITY_DECLARATION = b"<!ENTITY"
 _REFERENCE = re.compile(rb"&([^\s;&#]{1,64});")

@@ -48,7 +48,7 @@ _OTHER_PARSE_TYPE = re.compile(
 
 
 class RepairingFeed(rdfxml_input.LimitedFeed):
-    """Feeds a document to a parser unchanged, or repaired and tag by tag, so that both are at the same position."""
+    """Feeds a document to a parser: unchanged, or repaired and tag by tag, so that an error can be located."""
 
     def __init__(self, source: Source, head: XmlHead | None, base: str = "") -> None:
         super().__init__(source, head)
@@ -77,7 +77,7 @@ class RepairingFeed(rdfxml_input.LimitedFeed):
         """Offset where an unchanged part ends; None if not yet known."""
         self._splitter: rdfxml_input.DocumentSplitter | None = None
         self._token = self._markup = self.position
-        """Offsets of the last token read and of the tag in it."""
+        """Byte offsets of the last token read (a tag with the text before it), and of the tag in it."""
         self._node_depth = 0
         """Depth of the last tag if it starts a node, else 0."""
         self._pending = memoryview(b"")

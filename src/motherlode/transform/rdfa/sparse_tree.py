@@ -130,7 +130,7 @@ def _is_incomplete(attributes: Mapping[str, str | None]) -> bool:
 
 
 class _TreeBuilder:
-    """Builds the list of elements, each after its ancestors. Each ancestor is visited once."""
+    """Builds the list of elements that RDFa needs, each after its ancestors. Each ancestor is visited once."""
 
     def __init__(self, root: LexborNode) -> None:
         self.elements: list[RdfaElement] = []
@@ -141,7 +141,11 @@ class _TreeBuilder:
             self._add_descendants(root)
 
     def add(self, node: LexborNode) -> None:
-        """Add an element that may start a statement, and the descendants that may complete its relation."""
+        """Add an element whose attributes may start a statement.
+
+        If it has a `rel` or `rev` without a resource of its own (an incomplete triple of RDFa Core), also add the
+        descendants that may be the missing resource.
+        """
         key = node.mem_id
         if key in self._positions:
             return

@@ -37,13 +37,21 @@ NamedAndImplied = tuple[list[str], list[str]]
 
 
 def find_in_xml(root: Any, namespace: str, base: str) -> NamedAndImplied:
-    """Find transformations by the root's data-view:transformation attribute (section 2) and namespace (section 3)."""
+    """Find the GRDDL transformations of an XML document.
+
+    They are named by the root element's attribute `data-view:transformation` (GRDDL, section 2), or implied by the root
+    element's namespace (section 3).
+    """
     named = [resolve(root.base or base, one) for one in (root.get(_ATTRIBUTE) or "").split()]
     return named, [namespace] if namespace else []
 
 
 def find_in_html(document: Document) -> NamedAndImplied:
-    """Find transformations by rel=transformation links under the GRDDL profile (section 4) and by profiles (5)."""
+    """Find the GRDDL transformations of an HTML document.
+
+    If `head` has the GRDDL profile, they are named by links with rel=transformation (GRDDL, section 4). Any other
+    profile may imply a transformation (section 5).
+    """
     head = document.html.css_first("head[profile]")
     profiles = (head.attributes.get("profile") or "").split() if head is not None else []
     named = []
