@@ -214,7 +214,7 @@ class Backoff:
         self._host_queue.snooze(host)
 
     def after_failure(self, host: Host, failure: Failure, now: float, attempts: int) -> float:
-        """Snooze the host of a page that has failed `attempts` times. Return the seconds until the page may be retried."""
+        """Snooze the host of a page that has failed `attempts` times. Return the seconds until it may be retried."""
         kind, retry_after, record = failure.kind, failure.retry_after, host.record
         treatment = TREATMENTS[kind]
         if kind is FailureKind.NO_DNS:  # `waits_for_address` said that it has waited long enough
