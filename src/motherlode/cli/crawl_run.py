@@ -186,6 +186,7 @@ _HINTS = {
     "dns-unavailable": _NAME_HINT,
     "connect": _NETWORK_HINT,
     "timeout": _NETWORK_HINT,
+    "challenged": "the sites send challenge pages to programs; ask their owners to admit your User-Agent",
     "address-guard": "the addresses are private: --allow RANGE allows ranges of your own",
     "not-found": "are the seeds right? In a recorded web, are they in the file?",
 }

@@ -7,6 +7,7 @@ import os
 import signal
 import stat
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _LOG_SECONDS = 10.0
 """Interval of log lines if stderr is not a terminal."""
+_RATE_SECONDS = 30.0
+"""The rate that is shown is that of so many seconds."""
 _LIVE_SECONDS = 0.2
 _BAR_COLUMNS = 24
 _MIN_SHARE = 0.02
@@ -84,7 +87,8 @@ class CrawlProgress(_Display):
         self._job = job
         self._totals = totals
         self._frontier = frontier
-        self._fetched_before = totals.fetched
+        self._samples = deque([(self._began, totals.fetched)])
+        """Times at which the rate was shown, and the pages fetched until then."""
         self._last_url = ""
         self._outage_reported = False
 
@@ -112,7 +116,7 @@ class CrawlProgress(_Display):
 
     def _figures(self, now: float) -> list[tuple[str, str]]:
         totals, frontier = self._totals, self._frontier
-        rate = (totals.fetched - self._fetched_before) / max(0.001, now - self._began)
+        rate = self._current_rate(now)
         budget = f" of {self._job.pages:,}" if self._job.pages else ""
         return [
             ("pages", f"{totals.fetched:,}{budget}"),
@@ -125,6 +129,14 @@ class CrawlProgress(_Display):
             ("received", format_size(totals.bytes)),
             ("left", self._time_left(rate, now)),
         ]
+
+    def _current_rate(self, now: float) -> float:
+        """Return the pages per second of the last seconds, or since the start if that is shorter."""
+        self._samples.append((now, self._totals.fetched))
+        while len(self._samples) > 1 and self._samples[1][0] <= now - _RATE_SECONDS:
+            self._samples.popleft()
+        since, fetched = self._samples[0]
+        return (self._totals.fetched - fetched) / max(0.001, now - since)
 
     def _time_left(self, rate: float, now: float) -> str:
         """Return the time until the first budget is spent."""

@@ -59,6 +59,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("sinks", "; ".join(map(_describe_sink, stats.sinks)))] if stats.sinks else []),
         *([("unfinished", _describe_unfinished(totals))] if totals.unfinished else []),
         ("failures", _join_counts(totals.failures) or "none"),
+        *([("challenged by", _join_counts(totals.challenged_by))] if totals.challenged_by else []),
         ("refused", _join_counts(stats.refused) or "none"),
         *([("withheld", _describe_withheld(stats))] if stats.withheld.urls else []),
         *([("robots.txt unread", _describe_unread_robots(stats))] if stats.unread_rules else []),

@@ -26,6 +26,7 @@ class Probing(Enum):
 _CONCLUSIVE_FAILURES = frozenset(
     {
         *(FailureKind.USELESS, FailureKind.REDIRECT, FailureKind.TOO_MANY, FailureKind.UNAVAILABLE),
+        FailureKind.CHALLENGED,
         *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT),
         *(FailureKind.GUARD, FailureKind.TOO_LARGE),
     }

@@ -324,6 +324,8 @@ _UNAVAILABLE_KINDS = frozenset(
     {FailureKind.NOT_FOUND, FailureKind.FORBIDDEN, FailureKind.CLIENT_ERROR, FailureKind.REDIRECT_BROKEN}
 )
 """Failures for which the standard calls the file unavailable, broken redirects included (2.3.1.2)."""
+_UNREAD_KINDS = frozenset({FailureKind.TOO_MANY, FailureKind.CHALLENGED})
+"""Failures with a 4xx status that do not say whether there is a file."""
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
 _OWN_PATH = "/robots.txt"
@@ -375,14 +377,14 @@ def _decode(body: bytes) -> str:
 def robots_body(fetched: Page | Failure) -> bytes | None:
     """Return the robots.txt of a response (RFC 9309, 2.3.1), or None if it must be requested again later.
 
-    Any 4xx but 429 means that there are no rules. If the file is unreachable, nothing is allowed for now. The frontier
-    follows redirects, because it knows the politeness delays.
+    Any 4xx but 429 means that there are no rules. If the file is unreachable, or the response is a challenge page,
+    nothing is allowed for now. The frontier follows redirects, because it knows the politeness delays.
     """
     if isinstance(fetched, Page):
         return _truncate(_decompress(fetched.body))
     if fetched.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
         return None  # the proxy sent it, not the host
-    is_refused = 400 <= (fetched.status or 0) < 500 and fetched.kind is not FailureKind.TOO_MANY
+    is_refused = 400 <= (fetched.status or 0) < 500 and fetched.kind not in _UNREAD_KINDS
     return b"" if is_refused or fetched.kind in _UNAVAILABLE_KINDS else None
 
 

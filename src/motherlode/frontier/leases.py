@@ -50,6 +50,8 @@ class RetryRule:
     """True if no URL of the host is fetched during `wait`; False if only the failed URL waits."""
     against_host: bool = False
     """True if the failure counts towards a long snooze of the host and towards giving it up."""
+    is_learned: bool = True
+    """False if the policy learns nothing from the failure, because the response is not about the page."""
 
 
 _FINAL = RetryRule()
@@ -59,6 +61,7 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
     FailureKind.REDIRECT_BROKEN: _FINAL,
     FailureKind.NOT_FOUND: _FINAL,
     FailureKind.FORBIDDEN: _FINAL,
+    FailureKind.CHALLENGED: RetryRule(retries=1, wait=8, snoozes_host=True, against_host=True, is_learned=False),
     FailureKind.CLIENT_ERROR: _FINAL,
     FailureKind.TOO_MANY: RetryRule(retries=6, wait=2, snoozes_host=True),
     FailureKind.UNAVAILABLE: RetryRule(retries=4, wait=2, snoozes_host=True),
@@ -128,12 +131,9 @@ class UrlEffect(Enum):
 
 _TLS = (FailureKind.TLS, FailureKind.CERTIFICATE)
 ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TIMEOUT, *_TLS})
-"""Failures after which a host's IP address is looked up again. A wrong certificate may belong to another host that
-has the IP address now."""
-
-SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
+"""Failures after which a host's IP address is looked up again. A wrong certificate may be another host's."""
+SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.CHALLENGED})
 """Failures by which a host says that it gets too many requests, for any kind of request."""
-
 HOST_SNOOZED_AFTER = 6
 """Consecutive failures of a host after which it is snoozed for long. It then gets one more attempt."""
 HOST_GIVEN_UP_AFTER = 9
@@ -141,8 +141,8 @@ HOST_GIVEN_UP_AFTER = 9
 DEFAULT_UNIT_SECONDS = 15.0
 """Retry wait for an unreadable robots.txt if the configured retry wait is zero."""
 MAX_UNREADABLE_RULES_UNITS = 1440.0
-"""Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again and
-again. That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
+"""Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again.
+That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
 _FIRST_SNOOZE_UNITS = 8.0
 MAX_SNOOZE_UNITS = 240.0
 """Longest snooze of a host in units of the configured retry wait."""
@@ -214,10 +214,7 @@ class Backoff:
         self._host_queue.snooze(host)
 
     def after_failure(self, host: Host, failure: Failure, now: float, attempts: int) -> float:
-        """Count a failure of a page of the host, and snooze the host if the rule says so.
-
-        `attempts` is how often the page has failed. Return the seconds after which it may be retried.
-        """
+        """Snooze the host of a page that has failed `attempts` times. Return the seconds until it may be retried."""
         kind, retry_after, record = failure.kind, failure.retry_after, host.record
         treatment = TREATMENTS[kind]
         if kind is FailureKind.NO_DNS:  # `waits_for_address` said that it has waited long enough
@@ -244,16 +241,14 @@ class Backoff:
 
     def waits_for_address(self, host: Host, now: float) -> bool:
         """Return whether a host for which no name server answers is looked up again later."""
-        since = host.record.unresolved_since
-        unit = self._unit or DEFAULT_UNIT_SECONDS
+        since, unit = host.record.unresolved_since, self._unit or DEFAULT_UNIT_SECONDS
         return self._retries and (since is None or now < since + MAX_UNRESOLVED_UNITS * unit)
 
     def without_address(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
         """Snooze a host whose name servers do not answer: for as long as that has lasted, at least one unit."""
-        record = host.record
-        record.unresolved_since = now if record.unresolved_since is None else record.unresolved_since
-        unit = self._unit or DEFAULT_UNIT_SECONDS
-        self.snooze(host, now + max(unit, now - record.unresolved_since))
+        since = host.record.unresolved_since
+        host.record.unresolved_since = since = now if since is None else since
+        self.snooze(host, now + max(self._unit or DEFAULT_UNIT_SECONDS, now - since))
         return 0.0
 
     def after_probe(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
@@ -403,9 +398,8 @@ class Prerequisites:
 
     def _has_address(self, host: Host) -> bool:
         """Return whether the IP address is known and its TTL has not passed."""
-        if not self._host_queue.by_address:
-            return True
-        return bool(host.record.address) and (host.is_fresh or not self._is_stale(host.record.name))
+        is_current = bool(host.record.address) and (host.is_fresh or not self._is_stale(host.record.name))
+        return is_current or not self._host_queue.by_address
 
     def _resolve(self, host: Host, held: Entry | None, url: str, *, is_subrequest: bool = False) -> Lease:
         """Return a lease for the DNS look-up of a host. It sends no request to the host, so it starts no delay."""

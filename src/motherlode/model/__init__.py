@@ -20,6 +20,7 @@ from motherlode.model.content import (
 )
 from motherlode.model.pages import (
     NO_DIRECTIVES,
+    ChallengeProduct,
     CrawlerDirectives,
     Failure,
     FailureKind,
@@ -53,6 +54,7 @@ from motherlode.model.policy import (
 __all__ = [
     "DOCUMENT_SYNTAXES",
     "NO_DIRECTIVES",
+    "ChallengeProduct",
     "Combines",
     "ContentKind",
     "CrawlerDirectives",

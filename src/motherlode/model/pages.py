@@ -138,6 +138,21 @@ class Page:
         return self.headers.get("content-type", "")
 
 
+class ChallengeProduct(Enum):
+    """A product that answers with a challenge or block page. `www.challenges` has the signatures."""
+
+    CLOUDFLARE = "cloudflare"
+    AKAMAI = "akamai"
+    DATADOME = "datadome"
+    PERIMETERX = "perimeterx"
+    """PerimeterX is now named HUMAN."""
+    ANUBIS = "anubis"
+    AWS_WAF = "aws-waf"
+    VERCEL = "vercel"
+    GENERIC = "generic"
+    """The page has the markup of a challenge, and the signature of no known product."""
+
+
 class FailureKind(Enum):
     """Why a fetch returned no page. The table `frontier.leases.TREATMENTS` says what follows from each kind."""
 
@@ -149,6 +164,8 @@ class FailureKind(Enum):
     """404 and 410, and URLs that a replay does not contain."""
     FORBIDDEN = "forbidden"
     """401, 402, 403, 407, 451."""
+    CHALLENGED = "challenged"
+    """A challenge or block page instead of the requested page, with any status."""
     CLIENT_ERROR = "client-error"
     """Any other 4xx that is not retried."""
     TOO_MANY = "too-many-requests"
@@ -200,6 +217,8 @@ class Failure:
     """The absolute target of a redirect, as the server sent it."""
     retry_after: float | None = None
     """The Retry-After header in seconds."""
+    challenged_by: ChallengeProduct | None = None
+    """The product that sent a challenge or block page. None for every other failure."""
     elsewhere: bool = False
     """True if connecting to one of several IP addresses failed before anything was sent, and others are untried."""
     silent: bool = False

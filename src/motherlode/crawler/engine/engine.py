@@ -30,6 +30,8 @@ _FATAL = (OSError, MemoryError, *STORAGE_ERRORS)
 """Exceptions that end the crawl: the disk is full, or a part of ours is gone."""
 _MAX_INTERNAL_IN_A_ROW = 50
 """Number of consecutive internal failures at which the crawl ends, because an error that hits every URL is a defect."""
+_LOGGED_WAIT_SECONDS = 2.0
+"""Shorter waits are not logged."""
 _MAX_DETAIL = 300  # characters
 
 
@@ -45,6 +47,8 @@ class Engine:
         """Results to settle; None wakes the main loop up."""
         self._broken: BaseException | None = None
         self._internal_in_a_row = 0
+        self._logged_wait = 0.0
+        """Until when the last wait lasted that was logged."""
         estimator = Estimator()
         self.totals = restore_counters(
             parts.storage, policy=parts.policy, traps=parts.traps, estimator=estimator, reward=parts.reward
@@ -197,6 +201,7 @@ class Engine:
             raise self._broken
         wait, now = min(MIN_SECONDS, self._outage.idle_for()), self._clock.now()
         ready_at = self._frontier.idle_until()
+        self._log_wait(ready_at, now)
         if self._slots.is_full(now):
             wait = min(wait, self._slots.next_slow(now))
         elif ready_at is not None and not self._limits.is_over() and not self._outage.is_stalled:
@@ -206,6 +211,13 @@ class Engine:
             return await self._results.get()
         finally:
             timer.cancel()
+
+    def _log_wait(self, ready_at: float | None, now: float) -> None:
+        """Log, once per wait, that nothing is in flight and until when all URLs wait for delays or retries."""
+        if self._slots.in_use or ready_at is None or ready_at < max(now, self._logged_wait) + _LOGGED_WAIT_SECONDS:
+            return
+        self._logged_wait = ready_at
+        _LOG.info("nothing may be fetched for %.0f s: all URLs wait for delays or retries", ready_at - now)
 
     async def _run(self, result: LeaseResult) -> None:
         """Run one lease through the pipeline, and queue its result whatever happens."""

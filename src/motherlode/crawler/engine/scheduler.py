@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier import MAX_REDIRECTS, End, Entry, Frontier, Lease
+from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import (
     Failure,
     FailureKind,
@@ -138,8 +139,13 @@ class Scheduler:
         """
         failure, retry_at, outcome = self.end_failure(lease, failure, now)
         if retry_at is None:
-            self._policy.learn(outcome)
+            self.learn_failure(outcome)
         return failure
+
+    def learn_failure(self, outcome: Outcome) -> None:
+        """Let the policy learn from a URL that failed, unless the failure says nothing about the URL."""
+        if outcome.failure is None or TREATMENTS[outcome.failure].is_learned:
+            self._policy.learn(outcome)
 
     def end_failure(
         self, lease: Lease, failure: Failure, now: float, *, entry: Entry | None = None

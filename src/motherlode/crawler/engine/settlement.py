@@ -57,6 +57,8 @@ class Settlement:
             result.is_ended = True
             return None
         now = ended_at(response, self._clock)
+        if isinstance(response, Failure) and response.challenged_by is not None:
+            self._counters.note_challenge(response.challenged_by)
         if result.is_probe_passed:
             self._end_head(result, response, now)
             return None
@@ -218,7 +220,7 @@ class Settlement:
         failure, retry_at, outcome = self._scheduler.end_failure(result.lease, failure, now, entry=before)
         result.is_ended = True
         if retry_at is None:
-            self._parts.policy.learn(outcome)
+            self._scheduler.learn_failure(outcome)
         elif _LOG.isEnabledFor(logging.DEBUG):
             _LOG.debug("%s is tried again in %.0f s", result.lease.entry.url, retry_at - now)
         return self._failed_visit(result, failure, before)
@@ -232,8 +234,9 @@ class Settlement:
     def _record(self, visit: Visit) -> Visit:
         """Add a visit to the counters, to its host's account and to the storage."""
         self._counters.add(visit)
-        self._estimator.add(visit)
-        self._early_stop.add(visit)
+        if visit.failure is not FailureKind.CHALLENGED:  # the page may be relevant, and the server did not show it
+            self._estimator.add(visit)
+            self._early_stop.add(visit)
         self._frontier.record_visit(
             visit.host,
             relevant=visit.relevant - visit.relevant_before,

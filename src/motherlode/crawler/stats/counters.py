@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier import is_revisit_arm
-from motherlode.model import FailureKind, Policy, Visit
+from motherlode.model import ChallengeProduct, FailureKind, Policy, Visit
 from motherlode.model.policy import Stops
 
 BEING_READ, BEING_FETCHED = "being read", "being fetched"
@@ -36,6 +36,8 @@ class Counters(msgspec.Struct, kw_only=True):
     changed: int = 0
     gone: int = 0
     failures: dict[str, int] = {}
+    challenged_by: dict[str, int] = {}
+    """Number of challenge and block pages by product, those in place of a robots.txt included."""
     redirects: int = 0
     duplicates: int = 0
     """Number of pages with the same content as an earlier page at another URL."""
@@ -81,6 +83,9 @@ class Counters(msgspec.Struct, kw_only=True):
         if not visit.refresh:
             self._extend_curve()
 
+    def note_challenge(self, product: ChallengeProduct) -> None:
+        self.challenged_by[product.value] = self.challenged_by.get(product.value, 0) + 1
+
     def note_problem(self, problem: str) -> None:
         """Count a problem. Problems of more than 200 kinds are counted as "others"."""
         kind = problem if problem in self.problems or len(self.problems) < 200 else "others"
@@ -120,6 +125,7 @@ class Counters(msgspec.Struct, kw_only=True):
             "no_network_since": self.no_network_since,
             "unfinished": dict(sorted(Counter(self.unfinished.values()).items())),
             "failures": dict(sorted(self.failures.items())),
+            "challenged_by": dict(sorted(self.challenged_by.items())),
             "problems": dict(sorted(self.problems.items())),
             "syntaxes": {name: {"pages": p, "statements": s} for name, (p, s) in sorted(self.syntaxes.items())},
         }
@@ -142,8 +148,9 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
         for name in _COUNTERS:
             setattr(whole, name, getattr(whole, name) + getattr(part, name))
         whole.unfinished |= part.unfinished
-        for counts, added in ((whole.failures, part.failures), (whole.problems, part.problems)):
-            for name, count in added.items():
+        for field in ("failures", "challenged_by", "problems"):
+            counts: dict[str, int] = getattr(whole, field)
+            for name, count in getattr(part, field).items():
                 counts[name] = counts.get(name, 0) + count
         for syntax, (pages, statements) in part.syntaxes.items():
             sums = whole.syntaxes.setdefault(syntax, [0, 0])

@@ -121,6 +121,10 @@ def _header_line(name: str, value: str) -> str:
     return f"{line}\r\n"
 
 
+def _no_proxy(origin: Origin) -> None:
+    return None
+
+
 class HttpFetcher:
     """HTTP/1.1 client without cookies and without automatic redirects, behind the address guard."""
 
@@ -132,7 +136,7 @@ class HttpFetcher:
         self._guard = AddressGuard(options.allow)
         self._resolver = GuardedResolver(self._guard, options.hosts, names=NameServers(options.name_servers))
         self._has_proxy = options.proxy is not None
-        self._proxy_for = proxy_chooser(options.proxy, options.environment)
+        self._proxy_for = proxy_chooser(options.proxy, options.environment) if self._has_proxy else _no_proxy
         self._writer = RequestWriter({"User-Agent": options.user_agent})
         self._tls = TlsContexts(options.any_certificate)
         connector = Connector(

@@ -15,6 +15,7 @@ from motherlode.fetch.http.decoding import DECODE_ERRORS, Decoder, content_codin
 from motherlode.fetch.http.errors import describe_error
 from motherlode.fetch.http.parser import BLANK_LINE
 from motherlode.model import ContentKind, Failure, FailureKind, Fetched, Page, Request, RequestKind
+from motherlode.www.challenges import MAX_CHALLENGE_BYTES, find_challenge, may_be_challenge
 from motherlode.www.media_types import by_media_type, essence, fits
 from motherlode.www.urls import resolve, resolve_as_written
 
@@ -32,7 +33,7 @@ _STATUSES_BY_KIND = {
 9110, 15.5.9 and 15.5.20; RFC 8470, 5.2). 509 and 529 are in no RFC: hosting services send them to limit requests."""
 _KIND_BY_STATUS = {status: kind for kind, statuses in _STATUSES_BY_KIND.items() for status in statuses}
 _KIND_BY_CLASS = {1: FailureKind.PROTOCOL, 3: FailureKind.REDIRECT_BROKEN, 4: FailureKind.CLIENT_ERROR}
-"""First digit of a status → kind of failure. Any other status, also an undefined one, is a server error (RFC 9110, 15)."""
+"""First digit of a status → kind of failure. Any other status, also an undefined one, is a server error."""
 _SECONDS = re.compile(r"([0-9]+)(?:\.[0-9]*)?\s*(?:s|secs?|seconds?)?", re.IGNORECASE)
 """Seconds in a Retry-After header: a number, or one with a fraction or a unit, as some servers write it."""
 _UNKNOWN_BINARY = "application/octet-stream"
@@ -140,7 +141,7 @@ _MAX_SNIFF_BYTES = 512
 _MAX_PADDING_BYTES = 1 << 14
 """Bytes after the end of an encoded stream that are awaited, so that the connection can be reused."""
 MAX_FAILURE_BODY_BYTES = 1 << 16
-"""Bytes of the body of a failure that are read for the archive."""
+"""Encoded bytes of the body of a failure that are read."""
 _INTERIM_STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+1(?!01)[0-9]{2}", re.IGNORECASE)
 
 
@@ -174,15 +175,15 @@ class ResponseReader:
         self._announced_bytes = 0
         """The Content-Length of a page; 0 if it is unknown."""
         self._failure: Failure | None = None
-        self._is_archived_failure = False
-        """The status is a failure, and its body is read for the archive alone."""
+        self._is_failure_read = False
+        """The status is a failure, and its encoded body is read: for the archive, or because it may be a challenge."""
 
     def receive_head(self, status: int, headers: dict[str, str]) -> bool:
         self._status, self._headers = status, headers
         self._failure = failure_from_status(self._request.url, status, headers)
         if self._failure is not None:
-            self._is_archived_failure = self.wire is not None
-            return self._is_archived_failure
+            self._is_failure_read = self.wire is not None or may_be_challenge(status, headers)
+            return self._is_failure_read
         if "content-encoding" in headers or "transfer-encoding" in headers:
             self._decoder = decoder_for(content_codings(headers))
             self._max_wire_bytes = max_encoded_bytes(self._max_body_bytes)
@@ -217,14 +218,15 @@ class ResponseReader:
     @property
     def is_complete(self) -> bool:
         """Nothing is missing, even if the connection breaks now."""
-        if self._is_archived_failure:
+        if self._is_failure_read:
             return True
         return self._failure is None and self._decoder is not None and self._decoder.is_complete
 
     def receive_body(self, data: bytes) -> bool:
         decoder, room = self._decoder, self._max_body_bytes + 1 - self._size
         self.wire_bytes += len(data)
-        if self._is_archived_failure:
+        if self._is_failure_read:
+            self._body.write(data)
             return self.wire_bytes < MAX_FAILURE_BODY_BYTES
         try:
             decoded = data[:room] if decoder is None else decoder.feed(data, room)
@@ -244,6 +246,7 @@ class ResponseReader:
         """Return the page or the failure, after the end of the response."""
         if self._is_suspect and self._failure is None:
             self._check_usefulness()  # the body was too short to be checked before
+        self._check_challenge()
         if self._failure is not None:
             return replace(
                 self._failure,
@@ -268,6 +271,35 @@ class ResponseReader:
             wire_bytes=self.wire_bytes,
             wire=self._final_wire(sys.maxsize),
         )
+
+    def _check_challenge(self) -> None:
+        """Fail if the response is a challenge or block page. Failures that do not depend on the page remain."""
+        if self._failure is not None and self._status < HTTPStatus.BAD_REQUEST:
+            return
+        product = find_challenge(self._status, self._headers, self._body_to_check())
+        if product is None:
+            return
+        detail = f"the server answered {self._status} with a challenge or block page ({product.value})"
+        failure = self._failure or Failure(url=self._request.url, kind=FailureKind.CHALLENGED)
+        self._failure = replace(
+            failure,
+            kind=FailureKind.CHALLENGED,
+            detail=detail,
+            status=self._status,
+            headers=self._headers,
+            challenged_by=product,
+        )
+
+    def _body_to_check(self) -> bytes:
+        """Return the decoded body if it is short enough for a challenge page, else b""."""
+        body = self._body.getvalue() if self._body.tell() <= MAX_CHALLENGE_BYTES else b""
+        decoder = decoder_for(content_codings(self._headers)) if self._is_failure_read else None
+        if decoder is None:
+            return body
+        try:
+            return decoder.feed(body, MAX_CHALLENGE_BYTES + 1)
+        except DECODE_ERRORS:  # many archives decode a body and keep its Content-Encoding
+            return body
 
     def _final_wire(self, max_body_bytes: int) -> bytes:
         """Return head and body of the final response as received, without what the server sent before and after."""

@@ -26,9 +26,11 @@ from motherlode.fetch.http.parser import BLANK_LINE, parse_head, remove_chunk_li
 from motherlode.fetch.http.response import ResponseReader, failure_from_status
 from motherlode.fetch.warc.writer import ORIGINAL_PREFIX
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
+from motherlode.www.challenges import may_be_challenge
 from motherlode.www.gzip_members import gzip_members
 from motherlode.www.urls import canonical
 
+_DECIDED_BY_BODY = frozenset({FailureKind.USELESS, FailureKind.CHALLENGED})
 _CODING_HEADERS = ("content-encoding", "transfer-encoding")
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -156,16 +158,17 @@ class RecordReader:
         """Return the response of a record without a body. After that, the record is no longer valid."""
         head, digest = _read_http(record, limit=0), record.headers.get(_DIGEST)
         failure = None if head is None else failure_from_status(url, head[0], head[1])
-        if failure is not None:
+        if failure is not None and not (head and may_be_challenge(head[0], head[1])):
             return failure
         offset = self._offsets.get(hash(digest))
         original = None if offset is None else self.record_at(offset)
         if original is None or original.headers.get(_DIGEST) != digest:
-            return None
+            return failure
         response = self.read(original, url, robots=robots)
-        if isinstance(response, Page):
+        if isinstance(response, Page) and failure is None:
             return response if head is None else replace(response, status=head[0], headers=head[1])
-        return response if response is not None and response.kind is FailureKind.USELESS else None
+        is_decided_by_body = isinstance(response, Failure) and response.kind in _DECIDED_BY_BODY
+        return response if is_decided_by_body else failure
 
     def interpret(self, request: Request, status: int, headers: dict[str, str], body: bytes) -> Fetched:
         """Return the page or failure that a live response with this status, headers and body would give."""
@@ -204,7 +207,10 @@ def _is_complete_to_end(data: mmap.mmap, start: int) -> bool:
 
 _BODY_ELSEWHERE = "its body is in a record of another file"
 _SERVER_FAILURES = frozenset(
-    {FailureKind.SERVER_ERROR, FailureKind.UNAVAILABLE, FailureKind.TOO_MANY, FailureKind.PROTOCOL}
+    {
+        *(FailureKind.SERVER_ERROR, FailureKind.UNAVAILABLE, FailureKind.TOO_MANY, FailureKind.PROTOCOL),
+        FailureKind.CHALLENGED,
+    }
 )
 """Failures after which an earlier record of the URL counts, because a live crawl would keep the earlier page, too."""
 
