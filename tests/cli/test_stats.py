@@ -6,7 +6,7 @@ import pytest
 
 from motherlode.cli.stats import _describe_unfinished, describe_estimate, print_summary
 from motherlode.crawler import CrawlStats
-from motherlode.crawler.stats.counters import Counters, Estimate
+from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
 from motherlode.frontier import HostRecord
 
 
@@ -167,3 +167,11 @@ def test_summary_has_duration_of_outages(capsys: pytest.CaptureFixture[str]) -> 
     )
     told = stats(now).summary()
     assert (told["outages"], told["outage_seconds"], told["no_network_since"]) == (2, 90.0, 60.0)
+
+
+def test_summary_of_a_crawl_with_challenges_counts_them_by_product(capsys: pytest.CaptureFixture[str]) -> None:
+    totals = Counters(fetched=3, failures={"challenged": 3}, challenged_by={"anubis": 1, "cloudflare": 2})
+    lines = summary(capsys, stats(totals))
+    assert lines["challenged by"] == "cloudflare 2, anubis 1"
+    assert "challenged by" not in summary(capsys, stats())
+    assert sum_of([totals, totals]).summary()["challenged_by"] == {"anubis": 2, "cloudflare": 4}

@@ -22,7 +22,7 @@ from motherlode.sim.synthetic.server_process import WebServer
 
 FOCUSED = "motherlode"
 DEFAULT_PAGES = 1000
-"""With this budget a crawl reaches the pages that the query selects."""
+"""Default budget of each crawl in pages: enough to reach the pages that the query of the demo selects."""
 _WEB_PAGES = 5000
 QUERY = """
 SELECT ?name ?euros ?page {

@@ -32,7 +32,7 @@ _RATE_SECONDS = 30.0
 _LIVE_SECONDS = 0.2
 _BAR_COLUMNS = 24
 _MIN_SHARE = 0.02
-"""The time left is estimated after this share of the work."""
+"""Share of the work after which the remaining time is shown, because earlier estimates are too inexact."""
 _TICK_SECONDS = 1.0
 
 

@@ -158,7 +158,7 @@ class Coordinator:
         self._earlier_traffic: Counter[str] = Counter()
         """Traffic of the earlier incarnations of restarted shards."""
         self._delta_bytes = 0.0
-        """Size of a large recent delta."""
+        """Size in bytes of a large recent delta, from which the interval between deltas is computed."""
         self._stopping = False
 
     def stop(self) -> None:

@@ -57,7 +57,7 @@ class TerminationDetector:
 
 @dataclass(slots=True, kw_only=True)
 class Traffic:
-    """Counts of what a shard has sent to its peers. The outbox counts here, so a message has a copy."""
+    """Counts of what a shard has sent to its peers. Mutable: the outbox updates it, and a message gets a copy."""
 
     batches: int = 0
     links: int = 0

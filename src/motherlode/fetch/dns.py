@@ -24,23 +24,23 @@ import pycares
 from motherlode.fetch.guard import AddressGuard, GuardRefusedError
 
 LOOKUP_SECONDS = 20.0
-"""After which a look-up fails, however many tries are left."""
+"""Seconds after which a look-up fails, however many tries are left."""
 _TRY_SECONDS = 2.0
-"""First wait for a name server. It doubles with each try. c-ares shortens it for servers that answer faster."""
+"""Seconds that the first query waits for an answer. They double with each try. c-ares lowers them for fast servers."""
 _TRIES = 6
 _SECOND_FAMILY_SECONDS = 0.05
-"""How long a look-up that has addresses waits for those of the other family (RFC 8305, section 3)."""
+"""Seconds that a look-up with IPv4 or IPv6 addresses waits for those of the other family (RFC 8305, section 3)."""
 MIN_TTL_SECONDS = 30.0
 _MAX_TTL_SECONDS = 6 * 3600.0
 _NEGATIVE_SECONDS = 60.0
-"""How long a name that does not exist is not looked up again."""
+"""Seconds for which a name that does not exist is not looked up again."""
 _STALE_SECONDS = 60.0
-"""How long an expired address is used on if no name server answers (RFC 8767)."""
+"""Seconds for which an expired address is still used if no name server answers (RFC 8767)."""
 _MAX_PINNED_HOSTS = 100_000
-"""Hosts whose address is kept. The least recently used ones are dropped."""
+"""Maximum number of hosts whose address is kept. The least recently used ones are dropped."""
 _MAX_UNKNOWN_HOSTS = 10_000
 MAX_AHEAD = 128
-"""Look-ups in flight for hosts that no request waits for yet."""
+"""Maximum number of look-ups in flight for hosts that no request waits for yet."""
 _NO_SUCH_NAME = frozenset(
     {
         aiodns.error.ARES_ENOTFOUND,
@@ -50,7 +50,7 @@ _NO_SUCH_NAME = frozenset(
         aiodns.error.ARES_EFORMERR,
     }
 )
-"""Errors of c-ares by which a name has no address. After all others a later look-up may succeed."""
+"""Errors of c-ares which mean that a name has no address. After any other error a later look-up may succeed."""
 
 
 class Answer(NamedTuple):
@@ -58,7 +58,7 @@ class Answer(NamedTuple):
 
     addresses: tuple[str, ...]
     ttl: float
-    """Seconds: the smallest TTL of the records, those of CNAME chains among them."""
+    """The smallest TTL of the records in seconds, including those of CNAME chains."""
 
 
 class LookUp(Protocol):
@@ -207,7 +207,7 @@ class _Pin:
     expires: float
     address: str = ""
     untried: int = 0
-    """Addresses not yet tried since the last connection."""
+    """Number of addresses that were not tried since the last successful connection."""
     is_failed: bool = False
     """Whether the last request to the address failed, so that the next look-up goes on to the next address."""
 
@@ -233,7 +233,7 @@ class GuardedResolver:
         self._clock = clock
         self._pins: OrderedDict[str, _Pin] = OrderedDict()
         self._unknown: OrderedDict[str, tuple[float, OSError]] = OrderedDict()
-        """Names that do not exist, until when that holds, and the error."""
+        """Name that does not exist → time until which it is not looked up again, and the error."""
         self._lookups: dict[str, asyncio.Task[Answer]] = {}
 
     def known_address(self, host: str, port: int) -> tuple[str, int] | None:

@@ -37,7 +37,7 @@ _FRAME = struct.Struct("<4sIIQ")
 _RING_BYTES = 32 << 20
 """Size of one file of the ring. There are two."""
 _LARGE_BODY_BYTES = 1 << 20
-"""A body of this size takes milliseconds to write."""
+"""Size from which a body is written in a thread, because that takes milliseconds."""
 _SUBREQUEST_LIFETIME_SECONDS = 86_400.0
 """A context is requested again after this time, because a crawl may be resumed much later."""
 _RESPONSES, _SUBREQUESTS = "answers", "errands"

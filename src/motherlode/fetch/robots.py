@@ -185,7 +185,7 @@ class RobotsGroup:
     """The rules for one product token: all groups that name it, joined."""
 
     named: bool = False
-    """A User-agent line names the product token."""
+    """True if a User-agent line names the product token, False if the group is that of `*`."""
     rules: dict[str, bool] = field(default_factory=dict)
     """Pattern → allowed. A pattern that is both allowed and disallowed is allowed (2.2.2)."""
     delay: float | None = None

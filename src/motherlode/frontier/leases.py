@@ -131,13 +131,9 @@ class UrlEffect(Enum):
 
 _TLS = (FailureKind.TLS, FailureKind.CERTIFICATE)
 ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TIMEOUT, *_TLS})
-"""Failures after which a host's IP address is looked up again. A wrong certificate may belong to another host that
-has the IP address now."""
-
+"""Failures after which a host's IP address is looked up again. A wrong certificate may be another host's."""
 SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.CHALLENGED})
-"""Failures by which a host says that it gets too many requests, for any kind of request. Many hosts send challenges
-only to clients that send many requests."""
-
+"""Failures by which a host says that it gets too many requests, for any kind of request."""
 HOST_SNOOZED_AFTER = 6
 """Consecutive failures of a host after which it is snoozed for long. It then gets one more attempt."""
 HOST_GIVEN_UP_AFTER = 9
@@ -145,8 +141,8 @@ HOST_GIVEN_UP_AFTER = 9
 DEFAULT_UNIT_SECONDS = 15.0
 """Retry wait for an unreadable robots.txt if the configured retry wait is zero."""
 MAX_UNREADABLE_RULES_UNITS = 1440.0
-"""Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again and
-again. That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
+"""Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again.
+That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
 _FIRST_SNOOZE_UNITS = 8.0
 MAX_SNOOZE_UNITS = 240.0
 """Longest snooze of a host in units of the configured retry wait."""
@@ -216,10 +212,7 @@ class Backoff:
         self._host_queue.snooze(host)
 
     def after_failure(self, host: Host, failure: Failure, now: float, attempts: int) -> float:
-        """Count a failure of a page of the host, and snooze the host if the rule says so.
-
-        `attempts` is how often the page has failed. Return the seconds after which it may be retried.
-        """
+        """Snooze the host of a page that has failed `attempts` times. Return the seconds until it may be retried."""
         kind, retry_after, record = failure.kind, failure.retry_after, host.record
         treatment = TREATMENTS[kind]
         if kind is FailureKind.NO_DNS:  # `waits_for_address` said that it has waited long enough

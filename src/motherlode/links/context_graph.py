@@ -19,9 +19,9 @@ from motherlode.model import Link, Statement, Syntax, TransformResult
 from motherlode.www.urls import canonical
 
 MAX_PROPERTIES = 16
-"""Direct properties that a link carries, the first ones of the page."""
+"""Maximum number of direct properties that a link carries. The first ones on the page are kept."""
 MAX_GROUPS = 16
-"""Sibling groups that a link carries, the first ones of the page."""
+"""Maximum number of sibling groups that a link carries. The first ones on the page are kept."""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from motherlode.www.media_types import MEDIA, extension_of
 from motherlode.www.urls import MAX_URL_LENGTH, canonical, is_plain_path, origin_of, resolve
 
 MAX_TEXT_CHARACTERS = 120
-"""Limit of each text of a link."""
+"""Maximum number of characters in each text of a link."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,7 +87,7 @@ def robots_directives(document: Document) -> CrawlerDirectives:
 def header_directives(value: str) -> CrawlerDirectives:
     """Return the directives of an X-Robots-Tag header. A name before a colon addresses them to one crawler.
 
-    An empty element ends that. It separates several headers that were joined.
+    An empty list element ends the part for that crawler. It separates several headers that were joined.
 
     >>> header_directives("noarchive, nofollow").text, header_directives("otherbot: noindex, none").text
     ('nofollow', '')

@@ -66,7 +66,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False)
     """Hashes of the pairs of subject and predicate, or predicate and object, that the URL shares with other links of
     the page, if the policy needs them. Two links with a common group are siblings."""
     nofollow: bool = False
-    """The page asks crawlers not to follow this link."""
+    """True if the page asks crawlers not to follow this link."""
     element_ids: str = ""
     """The ids of elements in `tag_path`, each behind the number of its step: `2#content 3#results`. Empty unless the
     policy needs them."""
@@ -220,9 +220,9 @@ class Failure:
     challenged_by: ChallengeProduct | None = None
     """The product that sent a challenge or block page. None for every other failure."""
     elsewhere: bool = False
-    """Connecting to one of several IP addresses failed, nothing was sent, and other addresses are untried."""
+    """True if connecting to one of several IP addresses failed before anything was sent, and others are untried."""
     silent: bool = False
-    """No packet came back, not even a refusal, so our own network may be down."""
+    """True if no packet came back, not even a refusal, so that our own network may be down."""
     headers: Mapping[str, str] = field(default_factory=dict)
     address: str = ""
     fetched_at: float = 0.0
@@ -312,7 +312,7 @@ class Visit:
     parent_url: str = ""
     score: float = 0.0
     at: float = 0.0
-    """Seconds since the epoch."""
+    """Time of the request in seconds since the epoch."""
     failure: FailureKind | None = None
     detail: str = ""
     status: int | None = None

@@ -263,7 +263,7 @@ class EquationOneFtrl(Ftrl):
     def __init__(self, size: int = 1 << 20, l1: float = 1.0) -> None:
         super().__init__(size, alpha=1.0, beta=0.0, l1=l1, l2=0.0)
         self._examples = 0
-        """t."""
+        """t of equation (1): the number of examples so far."""
 
     def blank(self) -> EquationOneFtrl:
         return EquationOneFtrl(self.size, self.l1)

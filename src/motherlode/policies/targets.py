@@ -30,7 +30,7 @@ class Target:
     """Takes the number of statements by syntax, the content kind, and a function that returns the statements as
     N-Triples. The function is called only if the target needs it."""
     needs_statements: bool = False
-    """False if the counts are enough."""
+    """True if `judge` needs the statements, False if their numbers by syntax are enough."""
 
     def __call__(self, facts: TransformResult, kind: ContentKind) -> bool:
         return self.judge(facts.counts, kind, lambda: ntriples(facts))

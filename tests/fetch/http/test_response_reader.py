@@ -9,8 +9,9 @@ import brotli
 import pytest
 
 from motherlode.fetch.http.decoding import max_encoded_bytes
-from motherlode.fetch.http.response import ResponseReader
+from motherlode.fetch.http.response import MAX_FAILURE_BODY_BYTES, ResponseReader, failure_from_status
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind
+from tests.www.challenge_pages import CHALLENGES, HARMLESS
 
 URL = "http://ex.org/"
 
@@ -223,3 +224,50 @@ def test_reader_useful_media_type_is_not_checked(kind: RequestKind, useful: tupl
     assert made.receive_head(200, {"content-type": "image/png"})
     assert made.receive_body(b"\x89PNG" + bytes(400))
     assert isinstance(result(made), Page)
+
+
+@pytest.mark.parametrize("name", CHALLENGES)
+@pytest.mark.parametrize("encoded", [False, True])
+def test_reader_challenge_page_gives_failure_with_its_product(name: str, *, encoded: bool) -> None:
+    product, status, headers, body = CHALLENGES[name]
+    made = intake()
+    given = {**headers, "content-encoding": "gzip"} if encoded and body else headers
+    sent = gzip.compress(body) if encoded else body
+    if made.receive_head(status, dict(given)) and body:
+        made.receive_body(sent[:10])
+        made.receive_body(sent[10:])
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert (found.kind, found.challenged_by, found.status) == (FailureKind.CHALLENGED, product, status)
+    assert found.detail == f"the server answered {status} with a challenge or block page ({product.value})"
+
+
+@pytest.mark.parametrize("name", [name for name in HARMLESS if name.startswith("plain")])
+def test_reader_plain_failure_keeps_its_kind(name: str) -> None:
+    status, headers, body = HARMLESS[name]
+    made = intake()
+    assert made.receive_head(status, dict(headers))
+    made.receive_body(body)
+    found, expected = result(made), failure_from_status(URL, status, headers)
+    assert isinstance(found, Failure)
+    assert expected is not None
+    assert (found.kind, found.challenged_by) == (expected.kind, None)
+
+
+def test_reader_challenge_keeps_retry_after() -> None:
+    made = intake()
+    _, status, headers, body = CHALLENGES["cloudflare-managed"]
+    assert made.receive_head(status, {**headers, "retry-after": "30"})
+    made.receive_body(body)
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert (found.kind, found.retry_after) == (FailureKind.CHALLENGED, 30.0)
+
+
+def test_reader_long_failure_body_is_not_read_to_its_end() -> None:
+    made = intake()
+    assert made.receive_head(404, {"content-type": "text/html"})
+    assert not made.receive_body(b"x" * MAX_FAILURE_BODY_BYTES)
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.NOT_FOUND

@@ -77,7 +77,7 @@ def compile_untrusted_hosts(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def compile_named_hosts(pattern: str, *, key: str) -> Callable[[str], bool]:
-    """Compile one pattern of hosts that get something that others must not get. ValueError if it is wrong or too wide.
+    """Compile one pattern of hosts that get secret headers or tokens. ValueError if it is wrong or too wide.
 
     >>> is_named = compile_named_hosts("*.api.example.org", key="tokens")
     >>> is_named("a.api.example.org"), is_named("api.example.org.evil.example")

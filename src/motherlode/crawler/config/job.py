@@ -34,7 +34,7 @@ DEFAULT_HEADERS = (
     *("cache-control", "content-encoding", "content-language", "content-length", "date", "etag", "expires"),
     *("last-modified", "link", "retry-after", "server", "vary", "x-robots-tag"),
 )
-"""The media type is a property of its own (`dcterms:format`)."""
+"""Default of `response_headers`. Content-Type is missing, because it has a property of its own (`dcterms:format`)."""
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_LOG_LEVEL = "info"
@@ -115,13 +115,13 @@ class Job:
     workers: int | None = None
     """Parser processes. The default is one fewer than there are cores, and two on two cores."""
     max_body: int = 10 << 20
-    """Bytes of a response body that are read."""
+    """Maximum number of bytes of a response body that are read."""
     timeout: float = 120.0
-    """Seconds for a whole response."""
+    """Timeout in seconds for a whole response."""
     min_rate: float = 200.0
-    """Bytes per second of a response, on average over 30 seconds. A slower one fails. 0 allows any rate."""
+    """Minimum bytes per second of a response, averaged over 30 seconds. A slower response fails. 0 allows any rate."""
     retry_wait: float = 15.0
-    """Unit, in seconds, of the waits after failures."""
+    """Seconds of one unit of back-off: waits after failures are multiples of it."""
     allow: tuple[str, ...] = ()
     """Private address ranges that may be fetched from, as in 127.0.0.0/8."""
     contact: str = ""

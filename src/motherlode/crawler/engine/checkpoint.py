@@ -22,11 +22,11 @@ from motherlode.crawler.engine.components import Components, SaveEntry
 from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
 
 MIN_SECONDS, MAX_SECONDS = 1.0, 5.0
-"""Between two checkpoints."""
+"""Bounds of the seconds between two checkpoints."""
 _PAUSE_FACTOR = 20.0
-"""The pause after a checkpoint, in units of its duration."""
+"""The next checkpoint comes after this many times the duration of the last one, within the bounds above."""
 _MODEL_PAUSE_FACTOR = 100.0
-"""The same for saving what was learned."""
+"""The same factor for saving the state of the policy (`_save_model`)."""
 
 
 @dataclass(slots=True)
@@ -43,12 +43,12 @@ class SavedPart:
 
 
 _MAX_LOG_LINES = 1000
-"""Lines that are collected before they are written."""
+"""Number of log lines that are collected before they are written to the file."""
 MAX_LOG_BYTES = 20_000_000
 OLD_LOG_FILES = 4
 """Files that are kept beside the newest, as `crawl.log.1` to `crawl.log.4`."""
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), "�")
-"""A server must not be able to forge a line."""
+"""Control characters that are replaced in the log, so that text from a server cannot forge a log line."""
 
 
 class LogFile(logging.Handler):
@@ -83,7 +83,7 @@ class LogFile(logging.Handler):
             self.flush()
 
     def flush(self) -> None:
-        """Write the collected lines. If the disk is full, they are lost: the crawl itself reports that."""
+        """Write the collected lines. They are lost if the disk is full, which the crawl reports elsewhere."""
         if not self._lines:
             return
         lines, self._lines = self._lines, []

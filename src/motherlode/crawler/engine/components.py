@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
 
 SaveEntry = Callable[[str, bytes], None]
-"""Called with key and content of something that the next commit is to hold."""
+"""Takes the key and the bytes of a state entry that is written with the next commit."""
 
 
 class CommitParticipant(Protocol):
     """A part with state of its own that must agree with the commits of the frontier."""
 
     def prepare_commit(self, save: SaveEntry) -> None:
-        """Save what the commit that follows must hold."""
+        """Save the state of this part that must be in the following commit."""
         ...
 
     def committed(self) -> None:
-        """Everything before this call is on disk."""
+        """Take note of a commit: the state before this call is on disk."""
         ...
 
     def close(self) -> None:
-        """The storage is about to be closed."""
+        """Stop using the storage, which is about to be closed."""
         ...
 
 
@@ -57,7 +57,7 @@ class Peers(CommitParticipant, Protocol):
 
 
 class Names(Protocol):
-    """Looks up the IP addresses of hosts that will be needed soon."""
+    """Looks up IP addresses (DNS) of hosts that will be contacted soon."""
 
     @property
     def lookups_free(self) -> int:
@@ -70,7 +70,7 @@ class Names(Protocol):
 
 
 class NoNames:
-    """A web without IP addresses."""
+    """Stands for the DNS of a recorded web, which has no IP addresses."""
 
     lookups_free = 0
 
@@ -79,7 +79,8 @@ class NoNames:
 
 
 Join = Callable[[FrontierStorage, Callable[[str], str]], Peers]
-"""Makes a crawl a shard. Its arguments are the storage, and why any shard would leave out a link (or "")."""
+"""Makes a crawl a shard and returns its peers. Its arguments are the storage, and a function that returns why any shard
+would refuse a URL, or ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +114,9 @@ class Components:
     usual_sitemaps: bool
     """Add /sitemap.xml if a robots.txt names none."""
     respell: Callable[[str], str]
-    """Returns how a recorded web spells a URL."""
+    """Returns the form of a URL that a recorded web uses, for example with http instead of https."""
     simplify: Callable[[str], str]
-    """Returns one URL for all that are alike."""
+    """Returns the same URL for all URLs that the job treats as equal (`Job.simplify`)."""
     forget_response: ForgetResponse
     """Tells the journal that a response is not needed any more."""
     value_of: Callable[[str], float | None]
@@ -126,7 +127,7 @@ class Components:
     names: Names
     """Looks up hosts ahead of time."""
     ends_when_idle: bool
-    """False for a shard: the others may send links, so only a stop ends it."""
+    """Whether the crawl ends if no URL is left. False for a shard, because other shards may still send links to it."""
     reward: Reward
     """The reward that the policy learns from."""
 

@@ -23,13 +23,13 @@ from motherlode.runtime import Clock
 
 _LOG = logging.getLogger("motherlode.crawler")
 _GRACE_SECONDS = 4.0
-"""After the time limit of a crawl, for requests in flight to end."""
+"""Seconds after the time limit of a crawl in which requests in flight may end."""
 _SETTLING_SECONDS = 6.0
-"""After the time limit of a crawl, for results to be settled. The remaining seconds of ten are for the store."""
+"""Seconds after the time limit of a crawl until which results are settled. Four more are left for the store."""
 _FATAL = (OSError, MemoryError, *STORAGE_ERRORS)
 """Exceptions that end the crawl: the disk is full, or a part of ours is gone."""
 _MAX_INTERNAL_IN_A_ROW = 50
-"""Internal failures without a result between them, at which the crawl ends: one that hits every URL helps no one."""
+"""Number of consecutive internal failures at which the crawl ends, because an error that hits every URL is a defect."""
 _LOGGED_WAIT_SECONDS = 2.0
 """Shorter waits are not logged."""
 _MAX_DETAIL = 300  # characters
@@ -86,7 +86,7 @@ class Engine:
             self._limits.budget = Budget()  # it was for the crawl's own pages, not for the rest of a refresh
 
     def stop(self) -> None:
-        """Begin nothing new; `visits` ends when the leases in flight have ended."""
+        """Start no further requests; `visits` ends when the leases in flight have ended."""
         self._limits.is_stopping = True
         self._parts.index_query.stop()
         self.wake_up()
@@ -106,12 +106,12 @@ class Engine:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is in flight, and nothing waits."""
+        """True if no lease is in flight and no URL waits."""
         return self._slots.in_use == 0 and self._frontier.exhausted
 
     @property
     def is_early_stopped(self) -> bool:
-        """The crawl ended, or is ending, because few of the last requests were relevant."""
+        """True if the crawl ended, or is ending, because few of the last requests gave relevant pages."""
         return self._early_stop.is_reached
 
     def _finished(self) -> bool:
@@ -239,7 +239,7 @@ class Engine:
         self._results.put_nowait(result)
 
     async def _settle(self, result: LeaseResult) -> Visit | None:
-        """Hold a result that may not count, or free its slot and settle it."""
+        """Hold a result whose failure may be due to our own network; otherwise free its slot and settle it."""
         verdict = self._outage.verdict(result)
         if verdict is Verdict.WAITS:
             self._outage.hold(result)
@@ -288,7 +288,7 @@ class Engine:
                 self._abandon(result, BEING_READ if result.is_arrived else BEING_FETCHED)
 
     def _abandon_results(self) -> None:
-        """Leave results that came too late to a resume."""
+        """Discard results that came too late. `motherlode resume` fetches their URLs again."""
         while not self._results.empty():
             result = self._results.get_nowait()
             if result is not None:

@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 
 _SECONDS_A_PAGE = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
-"""Begins what names a file. A browser would take `/data` after `https://` for a host of that name."""
+"""The start of a file name. Such a seed is an error: with https added, `/data` would be read as the host `data`."""
 _MAX_READY_AT_ONCE = 2000
 """Maximum number of hosts that become ready at a time, because a resumed crawl may have a million."""
 
@@ -213,7 +213,7 @@ class _Web(NamedTuple):
 
     fetcher: Fetcher
     monitored: Fetcher
-    """The fetcher without its journal."""
+    """The fetcher that records which hosts respond, without the journal around it."""
     detector: OutageDetector
     recorded: RecordedWeb | None = None
     http: HttpFetcher | None = None
@@ -273,7 +273,7 @@ def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
 
 
 def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolder) -> int:
-    """Begin a run in the store. Return how many pages the store had lost; they wait again."""
+    """Begin a run in the store. Return how many pages were missing in the store; they wait in the frontier again."""
     lost = requeue_lost(storage, store)
     run = RunRecord(
         identifier=str(uuid.uuid4()),
@@ -313,7 +313,7 @@ def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Pa
 
 
 def _troubles(lost: int, web: _Web) -> Iterator[str]:
-    """Yield the problems of opening the components, for the counters."""
+    """Yield the problems that occurred when the components were opened, to be counted."""
     if web.journal is not None:
         yield from web.journal.problems
     if lost:

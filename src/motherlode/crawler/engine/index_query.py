@@ -20,15 +20,15 @@ from motherlode.model.terms import PREFIXES
 from motherlode.www.urls import canonical
 
 MAX_SECONDS = 30.0
-"""Time of one run. After it, the process of the query is killed."""
+"""Maximum seconds of one run, after which the process of the query is killed."""
 MAX_RESULT_BYTES = 64 << 20
-"""Size of one result. URLs before this size are used."""
+"""Maximum size of one result. The URLs in the first bytes up to this size are used."""
 MAX_NEW_URLS = 50_000
-"""URLs that one run gives. Others come with the next run."""
+"""Maximum number of new URLs of one run. The others come with the next run."""
 _PAUSE_FACTOR = 20.0
 """The pause after a run, in units of its duration."""
 _MAX_REMEMBERED_URLS = 1_000_000
-"""URLs of earlier runs that are remembered. The frontier knows those that were admitted in any case."""
+"""Maximum number of remembered URLs of earlier runs. Others may come again, and the frontier ignores them."""
 _PROLOGUE = "".join(f"PREFIX {name}: <{iri}> " for name, iri in LINK_PREFIXES.items() if name not in PREFIXES)
 
 
@@ -58,11 +58,11 @@ class IndexQuery:
         self._seen: set[int] = set()
         """Hashes of the URLs of earlier runs."""
         self._is_stale = True
-        """The index has changed since the last run began. An index of an earlier run of the crawl counts as changed."""
+        """True if the index has changed since the last run of the query began, and before the first run."""
 
     @property
     def is_pending(self) -> bool:
-        """There are results to take, a run is under way, or the index has changed since it began."""
+        """True if there are results to take, a run is under way, or the index has changed since the last run began."""
         return self._is_stale or self._task is not None or bool(self._found)
 
     def note_change(self) -> None:

@@ -23,10 +23,10 @@ from motherlode.model import Fetched, RequestKind
 SLOW_SECONDS = 0.5
 _SLOW_PER_SLOT = 3
 _LOOKUP_SECONDS = 0.02
-"""After which a DNS look-up takes no slot. Those from the resolver's cache end sooner."""
+"""Seconds after which a DNS look-up takes no slot any more. Answers from the resolver's cache come sooner."""
 _MAX_SLOW_LOOKUPS = 512
 MAX_REQUESTS_PER_SLOT = 1 + _SLOW_PER_SLOT
-"""Requests that may be in flight for each slot."""
+"""Maximum number of requests in flight per slot: one that counts, and slow ones that do not."""
 
 
 async def cancel(running: Iterable[asyncio.Task[Any]]) -> None:
@@ -39,7 +39,7 @@ async def cancel(running: Iterable[asyncio.Task[Any]]) -> None:
 
 @dataclass(slots=True, eq=False)
 class LeaseResult:
-    """One lease from the slot that it takes to its end. Times are those of the engine's clock."""
+    """The state of one lease, from taking a slot to the end of the lease. Times are those of the engine's clock."""
 
     lease: Lease
     value: float | None = None
@@ -56,17 +56,17 @@ class LeaseResult:
     """The IP address that a DNS lookup found."""
     parsed: ParsedPage | None = None
     is_arrived: bool = False
-    """The page has arrived, and its parsing has begun."""
+    """True if the page has arrived and its parsing has begun."""
     is_head: bool = False
-    """The lease was used for a HEAD."""
+    """True if the lease was used for a HEAD."""
     is_header_read: bool = False
-    """The lease was used for a HEAD, and the policy rates the URL again."""
+    """True if the lease was used for a HEAD and the policy rates the URL again."""
     is_probe_passed: bool = False
-    """The lease was used for a HEAD, and a GET may follow."""
+    """True if the lease was used for a HEAD and a GET may follow."""
     is_released: bool = False
-    """`Frontier.response_received` was called."""
+    """True if `Frontier.response_received` was called."""
     is_ended: bool = False
-    """`Frontier.end` was called."""
+    """True if `Frontier.end` was called."""
 
 
 class Slots:
@@ -86,12 +86,12 @@ class Slots:
         self.results: dict[LeaseResult, None] = {}
         """The leases in flight, in the order in which they began."""
         self.pages_in_use = 0
-        """Slots of leases for pages."""
+        """Number of slots that leases for pages take."""
         self._waiting: dict[LeaseResult, float] = {}
-        """When each request was sent that is not slow yet, in that order."""
+        """Lease → time at which its request was sent, for requests that are not slow yet, oldest first."""
         self._slow: set[LeaseResult] = set()
         self._looking_up: dict[LeaseResult, float] = {}
-        """When each DNS look-up began that still takes a slot, in that order."""
+        """Lease → time at which its DNS look-up began, for look-ups that still take a slot, oldest first."""
         self._slow_lookups: set[LeaseResult] = set()
 
     def take(self, lease: Lease, *, value: float | None = None) -> LeaseResult:
@@ -110,7 +110,7 @@ class Slots:
 
     @contextmanager
     def waiting(self, result: LeaseResult, now: float, *, usual: float = 0.0) -> Iterator[None]:
-        """Surround the wait for a response; `usual` is the usual response time of the host, 0 if unknown."""
+        """Context manager around the wait for a response. `usual` is the host's usual response time, 0 if unknown."""
         if usual < SLOW_SECONDS:
             self._waiting[result] = now
         else:
@@ -124,7 +124,7 @@ class Slots:
 
     @contextmanager
     def looking_up(self, result: LeaseResult, now: float) -> Iterator[None]:
-        """Surround a DNS look-up, which takes no slot while it waits for a name server."""
+        """Context manager around a DNS look-up, which takes no slot while it waits for a name server."""
         self._looking_up[result] = now
         try:
             yield
@@ -169,7 +169,7 @@ class Budget:
 
 
 class Limits:
-    """Decides when no request begins any more. `conditions` are the stop rules of optional parts."""
+    """Decides when no further request starts. `conditions` are the stop rules of optional parts."""
 
     def __init__(
         self,
@@ -201,12 +201,12 @@ class Limits:
         )
 
     def is_ending(self) -> bool:
-        """Return whether nothing begins any more, whatever becomes of the leases in flight."""
+        """Return whether no further request will start, however the leases in flight end."""
         is_stopped = self.is_stopping or self._early_stop.is_reached or any(rule() for rule in self._conditions)
         return is_stopped or self.is_spent(in_flight=0)
 
     def is_over(self) -> bool:
-        """Return whether nothing may begin now."""
+        """Return whether no request may start now. A lease in flight that ends otherwise may change that."""
         return self.is_spent() or self.is_ending()
 
     def seconds_left(self) -> float:
@@ -214,5 +214,5 @@ class Limits:
         return inf if self.budget.seconds is None else self.budget.seconds - self._seconds()
 
     def is_late_by(self, seconds: float) -> bool:
-        """Return whether the time limit was reached that many seconds ago."""
+        """Return whether the time limit was reached at least the given number of seconds ago."""
         return self.seconds_left() <= -seconds

@@ -33,13 +33,14 @@ from motherlode.www.urls import host_of, origin_of, registrable_domain
 MIN_RESPONDING_HOSTS = 3
 """Minimum number of networks without a response before an outage is suspected. As many must have responded once."""
 _GRACE = 1 / 3
-"""Units of the retry wait (five seconds by default) in which other hosts may respond before a round starts."""
+"""Time in which other hosts may respond before reference hosts get requests (a round). Like the other times below, in
+units of the configured retry wait; by default five seconds."""
 _LONGEST_PAUSE = 20.0
-"""Units: longest time between two rounds of requests, and longest time in which failures count at once."""
+"""Longest time between two rounds, and longest time in which failures count at once, in the same units."""
 _FORGOTTEN = 240.0
-"""Units after which a false alarm no longer delays the next one."""
+"""Time after which a false alarm no longer delays the next suspicion of an outage, in the same units."""
 _PATIENCE = 5760.0
-"""Units, a day by default, for which the crawl waits for a network that was up before."""
+"""Time for which the crawl waits for a network that was up before, in the same units; by default a day."""
 _PATIENCE_WITHOUT_WITNESSES = 40.0
 
 
@@ -48,7 +49,7 @@ class Verdict(Enum):
 
     COUNTS = "counts"
     WAITS = "waits"
-    """Not known yet."""
+    """It is not known yet whether the failure counts."""
     UNCOUNTED = "uncounted"
 
 
@@ -71,7 +72,7 @@ class OutageDetector:
         self.witnesses = Witnesses()
         self._heard_at = -inf
         self.silences: dict[str, float] = {}
-        """Networks without a response since the last response of any host, with the time of the first failure."""
+        """Network → time of its first request without a response since any host responded last."""
         self._rounds = 0
         """Number of rounds without a response."""
         self.ask_at = inf
@@ -84,7 +85,7 @@ class OutageDetector:
         self._before = 0.0
         """Total seconds of past outages."""
         self._resigned = False
-        """No host has ever responded: all hosts count as dead."""
+        """True if no host has ever responded and all hosts therefore count as dead."""
         self.since: float | None = None
         """Start of the outage, or None."""
         self.outages = 0
@@ -162,14 +163,14 @@ class OutageDetector:
 
 _MOST_KEPT = 32
 _FIRST_ASKED, _THEN_ASKED = 3, 2
-"""Reference hosts in the round that decides, and in the rounds during an outage."""
+"""Number of reference hosts that get a request in the first round, and in each round during an outage."""
 _WAIT = 2.0
-"""Units of the retry wait for which the delay of a reference host may postpone its request."""
+"""Longest time for which the delay of a reference host may postpone its request, in the same units."""
 _ROUND_LOOK = 1.0
 """Seconds between two checks of a round in flight. When it ends, the engine is notified at once."""
 _PROBLEM = "network: nobody answered, and the crawl waited"
 _UNHEARD = frozenset({FailureKind.DNS, FailureKind.GUARD, FailureKind.SCHEME})
-"""Failures that prove nothing: a local name server may refuse by itself, and our own rules need no network."""
+"""Failures that do not prove that the network is up: a local name server or our own rules cause them without it."""
 
 
 def is_sign_of_life(fetched: Fetched) -> bool:
@@ -177,7 +178,7 @@ def is_sign_of_life(fetched: Fetched) -> bool:
 
 
 class Witnesses:
-    """One origin per network, in the order of their last response. A chosen one moves to the other end.
+    """Candidates for reference hosts: one origin per network, last response first. A chosen one moves to the end.
 
     >>> witnesses = Witnesses()
     >>> for network in "abc":
@@ -227,7 +228,7 @@ class MonitoredFetcher:
 
 
 class OutageMonitor:
-    """Decides whether failures count, holds those that may not, and sends requests to reference hosts.
+    """Decides whether failures count, holds results until that is known, and sends requests to reference hosts.
 
     In a recorded web there is no failure without a response, so the monitor has nothing to do.
     """
@@ -296,7 +297,7 @@ class OutageMonitor:
 
     @property
     def is_stalled(self) -> bool:
-        """Nothing new may begin."""
+        """True if no request may start, because the network may be down."""
         return self._detector.stands_still
 
     def is_exhausted(self) -> bool:

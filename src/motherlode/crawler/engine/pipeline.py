@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _CACHED = 1000
 _CONTEXTS_SECONDS = 120.0
-"""Seconds that a page waits for the delays of the hosts of its contexts, in all: a Crawl-delay may be a day."""
+"""Maximum seconds that a page waits for all its JSON-LD contexts. Their hosts may have long delays."""
 
 
 class NoProber:
@@ -202,12 +202,12 @@ def syntaxes(page: ParsedPage) -> tuple[str, ...]:
 
 
 MAX_HEADER_CHARACTERS = 500
-"""Length of one header in the provenance; the rest is left out."""
+"""Maximum length of one header in the provenance; the rest is left out."""
 MAX_HEADERS_CHARACTERS = 4_000
 
 
 class UrlDescriber:
-    """Makes the records of URLs for the provenance graph (MultiCrawler's metadata store). `level` is `describe`."""
+    """Makes the records of URLs for the provenance graph. `level` is the job key `describe`."""
 
     def __init__(self, level: str = "pages", headers: Sequence[str] = ()) -> None:
         self._level = level
@@ -242,7 +242,7 @@ class UrlDescriber:
         return refused
 
     def waiting(self, entries: Iterable[tuple[Entry, UrlState, str]]) -> Iterator[PageRecord]:
-        """Yield the records of the URLs that wait. Of URLs that wait for another visit, the store has a page."""
+        """Yield the records of the URLs that wait, except revisits: the store already describes their pages."""
         now = time.time()
         for entry, state, _ in entries:
             if state is UrlState.WAITING and not entry.is_revisit:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 _IN_A_ROW = 200
-"""Number of newest pages that must be in the store. Then the older ones are, too: a log is lost from its end."""
+"""If this many of the newest pages in a row are in the store, the older ones are: a log loses its end first."""
 
 
 class Pages(Protocol):

@@ -35,7 +35,7 @@ DISALLOW_ALL = b"User-agent: *\nDisallow: /\n"
 _MAX_CONTEXT_BYTES = 1 << 20
 _MAX_CONTEXT_HOPS = 6
 NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
-"""Failures by a rule of ours, which stay the same however often a request is tried."""
+"""Failures by a rule of ours, such as the address guard. No request was sent, and a retry would not help."""
 _UNREACHABLE = frozenset(
     {
         *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.CERTIFICATE),
@@ -86,7 +86,7 @@ class RobotsAndDns:
         """URLs that redirected, by host, if the robots.txt of the host was redirected."""
 
     def settle(self, lease: Lease, response: Fetched | str, now: float) -> Failure | None:
-        """End the lease of a prerequisite. Return the failure that the page which waits for it has, if it fails.
+        """End the lease of a DNS lookup or robots.txt. Return the failure of the page that waits for it, or None.
 
         A lease of a queue is not ended then, because the failure decides when the page is tried again.
         """
@@ -212,7 +212,7 @@ class PoliteFetcher:
                 return replace(failure, url=url)
 
     async def _get_prerequisite(self, lease: Lease) -> Failure | None:
-        """Look up the IP address or fetch the robots.txt. Return the failure of the request that waits for it."""
+        """Look up the IP address or fetch the robots.txt. Return the failure of the request that needs it, or None."""
         if lease.kind is RequestKind.RESOLVE:
             return self._robots_and_dns.settle(lease, await self._resolve(lease.url), self._clock.now())
         response = await send_request(lease, lease, self._fetcher, self._frontier, self._clock)

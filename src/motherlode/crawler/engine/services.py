@@ -13,7 +13,7 @@ from motherlode.transform.options import ACCEPT_FROM_SERVICE, Service
 from motherlode.www.media_types import essence, fits
 
 _PAUSE_SECONDS = 10.0
-"""Seconds in which a URL that has failed gets no page, unless all URLs of its service have failed."""
+"""Seconds for which a service URL that failed gets no request, unless all URLs of the service have failed."""
 _RETRY_SECONDS = 0.5
 """Pause before the second attempt at the same URL. It doubles with each attempt."""
 _MAY_PASS = frozenset(

@@ -75,7 +75,7 @@ class Settlement:
         return self._record(visit)
 
     def _end_without_visit(self, lease: Lease, failure: Failure, verdict: Verdict) -> End | None:
-        """Return how a lease ends whose failure is no visit; None if it is one."""
+        """Return how a lease ends whose failure is not recorded as a visit; None if the failure is a visit."""
         if verdict is Verdict.UNCOUNTED:
             return End.NETWORK_DOWN
         if failure.kind is FailureKind.NO_DNS and self._frontier.waits_for_address(lease, self._clock.now()):
@@ -98,7 +98,7 @@ class Settlement:
         return self._record(self._failed_visit(result, failure))
 
     def _end_head(self, result: LeaseResult, response: Fetched, now: float) -> None:
-        """End a lease that was used for a HEAD. The host's budget pays for the request."""
+        """End a lease that was used for a HEAD. The request counts in the host's budget."""
         lease = result.lease
         self._counters.requests += 1
         self._frontier.record_visit(lease.host, relevant=False, quads=0, received=0)

@@ -30,7 +30,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     passed: bool | None
-    """None if it is not known yet."""
+    """None if the result of the check is not known yet."""
     detail: str = ""
 
 
@@ -121,7 +121,7 @@ def _check_robots(url: str, job: Job, record: HostRecord | None) -> Check:
 
 
 def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:
-    """Return whether rules were known and not expired. Then the unread rules are those of the other scheme."""
+    """Return whether this robots.txt was known and not expired. Then the unreadable one is that of the other scheme."""
     return robots is not None and now - read_at < RULES_LAST
 
 

@@ -29,11 +29,11 @@ from motherlode.www.urls import host_of
 _MAX_ARMS = 200_000
 """No rank is computed with more waiting arms."""
 _MAX_PICKS = 20_000
-"""Picks of the policy until a rank is given up."""
+"""Number of picks of the policy after which no rank is given."""
 _MAX_SCANNED_URLS = 1_000_000
 """Known URLs per shard that are searched for similar ones."""
 _MAX_COMPARED_URLS = 1000
-"""Known URLs with the longest common prefix, which are compared in full."""
+"""Maximum number of known URLs, those with the longest common prefix, that are compared in full."""
 _SIMILAR_URLS = 5
 _MAX_PATH_LENGTH = 30
 _LINK_FIELDS = ("anchor", "rel", "tag_path", "predicate")

@@ -198,7 +198,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """Expected number of relevant pages among the waiting URLs."""
     deviation: float = 0.0
     tried: float = 0.0
-    """Part of `finds` for which there is evidence in the same arm."""
+    """Like `finds`, but by the relevant pages of the same arm alone, with a prior of zero: a cautious estimate."""
     tried_deviation: float = 0.0
     urls: int = 0
     growth: float = 0.0
@@ -236,7 +236,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def with_unseen(self) -> float | None:
-        """The estimate with pages not linked yet. None if there are too many new links or too few requests."""
+        """`finds` and pages to which no link is known yet. None if new links are too many or requests too few."""
         if not self.urls:
             return 0.0
         return None if self.is_early or self.growth >= _MAX_GROWTH else self.finds / (1.0 - self.growth)

@@ -29,9 +29,8 @@ _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 
 
 ALTERNATIVE_SECONDS = 0.5
-"""For the TCP connection to one of several addresses (as RFC 8305 proposes). The last one that is tried has the whole
-timeout. The next address is used with a lease of its own, because another host may have a delay there; so two are never
-tried at once."""
+"""Seconds for the TCP connection to one of several addresses (as RFC 8305 proposes). The last address has the whole
+timeout. Two addresses are never tried at once: each needs a lease, because it has a politeness delay of its own."""
 _ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.TIMEOUT, FailureKind.TLS, FailureKind.CERTIFICATE})
 """Failures after which a host with several addresses is tried at the next one."""
 _NO_HEADERS: Mapping[str, str] = {}
@@ -42,15 +41,15 @@ class HttpLimits:
     """Limits of time and size of a response."""
 
     connect: float = 15.0
-    """Seconds to resolve the name, and to connect."""
+    """Timeout in seconds for resolving the name, and for connecting."""
     first_byte: float = 30.0
-    """Seconds without a byte, at any point of the response."""
+    """Timeout in seconds without a received byte, at any point of the response."""
     whole: float = 120.0
-    """Seconds for the whole request."""
+    """Timeout in seconds for the whole request."""
     min_rate: float = 200.0
-    """Bytes per second of a response, on average over `first_byte` seconds. Below it the request fails."""
+    """Minimum bytes per second of a response, averaged over `first_byte` seconds. A slower request fails."""
     body: int = 10 << 20
-    """Bytes after decoding. A longer body is truncated."""
+    """Maximum size of the decoded body in bytes. A longer body is truncated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,7 @@ class HttpOptions:
     useful: tuple[str, ...] = ()
     """Media types (`image/*` is a family) whose bodies are fetched for an extractor of the user."""
     any_certificate: Callable[[str], bool] | None = None
-    """Takes a host, with its port if that is not the default, and says if any certificate will do."""
+    """Returns whether the certificate of a host (with its port, if that is not the default) is not verified."""
     host_headers: tuple[HostHeaders, ...] = ()
     """Headers for named hosts."""
     keep_wire: bool = False

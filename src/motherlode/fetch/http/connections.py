@@ -23,14 +23,14 @@ from motherlode.www.urls import Origin
 # One connection ------------------------------------------------------------------------------------------------------
 
 _TIMER_TOLERANCE_SECONDS = 0.002
-"""An event loop may call a timer this much too early."""
+"""Seconds by which an event loop may call a timer too early."""
 _BULK_READ_BYTES = 1 << 17
 """If one read returns this much, the server most likely has more to send."""
 _LINGER_ZERO = struct.pack("ii", 1, 0)
 """SO_LINGER on, zero seconds: closing the socket discards unsent data."""
 _STEP_BYTES = 1 << 16
 _SLOW_STEP_BYTES = 1 << 13
-"""Bytes that are parsed and decoded before other connections are served, in general and if decoding is slow."""
+"""Bytes that are parsed and decoded before other connections are served. The second value is for slow decoding."""
 _CONNECTION_CLOSED = FetchError(FailureKind.RESET, "the server closed the connection")
 
 
@@ -42,9 +42,9 @@ class PendingRequest(NamedTuple):
     deadline: float
     """Time of the event loop by which the whole response must have arrived."""
     head_only: bool
-    """The response has no body (HEAD)."""
+    """True if the response has no body, because the request is a HEAD."""
     is_repeatable: bool
-    """Sending it twice does no harm (RFC 9110, 9.2.2)."""
+    """True if the request is idempotent and may be sent twice (RFC 9110, 9.2.2)."""
     wire: bytearray | None = None
     """Receives all bytes of the response as they arrive. None if they are not archived."""
     tcp_timeout: float | None = None
@@ -64,19 +64,19 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, *, read_timeout: float, owner: ConnectionOwner, min_rate: float = 0.0) -> None:
         self.is_reusable = False
-        """Another request may be sent. False while a response is awaited."""
+        """True if another request may be sent. False while a response is awaited."""
         self.has_response = False
-        """At least one byte of the response to the last request has arrived."""
+        """True if at least one byte of the response to the last request has arrived."""
         self._read_timeout = read_timeout
         """Seconds without a byte after which the request fails."""
         self._min_rate = min_rate
-        """Bytes per second of a response, on average over `read_timeout` seconds. Below it the request fails."""
+        """Minimum bytes per second of a response, averaged over `read_timeout` seconds. A slower request fails."""
         self._rate_since, self._rate_bytes = 0.0, 0
         """Start of the current period of `read_timeout` seconds, and the bytes that came in it."""
         self._unparsed = b""
         """Received bytes for the next iterations of the event loop. Meanwhile the transport does not read."""
         self._loss: tuple[Exception | None] | None = None
-        """The connection was lost while received bytes were not parsed."""
+        """Set if the connection was lost while received bytes were unparsed: the exception, None for a normal end."""
         self._owner = owner
         self._loop = asyncio.get_running_loop()
         self._parser = ResponseParser()
@@ -89,7 +89,7 @@ class Connection(asyncio.Protocol):
         self._last_activity = 0.0
         self._deadline = 0.0
         self._got_eof = False
-        """The server closed the connection properly: under TLS with close_notify, which a third party cannot forge."""
+        """True if the server closed the connection properly: under TLS with close_notify, which cannot be forged."""
 
     def send(self, request: PendingRequest) -> asyncio.Future[FetchError | None]:
         """Send a request. The future yields None when the receiver has the response, or the error."""
@@ -382,7 +382,7 @@ async def _connect(
 KEEPALIVE_SECONDS = 15.0
 """An idle connection is closed after this time."""
 MAX_IDLE_CONNECTIONS = 1024
-"""Idle connections, if there are enough descriptors. Beyond that the pool closes the one that was idle longest."""
+"""Maximum number of idle connections, if there are enough descriptors. The longest idle ones are closed first."""
 _LOST_CONNECTION = frozenset({FailureKind.RESET, FailureKind.TLS})
 """Failures that may mean that the server has closed a kept connection, some with a TLS alert."""
 _SWEEP_SECONDS = 1.0

@@ -18,23 +18,23 @@ import zstandard
 DECODE_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 
 _MAX_MEMBERS = 1 << 14
-"""Even an empty member costs as much time as some kilobytes."""
+"""Maximum number of members in a stream, because even an empty one takes as much time as some kilobytes."""
 _SLOW_MEMBERS = 64
 """Streams with more members are decoded in short steps. A legitimate one has a member per log file or record."""
 _STEP_BYTES = 1 << 18
 _FIRST_STEP_BYTES = 1 << 9
 """Input of the first step into a further member. The bytes after its end are copied, and the member may be short."""
 _ZSTD_STEP_BYTES = 1 << 7
-"""A step returns at most 4 MiB, since a block of 128 KiB needs four bytes."""
+"""Input bytes of one step. It returns at most 4 MiB, because every block of 128 KiB needs four bytes of input."""
 _BROTLI_STEP_BYTES = 1 << 12
 _GZIP_MAGIC = b"\x1f\x8b\x08"
 _GZIP_TRAILER_BYTES = 8
 _MAX_GZIP_HEADER_BYTES = 1 << 17
-"""Enough for an extra field of 64 KiB, a file name and a comment."""
+"""Maximum length of a gzip header: enough for an extra field of 64 KiB, a file name and a comment."""
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE_MAGIC = 5, b"\x2a\x4d\x18"
 _MAX_ZSTD_WINDOW_BYTES = 8 << 20
-"""Bounds memory. RFC 9659 forbids larger windows in HTTP."""
+"""Maximum window of a zstd frame, which bounds memory. RFC 9659 forbids larger windows in HTTP."""
 _NO_MEMBER = -1
 
 
@@ -216,7 +216,7 @@ class _BrotliStream:
         self._step_bytes = _BROTLI_STEP_BYTES
         self._has_more = False
         self._input = bytearray()
-        """The steps whose output was returned completely."""
+        """Input bytes of the steps whose output was returned completely, kept to decode them again."""
         self._held_bytes = 0
         """Size of a step that the library has taken and of which it may hold more output. It counts as unconsumed."""
         self._step_output_bytes = self._bytes_to_skip = 0
@@ -280,7 +280,7 @@ ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 _CHAIN_STEP_BYTES = 1 << 16
 _CHAIN_SLACK_BYTES = 1 << 20
 _CHAIN_RATIO = 8
-"""One decoder of a chain passes at most the slack, plus this many bytes per input byte, to the next."""
+"""In a chain of codings, each decoder passes at most a fixed slack plus this many bytes per input byte to the next."""
 _MAX_CODINGS = 4
 _FRAMING_BYTES = 1 << 16
 _IGNORED_CODINGS = ("none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit", "aws-chunked")

@@ -25,14 +25,14 @@ class FetchError(NamedTuple):
     kind: FailureKind
     detail: str
     elsewhere: bool = False
-    """Connecting to one of several IP addresses failed."""
+    """True if connecting to one of several IP addresses failed."""
     silent: bool = False
-    """No packet came back, so that our own network may be down."""
+    """True if no packet came back, so that our own network may be down."""
 
 
 TIMED_OUT = FetchError(FailureKind.TIMEOUT, "no response in time")
 CLOSED_WITHOUT_NOTIFY = FetchError(FailureKind.RESET, "the connection ended, perhaps in the middle of the response")
-"""The end of the connection ends the body, and came without close_notify: the body may be cut (RFC 9112, 9.8)."""
+"""Error for a body that the end of a TLS connection without close_notify ended: it may be cut (RFC 9112, 9.8)."""
 NO_CONNECTION = FetchError(FailureKind.TIMEOUT, "no connection in time", silent=True)
 
 

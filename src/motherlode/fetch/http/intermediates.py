@@ -18,7 +18,7 @@ MAX_CERTIFICATE_BYTES = 1 << 16
 MAX_FETCHED_CERTIFICATES = 3
 """Intermediate certificates fetched for one chain. Public chains have one, and a few have two."""
 FETCH_TIMEOUT_SECONDS = 10.0
-"""Time for all certificates of one chain."""
+"""Timeout in seconds for fetching all missing certificates of one chain."""
 MISSING_ISSUER_CODES = frozenset({20, 21})
 """OpenSSL's errors for a chain that ends before an authority: the issuer is not found, the only one is unverified."""
 _MAX_CONTEXTS = 16

@@ -18,7 +18,7 @@ _STATUS = re.compile(rb"HTTP/[0-9](?:\.[0-9])?[ \t]+([0-9]{3})(?![0-9])", re.IGN
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LENGTH = b"content-length"
 _NUMBER = re.compile(rb"-?[0-9]{1,18}")
-"""A Content-Length that llhttp can judge. It rejects negative ones."""
+"""A Content-Length that is left to llhttp, which rejects negative numbers."""
 _TRANSFER = b"transfer-encoding"
 _FIRST_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
 _NEXT_CHUNK = re.compile(rb"\r?\n" + _FIRST_CHUNK.pattern)
@@ -107,19 +107,20 @@ class LenientChunkReader:
 # The parser ----------------------------------------------------------------------------------------------------------
 
 _MAX_HEADER_BYTES = 1 << 16
-"""Limit of one header. Content security policies can be long."""
+"""Maximum length of one header. Content security policies can be long."""
 _MAX_HEADERS = 512
 _MAX_OVERHEAD_BYTES = 1 << 18
-"""Bytes of a response outside its body: heads, heads of interim responses, trailers, chunk lines."""
+"""Maximum bytes of a response outside its body: heads, heads of interim responses, trailers, chunk lines."""
 _OVERHEAD_RATIO = 1
-"""Additional overhead allowed per byte of the body. A chunk line has five bytes, so the average chunk needs five."""
+"""Additional overhead in bytes that is allowed per byte of the body. A chunk line takes five bytes, so chunks of five
+bytes or more are accepted."""
 _MAX_REPAIRED_HEAD_BYTES = 1 << 14
 """A faulty head may be this long; the parser waits for its end to repair it."""
 _MAX_REREAD_BYTES = 1 << 16
 """A faulty chunk is accepted if it starts within this prefix of the body, which is then read again."""
 _SWITCHING_PROTOCOLS = 101
 _BODILESS_STATUSES = frozenset({204, 304})
-"""They have no body, whatever their headers say (RFC 9112, 6.3)."""
+"""Statuses of responses that have no body, whatever their headers say (RFC 9112, 6.3)."""
 
 _BLANK_LINES = (b"\n\r\n", b"\n\n")
 _SINGLE_VALUED = frozenset({"location", "content-type", "content-location", "retry-after", "last-modified"})

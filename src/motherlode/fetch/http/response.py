@@ -20,7 +20,7 @@ from motherlode.www.media_types import by_media_type, essence, fits
 from motherlode.www.urls import resolve, resolve_as_written
 
 _REDIRECT_STATUSES = frozenset({300, 301, 302, 303, 307, 308})
-"""Includes 300, whose Location is the server's choice (RFC 9110, 15.4.1). Excludes 305, which names a proxy."""
+"""Statuses whose Location is followed: also 300 (the server's choice, RFC 9110, 15.4.1), not 305 (a proxy)."""
 _STATUSES_BY_KIND = {
     FailureKind.NOT_MODIFIED: (304,),
     FailureKind.FORBIDDEN: (401, 402, 403, 407, 451),
@@ -33,9 +33,9 @@ _STATUSES_BY_KIND = {
 9110, 15.5.9 and 15.5.20; RFC 8470, 5.2). 509 and 529 are in no RFC: hosting services send them to limit requests."""
 _KIND_BY_STATUS = {status: kind for kind, statuses in _STATUSES_BY_KIND.items() for status in statuses}
 _KIND_BY_CLASS = {1: FailureKind.PROTOCOL, 3: FailureKind.REDIRECT_BROKEN, 4: FailureKind.CLIENT_ERROR}
-"""Every other status is a server error, undefined ones included (RFC 9110, 15)."""
+"""First digit of a status → kind of failure. Any other status, also an undefined one, is a server error."""
 _SECONDS = re.compile(r"([0-9]+)(?:\.[0-9]*)?\s*(?:s|secs?|seconds?)?", re.IGNORECASE)
-"""A number as in the standard, or with a fraction or a unit, as some servers write it."""
+"""Seconds in a Retry-After header: a number, or one with a fraction or a unit, as some servers write it."""
 _UNKNOWN_BINARY = "application/octet-stream"
 _CODE_TYPES = frozenset({"text/css", "text/javascript", "application/javascript", "application/x-javascript"})
 _TEXT_STARTS = (b"<", b"@prefix", b"@base", b"prefix ", b"{", b"[")

@@ -19,9 +19,9 @@ from motherlode.www.urls import Origin
 _MAX_RECORD_BYTES = 1 << 14
 """Longest plaintext of a TLS record (RFC 8446, 5.1)."""
 _MAX_HANDSHAKE_BYTES = 1 << 18
-"""OpenSSL accepts a certificate chain of up to 100 KB."""
+"""Maximum bytes of a handshake. OpenSSL accepts a certificate chain of up to 100 KB."""
 _MAX_OVERHEAD_BYTES = 1 << 16
-"""Bytes after the handshake that carry no data: session tickets, key updates, alerts, padding, record headers."""
+"""Maximum bytes after the handshake that carry no data: session tickets, key updates, alerts, padding, headers."""
 _OVERHEAD_RATIO = 128
 """Additional overhead allowed per byte of data. Some servers send each byte in a record of its own."""
 _TOO_MUCH_OVERHEAD = "TLS messages without data, without end"
@@ -46,9 +46,9 @@ class TlsStream:
         self._object = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host, session=session)
         self._keep_session = keep_session
         self.is_established = False
-        """The handshake is complete."""
+        """True if the handshake is complete."""
         self.is_closed = False
-        """The server sent close_notify."""
+        """True if the server sent close_notify."""
         self.error: ssl.SSLError | None = None
         """Why nothing more can be decrypted. Data decrypted before remains valid."""
         self._received_bytes = self._data_bytes = 0

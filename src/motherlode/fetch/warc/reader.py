@@ -41,7 +41,7 @@ _ORIGINAL_LENGTH = f"{ORIGINAL_PREFIX}content-length".lower()
 _MAX_BODY_BYTES = 10 << 20
 _MAX_HEAD_BYTES = 1 << 18
 _MAX_FRAMING_RATIO = 2
-"""A live response may have as many bytes of chunk lines as of data."""
+"""Maximum ratio of received to encoded bytes: a response may have as many bytes of chunk lines as of data."""
 
 
 class ResponseRecords:
@@ -114,7 +114,7 @@ class RecordReader:
     def __init__(self, file: BinaryIO, *, limit: int = _MAX_BODY_BYTES, useful: tuple[str, ...] = ()) -> None:
         self._file = file
         self._limit = limit
-        """Bytes of a decoded body."""
+        """Maximum size of a decoded body in bytes."""
         self._useful = useful
         """Media types for which the user has extractors, so that they are never useless."""
         self._offsets: dict[int, int] = {}
@@ -212,7 +212,7 @@ _SERVER_FAILURES = frozenset(
         FailureKind.CHALLENGED,
     }
 )
-"""After such a failure a live crawl keeps the earlier page."""
+"""Failures after which an earlier record of the URL counts, because a live crawl would keep the earlier page, too."""
 
 
 class RecordedWeb:

@@ -49,7 +49,7 @@ class WarcResponse:
 
     url: str
     at: float
-    """Seconds since the epoch."""
+    """Time of the request in seconds since the epoch."""
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""

@@ -64,11 +64,11 @@ class ValueFunction:
     is_sampled: bool = False
     """Whether the factor is sampled from Beta(good + 1, bad + 1) at every pick."""
     exploration: float = 0.0
-    """Default of λ. Section 5.2: functions with the best score do not profit from λ > 0, and sampling explores by
-    itself."""
+    """Default of λ, the probability of a random pick. By section 5.2 of the paper, functions with the best score do not
+    profit from λ > 0. Thompson sampling explores by itself."""
 
     def value(self, good: float, bad: float, best: float) -> float:
-        """Return s(h); for sampled functions, its expectation."""
+        """Return s(h), the value of a host (section 3.2 of the paper); for sampled functions, its expectation."""
         return self.factor(good, bad) * (best if self.uses_best_score else 1.0)
 
 

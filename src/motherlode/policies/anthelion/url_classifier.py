@@ -40,7 +40,7 @@ from motherlode.www.urls import host_of
 
 HASHES = 10_000
 MAX_HASHES = 65_000
-"""A feature number has two bytes, and the labels of pages need some numbers too."""
+"""Maximum number of token hashes: a feature number has two bytes, and the labels of pages need some numbers, too."""
 MIN_TOKEN_CHARACTERS = 3
 NUMBER = "[NUMBER]"
 _words = re.compile(r"[a-z0-9]+").findall

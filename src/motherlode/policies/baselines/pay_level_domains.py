@@ -21,7 +21,7 @@ from motherlode.www.urls import host_of, registrable_domain
 
 State = tuple[int, dict[str, tuple[float, float]]]
 _domain = lru_cache(maxsize=1 << 20)(registrable_domain)
-"""Returns the pay-level domain of a host. The lookup in the public suffix list is slow."""
+"""Returns the pay-level domain of a host. Cached, because the lookup in the public suffix list is slow."""
 
 
 class _ReadyDomains:

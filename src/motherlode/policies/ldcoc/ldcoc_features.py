@@ -116,7 +116,7 @@ BEST_SETS = "trp"
 SIMILAR = 0.8
 """Similarity above which two URIs count as similar (definition 12; the paper gives no number)."""
 _ALL = ""
-"""Begins the name of every intrinsic feature."""
+"""A prefix of every name, so that `Crosses.features` selects all intrinsic features."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,7 @@ CROSSES: Mapping[str, Crosses] = {
     "all": Crosses(siblings=64),
     "limited": Crosses(siblings=8, features=("authority=", "place=", "kin=", "extension=")),
 }
-"""The values of the argument `crosses`: all of F_int as defined, or only the position and shape of few siblings."""
+"""Values of the argument `crosses`: all intrinsic features (F_int), or only position and shape of few siblings."""
 ALL_CROSSES = CROSSES["all"]
 _MAX_PARTS = 8
 """Path segments and query parameters that are used."""
@@ -242,7 +242,7 @@ def _referring(url: str, host: str, *, relevant: bool) -> tuple[str, ...]:
 
 @lru_cache(maxsize=20_000)
 def property_features(property_: str) -> tuple[str, ...]:
-    """Return F₊ₚ for one direct property: F_int(p)."""
+    """Return F₊ₚ for one direct property p: the features F_int of its IRI."""
     return tuple(f"p:{name}" for name in intrinsic(property_))
 
 

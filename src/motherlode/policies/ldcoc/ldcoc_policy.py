@@ -57,7 +57,7 @@ _NOTES = {
 }
 """Notes of explanations, by the first byte of `policy_state`."""
 THRESHOLD = 0.5
-"""τ of Algorithm 1 (section 4)."""
+"""τ of Algorithm 1: a URI with a higher predicted probability is fetched."""
 SAMPLED = 0.17
 """ε, "according to the ratio of the number of positive URIs to the number of negative URIs" (section 4)."""
 NO_RDF = "ldcoc: its file extension or type tells that it is no RDF"

@@ -60,7 +60,7 @@ class LinkClass(Enum):
 
 
 class LinkProperties(NamedTuple):
-    """Π_L. Missing properties are empty."""
+    """The nine properties of a link, Π_L in the paper. Missing properties are empty."""
 
     protocol: str
     host: str
@@ -383,7 +383,7 @@ def points_to_rdf(link: LinkProperties, concepts: Concepts) -> bool:
 
 
 def relevancy_r(link: LinkProperties, concepts: Concepts) -> tuple[LinkClass, str]:
-    """Return C = Relevancy_R(Π_L, S_R): R, H or N, and the reason for N."""
+    """Return the class R, H or N of a link by the paper's Relevancy_R(Π_L, S_R), and the reason for N."""
     reason = removal_reason(link, concepts)
     if reason:
         return LinkClass.N, reason
@@ -395,7 +395,7 @@ def relevancy_r(link: LinkProperties, concepts: Concepts) -> tuple[LinkClass, st
 
 
 def relevancy_hr(link: LinkProperties, s_hr: SimilarUrls) -> LinkClass:
-    """Return C = Relevancy_HR(Π_L, S_HR): HR or H, for a link of class H by Relevancy_R."""
+    """Return the class HR or H by the paper's Relevancy_HR(Π_L, S_HR), for a link of class H by Relevancy_R."""
     return LinkClass.HR if s_hr.has_similar(link.host, link.path, link.filename) else LinkClass.H
 
 

@@ -33,7 +33,7 @@ GENERAL_FEATURES = 7
 """Number of features of an arm that are the same on every host. They come first."""
 _SEPARATOR = "\t"
 _CROSS_HOST_MARK = "@"
-"""Between the source and the linking host."""
+"""Separates the source and the linking host in the string of a key."""
 _BASE_PARTS = 6
 """Number of parts in the string of a base arm; a hub arm has one more."""
 
@@ -81,7 +81,7 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
     depth: int
     """Number of directories in the path, at most 4."""
     extension: str
-    """With its dot; `/` for a directory. Ends with `?` if the URL has a query."""
+    """File extension with its dot; `/` for a directory. Ends with `?` if the URL has a query."""
     source: str
     """Source of the link, with `:` and what the link's type or rel announces, if anything: `anchor`, `link:rdf`."""
     from_host: str = ""

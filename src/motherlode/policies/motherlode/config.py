@@ -19,7 +19,7 @@ from motherlode.policies.targets import Target
 from motherlode.www.media_types import MEDIA
 
 _MANY_STATEMENTS = 1_000_000
-"""Enough for every target that requires a number of statements."""
+"""A number of statements that satisfies every target with a minimum number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class PolicyConfig:
     tag_path_steps: int = 2
     """Number of steps of the tag path in an arm key."""
     separate_responses: bool = True
-    """Whether response and relevance are two questions. Otherwise a failed request counts as an irrelevant page."""
+    """Whether response and relevance are predicted separately. If not, a failed request is an irrelevant page."""
     seeds_are_gateways: bool = True
     """Whether seeds that are not home pages are valued as gateways."""
     values_information: bool = True

@@ -22,7 +22,7 @@ _SAYS = (
     "link, of which the latest count most."
 )
 _QUESTIONS = ((RESPONSE, "answers"), (RELEVANCE, "is a find"))
-"""The questions with their names in `Reason.about`. The names are documented in docs/explain.md."""
+"""The two predicted events with their names in `Reason.about`, which docs/explain.md documents."""
 _MAX_LINKED_ARMS = 5
 _MIN_LINKS_PER_PAGE = 0.05
 """Fewer new links per page would be shown as 0.0."""

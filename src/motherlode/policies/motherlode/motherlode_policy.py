@@ -36,7 +36,7 @@ _MAX_UPDATES_PER_PICK = 8
 """Arms whose value is brought up to date before one is picked."""
 _SAME_VALUE = 1e-9
 _EMPTY_PAGES = 0.2
-"""Pages without new links that are added to the pages of every arm."""
+"""Number of imaginary pages without new links that are added to the pages of every arm, for smoothing."""
 _NO_STATISTICS = ArmStatistics()
 _MIN_TRIES_WITHOUT_FAMILY = 8
 """An arm with this many tries does not use the statistics of its family."""
@@ -311,7 +311,7 @@ class Motherlode(WaitRule):
         return tries + min(host_tries, config.max_host_tries), more
 
     def _is_gateway(self, host: str) -> bool:
-        """Return whether a host has so few waiting links that its pages led to little more than the next page."""
+        """Return whether a host looks like a gateway: it has fewer than `gateway_links` waiting links."""
         left = self.config.gateway_links
         for arm in self._keys.arms_of_tried_host(host):
             left -= self._waiting.get(arm, 0)
@@ -346,7 +346,7 @@ class Motherlode(WaitRule):
         self._forget_values()
 
     def _forget_values(self) -> None:
-        """Forget all that was computed from other statistics."""
+        """Drop the cached values and plans, because the statistics from which they were computed have changed."""
         self._outcomes = sum(host.tries for host in self.statistics.hosts.values())
         self._plans.clear()
         self._unseen_host_values.clear()

@@ -1,7 +1,7 @@
 """The probability that the next link of an arm leads to a relevant page, and the sums from which it is computed.
 
 docs/policy.md, sections 2 to 4, has the formulas. The probability is a product, P(page)·P(relevant | page), because a
-failed request says nothing about whether the pages of a host are relevant. For each of the two questions:
+failed request says nothing about whether the pages of a host are relevant. For each of the two factors:
 
 1. *Features.* Logistic regression over the features of the arm, learned by FTRL-Proximal (`policies/ftrl.py`).
 2. *Host.* P(relevant) is corrected by the lift of the host: how much better it is than its features predict. P(page) is
@@ -36,7 +36,7 @@ RELEVANCE: Final = 2
 
 _MAX_LINKED_ARMS = 48
 _MAX_WEIGHT = 1e12
-"""The weights of an arm are rescaled when the last one exceeds this."""
+"""If the weight of the last try exceeds this, all weights of its arm are rescaled, to avoid an overflow."""
 _MAX_PROBABILITY = 0.999
 """Limit of the expected reward of a host, to keep log-odds finite."""
 
@@ -95,10 +95,10 @@ class HostStatistics(msgspec.Struct, gc=False, rename=_HOST_NAMES):
     pages: float = 0.0
     reward: float = 0.0
     expected_reward: float = 0.0
-    """Rewards as predicted from features."""
+    """Sum of the rewards that the features alone predicted."""
 
     def lift(self, prior_pages: float) -> float:
-        """Return how much better than its features predict a host is, as a difference of log-odds.
+        """Return by how much the rewards of a host exceed the predictions from features, as a difference of log-odds.
 
         The mean reward is smoothed by `prior_pages` pages with the predicted reward.
         """
@@ -126,9 +126,9 @@ class ArmStatistics(msgspec.Struct, gc=False, rename=_ARM_NAMES | {"total_weight
     reward: float = 0
     """Sum of the rewards: the number of relevant pages, unless the user wants graded rewards."""
     responses: Tally = msgspec.field(default_factory=Tally)
-    """Whether requests returned a page."""
+    """Counts of requests that did and did not return a page."""
     relevant: Tally = msgspec.field(default_factory=Tally)
-    """Whether pages were relevant."""
+    """Counts of pages that were and were not relevant."""
     new_links: dict[str, float] = msgspec.field(default_factory=dict)
     """New links on the pages of the arm, by the arm of the link, each multiplied by the weight of its page."""
     total_weight: float = 0.0
@@ -180,16 +180,16 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
     """All that a crawl has learned."""
 
     arms: dict[str, ArmStatistics] = msgspec.field(default_factory=dict)
-    """By base arm."""
+    """Statistics of each base arm."""
     features: dict[str, Sums] = msgspec.field(default_factory=dict)
-    """By feature: z and n of the response question, then z and n of the relevance question."""
+    """Feature → FTRL's z and n for RESPONSE, then z and n for RELEVANCE."""
     hub_arms: dict[str, ArmStatistics] = msgspec.field(default_factory=dict)
-    """By hub arm. Their results are counted in their base arms, too."""
+    """Statistics of each hub arm. Its results are counted in its base arm, too."""
     families: dict[str, ArmStatistics] = msgspec.field(default_factory=dict)
-    """By family."""
+    """Statistics of each family: the arms of a host with the same extension (`ArmKey.family`)."""
     hosts: dict[str, HostStatistics] = msgspec.field(default_factory=dict)
     unseen_hosts: Tally = msgspec.field(default_factory=Tally)
-    """Whether hosts with cross-host links responded at their first try."""
+    """Counts of hosts, found by cross-host links, that did and did not respond at their first try."""
 
     def arm(self, base_arm: str) -> ArmStatistics:
         """Return the statistics of a base arm. As in the methods below, missing ones are created."""
@@ -238,7 +238,7 @@ def _entry(table: dict[str, _T], name: str, make: Callable[[], _T]) -> _T:
 
 
 class ArmPosterior(NamedTuple):
-    """The probabilities of both questions for the next link of an arm: is there a page, and is it relevant?"""
+    """For the next link of an arm: the probability that it returns a page, and that such a page is relevant."""
 
     response: float
     relevance: float
@@ -262,7 +262,7 @@ class PosteriorModel:
     def __init__(self, config: PolicyConfig) -> None:
         self._config = config
         self.target_priors: Mapping[str, float] = {}
-        """Log-odds of the relevance question by feature."""
+        """Feature → log-odds that are added to those of RELEVANCE (`config.target_priors`)."""
         self.statistics = PolicyStatistics()
         self.delta = PolicyStatistics()
         """The part of `statistics` that was learned since the last delta was sent to other shards."""

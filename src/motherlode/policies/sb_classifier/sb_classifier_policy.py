@@ -29,7 +29,7 @@ _EPSILON = 1e-6
 _MAX_SCORES = 100_000
 """Arms whose score at their last pick is kept."""
 _NOW, _LAST = "now", "last"
-"""Second words of the arms that are not actions: URLs to be fetched at once, and URLs that lead nowhere."""
+"""Second words in the names of arms that are not actions: URLs to fetch at once, and URLs to fetch last."""
 _MEMORY = struct.Struct("<IBB")
 """The `policy_state`: number of the cluster, predicted type, and whether the fetch counts as a selection."""
 

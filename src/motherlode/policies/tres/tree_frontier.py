@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.float32]
 MIN_EXAMPLES_TO_SPLIT = 5
-"""As in the authors' program, like the depth."""
+"""Number of examples at which a leaf may be split. This and the depth are those of the authors' program."""
 MAX_DEPTH = 18
 MAX_LEAVES = 512
 MAX_EXAMPLES_PER_LEAF = 256
@@ -52,7 +52,7 @@ def best_split(rows: Rows, rewards: NDArray[np.float64]) -> tuple[float, int, fl
 class _Node(msgspec.Struct, array_like=True):
     depth: int
     feature: int = -1
-    """-1 for a leaf."""
+    """Index of the feature that splits the node; -1 for a leaf."""
     threshold: float = 0.0
     left: int = 0
     """Number of the left child; the right one has the next number."""

@@ -46,7 +46,7 @@ _HASHES = 1 << 16
 _MAX_WORDS = 24
 """Words of a link for its classifier."""
 _DIGITS = "0123456789a"
-"""Tenths in the name of an arm."""
+"""Digits for feature values from 0 to 10 tenths in the name of an arm."""
 _NOW = "now"
 """Second word of the arms of redirect targets, which are fetched before all others."""
 _words = re.compile(r"[^\W_]{3,}").findall
