@@ -173,8 +173,6 @@ def rules_snooze_units(elapsed: float) -> float:
     return float(min(max(elapsed, _FIRST_RULES_SNOOZE_UNITS), MAX_SNOOZE_UNITS))
 
 
-# ── Back-off of hosts ────────────────────────────────────────────────────────────────────────────────
-
 TOO_MANY_FAILURES = "host given up after failures in a row"
 NO_RULES = "the host's robots.txt could not be read"
 NO_ADDRESS = "the host's name servers gave no answer"
@@ -280,9 +278,6 @@ class Backoff:
         return 0.0
 
 
-# ── Ends of leases ───────────────────────────────────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
     """The effects of one way to end the lease of a page, or of a prerequisite for which a page waits."""
@@ -308,9 +303,6 @@ ENDINGS: dict[End, Ending] = {
     End.ROBOTS_UNREADABLE: Ending(url=UrlEffect.QUEUED, delay=Backoff.without_rules),
 }
 """Effects of each way to end a lease. Ways that are not in the table have no effect on a page."""
-
-
-# ── Prerequisites and pages ──────────────────────────────────────────────────────────────────────────
 
 
 class Prerequisites:

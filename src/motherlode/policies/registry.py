@@ -2,9 +2,8 @@
 
 A name is a word, optionally with arguments: in order after colons (`bandit:success-rate:0.2:1000`), or by name
 (`bandit:success-rate:exploration=0.2,decay=1000`). A bare name is the method of a paper as published; variants of it
-are chosen by further arguments by name (`nb-online:smoothing=m`). To add a policy, write a factory function with
-`@PolicyLine`. Its parameters after `seed` are the arguments of the name, as text. The command line, the tests and the
-benchmarks read the table. A factory imports its policy when it is called, so that unused policies cost no import time.
+are chosen by further arguments by name (`nb-online:smoothing=m`). To add a policy, write a factory with `@PolicyLine`:
+its parameters after `seed` are the arguments of the name, as text. It imports its policy only when it is called.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
 DEFAULT_POLICY = "motherlode"
 ORACLE = "oracle"
-"""A policy that knows the label and the links of every page. Only the simulator can make it, so it is not in the
-table."""
+"""A policy that knows all labels and links. Only the simulator can make it, so it is not in the table."""
 GUIDE = "docs/policies.md"
 """The page that documents each policy and its arguments."""
 
@@ -36,8 +34,7 @@ RIVALS_LARGEST_WEB = 50_000
 20,000 steps, and the cost of a pick grows with the number of ready arms."""
 
 Factory = Callable[..., Policy | None]
-"""Makes a policy from a seed and arguments. Returns None if an argument has the wrong form, and raises ValueError if
-one is out of bounds."""
+"""Makes a policy. Returns None if an argument has the wrong form, raises ValueError if one is out of bounds."""
 POLICY_TABLE: dict[str, PolicyLine] = {}
 """Each policy by the first word of its name."""
 

@@ -65,12 +65,12 @@ def _find_by_header(status: int, headers: Mapping[str, str]) -> ChallengeProduct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Signature:
-    """What a page of a product has. All parts that are given must be found."""
+    """The parts of a page of a product. All parts that are given must be found."""
 
     product: ChallengeProduct
     marker: bytes
     """Bytes without which the signature is impossible, so that the body need not be parsed. Signatures share markers,
-    because each search takes about 0.2 µs per kilobyte."""
+    because each search takes about 0.3 µs per kilobyte."""
     selectors: tuple[str, ...] = ()
     """CSS selectors. An element of each must be in the page."""
     script: re.Pattern[str] | None = None
@@ -228,7 +228,7 @@ def may_be_challenge(status: int, headers: Mapping[str, str]) -> bool:
 def find_challenge(status: int, headers: Mapping[str, str], body: bytes) -> ChallengeProduct | None:
     """Return the product whose challenge or block page a response is, or None for any other response.
 
-    `body` is the decoded body, whole if it has at most MAX_CHALLENGE_BYTES. A page without a marker takes about 2 µs
+    `body` is the decoded body, whole if it has at most MAX_CHALLENGE_BYTES. A page without a marker takes about 3 µs
     per kilobyte, and one that is too long for a challenge 1 µs (November 2026, recorded pages).
 
     >>> find_challenge(429, {"cf-mitigated": "challenge"}, b"")

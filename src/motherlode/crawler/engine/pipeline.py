@@ -298,6 +298,7 @@ class Subrequests:
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, forget=forget, clock=clock)
+        self._has_services = bool(services)
         self._services = ServiceClient(services, polite=self._polite.fetch, direct=fetcher.fetch, clock=clock)
         self._clock = clock
         self._fetch_contexts = fetch_contexts
@@ -312,7 +313,7 @@ class Subrequests:
                 found = await self._context(url, wait_until)
                 if found is not None:
                     contexts[url] = found
-        answer = await self._services.transform(page)
+        answer = await self._services.transform(page) if self._has_services else None
         return SubrequestResults(contexts=contexts, service=answer) if contexts or answer is not None else None
 
     async def close(self) -> None:

@@ -16,7 +16,7 @@ from motherlode.fetch.http.errors import TIMED_OUT, FetchError
 from motherlode.fetch.http.intermediates import MISSING_ISSUER_CODES, CertificateVisitor, Intermediates
 from motherlode.fetch.http.parser import Receiver, ResponseParser
 from motherlode.fetch.http.proxy import Proxy, ProxyChooser
-from motherlode.fetch.http.tls import StreamFactory, TlsContexts, TlsProtocol, TlsStream, connect
+from motherlode.fetch.http.tls import StreamFactory, TlsContexts, TlsProtocol, TlsStream
 from motherlode.model import FailureKind
 from motherlode.www.urls import Origin
 
@@ -255,9 +255,6 @@ class Connection(asyncio.Protocol):
         return None if self._got_eof else errors.CLOSED_WITHOUT_NOTIFY
 
 
-# Opening connections -------------------------------------------------------------------------------------------------
-
-
 class Endpoint(NamedTuple):
     """The other end of a connection. Requests may share a connection only if all fields are equal."""
 
@@ -290,9 +287,8 @@ class Connector:
         self, connection: Connection, endpoint: Endpoint, *, deadline: float, tcp_timeout: float | None = None
     ) -> FetchError | None:
         """Connect to an endpoint. Return None if that succeeds, or the error."""
-        new_stream = self._tls.new_stream
         try:
-            return await self._open(connection, endpoint, new_stream, deadline=deadline, tcp_timeout=tcp_timeout)
+            return await self._open(connection, endpoint, self._tls.new_stream, deadline, tcp_timeout)
         except (OSError, ValueError) as raised:
             error = self._connect_error(raised, endpoint)
             if getattr(raised, "verify_code", 0) not in MISSING_ISSUER_CODES:
@@ -301,7 +297,7 @@ class Connector:
             problem = await self._complete_chain(endpoint, deadline)
             if problem:
                 return error._replace(detail=f"{error.detail}: {problem}")
-            return await self._open(connection, endpoint, self._tls.new_stream, deadline=deadline)
+            return await self._open(connection, endpoint, self._tls.new_stream, deadline)
         except (OSError, ValueError) as raised:
             return self._connect_error(raised, endpoint)
 
@@ -315,7 +311,6 @@ class Connector:
         protocol: asyncio.Protocol,
         endpoint: Endpoint,
         new_stream: StreamFactory,
-        *,
         deadline: float,
         tcp_timeout: float | None = None,
     ) -> FetchError | None:
@@ -335,7 +330,7 @@ class Connector:
             streams.append(self._tls.new_unverified_stream(to))
             return streams[-1]
 
-        error = await self._open(visitor, endpoint, new_stream, deadline=deadline)
+        error = await self._open(visitor, endpoint, new_stream, deadline)
         if visitor.transport is not None:
             visitor.transport.abort()
         if error is not None:
@@ -351,10 +346,9 @@ class Connector:
         self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: StreamFactory, tcp_timeout: float | None
     ) -> FetchError | None:
         """Connect to the IP address. The guard refuses anything else, so no name is resolved behind its back."""
-        reason = self._guard.refusal(endpoint.address)
-        if reason:
+        if reason := self._guard.refusal(endpoint.address):
             return errors.guard_refusal(reason)
-        await connect(protocol, endpoint.origin, endpoint.address, endpoint.port, new_stream, tcp_timeout)
+        await _connect(protocol, endpoint.origin, (endpoint.address, endpoint.port), new_stream, tcp_timeout)
         return None
 
     async def _open_via_proxy(
@@ -363,18 +357,27 @@ class Connector:
         """Connect to the proxy, and for https or SOCKS through a tunnel to the host."""
         to, is_https = proxy.origin, endpoint.origin.is_https
         if not is_https and not proxy.is_socks:
-            await connect(protocol, to, to.host, to.port, self._tls.new_stream)
+            await _connect(protocol, to, (to.host, to.port), self._tls.new_stream)
             return None
         tls = TlsProtocol(protocol, new_stream(endpoint.origin)) if is_https else None
         tunnel = proxy.new_tunnel(endpoint.origin)
-        await connect(tunnel, to, to.host, to.port, self._tls.new_stream)
+        await _connect(tunnel, to, (to.host, to.port), self._tls.new_stream)
         error = await tunnel.hand_over(protocol if tls is None else tls)
         if error is None and tls is not None:
             await tls.wait_established(tunnel.transport)
         return error
 
 
-# The pool ------------------------------------------------------------------------------------------------------------
+async def _connect(
+    protocol: asyncio.Protocol, to: Origin, at: tuple[str, int], new_stream: StreamFactory, tcp: float | None = None
+) -> None:
+    """Open a TCP connection within `tcp` seconds, and a TLS session over it if the origin has https."""
+    tls = TlsProtocol(protocol, new_stream(to)) if to.is_https else None
+    async with asyncio.timeout(tcp):
+        transport, _ = await asyncio.get_running_loop().create_connection(lambda: tls or protocol, *at)
+    if tls is not None:
+        await tls.wait_established(transport)
+
 
 KEEPALIVE_SECONDS = 15.0
 """An idle connection is closed after this time."""
@@ -393,6 +396,7 @@ class ConnectionPool:
         self._connector = connector
         self._read_timeout = read_timeout
         self._min_rate = min_rate
+        self._max_idle = max_idle_connections(MAX_IDLE_CONNECTIONS)
         self._open: set[Connection] = set()
         """All open connections, idle ones included."""
         self._idle: dict[Endpoint, list[Connection]] = {}
@@ -456,7 +460,7 @@ class ConnectionPool:
         loop = asyncio.get_running_loop()
         self._idle.setdefault(endpoint, []).append(connection)
         self._idle_since[connection] = endpoint, loop.time()
-        if len(self._idle_since) > max_idle_connections(MAX_IDLE_CONNECTIONS):
+        if len(self._idle_since) > self._max_idle:
             self._close_idle(next(iter(self._idle_since)))
         if self._sweeper is None:
             self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep)

@@ -364,21 +364,3 @@ def _configure(context: ssl.SSLContext) -> ssl.SSLContext:
 
 
 StreamFactory = Callable[[Origin], TlsStream]
-
-
-async def connect(
-    protocol: asyncio.Protocol,
-    origin: Origin,
-    host: str,
-    port: int,
-    new_stream: StreamFactory,
-    tcp_timeout: float | None = None,
-) -> None:
-    """Open a TCP connection within `tcp_timeout`, and a TLS session over it if the origin has https."""
-    loop = asyncio.get_running_loop()
-    tls = TlsProtocol(protocol, new_stream(origin)) if origin.is_https else None
-    async with asyncio.timeout(tcp_timeout):
-        transport, _ = await loop.create_connection(lambda: tls or protocol, host, port)
-    if tls is None:
-        return
-    await tls.wait_established(transport)
