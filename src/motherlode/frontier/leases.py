@@ -286,9 +286,9 @@ class Ending:
     delay: Callable[[Backoff, Host, Failure, float, int], float] | None = None
     """The back-off of the host after a failure. It returns the seconds until the next attempt."""
     uncounted: bool = False
-    """The request does not count in the host's budget."""
+    """True if the request does not count in the host's budget."""
     drops_address: bool = False
-    """The host's IP address is looked up again."""
+    """True if the host's IP address is looked up again before the next request."""
 
 
 ENDINGS: dict[End, Ending] = {

@@ -128,7 +128,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     """Seconds added to its delay because of responses 429 and 503."""
     secure_robots: bytes | None = None
     secure_robots_at: float = 0.0
-    """The robots.txt for https and when it was read. Each scheme has its own (RFC 9309, 2.3)."""
+    """The same two fields for https, because each scheme has its own robots.txt (RFC 9309, 2.3)."""
     unread_since: float | None = None
     """Time (seconds since the epoch) since which its robots.txt has been unreadable; None if it is readable."""
     unread_for: str = ""
@@ -181,7 +181,7 @@ class Lease(Request, frozen=True, kw_only=True):
     address: str = ""
     """The IP address to which the request goes; empty if IP addresses have no delay of their own."""
     is_subrequest: bool = False
-    """`Frontier.lease_for` gave the lease, also for a prerequisite: no page of a queue waits for it."""
+    """True if `Frontier.lease_for` gave the lease, for a subrequest or its prerequisite. No queued page needs it."""
 
     @property
     def is_revisit(self) -> bool:
@@ -215,7 +215,7 @@ class Politeness:
     retries: bool = True
     """False if responses cannot change, as in a replay."""
     by_address: bool = False
-    """Keep a delay per IP address, too. A host's IP address is looked up before its first request."""
+    """Whether to keep a delay per IP address, too. A host's IP address is looked up before its first request."""
     address_delay: float | None = None
     """Seconds between two requests to one IP address; by default half the delay of a host."""
     per_address: int = 16
@@ -223,7 +223,7 @@ class Politeness:
     uses_grants: bool = False
     """True if other shards use the same IP addresses. An IP address with a delay is used only with its grant."""
     adaptive: bool = False
-    """Lengthen the delay of hosts that respond slowly, or with 429 or 503."""
+    """Whether to lengthen the delay of hosts that respond slowly, or with 429 or 503."""
     delay_factor: float = 1.0
     """With `adaptive`: the delay of a host is at least this many times its response time."""
     max_ready_at_once: int | None = None
@@ -352,7 +352,7 @@ class Host(msgspec.Struct, gc=False):
     held: Entry | None = None
     """The page that was picked before the host's rules were known. It is the next page request to the host."""
     is_fresh: bool = False
-    """The IP address was looked up for the next request, which uses it even if its TTL is very short."""
+    """True if the IP address was looked up for the next request, which then uses it even if its TTL has passed."""
     asking: bool = False
     """True while the host's robots.txt is being fetched."""
     rules_url: str = ""

@@ -92,7 +92,7 @@ class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
     """A SELECT query on the statements of all pages so far. The crawler runs it: see crawler/engine/index_query.py."""
     scope: TermScope = TermScope.ABOX
     html: bool = True
-    """Follow the anchors, link elements and frames of HTML and the entries of feeds. A refresh is a redirect and is
+    """Whether to follow anchors, link elements and frames of HTML and entries of feeds. A refresh is a redirect and is
     always followed. Sitemaps have a key of their own in the job."""
 
 

@@ -260,9 +260,9 @@ class CrawlerDirectives(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
 
     noindex: bool = False
-    """Do not store the page's statements."""
+    """True if the page's statements must not be stored."""
     nofollow: bool = False
-    """Do not follow the page's links."""
+    """True if the page's links must not be followed."""
     ends_at: float | None = None
     """Time from which the page must not be kept, in seconds since the epoch."""
 
@@ -337,7 +337,7 @@ class Visit:
     """The target of a redirect."""
     etag: str = ""
     last_modified: str = ""
-    """With the ETag, the validators for a later conditional request."""
+    """The Last-Modified header. It and `etag` are the validators for a later conditional request."""
     directives: str = ""
     """The X-Robots-Tag directives, in the form of `CrawlerDirectives.text`."""
     ends_at: float | None = None
@@ -347,6 +347,6 @@ class Visit:
     relevant_before: bool = False
     quads_before: int = 0
     counts_before: Mapping[str, int] = field(default_factory=dict)
-    """With the two fields above, what the previous visit to the page returned, if this is a revisit."""
+    """For a revisit, `relevant_before`, `quads_before` and `counts_before` are the figures of the previous visit."""
     value: float | None = None
     """The value of the arm when the policy picked it; None if the policy has no values."""

@@ -89,7 +89,7 @@ class _TimeoutTimer:
                 raise ExtractorTimeout
 
     def suspend_if_due(self, now: float) -> None:
-        """Suspend the innermost limit if it ends about now, because a deadline raises and the signal may be pending."""
+        """Suspend the innermost limit if it ends about now: a `Deadline` has raised, and a signal may follow."""
         if self.due and now >= self.due[-1] - _TOLERANCE_SECONDS:
             self.suspend()
 

@@ -72,7 +72,7 @@ _PATTERNS = {
 }
 _MARKS = tuple(_PATTERNS)
 _LANGUAGES_INDEX = _MARKS.index(Mark.LANGUAGES)
-"""The only pattern that is counted. A single `lang` attribute gives the language of the whole page."""
+"""Index of the only pattern whose matches are counted: one `lang` attribute is that of the whole page, more are not."""
 
 
 class _Scanner(threading.local):

@@ -312,7 +312,7 @@ class MirrorStats(msgspec.Struct, array_like=True):
     others: dict[str, int] = {}
     """Hosts with which it shares pages → number of pages."""
     differs: bool = False
-    """Under some path it has another page than one of those hosts."""
+    """True if the host and one of `others` have different pages under the same path."""
     original: str = ""
     """The host that it mirrors. Empty if it is not a mirror."""
 

@@ -72,13 +72,13 @@ class Job:
     scope: str = "web"
     """host, pld, web, or a regular expression that a URL must match from its start."""
     simplify: bool = False
-    """Treat links as equal that differ only in the order of parameters, in empty parameters or in double slashes."""
+    """Whether links are equal that differ only in the order of parameters, empty parameters or double slashes."""
     web: str | None = None
     """A WARC file that is crawled instead of the network."""
     delay: float | None = None
     """Seconds between two requests to one host. The default is 1, and 0 for a recorded web."""
     warc: bool = False
-    """Save all responses as WARC files in the crawl folder."""
+    """Whether to save all responses as WARC files in the crawl folder."""
     sitemaps: bool | str = True
     """Which sitemaps to read: "robots" (or true) those that robots.txt names, "usual" also /sitemap.xml if robots.txt
     names none, false none."""
@@ -143,7 +143,7 @@ class Job:
     response_headers: tuple[str, ...] = DEFAULT_HEADERS
     """Names of response headers that the provenance has; "*" for all: see docs/provenance.md."""
     words: bool = True
-    """Keep an index of words for `motherlode search`."""
+    """Whether to keep an index of words for `motherlode search`."""
     log_level: str = DEFAULT_LOG_LEVEL
     """Lowest level of the lines in `crawl.log`: debug, info (one line per URL), warning or error."""
     seed: int = 0

@@ -110,9 +110,9 @@ class Components:
     archive: WarcArchive | NoArchive
     outage_monitor: OutageMonitor
     sitemaps: bool
-    """Add the sitemaps that robots.txt files name."""
+    """Whether to add the sitemaps that robots.txt files name."""
     usual_sitemaps: bool
-    """Add /sitemap.xml if a robots.txt names none."""
+    """Whether to add /sitemap.xml if a robots.txt names no sitemap."""
     respell: Callable[[str], str]
     """Returns the form of a URL that a recorded web uses, for example with http instead of https."""
     simplify: Callable[[str], str]

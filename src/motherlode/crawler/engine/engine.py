@@ -27,16 +27,16 @@ _GRACE_SECONDS = 4.0
 _SETTLING_SECONDS = 6.0
 """Seconds after the time limit of a crawl until which results are settled. Four more are left for the store."""
 _FATAL = (OSError, MemoryError, *STORAGE_ERRORS)
-"""Exceptions that end the crawl: the disk is full, or a part of ours is gone."""
+"""Exceptions that end the crawl: the disk is full, memory is exhausted, or a process of the crawl has ended."""
 _MAX_INTERNAL_IN_A_ROW = 50
 """Number of consecutive internal failures at which the crawl ends, because an error that hits every URL is a defect."""
 _LOGGED_WAIT_SECONDS = 2.0
-"""Shorter waits are not logged."""
+"""Shortest wait, in seconds, that is logged."""
 _MAX_DETAIL = 300  # characters
 
 
 class Engine:
-    """Runs a crawl. Iterate over `visits()`; everything else only reads them."""
+    """Runs a crawl: iterate over `visits()`, which does all the work."""
 
     def __init__(self, parts: Components, *, budget: Budget, concurrency: int, clock: Clock) -> None:
         self._parts = parts

@@ -87,7 +87,7 @@ class OutageDetector:
         self._resigned = False
         """True if no host has ever responded and all hosts therefore count as dead."""
         self.since: float | None = None
-        """Start of the outage, or None."""
+        """Start of the current outage (engine's clock); None if there is none."""
         self.outages = 0
 
     def heard(self, now: float) -> None:

@@ -45,15 +45,15 @@ class ParseOptions(msgspec.Struct, frozen=True, kw_only=True):
     following: LinkRules = LinkRules()
     """Rules that select the links to follow."""
     keep_ntriples: bool = False
-    """Return the statements also as N-Triples. Traces need them."""
+    """Whether to return the statements also as N-Triples. Traces need them."""
     keep_hashes: bool = False
-    """Return the hashes of the statements. A reward that counts new statements needs them."""
+    """Whether to return the hashes of the statements. A reward that counts new statements needs them."""
     is_brief: bool = False
-    """Return only the URL of a link that was returned before, because the frontier ignores the rest of a known link."""
+    """Whether to return only the URL of a link that was returned before: the frontier needs no more of a known link."""
     element_ids: bool = False
-    """Return the ids of the elements around each link. Some policies and traces need them."""
+    """Whether to return the ids of the elements around each link. Some policies and traces need them."""
     context_graph: bool = False
-    """Return the properties and sibling groups of each link. LDCOC and traces need them."""
+    """Whether to return the properties and sibling groups of each link. LDCOC and traces need them."""
     scope: ScopeRule = ScopeRule()
     """Links out of this scope are counted and not returned."""
 

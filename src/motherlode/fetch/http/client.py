@@ -71,7 +71,7 @@ class HttpOptions:
     host_headers: tuple[HostHeaders, ...] = ()
     """Headers for named hosts."""
     keep_wire: bool = False
-    """Keep the bytes of each response as they are received, for an archive, and read the bodies of failures too."""
+    """Whether to keep the bytes of each response as received, for an archive, and to read the bodies of failures."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The variables that `proxy` refers to if it is "environment"."""
     proxy: str | None = None

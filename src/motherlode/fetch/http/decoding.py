@@ -43,15 +43,15 @@ class Decoder(Protocol):
 
     @property
     def is_complete(self) -> bool:
-        """The encoded stream has ended: nothing is missing even if no more input comes."""
+        """True if the encoded stream has ended: nothing is missing even if no more input comes."""
 
     @property
     def is_finished(self) -> bool:
-        """No further input will produce output."""
+        """True if no further input will produce output."""
 
     @property
     def is_slow(self) -> bool:
-        """The stream has so many members that decoding takes much time for few bytes."""
+        """True if the stream has so many members that decoding takes much time for few bytes."""
 
     def feed(self, data: bytes, max_bytes: int) -> bytes: ...
 

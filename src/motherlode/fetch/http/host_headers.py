@@ -27,7 +27,7 @@ class HostHeaders(NamedTuple):
     """Takes a host, with its port if that is not the default."""
     headers: Mapping[str, str]
     https_only: bool = False
-    """Do not send the headers without encryption."""
+    """True if the headers are sent over https only."""
 
 
 def check_header(name: str, value: str) -> str:

@@ -138,7 +138,7 @@ class Receiver(Protocol):
 
     @property
     def is_slow(self) -> bool:
-        """Its bytes take long to process, so other connections should be served in between."""
+        """True if the bytes of the response take long to process, so that other connections are served in between."""
 
     def receive_head(self, status: int, headers: dict[str, str]) -> bool:
         """Return whether the body is wanted. Header names are in lower case, repeated headers are joined."""
@@ -171,7 +171,7 @@ class ResponseParser:
         self._is_interim = False
         self._is_switched = False
         self.is_ended_by_close = False
-        """The end of the connection ends the body."""
+        """True if the end of the connection ends the body."""
         self._is_wanted = True
         self._is_kept_alive = False
         self._is_complete = False
@@ -185,12 +185,12 @@ class ResponseParser:
 
     @property
     def is_done(self) -> bool:
-        """The receiver has everything it wants."""
+        """True if the receiver has everything it wants."""
         return self._is_complete or not self._is_wanted
 
     @property
     def is_reusable(self) -> bool:
-        """The response ended where its head said, and another may follow on the same connection."""
+        """True if the response ended where its head said, so that another may follow on the same connection."""
         return self._is_complete and self._is_kept_alive and not self._is_tainted
 
     def feed(self, data: bytes) -> str:

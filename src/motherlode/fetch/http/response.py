@@ -156,7 +156,7 @@ class ResponseReader:
         """All bytes of the response as they arrived, if they are archived. The connection adds to them."""
         self.wire_bytes = 0
         self.may_be_cut = False
-        """The connection ended in a way that does not show whether the body is complete."""
+        """True if the connection ended in a way that does not show whether the body is complete."""
         self._request = request
         self._max_body_bytes = max_body_bytes
         """Limit of the body. One more byte is read, to know that there is more."""
@@ -169,9 +169,9 @@ class ResponseReader:
         self._body = BytesIO()
         self._size = 0
         self._is_stream_ended = False
-        """The encoded stream has ended."""
+        """True if the encoded stream has ended."""
         self._is_suspect = False
-        """The content type says that the body is useless, and its first bytes have not been checked yet."""
+        """True if the body is useless by its content type and its first bytes have not been checked yet."""
         self._announced_bytes = 0
         """The Content-Length of a page; 0 if it is unknown."""
         self._failure: Failure | None = None
@@ -212,12 +212,12 @@ class ResponseReader:
 
     @property
     def is_slow(self) -> bool:
-        """Decoding takes much time for few bytes."""
+        """True if decoding takes much time for few bytes."""
         return self._decoder is not None and self._decoder.is_slow
 
     @property
     def is_complete(self) -> bool:
-        """Nothing is missing, even if the connection breaks now."""
+        """True if the response is complete, even if the connection breaks now."""
         if self._is_failure_read:
             return True
         return self._failure is None and self._decoder is not None and self._decoder.is_complete

@@ -71,7 +71,7 @@ class TlsStream:
 
     @property
     def is_resumed(self) -> bool:
-        """The handshake resumed the session of an earlier connection."""
+        """True if the handshake resumed the session of an earlier connection."""
         return bool(self._object.session_reused)
 
     @property

@@ -54,7 +54,7 @@ class ResponseRecords:
         self.broken = 0
         """Number of unusable records. Adjacent ones count as one."""
         self.is_one_stream = False
-        """Several records are compressed as one stream, so that random access is impossible."""
+        """True if several records are compressed as one stream, so that random access is impossible."""
         self._counted: int | None = None
         """Offset of the record that was last counted as broken."""
 

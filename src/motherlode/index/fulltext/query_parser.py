@@ -55,7 +55,7 @@ class QueryPart:
     tokens: tuple[str, ...]
     excluded: bool = False
     exact: bool = False
-    """Given in quotes: a word does not match as a prefix."""
+    """True if the word was in quotes: it does not match as the prefix of a longer word."""
 
 
 def parse_words(words: str) -> list[QueryPart]:

@@ -37,13 +37,13 @@ class QueryRequest(msgspec.Struct, frozen=True, kw_only=True):
     base: str = ""
     """The IRI against which relative IRIs of the query are resolved; "" if they are errors."""
     allow_service: bool = False
-    """Allow SERVICE to send requests to other servers. A worker never does."""
+    """Whether SERVICE may send requests to other servers. A worker process never allows it."""
     results: str = "application/sparql-results+json"
     """The media type of solutions and booleans, as pyoxigraph names it."""
     graph: str = "text/turtle"
     max_bytes: int = 1 << 30
     refresh: bool = False
-    """Open a new snapshot of the store before the query."""
+    """Whether to open a new snapshot of the store before the query."""
 
 
 class QueryExecutor:

@@ -26,7 +26,7 @@ class SinkSettings:
     path: str = "segments"
     """Folder of the N-Quads files. A relative path starts at the crawl's folder."""
     provenance: bool = True
-    """Send the provenance of each page, too. The default for a graph store, which replaces whole graphs, is False."""
+    """Whether to send the provenance of each page. False by default for a graph store: it replaces whole graphs."""
     size: int = 64_000_000
     """Compressed bytes per N-Quads file."""
     spool: int = 10_000_000_000

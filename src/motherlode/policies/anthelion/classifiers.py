@@ -41,12 +41,12 @@ float."""
 
 
 class Smoothing(Enum):
-    """Number of imaginary pages that are added to each class, so that no probability is 0 or 1."""
+    """Which imaginary pages are added to the counts of each class, so that no probability is 0 or 1."""
 
     BY_FREQUENCY = "m"
-    """One page, which has a feature to the extent of the share of all pages that have it."""
+    """One page, which has each feature with its relative frequency among all pages (m-estimate, m = 1)."""
     LAPLACE = "laplace"
-    """Two pages, one of which has the feature."""
+    """Two pages, one with and one without each feature."""
     MOA = "moa"
     """As LAPLACE, but the absence of a feature that the class never had is certain."""
 

@@ -131,7 +131,7 @@ PARENT_GOOD, PARENT_BAD, SIBLING_GOOD, SIBLING_BAD, SIBLINGS_GOOD = range(HASHES
 the set of relevant siblings: 1, 2-3, 4-7, …, 64 or more."""
 _SIZE_CLASSES = 7
 PARENTS_GOOD = SIBLINGS_GOOD + _SIZE_CLASSES
-"""The first of the numbers for the sizes of the set of relevant parents."""
+"""First feature number for the number of relevant parents, by size class like SIBLINGS_GOOD."""
 SIZE = PARENTS_GOOD + _SIZE_CLASSES
 """Number of features. A feature number fits in two bytes."""
 SIBLING_SIZES, PARENT_SIZES = range(SIBLINGS_GOOD, PARENTS_GOOD), range(PARENTS_GOOD, SIZE)

@@ -249,7 +249,7 @@ def property_features(property_: str) -> tuple[str, ...]:
 def cross_features(
     link: Link, siblings: Iterable[Link], known: Known, crosses: Crosses = ALL_CROSSES, threshold: float = SIMILAR
 ) -> list[str]:
-    """Return F₊ₓ: for each sibling the crosses (conjunctions) F_int × F_head × F_sim × F_RDFrel."""
+    """Return F₊ₓ: for each sibling, conjunctions of its intrinsic features, content type, similarity, relevance."""
     crossed: dict[str, dict[str, None]] = {}
     for sibling in siblings:
         level = "high" if similarity(sibling.url, link.url) > threshold else "low"

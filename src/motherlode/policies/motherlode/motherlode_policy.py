@@ -124,7 +124,7 @@ class Motherlode(WaitRule):
         self._plans: dict[str, Plan] = {}
         """The last computed plans of arms of hosts that were tried."""
         self._unseen_host_values: dict[str, UnseenHostValue] = {}
-        """By the arm without its host, because there may be a million unseen hosts and nothing distinguishes them."""
+        """Arm without its host → value. Unseen hosts with equal links share it, because they may be a million."""
         self._outcomes = 0
         self._count = 0
 

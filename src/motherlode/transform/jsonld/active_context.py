@@ -121,7 +121,7 @@ class ActiveContext(msgspec.Struct, kw_only=True, eq=False):
     base: Base = DOCUMENT
     previous: ActiveContext | None = None
     is_incomplete: bool = False
-    """Whether a remote context was missing. Undefined terms may then be terms of it, not relative IRIs."""
+    """Whether a remote context could not be loaded. An undefined term may then be one of its terms."""
     serial_number: int = msgspec.field(default_factory=lambda: next(_serial_numbers))
     """Identifies the context in the cache. Never reused, unlike `id()`."""
     key_cache: dict[str, ExpandedKey] = msgspec.field(default_factory=dict)

@@ -47,7 +47,7 @@ class ScriptLocations:
         """Position of the last script found."""
 
     def position(self, blocks: Sequence[str], offset: int) -> tuple[int, int] | tuple[None, None]:
-        """Return line and column of an offset in the last of `blocks`, the blocks of the page up to that one."""
+        """Return the line and column in the page of an offset in the last block. `blocks` are all blocks so far."""
         start: tuple[int, int] | None = (0, 0)
         if self._is_embedded:
             for content in blocks[len(self._located) :]:  # in order, because scripts often start alike

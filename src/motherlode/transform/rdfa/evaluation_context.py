@@ -25,9 +25,9 @@ class HostLanguage:
 
     terms: Mapping[str, str]
     is_html: bool = False
-    """Elements `head` and `body` take the subject of their parent; `lang` counts as well as `xml:lang`."""
+    """True for HTML: `head` and `body` take the subject of their parent, and `lang` counts as well as `xml:lang`."""
     is_html5: bool = False
-    """The extensions of HTML+RDFa 1.1, section 3.1: ignored relations, times, property copying."""
+    """True if the extensions of HTML+RDFa 1.1, section 3.1, apply: ignored relations, times, property copying."""
     has_xml_base: bool = False
 
 

@@ -134,7 +134,7 @@ class _LocalValues(msgspec.Struct, kw_only=True):
     """The current object resource."""
     typed: str | None = None
     skip: bool = False
-    """The element makes no statement and passes its context on unchanged."""
+    """True if the element makes no statement and passes its context on unchanged."""
     incomplete: tuple[IncompleteTriple, ...] = ()
     """The incomplete triples for the descendants."""
 

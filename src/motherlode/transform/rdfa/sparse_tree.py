@@ -72,7 +72,7 @@ _SELECTORS = {
     Mark.RELATIONS: '[rel]:is([rel*=":"], [rel*="license" i], [rel*="describedby" i], [rel~="role" i])',
     Mark.REVERSE_RELATIONS: "[rev]",
 }
-"""The selector for pages with a mark. Each additional attribute costs a tenth of the time to parse the page.
+"""Mark of a page → CSS selector that it requires. Each selector takes a tenth of the time to parse the page.
 
 Most values of `rel` are keywords of HTML such as `stylesheet`, which make no statement without a vocabulary.
 """

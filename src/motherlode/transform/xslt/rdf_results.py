@@ -8,7 +8,7 @@ from motherlode.transform.rdf_documents.parser_terms import IriRepair, convert_q
 from motherlode.www.iri import repair_message
 
 _MAX_PROBLEMS = 20
-"""Problems of each kind that are reported."""
+"""Maximum number of reported problems of each kind."""
 
 
 def read_rdf(

@@ -37,7 +37,7 @@ class StylesheetOutput:
 
     body: bytes = b""
     is_text: bool = False
-    """The output is text (Turtle) and not XML."""
+    """True if the output is text (Turtle), False if it is XML."""
     failure: str = ""
     """Why there is no output; "" if there is."""
     faults: tuple[engine.Fault, ...] = ()
