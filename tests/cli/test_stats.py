@@ -75,7 +75,7 @@ def test_summary_has_all_optional_rows(capsys: pytest.CaptureFixture[str]) -> No
     sink = {"kind": "update", "to": "http://127.0.0.1/", "waiting": 3, "refused": 0, "trouble": "401 who are you?"}
     lines = summary(capsys, stats(totals, sinks=(sink,), left=Estimate(urls=7), refused={"robots.txt": 2}))
     assert lines["fetched"] == "2,000 pages in 10.0 s (200 per second)"
-    assert lines["relevant"] == "500 (harvest rate 0.500)"
+    assert lines["relevant"] == "500 (harvest rate 0.499)", "HEAD requests count too"
     assert lines["refreshed"] == "1,000 revisits in all: 7 unchanged, 2 changed, 1 gone, 990 failed"
     assert lines["failures"] == "timeout 1,000, dns 1", "the most frequent first"
     assert lines["syntaxes"] == "jsonld on 20 pages, rdfa on 1 page"

@@ -154,10 +154,9 @@ async def test_idle_connection_is_closed_after_keepalive_timeout(
         assert server.connections == 2
 
 
-async def test_pool_keeps_limited_number_of_idle_connections(
-    pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_pool_keeps_limited_number_of_idle_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MAX_IDLE_CONNECTIONS", 3)
+    pool = new_pool(read_timeout=20.0)
     async with LastingServer(echo) as server:
         names = [f"http://{number}.example:{server.port}/" for number in range(6)]
         for name in names:
@@ -165,6 +164,7 @@ async def test_pool_keeps_limited_number_of_idle_connections(
         for name in reversed(names):
             await request(pool, name)
         assert server.connections == 6 + 3, "the three most recently used connections were kept"
+        await pool.close()
 
 
 async def test_pool_close_ends_requests_in_flight() -> None:
@@ -315,15 +315,15 @@ async def test_pool_post_is_not_sent_twice() -> None:
         await fetcher.close()
 
 
-async def test_pool_idle_connections_leave_descriptors_for_active_ones(
-    pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_pool_idle_connections_leave_descriptors_for_active_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (12, 12))
+    pool = new_pool(read_timeout=20.0)
     async with LastingServer(echo) as server:
         names = [f"http://{number}.example:{server.port}/" for number in range(6)]
         for name in (*names, *reversed(names)):
             await request(pool, name)
         assert server.connections == 6 + 2, "idle connections get a third of the descriptors"
+        await pool.close()
 
 
 async def test_pool_timeout_on_kept_connection_is_silent_and_on_new_one_is_not() -> None:
