@@ -42,7 +42,7 @@ _MAX_LOSSES = 2
 """Number of actors that are lost with one page before the page fails."""
 _START_TIMEOUT_SECONDS = 60.0
 _MAX_STARTS = 3
-"""Consecutive attempts to start each actor before the pool fails, if no actor runs."""
+"""Maximum number of consecutive attempts to start each actor before the pool fails, if no actor runs."""
 _CALL_TIMEOUT_SECONDS = 20.0
 """Timeout of a call. An actor answers within a fraction of a second, because it only waits for its parser process."""
 _RESTART_PAUSE_SECONDS = 0.2

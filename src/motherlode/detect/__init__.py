@@ -16,7 +16,7 @@ from motherlode.www.media_types import MEDIA, by_extension, by_magic, by_media_t
 __all__ = ["detect"]
 
 _MAX_TRANSCODED_BYTES = 1 << 17
-"""Bytes that are transcoded to UTF-8 for sniffing if a body has a Unicode signature."""
+"""Maximum number of bytes that are transcoded to UTF-8 for sniffing if a body has a Unicode signature."""
 _VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown", "*/*"})
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """Bytes that do not occur in text (WHATWG MIME Sniffing, section 3)."""

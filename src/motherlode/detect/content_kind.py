@@ -9,7 +9,7 @@ from motherlode.www.xml import XmlHead, read_head
 _MAX_PROLOG_BYTES = 1 << 16
 """Bytes that are searched for the XML root element after long comments and document types."""
 _MAX_JSON_BYTES = 1 << 20
-"""Bytes of JSON that are searched for keywords of JSON-LD."""
+"""Maximum number of bytes of JSON that are searched for keywords of JSON-LD."""
 _MAX_CHECKED_LINES = 8
 
 _PLAIN_HTML = re.compile(rb"\s*+(?:<!doctype html>\s*+)?<html[\s>]", re.IGNORECASE)

@@ -154,7 +154,7 @@ def _split_pattern(pattern: str) -> tuple[str, tuple[str, ...], str | None]:
 # Parsing (RFC 9309, 2.1 and 2.2) -------------------------------------------------------------------------------------
 
 MAX_LINE_CHARACTERS = 16_663
-"""Characters of a line that are read. Every URL that we request is shorter than a quarter of this."""
+"""Maximum number of characters of a line that are read. Every URL that we request is shorter than a quarter of this."""
 MAX_DELAY_SECONDS = 86_400.0
 """A host that demands a longer Crawl-delay gets one request per day. It is not dropped."""
 
@@ -164,7 +164,8 @@ _WILDCARD_AGENT = re.compile(r"\*(?:\s|\Z)")
 _MAX_NAME_CHARACTERS = 24
 """Longer field names are not checked for misspellings."""
 _MAX_GUESSES = 500
-"""Unknown field names per file that are checked for misspellings. A file with more is not a robots.txt."""
+"""Maximum number of unknown field names per file that are checked for misspellings. A file with more is not a
+robots.txt."""
 
 
 class RobotsField(Enum):
@@ -318,7 +319,7 @@ def _parse_delay(value: str) -> float | None:
 
 PRODUCT_TOKEN = "motherlode"
 MAX_ROBOTS_BYTES = 500 << 10
-"""Bytes of a robots.txt that are parsed (RFC 9309, 2.5)."""
+"""Maximum number of bytes of a robots.txt that are parsed (RFC 9309, 2.5)."""
 
 _UNAVAILABLE_KINDS = frozenset(
     {FailureKind.NOT_FOUND, FailureKind.FORBIDDEN, FailureKind.CLIENT_ERROR, FailureKind.REDIRECT_BROKEN}

@@ -34,7 +34,7 @@ KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
 MAX_WITHHELD_HOSTS = 10_000
 """Hosts of one domain that may be withheld; links to further ones are refused, because each takes memory."""
 _MAX_CHECKED_URLS = 5_000
-"""Waiting URLs of a host that are checked when its robots.txt arrives."""
+"""Maximum number of waiting URLs of a host that are checked when its robots.txt arrives."""
 TOO_MANY_HOSTS = "too many untried hosts of its domain"
 _SEED = LinkSource.SEED
 _arm = attrgetter("arm")

@@ -318,7 +318,7 @@ class Prerequisites:
     ) -> None:
         self._host_queue = host_queue
         self._read_rules = read_rules
-        """None if robots.txt is not used, as in simulations."""
+        """Parses the rules of a robots.txt; None if robots.txt is not used, as in simulations."""
         self._is_own = is_own or (lambda host: False)
         """Returns whether a host belongs to the user. The robots.txt of such hosts is not requested."""
         self._is_stale = is_stale or (lambda host: False)

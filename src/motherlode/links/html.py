@@ -64,7 +64,7 @@ codecs.register_error(_ERROR_HANDLER, _escape_missing_character)
 
 _MAX_SIDE_CHARACTERS = MAX_TEXT_CHARACTERS // 2
 _MAX_SCAN_CHARACTERS = 4 * MAX_TEXT_CHARACTERS
-"""Characters of a text in which white space is collapsed. Later ones are not needed."""
+"""Maximum number of characters of a text in which white space is collapsed. Later ones are not needed."""
 _MAX_PATH_CHARACTERS = 240
 _MAX_CLASS_CHARACTERS = 40
 

@@ -62,7 +62,7 @@ _WEEKDAY = re.compile(r"\b(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)
 """A weekday with its comma, which does not end a directive."""
 _SEPARATOR = re.compile(r"[,;]")
 _MAX_CHARACTERS, _MAX_ELEMENTS = 4096, 50
-"""Characters of one list of directives, and number of meta elements. A hostile page could contain a million dates."""
+"""Maximum length of one list of directives, and maximum number of meta elements: a hostile page may have a million."""
 
 
 def robots_directives(document: Document) -> CrawlerDirectives:

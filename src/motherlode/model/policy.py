@@ -141,7 +141,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     value: float | None = None
     """The arm's current value, on the scale by which arms are picked."""
     record: Mapping[str, float] = msgspec.field(default_factory=dict)
-    """The statistics of the arm."""
+    """The statistics of the arm, by name."""
     notes: tuple[str, ...] = ()
 
 

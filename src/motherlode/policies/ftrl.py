@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 Indices = NDArray[np.int64]
 _MAX_CACHED_NAMES = 200_000
-"""Names whose indices a hasher caches; about 25 MB."""
+"""Maximum number of names whose indices a hasher caches; about 25 MB."""
 Numbers = NDArray[np.float64]
 _FloatOrArray = TypeVar("_FloatOrArray", float, Numbers)
 _MIN_LOG_ODDS = -700.0

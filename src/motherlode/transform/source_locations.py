@@ -7,7 +7,7 @@ from motherlode.model import Problem, Syntax
 from motherlode.www.document import Document
 
 _MAX_LOCATED_PROBLEMS = 10
-"""Problems per page whose positions are searched. Each search needs a few passes over the text."""
+"""Maximum number of problems per page whose positions are searched. Each search needs a few passes over the text."""
 _VALUE_DELIMITERS = ('"', "'", "=")
 """Characters before an attribute value. Attribute values are searched first, because the text may contain the same
 words."""

@@ -57,7 +57,7 @@ _MAX_WORK = 8_000_000
 _MANY_ATTRIBUTE_BYTES = 2 * MAX_ATTRIBUTES
 """A tag with fewer bytes of attributes than this cannot exceed MAX_ATTRIBUTES: an attribute takes two bytes or more."""
 _MAX_SEARCH_LEVELS = 64
-"""Levels that are searched for an element without an end tag."""
+"""Maximum number of levels that are searched for an element without an end tag."""
 _LESS_THAN, _SLASH = np.frombuffer(b"</", np.uint8)
 _MIN_TAG_BYTES = 3
 _COUNT_STEP_BYTES = 1 << 16

@@ -24,9 +24,9 @@ MAX_LENGTH = 2000
 """Maximum length of a URL in characters: all servers and browsers accept it, and longer queries are mostly data."""
 MAX_SEGMENTS = 16
 MAX_IN_A_ROW = 2
-"""How often a segment, or a group of segments, may occur in a row."""
+"""Maximum number of times that a path segment, or a group of segments, may occur in a row."""
 MAX_IN_ALL = 3
-"""How often a segment may occur in a path."""
+"""Maximum number of times that a segment may occur in a path."""
 MAX_PARAMETERS = 12
 MAX_SAME_PARAMETER = 4
 YEARS_AHEAD = 30

@@ -31,7 +31,7 @@ def escape_ampersands(body: bytes) -> bytes:
 # The head of a document ----------------------------------------------------------------------------------------------
 
 MAX_ENTITY_BYTES = 1 << 12
-"""Size of an expanded entity. Today's documents use entities to shorten namespaces."""
+"""Maximum size in bytes of an expanded entity. Today's documents use entities to shorten namespaces."""
 MAX_ENTITIES = 1000
 _MAX_ENTITY_DEPTH = 32
 

@@ -25,7 +25,7 @@ from motherlode.model import (
 from motherlode.www.urls import resolve
 
 MAX_SITEMAPS = 500
-"""Sitemaps that one robots.txt may name."""
+"""Maximum number of sitemaps that one robots.txt may name."""
 TOO_MANY_SITEMAPS = f"more than {MAX_SITEMAPS} sitemaps in a robots.txt"
 _NO_COUNTS: Mapping[Syntax, int] = {}
 

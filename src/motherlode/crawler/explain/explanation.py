@@ -31,7 +31,7 @@ _MAX_ARMS = 200_000
 _MAX_PICKS = 20_000
 """Number of picks of the policy after which no rank is given."""
 _MAX_SCANNED_URLS = 1_000_000
-"""Known URLs per shard that are searched for similar ones."""
+"""Maximum number of known URLs per shard that are searched for similar ones."""
 _MAX_COMPARED_URLS = 1000
 """Maximum number of known URLs, those with the longest common prefix, that are compared in full."""
 _SIMILAR_URLS = 5

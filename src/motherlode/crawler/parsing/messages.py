@@ -106,6 +106,6 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     directives: str = ""
     """Directives of the X-Robots-Tag header, in the text form of `CrawlerDirectives`."""
     ends_at: float | None = None
-    """Time after which the HTML head asks crawlers not to keep the page (`unavailable_after`)."""
+    """Time (seconds since the epoch) after which the page must not be kept (`unavailable_after` in its HTML head)."""
     content_fingerprint: int = 0
     """Content fingerprint: equal for pages with the same statements."""

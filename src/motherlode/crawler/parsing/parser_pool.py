@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__package__)
 _MAX_FRAME_BYTES = 1 << 30
 _START_TIMEOUT_SECONDS = 60.0
 _MAX_STARTS = 5
-"""Consecutive attempts to start a process before the pool fails."""
+"""Maximum number of consecutive attempts to start a process before the pool fails."""
 _RESTART_PAUSE_SECONDS = 0.2
 """Pause before a failed process or supervising task is started again."""
 _MAX_SENT_PAGES = 2

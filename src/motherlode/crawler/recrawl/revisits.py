@@ -97,7 +97,7 @@ class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=
     directives: str = ""
     """Value of the X-Robots-Tag header in the text form of `CrawlerDirectives`."""
     ends_at: float | None = None
-    """Time after which the HTML head asks crawlers not to keep the page (`unavailable_after`)."""
+    """Time (seconds since the epoch) after which the page must not be kept (`unavailable_after` in its HTML head)."""
 
     @property
     def header_asked(self) -> CrawlerDirectives:

@@ -27,7 +27,7 @@ from motherlode.model import Syntax
 from motherlode.www.urls import OUT_OF_SCOPE, canonical, host_of
 
 MAX_HOSTS = 200
-"""Rows of hosts. The other hosts are one row, so that the report of a large crawl stays small."""
+"""Maximum number of rows of hosts. The other hosts are one row, so that the report of a large crawl stays small."""
 _OPEN_HOSTS = 20
 MAX_COUNTS = 40
 MAX_CURVES = 24

@@ -29,7 +29,7 @@ class Counters(msgspec.Struct, kw_only=True):
     heads: int = 0
     """Number of HEAD requests for pages."""
     head_visits: int = 0
-    """Number of these that ended as a visit, for example because of a redirect. `fetched` includes them."""
+    """Number of HEAD requests that ended as a visit, for example because of a redirect. `fetched` includes them."""
     refreshed: int = 0
     """Number of revisits, which `fetched` includes. The next three counters have their results."""
     unchanged: int = 0

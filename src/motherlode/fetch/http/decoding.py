@@ -303,7 +303,7 @@ class _ChainedDecoder:
         self._outer = outer
         self._inner = inner
         self._max_passed_bytes = 0
-        """Bytes that may pass in total. Derived from the limit of the first call."""
+        """Maximum number of bytes that may pass from the outer to the inner decoder, set at the first call."""
         self._input_bytes = self._passed_bytes = 0
         self._is_full = False
 

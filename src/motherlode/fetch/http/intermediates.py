@@ -16,13 +16,13 @@ from typing import Any, NamedTuple, cast
 
 MAX_CERTIFICATE_BYTES = 1 << 16
 MAX_FETCHED_CERTIFICATES = 3
-"""Intermediate certificates fetched for one chain. Public chains have one, and a few have two."""
+"""Maximum number of intermediate certificates fetched for one chain. Public chains have one, and a few have two."""
 FETCH_TIMEOUT_SECONDS = 10.0
 """Timeout in seconds for fetching all missing certificates of one chain."""
 MISSING_ISSUER_CODES = frozenset({20, 21})
 """OpenSSL's errors for a chain that ends before an authority: the issuer is not found, the only one is unverified."""
 _MAX_CONTEXTS = 16
-"""Chains that are kept. Each has a copy of the machine's authorities, about 2 MB."""
+"""Maximum number of chains that are kept. Each has a copy of the machine's authorities, about 2 MB."""
 _ISSUER_URL = re.compile(rb"\x06\x08\x2b\x06\x01\x05\x05\x07\x30\x02\x86(?:([\x01-\x7f])|\x81([\x80-\xff]))", re.DOTALL)
 """An access description of the method caIssuers, and the length of its URL."""
 _PEM_START = b"-----BEGIN CERTIFICATE-----"

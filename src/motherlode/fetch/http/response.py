@@ -137,11 +137,11 @@ def announced_bytes(headers: Mapping[str, str]) -> int:
 _CHECKED_KINDS = frozenset({RequestKind.PAGE, RequestKind.PROBE})
 """Requests whose response may turn out to be useless."""
 _MAX_SNIFF_BYTES = 512
-"""Bytes passed to `is_useless`, which first skips white space."""
+"""Maximum number of bytes passed to `is_useless`, which first skips white space."""
 _MAX_PADDING_BYTES = 1 << 14
 """Bytes after the end of an encoded stream that are awaited, so that the connection can be reused."""
 MAX_FAILURE_BODY_BYTES = 1 << 16
-"""Encoded bytes of the body of a failure that are read."""
+"""Maximum number of encoded bytes of the body of a failure that are read."""
 _INTERIM_STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+1(?!01)[0-9]{2}", re.IGNORECASE)
 
 

@@ -287,7 +287,8 @@ protects requests with secrets, and ours have none."""
 
 
 _MAX_SESSIONS = 2048
-"""Sessions that are kept, one per origin, the last used ones. Each holds the server's certificates, about 20 KB."""
+"""Maximum number of sessions that are kept, one per origin, the last used ones. Each holds the server's certificates,
+about 20 KB."""
 
 
 class TlsContexts:

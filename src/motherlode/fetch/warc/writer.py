@@ -237,7 +237,7 @@ _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 _MIN_SHARED_BYTES = 1024
 """A shorter body is written again, because a reference to it would be about as long."""
 _MAX_SHARED_BODIES = 100_000
-"""Bodies of one file that are remembered. The least recently used one is dropped first."""
+"""Maximum number of bodies of one file that are remembered. The least recently used one is dropped first."""
 
 
 def _truncation(fetched: Fetched) -> str:

@@ -115,7 +115,7 @@ def spool_state(folder: Path) -> dict[str, int | str]:
 
 
 _MAX_MESSAGE_BYTES = 4096
-"""Bytes of a response body that are kept as the error message."""
+"""Maximum number of bytes of a response body that are kept as the error message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

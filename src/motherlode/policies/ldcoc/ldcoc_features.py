@@ -136,9 +136,9 @@ CROSSES: Mapping[str, Crosses] = {
 """Values of the argument `crosses`: all intrinsic features (F_int), or only position and shape of few siblings."""
 ALL_CROSSES = CROSSES["all"]
 _MAX_PARTS = 8
-"""Path segments and query parameters that are used."""
+"""Maximum number of path segments and query parameters that are used."""
 _MAX_PART_CHARACTERS = 60
-"""Characters that are used of a part."""
+"""Maximum number of characters that are used of a path segment or query parameter."""
 _words = re.compile(r"[^\W\d_]+|\d+").findall
 
 

@@ -62,7 +62,7 @@ SAMPLED = 0.17
 """ε, "according to the ratio of the number of positive URIs to the number of negative URIs" (section 4)."""
 NO_RDF = "ldcoc: its file extension or type tells that it is no RDF"
 _MAX_RELEVANCES = 100_000
-"""Fetched URIs whose relevance is stored for their siblings."""
+"""Maximum number of fetched URIs whose relevance is stored for their siblings."""
 _MAX_MENTIONS = 20_000
 """Waiting URIs for which the features of further pages are stored."""
 _MAX_MENTIONED = 512

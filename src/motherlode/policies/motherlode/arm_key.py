@@ -48,7 +48,7 @@ _MAX_WAITING_ARMS_OF_UNSEEN_HOST = 8
 _MAX_QUERY_PARAMETERS = 4
 """Further parameters of a query are ignored."""
 _MAX_PARAMETERS_WITH_VALUES = 16
-"""Parameters of one host whose values are looked at."""
+"""Maximum number of parameters of one host whose values are looked at."""
 _MAX_VALUES_PER_PARAMETER = 7
 """If a parameter has more values, its values are not distinguished."""
 _MAX_SCRIPTS_PER_HOST = 16

@@ -27,7 +27,7 @@ BATCH = 10
 _EPSILON = 1e-6
 """Added to the number of selections, so that an action that was never selected has a very high score."""
 _MAX_SCORES = 100_000
-"""Arms whose score at their last pick is kept."""
+"""Maximum number of arms whose score at their last pick is kept."""
 _NOW, _LAST = "now", "last"
 """Second words in the names of arms that are not actions: URLs to fetch at once, and URLs to fetch last."""
 _MEMORY = struct.Struct("<IBB")

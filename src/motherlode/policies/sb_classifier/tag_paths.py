@@ -23,7 +23,7 @@ DIMENSIONS = 1 << 12
 MAX_CLUSTERS = 10_000
 """Clusters of all sites together. After that, a path joins the nearest cluster of its site, however different it is."""
 _MAX_KNOWN_PATHS = 50_000
-"""Paths whose cluster is kept, so that it is not searched again."""
+"""Maximum number of paths whose cluster is kept, so that it is not searched again."""
 _START, _END = "[start]", "[end]"
 
 Vector = dict[int, float]

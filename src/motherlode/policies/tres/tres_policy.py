@@ -38,13 +38,13 @@ START, DISCOUNT, TRAIN_EVERY, BATCH, COPY_EVERY = 100, 0.99, 3, 60, 100
 _CAPACITY = 5_000
 """Experiences in the replay buffer."""
 _MAX_NEXT_LINKS = 32
-"""Different links behind a page that an experience keeps."""
+"""Maximum number of different links behind a page that an experience keeps."""
 _MAX_DOMAINS = 100_000
 _MAX_VALUES = 100_000
-"""Arms whose value at their last pick is kept."""
+"""Maximum number of arms whose value at their last pick is kept."""
 _HASHES = 1 << 16
 _MAX_WORDS = 24
-"""Words of a link for its classifier."""
+"""Maximum number of words of a link that its classifier uses."""
 _DIGITS = "0123456789a"
 """Digits for feature values from 0 to 10 tenths in the name of an arm."""
 _NOW = "now"

@@ -39,7 +39,7 @@ _INITIAL_CONTEXTS = {mode: ActiveContext() for mode in Mode}
 # Limits far above the needs of real documents
 _MAX_SCOPE_DEPTH = 50
 _MAX_WORK = 300_000
-"""Term definitions per document, about a second of work."""
+"""Maximum number of term definitions per document, about a second of work."""
 _COPIED_TERMS_PER_DEFINITION = 32
 """Terms whose copying costs as much work as one definition."""
 _MAX_REMOTE_DEPTH = 50

@@ -28,7 +28,7 @@ _COMPARED_CHARACTERS = 40
 _REFERENCE_CHARACTERS = 8
 """Characters of a typical character reference such as `&#x1F600`."""
 _MAX_SEARCHED_SCRIPTS = 1000
-"""Script elements searched for the content of a block."""
+"""Maximum number of script elements searched for the content of a block."""
 
 
 class ScriptLocations:

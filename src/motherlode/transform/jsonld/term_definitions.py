@@ -27,7 +27,7 @@ from motherlode.www.iri import is_absolute, split_curie
 _GRAPH_MAPS = ({"@graph", "@id"}, {"@graph", "@index"})
 _GEN_DELIMS = (":", "/", "?", "#", "[", "]", "@")
 _MAX_TERM_CHAIN = 64
-"""Length of a chain of terms that are defined by one another."""
+"""Maximum length of a chain of terms that are defined by one another."""
 _context_keys = itertools.count()
 
 

@@ -273,7 +273,7 @@ def _default_language(document: Document) -> str:
 # Statements
 
 _MAX_VALUES = 250_000
-"""Property values of one page. Many items with an itemref to the same large element multiply them."""
+"""Maximum number of property values of one page. Many items with an itemref to the same large element multiply them."""
 _MAX_REPORTED_TYPES = 100
 
 

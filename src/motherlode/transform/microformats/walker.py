@@ -117,11 +117,12 @@ _SKIPPED = frozenset(_TAGS[tag] for tag in ("-comment", "script", "style", "temp
 """Nodes without text and items."""
 
 MAX_DEPTH = 64
-"""Levels of nested items. Deeper roots are read as plain elements."""
+"""Maximum number of levels of nested items. Deeper roots are read as plain elements."""
 MAX_TEXT_CHARS = 16_000_000
-"""Characters in all values of a page. Nested properties repeat text, so it could grow with the square of the page."""
+"""Maximum number of characters in all values of a page. Nested properties repeat text, so it could grow with the square
+of the page."""
 MAX_INCLUDED_NODES = 20_000
-"""Nodes of one page that the include pattern may read again."""
+"""Maximum number of nodes of one page that the include pattern may read again."""
 MAX_INCLUDE_DEPTH = 4
 
 

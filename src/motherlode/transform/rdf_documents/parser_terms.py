@@ -23,7 +23,7 @@ BATCH_CHARACTERS = 1 << 20
 """A batch ends after the object with which the total length of its objects exceeds this."""
 
 _MAX_REPORTED_REPAIRS = 10_000
-"""Repaired IRIs remembered per document, so that each is reported once."""
+"""Maximum number of repaired IRIs remembered per document, so that each is reported once."""
 _DEFAULT_GRAPH = ox.DefaultGraph()
 _MAX_LABELS = 50_000
 """Blank node labels remembered individually. The limit bounds the memory for large dumps."""

@@ -168,7 +168,7 @@ def _decode_identifier(term: str) -> str:
 
 
 _MAX_UNDECLARED_PREFIXES = 100
-"""Undeclared prefixes that are repaired per document."""
+"""Maximum number of undeclared prefixes that are repaired per document."""
 _UNQUALIFIED = frozenset({b"ID", b"about", b"parseType", b"resource", b"type"})
 """RDF attributes that may be written without a namespace (RDF 1.1 XML Syntax, section 6.1.4)."""
 LITERAL = b"Literal"

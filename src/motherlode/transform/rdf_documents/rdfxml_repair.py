@@ -24,7 +24,7 @@ _MAX_SKIPPED_TAGS = 200_000
 _MAX_ROOT_BYTES = 1 << 16
 """A longer start tag of the root is not inserted again, so reading ends at the first error."""
 _MAX_REPORTED_ONCE = 1000
-"""Messages remembered so that each is reported once."""
+"""Maximum number of messages remembered so that each is reported once."""
 _LOOKAHEAD_BYTES = 1 << 18
 """Bytes searched for the end of a node."""
 _NEXT_NODE_BYTES = 1 << 15

@@ -29,7 +29,7 @@ _STEPS = {None: 1, 2: -1}
 """Change of depth by the last matching group: None for a start tag, 1 comment, 2 end tag, 3 empty element."""
 _XML = "http://www.w3.org/XML/1998/namespace"
 _MAX_SEARCHED_ELEMENTS = 64
-"""Innermost open elements that are compared with an end tag."""
+"""Maximum number of innermost open elements that are compared with an end tag."""
 
 
 def find_last_boundary(text: bytes, *, depth: int) -> int:

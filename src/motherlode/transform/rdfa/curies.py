@@ -179,7 +179,7 @@ _TOKEN_CONTEXT = frozenset({"vocab", "xml:base"})
 _USES_VOCABULARY = f"<{_RDFA}usesVocabulary>"
 _WITHOUT_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _MAX_PREFIXES = 1_000
-"""Prefixes in scope of one element. Each element that declares one copies them all."""
+"""Maximum number of prefixes in scope of one element. Each element that declares one copies them all."""
 
 
 def apply_declarations(

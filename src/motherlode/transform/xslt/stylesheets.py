@@ -66,7 +66,8 @@ def find_in_html(document: Document) -> NamedAndImplied:
 _ASCII_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MAX_DEPTH = 200
-"""Levels of elements. The tags of deeper elements are left out, because the XML parser accepts only 256 levels."""
+"""Maximum number of levels of elements. The tags of deeper elements are left out, because the XML parser accepts only
+256 levels."""
 
 
 def to_xhtml(document: Document) -> bytes:
