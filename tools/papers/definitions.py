@@ -60,6 +60,11 @@ DEFINITIONS: dict[str, Sequence[Definition]] = {
             "index/test_page_record.py::test_serialize_provenance_of_page",
         ),
         Definition(
+            "metadata of failures, robots decisions and waiting URLs as RDF",
+            "crawler/engine/settlement.py",
+            "crawler/engine/test_url_describer.py::test_requests_are_described_with_failures_and_robots_decisions",
+        ),
+        Definition(
             "extract: URIs by a query over the whole index",
             "crawler/engine/index_query.py",
             "crawler/engine/test_index_query.py::test_index_query_join_over_two_pages_gives_url_of_third",
@@ -183,7 +188,16 @@ DEFINITIONS: dict[str, Sequence[Definition]] = {
             _LDCOC_FEATURES,
             "policies/ldcoc/test_ldcoc_features.py::test_intrinsic_features_cover_all_components_of_a_uri",
         ),
-        Definition("header features F_head of the target and of siblings, by HEAD (definitions 9-11)", OPEN, ""),
+        Definition(
+            "header features F_head of the target, by HEAD (definitions 9-11)",
+            "policies/ldcoc/ldcoc_policy.py",
+            "crawler/test_header_requests.py::test_hard_uris_get_a_head_before_their_get_and_redirects_only_a_head",
+        ),
+        Definition(
+            "header features of siblings whose header is known (+x)",
+            "policies/ldcoc/ldcoc_policy.py",
+            "policies/ldcoc/test_ldcoc_policy.py::test_known_headers_of_siblings_are_crossed",
+        ),
         Definition(
             "cross features of siblings (+x)",
             _LDCOC_FEATURES,
