@@ -55,7 +55,7 @@ unbound:  ## a name server for the tests of look-ups, where it is missing and ca
 	  echo 'unbound is not here and could not be installed: its test is skipped'
 
 pywb:  ## pywb in an environment of its own for its test, where it can be installed; without it the test is skipped
-	@test -x .pywb/bin/wayback || { python3 -m venv .pywb && .pywb/bin/pip install -q pywb webtest; } >/dev/null 2>&1 || \
+	@test -x .pywb/bin/wayback || { python3 -m venv .pywb && .pywb/bin/pip install -q pywb==2.10.0 webtest==3.0.7; } >/dev/null 2>&1 || \
 	  echo 'pywb could not be installed: its test is skipped'
 
 conformance: setup  ## the public test suites: cases, passes, failures by name
