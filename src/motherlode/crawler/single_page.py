@@ -64,7 +64,7 @@ class InputLimits:
 
     max_bytes: int = DEFAULT_MAX_BYTES
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
-    """Maximum wait for the next bytes of a pipe or a device. It does not apply to files and terminals."""
+    """Maximum seconds to wait for the next bytes of a pipe or a device. It does not apply to files and terminals."""
 
 
 class BoundedInput:

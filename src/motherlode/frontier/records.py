@@ -128,7 +128,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     """Seconds added to its delay because of responses 429 and 503."""
     secure_robots: bytes | None = None
     secure_robots_at: float = 0.0
-    """The same two fields for https, because each scheme has its own robots.txt (RFC 9309, 2.3)."""
+    """`robots` and `robots_at` for https, because each scheme has its own robots.txt (RFC 9309, 2.3)."""
     unread_since: float | None = None
     """Time (seconds since the epoch) since which its robots.txt has been unreadable; None if it is readable."""
     unread_for: str = ""

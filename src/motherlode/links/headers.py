@@ -12,7 +12,7 @@ from motherlode.www.urls import resolve
 _MAX_LINKS = 50
 _TARGET = re.compile(r"[\s,]*<([^<>]*)>")
 _PARAMETER = re.compile(r"""\s*+;\s*+([^\s=;,]*+)\s*+(?:=\s*+(?:"((?:[^"\\]|\\.)*+)"?+|([^;,]*+)))?+""")
-"""RFC 8288, appendix B.3: a parameter may be empty, and a quoted string may end with the header."""
+"""A parameter of a link. It may be empty, and the end of the header may end a quoted string (RFC 8288, B.3)."""
 _REFRESH = re.compile(r"""\s*[0-9.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE)
 """Seconds and URL, as in the "shared declarative refresh steps" of the HTML standard."""
 _JSON_LD_CONTEXT = "http://www.w3.org/ns/json-ld#context"

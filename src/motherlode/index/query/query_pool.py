@@ -271,7 +271,7 @@ class Term:
     """A term of a SPARQL result in JSON."""
 
     kind: str
-    """uri, literal, bnode or triple."""
+    """`type` in SPARQL results in JSON: uri, literal, bnode or triple."""
     value: str
     language: str = ""
     datatype: str = ""

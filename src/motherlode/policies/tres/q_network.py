@@ -19,7 +19,7 @@ Array = NDArray[np.float32]
 HIDDEN = (30, 15)
 _SLOPE = np.float32(0.1)
 _RATE, _DECAY_MEAN, _DECAY_SQUARE, _TINY = 0.001, 0.9, 0.999, 1e-7
-"""Settings of Adam."""
+"""Learning rate, decay rates of the two moments, and ε of the optimizer Adam."""
 _MAX_GRADIENT = 1.0
 
 
