@@ -185,7 +185,7 @@ class Lease(Request, frozen=True, kw_only=True):
 
     @property
     def is_revisit(self) -> bool:
-        """True if the lease is for a revisit of a known page, False also for a prerequisite of such a page."""
+        """True if the lease is for a revisit of a known page. False for a request of its robots.txt or IP address."""
         return self.kind is RequestKind.PAGE and self.entry.is_revisit
 
 

@@ -328,7 +328,7 @@ def prepare(name: str, cache: Path, progress: Progress) -> str:
 
 
 def open_converted(name: str, target: str) -> AnthelionWeb:
-    """Open the web that `prepare` returned. Raises TraceError if a target is given: labels are in a file."""
+    """Open the web that `prepare` returned. Raises TraceError for any target but `any`: a file says which pages match."""
     if target != "any":
         raise TraceError(f"these files have no content for the target {target}: name another label file by label=FILE")
     place, options = _split(name)

@@ -20,7 +20,7 @@ class Stylesheet:
     """An XSLT stylesheet of the user, and the documents it applies to. HTML is treated as XHTML."""
 
     name: str
-    """Name used in problems, usually the file name."""
+    """Name of the stylesheet in the problems that are recorded for a page, usually its file name."""
     xslt: bytes
     """The stylesheet. Its output must be RDF/XML or, with method="text", Turtle."""
     root: str = ""

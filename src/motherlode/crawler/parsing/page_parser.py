@@ -231,7 +231,7 @@ def _extract_service_response(
 
 
 _MAX_KNOWN_URLS = 100_000
-"""Maximum number of URLs that a set of a parser keeps, which is about ten megabytes."""
+"""Maximum number of known or described URLs that a parser process remembers (about ten megabytes for each set)."""
 MAX_PROBLEMS = 50
 """Maximum number of problems that are kept per page, because a hostile page could have millions."""
 

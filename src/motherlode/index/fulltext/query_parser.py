@@ -35,7 +35,7 @@ class Search:
     words: str
     limit: int = 10
     type: str = ""
-    """An IRI, or a name with a common prefix, like `predicate`."""
+    """Class of the things to find: an IRI, or a name with a common prefix. `predicate` has the same form."""
     predicate: str = ""
     host: str = ""
     """A host or a domain with its subdomains. Without a port it matches any port."""

@@ -93,7 +93,7 @@ class ItemWriter:
         return literal(text, language=_language(value))
 
     def _add_plain_value(self, subject: str, value: Value) -> None:
-        """Add the markup of a nested item, or the text of one without properties (geo: "51.5;-0.1")."""
+        """Add the markup of a nested item, or its text if the item has no properties (such as "51.5;-0.1" of a geo item)."""
         assert value.item is not None
         if value.html:
             self._add(subject, _VALUE, literal(value.html, datatype=RDF + "HTML"))

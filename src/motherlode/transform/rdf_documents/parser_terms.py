@@ -67,8 +67,8 @@ class BlankNodeRenamer:
     """Maps the parser's blank nodes to ours.
 
     The first `_MAX_LABELS` labels are numbered in document order. Further labels are hashed, which needs no memory.
-    Anonymous nodes have random labels from the parser. Such a node occurs in one statement only, so the most recent
-    ones are enough to remember.
+    Anonymous nodes have random labels from the parser. Their occurrences are close together in a document, so only
+    the most recent of these labels are remembered.
     """
 
     def __init__(self, names: BlankNames, source: Source) -> None:
