@@ -202,7 +202,7 @@ class ResponseJournal:
         return self._folder / f"{kind}-{number:08d}.journal"
 
     def recall(self, request: Request) -> Fetched | None:
-        """Return the response to this request if an earlier run received it and stopped before its lease ended, else None."""
+        """Return the response that an earlier run received, if it stopped before the lease had ended, else None."""
         key = request_key(request)
         if request.kind not in _SETTLED_KINDS:
             return self._recall_subrequest(key)

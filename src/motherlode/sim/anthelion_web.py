@@ -328,7 +328,7 @@ def prepare(name: str, cache: Path, progress: Progress) -> str:
 
 
 def open_converted(name: str, target: str) -> AnthelionWeb:
-    """Open the web that `prepare` returned. Raises TraceError for any target but `any`: a file says which pages match."""
+    """Open the web that `prepare` returned. Raises TraceError if `target` is not `any`: a file has the labels."""
     if target != "any":
         raise TraceError(f"these files have no content for the target {target}: name another label file by label=FILE")
     place, options = _split(name)

@@ -196,7 +196,7 @@ def _read_http(record: WarcRecord, *, limit: int) -> tuple[int, dict[str, str], 
 
 
 def _is_complete_to_end(data: mmap.mmap, start: int) -> bool:
-    """Return whether the record at an offset is complete and the last of its file. True for every uncompressed record."""
+    """Return whether the record at an offset is complete and the last of its file. True if it is uncompressed."""
     if data[start : start + 2] != _GZIP:
         return True
     member = next(gzip_members(data, start, max_data_bytes=0), None)

@@ -331,7 +331,7 @@ class LmdbStorage(LmdbTables):
         self._row_cursor = self._txn.cursor(db=self._rows)
 
     def _flush(self) -> None:
-        """Write the hashes and queue keys that are only in memory to sorted runs, and save the row up to which that is done."""
+        """Write hashes and queue keys that are only in memory to sorted runs, and save the row that was reached."""
         self._known.flush(self._txn)
         self._queues.flush(self._txn)
         for row in self._put_back:

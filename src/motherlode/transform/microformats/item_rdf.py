@@ -93,7 +93,7 @@ class ItemWriter:
         return literal(text, language=_language(value))
 
     def _add_plain_value(self, subject: str, value: Value) -> None:
-        """Add the markup of a nested item, or its text if the item has no properties (such as "51.5;-0.1" of a geo item)."""
+        """Add the markup of a nested item, or its text if it has no properties (such as "51.5;-0.1" of geo)."""
         assert value.item is not None
         if value.html:
             self._add(subject, _VALUE, literal(value.html, datatype=RDF + "HTML"))
