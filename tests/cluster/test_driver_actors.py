@@ -45,7 +45,7 @@ class Handle:
 class FakeShard:
     """A shard that joins, reports once, sends one batch to the other shard, and records delivered batches."""
 
-    def __init__(self, spec: ShardSpec, *, node: str) -> None:
+    def __init__(self, spec: ShardSpec, *, node: str, make_parsers: object = None) -> None:
         self.number = spec.number
         self.node = node
         self.delivered: list[bytes] = []

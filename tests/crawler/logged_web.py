@@ -122,8 +122,8 @@ class LoggedWeb:
 _JSON_LD = "application/ld+json"
 
 
-CHANCE = ("generatedAtTime", "referrer", "wasGeneratedBy")
-"""Predicates whose values depend on timing: fetch time, run, and first referrer."""
+CHANCE = ("generatedAtTime", "headers", "referrer", "wasGeneratedBy")
+"""Predicates whose values depend on timing: fetch time, headers with the date, run, and first referrer."""
 
 
 def quads_of(folder: Path) -> set[str]:

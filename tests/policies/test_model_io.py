@@ -27,7 +27,7 @@ from motherlode.policies.model_io import (
 )
 from tests.policies.fakes import links
 
-MERGEABLE = ("motherlode", "ldcoc", "nb-online", "bandit:success-rate", "linkanalysis", "pld")
+MERGEABLE = ("motherlode", "ldcoc:head=no", "nb-online", "bandit:success-rate", "linkanalysis", "pld")
 GOOD, POOR = "data.example", "blog.example"
 
 
@@ -70,7 +70,7 @@ def first_choice(policy: Policy) -> str:
     return picked
 
 
-@pytest.mark.parametrize("name", ["motherlode", "ldcoc", "nb-online", "bandit:success-rate:0", "pld"])
+@pytest.mark.parametrize("name", ["motherlode", "ldcoc:head=no", "nb-online", "bandit:success-rate:0", "pld"])
 def test_policy_started_from_model_picks_like_the_trained_policy(name: str) -> None:
     policy = policy_from(name, seed=9)
     start_from(policy, from_bytes(to_bytes(model(name, range(20)))))
@@ -108,7 +108,7 @@ def test_merged_ftrl_sums_are_added() -> None:
 
 def test_merged_model_is_not_part_of_delta() -> None:
     """A shard that starts from a model must not send it to the other shards, because they have it, too."""
-    for name in ("motherlode", "ldcoc", "bandit:success-rate"):
+    for name in ("motherlode", "ldcoc:head=no", "bandit:success-rate"):
         policy = policy_from(name)
         start_from(policy, model(name, range(10)))
         assert policy.delta() == b"", name  # type: ignore[attr-defined]
@@ -161,7 +161,7 @@ def test_every_policy_explains_itself(name: str) -> None:
         assert msgspec.json.encode(said)
 
 
-@pytest.mark.parametrize("name", ["motherlode", "ldcoc", "nb-online"])
+@pytest.mark.parametrize("name", ["motherlode", "ldcoc:head=no", "nb-online"])
 def test_weights_of_relevant_host_are_positive_and_of_other_negative(name: str) -> None:
     policy = taught(name, range(20))
     totals = {}

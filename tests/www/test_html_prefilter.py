@@ -31,6 +31,7 @@ def test_marks_in_finds_every_microformats_root(root: str, markup: str) -> None:
         ("<div ItemProp-Reverse=x>", Mark.REVERSE_PROPERTIES),
         ("<p lang=en>\n</p><p\tLANG>", Mark.LANGUAGES),
         ("<meta property=og:title>", Mark.PROPERTIES),
+        ("""<head rel="' http://example.org/">""", Mark.RELATIONS),
         ("<p typeof = 'foaf:Person'>", Mark.TYPES),
         ("<body vocab='http://schema.org/'>", Mark.VOCABULARIES),
         ("<a rel='next License'>", Mark.RELATIONS),

@@ -45,7 +45,7 @@ _ROOT_CLASSES = (
     *("adr", "geo", "vcard", "vevent", "hfeed", "hentry", "hnews", "hproduct", "hrecipe", "hresume", "hreview"),
     "hreview-aggregate",
 )
-_RDFA_VALUE = r"""\s*=\s*["']?[^"'<>:]*(?::|&#|&colon;|license|describedby|role)"""
+_RDFA_VALUE = r"""\s*=\s*(?:"[^":]*|'[^':]*|[^"'<>:]*)(?::|&#|&colon;|license|describedby|role)"""
 """An attribute value that contains a CURIE, a URL or a term of RDFa's initial context."""
 _REFERENCE_IN_TYPE = r"""<script[\s/](?:[^<>]*[\s"'/])?type\s*=\s*["']?\s*[^\s"'<>]*&(?:#|[a-z])"""
 """A `script` element with a character reference in its type. Some template engines escape the slash or the plus."""

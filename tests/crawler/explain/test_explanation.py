@@ -64,12 +64,12 @@ def test_best_score_policy_records_the_score_as_value_at_pick(tmp_path: Path, po
     for one in told:
         assert one.score is not None
         assert one.value_at_pick is not None
-        assert one.value_at_pick > 0
+        assert one.value_at_pick >= 0
         if "success" not in policy:
             assert one.value_at_pick == pytest.approx(one.score)
         assert one.explanation is not None
         assert one.explanation.value is not None, "its host has waiting URLs"
-        assert one.explanation.value > 0
+        assert one.explanation.value >= 0
 
 
 def test_best_score_policy_has_no_value_without_pages(tmp_path: Path) -> None:
