@@ -119,6 +119,19 @@ class Box:
     def resume(self, name: str) -> None:
         self.processes[name].send_signal(signal.SIGCONT)
 
+    def restart_resolvers(self) -> None:
+        """Start the resolvers anew, with empty caches."""
+        for number in range(self.plan.resolvers):
+            process = self.processes.pop(f"resolver-{number}")
+            process.terminate()
+            process.wait(timeout=20)
+            self._start_resolver(number)
+
+    def flush_log(self) -> None:
+        """Let nginx write the rest of a buffered log, which it flushes at least once per second."""
+        self.processes["nginx"].send_signal(signal.SIGUSR1)
+        time.sleep(1.5)
+
     def kill_addresses(self, addresses: Sequence[str]) -> None:
         """Let addresses answer nothing from now on."""
         network.change_set(self._namespace, "add", "dead", addresses)
@@ -172,11 +185,14 @@ class Box:
             config = write_name_server(self.folder, address, zones, self.hosts)
             self._launch(config.stem, ["unbound", "-dd", "-c", config], STARTED)
         for number in range(self.plan.resolvers):
-            config = write_resolver(self.folder, number, self.plan)
-            self._launch(config.stem, ["unbound", "-dd", "-c", config], STARTED)
+            self._start_resolver(number)
         config = write_nginx(self.folder, self.plan, self.hosts, self._authority, buffered=self._buffered_log)
         self._launch("nginx", ["nginx", "-p", self.folder, "-c", config], "")
         self._wait_for((self.folder / "nginx.pid").exists, "nginx")
+
+    def _start_resolver(self, number: int) -> None:
+        config = write_resolver(self.folder, number, self.plan)
+        self._launch(config.stem, ["unbound", "-dd", "-c", config], STARTED)
 
     def _launch(self, name: str, arguments: Sequence[str | Path], sign: str) -> None:
         """Start a process of the box, and wait until it has written `sign` to its log."""

@@ -17,7 +17,8 @@ from cryptography.x509.oid import NameOID
 from tools.box.plan import WORDS, BoxHost, BoxPlan
 
 ROBOTS = "User-agent: *\nDisallow: /private/\n"
-_PARAGRAPHS, _WORDS_PER_PARAGRAPH, _CROSS_LINKS = 12, 60, 3
+_PARAGRAPHS, _WORDS_PER_PARAGRAPH = 500, 60
+_PARAGRAPHS_PER_PAGE, _CROSS_LINKS = 12, 3
 
 
 # ── certificates ─────────────────────────────────────────────────────────────────────────────────────
@@ -75,6 +76,7 @@ class Authority:
 def write_pages(folder: Path, plan: BoxPlan, hosts: Sequence[BoxHost]) -> None:
     """Write the pages of all hosts that can be reached, each with structured data and links."""
     draw = Random(plan.seed)
+    paragraphs = [f"<p>{' '.join(draw.choices(WORDS, k=_WORDS_PER_PARAGRAPH))}</p>\n" for _ in range(_PARAGRAPHS)]
     for host in hosts:
         if not host.is_live:
             continue
@@ -83,14 +85,16 @@ def write_pages(folder: Path, plan: BoxPlan, hosts: Sequence[BoxHost]) -> None:
         (root / "robots.txt").write_text(ROBOTS)
         for number in range(plan.pages):
             others = [draw.choice(hosts).name for _ in range(_CROSS_LINKS)]
-            (root / file_name(number)).write_text(page(host.name, number, plan.pages, others, draw))
+            (root / file_name(number)).write_text(page(host.name, number, plan.pages, others, draw, paragraphs))
 
 
 def file_name(number: int) -> str:
     return f"item-{number}.html" if number else "index.html"
 
 
-def page(host: str, number: int, pages: int, others: Sequence[str], draw: Random) -> str:
+def page(
+    host: str, number: int, pages: int, others: Sequence[str], draw: Random, paragraphs: Sequence[str]
+) -> str:
     """Return a page: JSON-LD, Microdata, OpenGraph, text, links to pages of its own host and to other hosts."""
     title = f"{draw.choice(WORDS)} {draw.choice(WORDS)} {number} of {host}"
     product = {
@@ -100,7 +104,7 @@ def page(host: str, number: int, pages: int, others: Sequence[str], draw: Random
         "name": title,
         "offers": [{"@type": "Offer", "price": f"{draw.random() * 90:.2f}", "priceCurrency": "EUR"} for _ in range(3)],
     }
-    text = "".join(f"<p>{' '.join(draw.choices(WORDS, k=_WORDS_PER_PARAGRAPH))}</p>\n" for _ in range(_PARAGRAPHS))
+    text = "".join(draw.choices(paragraphs, k=_PARAGRAPHS_PER_PAGE))
     own = [f"/{file_name(other)}" for other in range(1, pages)] + [f"/private/{number}"]
     urls = own + [f"https://{other}/" for other in others]
     links = "".join(f'<li><a href="{url}">{draw.choice(WORDS)}</a></li>\n' for url in urls)
