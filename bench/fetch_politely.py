@@ -120,17 +120,17 @@ class FetchOnly:
         self.scheduler.settle_failure(lease, failure, now)
 
 
-async def fetch(seeds: Path, delay: float, slots: int, seconds: float) -> dict[str, object]:
+async def fetch(seeds: list[str], delay: float, slots: int, seconds: float) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         crawl = FetchOnly(Path(folder) / "frontier", delay=delay, slots=slots)
-        crawl.scheduler.add_seeds(seeds.read_text().split())
+        crawl.scheduler.add_seeds(seeds)
         await crawl.run(seconds)
     return {"pages": crawl.pages, "failures": crawl.failures}
 
 
 def main() -> None:
     seeds, delay, slots, seconds = sys.argv[1:]
-    print(json.dumps(uvloop.run(fetch(Path(seeds), float(delay), int(slots), float(seconds)))))
+    print(json.dumps(uvloop.run(fetch(Path(seeds).read_text().split(), float(delay), int(slots), float(seconds)))))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ sys.path.insert(0, str(ROOT))
 
 from tools.box import Box, BoxPlan, Fault, missing_part  # noqa: E402 - the folder above is not on the path before
 from tools.box.box import Conditions  # noqa: E402
+from tools.box.web import page_path  # noqa: E402
 
 PEERS = Path(__file__).parent / "peers"
 DELAYS = {"crawl": 4.0, "fetch": 1.0}
@@ -55,7 +56,7 @@ concurrency = {slots}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one crawler did in one box."""
+    """Results of one crawler in one box."""
 
     side: str
     mode: str
@@ -79,9 +80,8 @@ class Run:
     def row(self) -> tuple[str, ...]:
         per_page = [1000 * seconds / max(1, self.pages) for seconds in (self.cpu, *self.box_cpu.values())]
         share, count = f"{100 * self.share:.0f} %", f"{self.pages:,}"
-        return (NAMES[self.side, self.mode], f"{self.hosts:,}", count, f"{self.rate:.0f}", share) + tuple(
-            f"{milliseconds:.2f}" for milliseconds in per_page
-        )
+        cpu = (f"{milliseconds:.2f}" for milliseconds in per_page)
+        return (NAMES[self.side, self.mode], f"{self.hosts:,}", count, f"{self.rate:.0f}", share, *cpu)
 
 
 def plan(hosts: int) -> BoxPlan:
@@ -127,14 +127,14 @@ def run_side(box: Box, side: str, mode: str, seconds: float) -> Run:
         box_cpu=group_cpu(box_cpu),
         blamed=failures,
     )
-    print(folder) if os.environ.get("KEEP") else shutil.rmtree(folder)
+    shutil.rmtree(folder)
     return run
 
 
 def all_urls(box: Box) -> Iterator[str]:
     """Yield all pages of all hosts: first the home pages, then the second page of each host, and so on."""
     for number in range(box.plan.pages):
-        yield from (url + (f"item-{number}.html" if number else "") for url in box.seeds)
+        yield from (url + page_path(number)[1:] for url in box.seeds)
 
 
 def measure(box: Box, skip: int) -> tuple[float, int]:
@@ -176,7 +176,7 @@ def our_failures(box: Box, side: str, mode: str, out: str, folder: Path) -> dict
 
 
 def logged_failures(log: Path) -> Iterator[tuple[str, str]]:
-    """Yield host and kind of each failure in a crawl.log: its lines are time, level, URL, status or failure, and so on."""
+    """Yield host and kind of each failure in a crawl.log. Its lines are: time, level, URL, status or failure."""
     kinds = {kind.value for kind in FailureKind}
     for line in log.read_text().splitlines():
         fields = line.split(" ")
@@ -245,8 +245,8 @@ def report(runs: list[Run], conditions: list[tuple[int, Conditions]]) -> str:
     return f"""## An internet in a box (`bench/live.py`)
 
 Name servers of the zones 200 ms away, 3 % dead names, 5 % dead hosts, TLS on all hosts. Delay {DELAYS["crawl"]:.0f} s
-for whole crawls and {DELAYS["fetch"]:.0f} s for fetching only. Both sides share the machine with the box, whose CPU time
-per page is in the last three columns.
+for whole crawls and {DELAYS["fetch"]:.0f} s for fetching only. Both sides share the machine with the box. Its CPU
+time per page is in the last three columns.
 
 {measured}
 

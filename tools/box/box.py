@@ -39,7 +39,7 @@ def missing_part() -> str:
 
 
 class Conditions(NamedTuple):
-    """What the probe measured in the box."""
+    """Delay layer, round trip and loss of a box, as measured."""
 
     delay_layer: str
     round_trip: float
@@ -128,7 +128,7 @@ class Box:
             self._start_resolver(number)
 
     def flush_log(self) -> None:
-        """Let nginx write the rest of a buffered log, which it flushes at least once per second."""
+        """Let nginx write all lines of a buffered log. Without this it writes them at least once per second."""
         self.processes["nginx"].send_signal(signal.SIGUSR1)
         time.sleep(1.5)
 

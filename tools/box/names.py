@@ -31,7 +31,7 @@ _RESOLVER = """ outgoing-range: 4096
 """
 _NO_CONTROL = "remote-control:\n control-enable: no\n"
 STARTED = "start of service"
-"""What unbound writes to its log when it answers."""
+"""Text in the log of unbound from which on it answers."""
 
 
 def write_resolver(folder: Path, number: int, plan: BoxPlan) -> Path:

@@ -79,14 +79,15 @@ def add_netem(namespace: Namespace, plan: BoxPlan) -> None:
 
 
 def add_routes(namespace: Namespace, *, back: str) -> None:
-    """Route packets to 127.1.0.0 and above through `far`, and deliver those that come back through the device `back`."""
+    """Route packets to 127.1.0.0 and above through `far`, and deliver those that come in through the device `back`."""
     namespace.run("ip", "link", "set", DEVICE, "mtu", "1500", "txqueuelen", "20000", "up")
     for device in {DEVICE, back, "all", "lo"}:
         for setting in _SYSCTLS:
             namespace.run("sysctl", "-qw", f"net.ipv4.conf.{device}.{setting}")
     namespace.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=10000 65000")
-    namespace.run(*"ip route add 127.0.0.0/8 dev".split(), DEVICE, "src", CLIENT_ADDRESS, "table", _WEB_TABLE)
-    namespace.run(*"ip route add local 127.0.0.0/8 dev lo table".split(), _LOCAL_TABLE)
+    add = ("ip", "route", "add")
+    namespace.run(*add, "127.0.0.0/8", "dev", DEVICE, "src", CLIENT_ADDRESS, "table", _WEB_TABLE)
+    namespace.run(*add, "local", "127.0.0.0/8", "dev", "lo", "table", _LOCAL_TABLE)
     rules = (
         ("10", "iif", back, "lookup", _LOCAL_TABLE),
         ("20", "iif", "lo", "to", "127.0.0.0/16", "lookup", "local"),

@@ -1,4 +1,4 @@
-"""What is in the box: host names, IP addresses, faults, and the conditions of its network.
+"""The plan of a box: host names, IP addresses, faults, and the conditions of its network.
 
 The second number of an address says what kind of endpoint it is, so that a range of addresses can have a delay of its
 own: 127.0.x.y are services inside the box without a delay, 127.1.x.y to 127.240.x.y are web servers, and so on.
@@ -27,7 +27,7 @@ _LAST_NUMBERS = 250
 
 
 class Fault(Enum):
-    """What is wrong with a host."""
+    """A fault of a host, or none."""
 
     NONE = "healthy"
     DEAD_NAME = "dead name"

@@ -13,7 +13,6 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-
 from tools.box.plan import WORDS, BoxHost, BoxPlan
 
 ROBOTS = "User-agent: *\nDisallow: /private/\n"
@@ -85,27 +84,28 @@ def write_pages(folder: Path, plan: BoxPlan, hosts: Sequence[BoxHost]) -> None:
         (root / "robots.txt").write_text(ROBOTS)
         for number in range(plan.pages):
             others = [draw.choice(hosts).name for _ in range(_CROSS_LINKS)]
-            (root / file_name(number)).write_text(page(host.name, number, plan.pages, others, draw, paragraphs))
+            (root / (page_path(number)[1:] or "index.html")).write_text(
+                page(host.name, number, plan.pages, others, draw, paragraphs)
+            )
 
 
-def file_name(number: int) -> str:
-    return f"item-{number}.html" if number else "index.html"
+def page_path(number: int) -> str:
+    """Return the path of a page of a host. Page 0 is its home page."""
+    return f"/item-{number}.html" if number else "/"
 
 
-def page(
-    host: str, number: int, pages: int, others: Sequence[str], draw: Random, paragraphs: Sequence[str]
-) -> str:
+def page(host: str, number: int, pages: int, others: Sequence[str], draw: Random, paragraphs: Sequence[str]) -> str:
     """Return a page: JSON-LD, Microdata, OpenGraph, text, links to pages of its own host and to other hosts."""
     title = f"{draw.choice(WORDS)} {draw.choice(WORDS)} {number} of {host}"
     product = {
         "@context": "https://schema.org/",
         "@type": "Product",
-        "@id": f"https://{host}/{file_name(number)}#it",
+        "@id": f"https://{host}{page_path(number)}#it",
         "name": title,
         "offers": [{"@type": "Offer", "price": f"{draw.random() * 90:.2f}", "priceCurrency": "EUR"} for _ in range(3)],
     }
     text = "".join(draw.choices(paragraphs, k=_PARAGRAPHS_PER_PAGE))
-    own = [f"/{file_name(other)}" for other in range(1, pages)] + [f"/private/{number}"]
+    own = [page_path(other) for other in range(1, pages)] + [f"/private/{number}"]
     urls = own + [f"https://{other}/" for other in others]
     links = "".join(f'<li><a href="{url}">{draw.choice(WORDS)}</a></li>\n' for url in urls)
     return (
