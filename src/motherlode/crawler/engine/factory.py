@@ -13,7 +13,6 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
@@ -67,6 +66,7 @@ from motherlode.policies import (
     target_from,
 )
 from motherlode.policies.model_io import start_from
+from motherlode.project import VERSION
 from motherlode.runtime import Clock
 from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
@@ -285,7 +285,7 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
     run = RunRecord(
         identifier=str(uuid.uuid4()),
         started_at=time.time(),
-        version=__version__,
+        version=VERSION,
         target=job.target,
         policy=job.policy,
         own_hosts=job.own_hosts,
@@ -330,7 +330,7 @@ def _troubles(lost: int, web: _Web) -> Iterator[str]:
 
 
 def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArchive:
-    about = {"software": f"Motherlode/{__version__}"}
+    about = {"software": f"Motherlode/{VERSION}"}
     if http is None:
         about["description"] = f"a crawl of the recorded web {Path(job.web or '').name}"
     else:
@@ -442,4 +442,4 @@ def _http_options(job: Job) -> HttpOptions:
 
 def _user_agent(job: Job) -> str:
     contact = f" (+{job.contact})" if job.contact else ""
-    return f"Motherlode/{__version__}{contact} {job.user_agent_suffix}".rstrip()
+    return f"Motherlode/{VERSION}{contact} {job.user_agent_suffix}".rstrip()
