@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
-from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoNames, Peers
+from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
-from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
+from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
@@ -177,7 +177,6 @@ def assemble(
         refresh(revisits, frontier)
     describer = UrlDescriber(job.describe, job.response_headers)
     frontier.call_on_refused(describer.note_refused)
-    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=storage,
         frontier=frontier,
@@ -193,19 +192,21 @@ def assemble(
         describer=describer,
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
-        writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
+        **_store_parts(job, folder, store),
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
-        sinks=sinks,
         ends_when_idle=peers is None,
         reward=reward_from(job.reward),
     )
-    budget = Budget(
+    engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
+    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+
+
+def _budget(job: Job) -> Budget:
+    return Budget(
         pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
     )
-    engine = Engine(parts, budget=budget, concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
 
 
 class _Web(NamedTuple):
@@ -261,6 +262,12 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         if job.simplify
         else same_url,
     }
+
+
+def _store_parts(job: Job, folder: CrawlFolder, store: CrawlStore) -> dict[str, Any]:
+    """Return the components that write pages into the store and the sinks of the job."""
+    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
+    return {"sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
 
 
 def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
