@@ -7,6 +7,7 @@ import ast
 import dataclasses
 import inspect
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,12 +48,24 @@ def _describe_command(path: str, command: TyperCommand) -> Iterator[str]:
     context = typer.Context(command, info_name=path)
     yield f"## {path}"
     yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```"
-    yield inspect.cleandoc(command.help or "").replace("\b\n", "")
+    yield _format_help(inspect.cleandoc(command.help or "").replace("\b\n", ""))
     rows = [_describe_parameter(parameter, context) for parameter in command.params]
     yield "\n".join(["| argument or option | meaning |", "|---|---|", *filter(None, rows)])
     if isinstance(command, TyperGroup):
         for name, subcommand in command.commands.items():
             yield from _describe_command(f"{path} {name}", subcommand)
+
+
+def _format_help(text: str) -> str:
+    """Return the help of a command as Markdown: examples become a block of code, names of pages become links."""
+    text = re.sub(
+        r"((?:^  .*\n?)+)", lambda match: f"\n```text\n{inspect.cleandoc(match[1])}\n```\n", text, flags=re.MULTILINE
+    )
+    return _link_pages(text)
+
+
+def _link_pages(text: str) -> str:
+    return re.sub(r"docs/([a-z-]+)[.]md", r"[\1](../\1.md)", text)
 
 
 def _describe_parameter(parameter: Any, context: typer.Context) -> str:
@@ -85,7 +98,7 @@ def _describe_key(field: "dataclasses.Field[Any]", text: str) -> str:
 
 
 def _escape_cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    return _link_pages(" ".join(text.split()).replace("|", "\\|"))
 
 
 def _format_default(field: "dataclasses.Field[Any]") -> str:
