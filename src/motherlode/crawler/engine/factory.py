@@ -124,6 +124,7 @@ def check(job: Job) -> None:
     job.host_endpoints()
     job.proxy_url(os.environ)
     job.host_headers(os.environ)
+    job.request_signer()
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -427,6 +428,7 @@ def _http_options(job: Job) -> HttpOptions:
         name_servers=job.name_servers,
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         host_headers=job.host_headers(os.environ),
+        signer=job.request_signer(),
         keep_wire=job.warc,
         environment=os.environ,
         proxy=job.proxy_url(os.environ),
