@@ -90,6 +90,11 @@ class SimResult:
         return self.relevant / requests if requests else 0.0
 
     @property
+    def relevant_hosts(self) -> int:
+        """Number of hosts on which at least one relevant page was found."""
+        return sum(found > 0 for _, found in self.hosts.values())
+
+    @property
     def select_us_mean(self) -> float:
         return 1e6 * self.select_seconds / self.fetched if self.fetched else 0.0
 
