@@ -216,12 +216,14 @@ class Experiment:
     notes: tuple[str, ...] = field(default=())
     """Notices for the user."""
 
-    def focus_at(self, result: SimResult, fetched: float) -> float | None:
+    def focus_at(self, result: SimResult, requests: float) -> float | None:
         """Return the focus that a crawl had after a smaller number of requests, by the means of the baselines."""
         if not all(self.yardsticks.values()):
             return None
-        bfs, oracle = (mean(relevant_at(one.curve, fetched) for one in self.yardsticks[name]) for name in (BFS, ORACLE))
-        return focus(relevant_at(result.curve, fetched), bfs, oracle)
+        bfs, oracle = (
+            mean(relevant_at(one.request_curve, requests) for one in self.yardsticks[name]) for name in (BFS, ORACLE)
+        )
+        return focus(relevant_at(result.request_curve, requests), bfs, oracle)
 
 
 def run_experiment(
@@ -360,7 +362,7 @@ def _row(
         result=result,
         recall=None if total is None else result.relevant / total if total else 0.0,
         focus=_focus(own, lambda one: one.relevant, result),
-        area_focus=_focus(own, lambda one: area(one.curve, trial.pages), result),
+        area_focus=_focus(own, lambda one: area(one.request_curve, trial.pages), result),
         host_recall=None if available is None else result.relevant_hosts / len(available) if available else 0.0,
     )
 
