@@ -376,4 +376,4 @@ def describe_error(error: ValueError) -> str:
         return str(error)
     from motherlode.index.query.diagnostics import diagnose  # slow to import, and needed for errors only
 
-    return f"the target is not a SPARQL ASK that can be answered: {diagnose(error.query, error.complaint)}"
+    return f"the target is not a SPARQL ASK that can be answered: {diagnose(error.query, error.message)}"
