@@ -1,8 +1,8 @@
 """The examples of the documentation run as they are written.
 
-A block of the language `console` has commands after `$ ` and lines of their output. Numbers, white space
-and the borders of tables may differ, and `...` matches any text. A block with a title is written to a file of
-that name. A block of the language `python` runs as a script. All blocks of a page run in order in one empty folder. The site
+A block of the language `console` has commands after `$ ` and lines of their output. Numbers, white space and the
+borders of tables may differ, and `...` matches any text. A block with a title is written to a file of that name. A
+block of the language `python` runs as a script. All blocks of a page run in order in one empty folder. The site
 https://shop.example is served on loopback: its URL is replaced, and `crawl` gets the flags that allow it.
 """
 
