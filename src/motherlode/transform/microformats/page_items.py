@@ -38,7 +38,12 @@ _LINK_ATTRIBUTES = ("hreflang", "media", "title", "type")
 def parse(document: Document) -> dict[str, Any]:
     """Return items, rels and rel-urls of a page, including the layout classes that `extract` ignores."""
     rels, rel_urls = _read_rels(document)
-    return {"items": [_item_json(item) for item in read_items(document)[0]], "rels": rels, "rel-urls": rel_urls}
+    return {"items": parse_items(document), "rels": rels, "rel-urls": rel_urls}
+
+
+def parse_items(document: Document) -> list[dict[str, Any]]:
+    """Return only the items of `parse`."""
+    return [_item_json(item) for item in read_items(document)[0]]
 
 
 def _item_json(item: Item) -> dict[str, Any]:
