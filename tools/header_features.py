@@ -83,7 +83,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--share", type=float, default=0.12, help="requests as a share of the pages of the web")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    web = open_web(WebSpec(web=options.web, target=options.target))
+    web = open_web(WebSpec(web=options.web, target=options.target, keep_missing=False))
     print(table(web, budget=round(options.share * web.page_count), seed=options.seed))
 
 

@@ -35,7 +35,11 @@ def prepare_recorded() -> None:
 
 
 def web_spec(web: str, target: str = "any") -> WebSpec:
-    return WebSpec(web=str(TRACE) if web == RECORDED else web, target=target)
+    """Return the web with every setting written out, so that another default of `simulate` changes no table.
+
+    Links to pages that a web lacks are left out, because the papers' webs have none of them.
+    """
+    return WebSpec(web=str(TRACE) if web == RECORDED else web, target=target, web_seed=1, keep_missing=False)
 
 
 def opened(web: str, target: str = "any") -> SimulatedWeb:

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from motherlode import __version__
+from motherlode.project import VERSION
 
 COMMANDS = (
     *("crawl", "resume", "stats", "explain", "model", "index", "query", "search"),
@@ -48,7 +48,7 @@ def is_closed(name: str) -> bool:
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - the signature that Typer calls
     if value:
-        typer.echo(f"motherlode {__version__}")
+        typer.echo(f"motherlode {VERSION}")
         raise typer.Exit
 
 

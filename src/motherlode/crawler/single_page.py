@@ -19,7 +19,6 @@ from math import ceil
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from motherlode import __version__
 from motherlode.crawler.config.values import JobError, format_size
 from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, TellWait
 from motherlode.crawler.parsing.messages import MAX_CONTEXTS, SubrequestResults
@@ -41,6 +40,7 @@ from motherlode.model import (
     TransformResult,
 )
 from motherlode.policies import policy_from
+from motherlode.project import VERSION
 from motherlode.transform import TransformOptions
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import installed_transformers, transformable_types
@@ -348,9 +348,7 @@ class PageFetcher:
     ) -> None:
         useful = transformable_types(TransformOptions())
         limits = HttpLimits(body=max_bytes)
-        http = HttpFetcher(
-            HttpOptions(user_agent=f"Motherlode/{__version__}", limits=limits, allow=allow, useful=useful)
-        )
+        http = HttpFetcher(HttpOptions(user_agent=f"Motherlode/{VERSION}", limits=limits, allow=allow, useful=useful))
         self._max_bytes = max_bytes
         frontier = Frontier(
             storage=MemoryStorage(),

@@ -205,9 +205,9 @@ class Experiment:
     notes: tuple[str, ...] = field(default=())
     """Notices for the user."""
 
-    def focus_at(self, result: SimResult, fetched: float) -> float | None:
+    def focus_at(self, result: SimResult, requests: float) -> float | None:
         """Return the focus that a crawl had after a smaller number of requests."""
-        return _focus(self.yardsticks, lambda one: relevant_at(one.curve, fetched), result)
+        return _focus(self.yardsticks, lambda one: relevant_at(one.request_curve, requests), result)
 
 
 def run_experiment(
@@ -332,7 +332,7 @@ def _row(
         result=result,
         recall=None if total is None else result.relevant / total if total else 0.0,
         focus=_focus(yardsticks, lambda one: one.relevant, result),
-        area_focus=_focus(yardsticks, lambda one: area(one.curve, trial.pages), result),
+        area_focus=_focus(yardsticks, lambda one: area(one.request_curve, trial.pages), result),
     )
 
 

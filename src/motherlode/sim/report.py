@@ -47,7 +47,7 @@ def found_by_host(results: Sequence[SimResult], host: str) -> float:
 
 
 def _harvest(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
-    return _averaged(name, _budgets(results), results, lambda one, x: relevant_at(one.curve, x))
+    return _averaged(name, _budgets(results), results, lambda one, x: relevant_at(one.request_curve, x))
 
 
 def _focus(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
@@ -72,7 +72,7 @@ def _picking(study: Experiment, name: str, results: Sequence[SimResult]) -> Curv
 
 
 def _budgets(results: Sequence[SimResult]) -> list[int]:
-    most = max(result.fetched for result in results)
+    most = max(result.fetched + result.heads for result in results)
     return sorted({round(most * number / _POINTS) for number in range(1, _POINTS + 1)} - {0})
 
 

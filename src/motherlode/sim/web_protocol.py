@@ -30,6 +30,8 @@ class SimPage(msgspec.Struct, frozen=True, kw_only=True):
     counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
     links: Sequence[Link] = ()
     failure: FailureKind | None = None
+    status: int = 0
+    """Status of a redirect; 0 if the web does not know it."""
     location: str = ""
     """Target of a redirect."""
     size: int = 0

@@ -13,17 +13,16 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
-from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoNames, Peers
+from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
-from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
+from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
@@ -67,6 +66,7 @@ from motherlode.policies import (
     target_from,
 )
 from motherlode.policies.model_io import start_from
+from motherlode.project import VERSION
 from motherlode.runtime import Clock
 from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
@@ -177,7 +177,6 @@ def assemble(
         refresh(revisits, frontier)
     describer = UrlDescriber(job.describe, job.response_headers)
     frontier.call_on_refused(describer.note_refused)
-    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=storage,
         frontier=frontier,
@@ -193,19 +192,21 @@ def assemble(
         describer=describer,
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
-        writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
+        **_store_parts(job, folder, store),
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
-        sinks=sinks,
         ends_when_idle=peers is None,
         reward=reward_from(job.reward),
     )
-    budget = Budget(
+    engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
+    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+
+
+def _budget(job: Job) -> Budget:
+    return Budget(
         pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
     )
-    engine = Engine(parts, budget=budget, concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
 
 
 class _Web(NamedTuple):
@@ -263,6 +264,12 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
     }
 
 
+def _store_parts(job: Job, folder: CrawlFolder, store: CrawlStore) -> dict[str, Any]:
+    """Return the components that write pages into the store and the sinks of the job."""
+    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
+    return {"sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
+
+
 def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
     storage = open_storage(folder)
     try:
@@ -278,7 +285,7 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
     run = RunRecord(
         identifier=str(uuid.uuid4()),
         started_at=time.time(),
-        version=__version__,
+        version=VERSION,
         target=job.target,
         policy=job.policy,
         own_hosts=job.own_hosts,
@@ -323,7 +330,7 @@ def _troubles(lost: int, web: _Web) -> Iterator[str]:
 
 
 def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArchive:
-    about = {"software": f"Motherlode/{__version__}"}
+    about = {"software": f"Motherlode/{VERSION}"}
     if http is None:
         about["description"] = f"a crawl of the recorded web {Path(job.web or '').name}"
     else:
@@ -435,4 +442,4 @@ def _http_options(job: Job) -> HttpOptions:
 
 def _user_agent(job: Job) -> str:
     contact = f" (+{job.contact})" if job.contact else ""
-    return f"Motherlode/{__version__}{contact} {job.user_agent_suffix}".rstrip()
+    return f"Motherlode/{VERSION}{contact} {job.user_agent_suffix}".rstrip()

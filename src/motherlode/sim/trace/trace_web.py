@@ -97,7 +97,8 @@ class TraceWeb:
         if row["failure"]:
             kind = FailureKind(row["failure"])
             location = self.spelling(row["location"]) if kind is FailureKind.REDIRECT else ""
-            return SimPage(url=url, failure=kind, location=location, size=row["size"], latency=latency)
+            status = row["status"] if location else 0
+            return SimPage(url=url, failure=kind, status=status, location=location, size=row["size"], latency=latency)
         part = int(np.searchsorted(self._first_rows, number, side="right")) - 1
         return SimPage(
             url=url,
