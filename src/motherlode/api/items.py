@@ -76,7 +76,7 @@ def read_microdata(document: Document, html_node_of: Callable[[LexborNode], Any]
 
 def read_microformats(document: Document) -> list[ItemDict]:
     """Return the items in the canonical JSON of microformats2."""
-    return microformats.parse_items(document) if Mark.MICROFORMATS in document.marks else []
+    return microformats.parse_items(document, with_languages=True) if Mark.MICROFORMATS in document.marks else []
 
 
 _SOCIAL_NAMESPACES = {
@@ -93,9 +93,9 @@ _SOCIAL_NAMESPACES = {
 
 def read_rdfa(document: Document) -> list[ItemDict]:
     """Return the RDFa statements, including OpenGraph, as node objects of expanded JSON-LD."""
-    if document.marks.isdisjoint(rdfa.MARKS):
+    if document.marks.isdisjoint(rdfa.MARKS) and b"role" not in document.body:
         return []
-    found = rdfa.extract(document, BlankNames(document.url, Syntax.RDFA))
+    found = rdfa.extract(document, BlankNames(document.url, Syntax.RDFA), roles=True)
     return build_node_objects(found.statements, rename=_expand_social_prefix)
 
 
