@@ -20,9 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from motherlode import extruct as ours
 from tools.extruct_classes import CLASSES, UNEXPLAINED, Difference, PageFeatures, classify
 from tools.recorded_pages import draw_pages
+
+from motherlode import extruct as ours
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 SAMPLES = SHARED / "conformance" / "extruct-samples"
@@ -191,7 +192,9 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--pages", type=int, default=1000, help="number of recorded pages (1000)")
     arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--show", default="", metavar="CLASS", help=f"print the differences of a class, as {UNEXPLAINED!r}")
+    arguments.add_argument(
+        "--show", default="", metavar="CLASS", help=f"print the differences of a class, as {UNEXPLAINED!r}"
+    )
     arguments.add_argument("--cache", type=Path, help="file that keeps extruct's results between runs")
     given = arguments.parse_args()
     logging.disable(logging.CRITICAL)

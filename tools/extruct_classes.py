@@ -80,7 +80,7 @@ CLASSES = {
         ("rdfa",), "HTML+RDFa 1.1, 3.1; extruct fails cases 0252, 0253 and 0254 of the RDFa suite"
     ),
     "datatype of strings": DifferenceClass(
-        ("rdfa",), "RDF 1.1 Concepts, 3.3, and JSON-LD 1.1 API, 8.4.2: xsd:string and rdf:langString are not written"
+        ("rdfa",), "RDF 1.1 Concepts, 3.3, and JSON-LD 1.1 API, 8.5.2: xsd:string and rdf:langString are not written"
     ),
     "lexical form of a date": DifferenceClass(
         ("rdfa",), "RDF 1.1 Concepts, 3.3: the lexical form is part of the literal; rdflib rewrites it"
@@ -95,7 +95,8 @@ CLASSES = {
         ("microformat",), "microformats2-parsing, p-, u- and e- properties: textContent without changes inside"
     ),
     "markup of e- properties": DifferenceClass(
-        ("microformat",), "microformats2-parsing, e- property: serialized by HTML, 13.3: <br>, tbody, attributes and white space as parsed"
+        ("microformat",),
+        "microformats2-parsing, e- property: serialized by HTML, 13.3: <br>, tbody, all white space",
     ),
     "fn of a classic hCard": DifferenceClass(
         ("microformat",), "microformats.org/wiki/h-card, backward compatibility: fn is p-name"

@@ -43,7 +43,7 @@ def extract(
     htmlstring_or_tree: str | bytes | lxml.html.HtmlElement,
     base_url: str | None = None,
     encoding: str = "UTF-8",
-    syntaxes: list[str] = SYNTAXES,  # noqa: B006 - the signature of extruct; it is not changed
+    syntaxes: list[str] = SYNTAXES,
     errors: str = "strict",
     uniform: bool = False,  # noqa: FBT001 - the signature of extruct
     return_html_node: bool = False,  # noqa: FBT001
@@ -105,7 +105,7 @@ def _run_readers(readers: dict[str, Callable[[], Any]], errors: str, task: str) 
     for name, read in readers.items():
         try:
             found[name] = read()
-        except Exception as error:  # noqa: BLE001 - the contract of `errors`
+        except Exception as error:
             if errors == "strict":
                 raise
             if errors == "log":

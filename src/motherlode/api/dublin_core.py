@@ -6,7 +6,7 @@ TERMS = "http://purl.org/dc/terms/"
 _ELEMENT_NAMES = """
 contributor coverage creator date description format identifier language publisher relation rights source subject title
 type
-""".split()
+"""
 _TERM_NAMES = """
 abstract accessRights accrualMethod accrualPeriodicity accrualPolicy alternative audience available
 bibliographicCitation conformsTo created dateAccepted dateCopyrighted dateSubmitted educationLevel extent hasFormat
@@ -16,10 +16,10 @@ valid
 Agent AgentClass BibliographicResource Collection Frequency LicenseDocument LinguisticSystem Location
 LocationPeriodOrJurisdiction MediaTypeOrExtent MethodOfAccrual MethodOfInstruction PeriodOfTime PhysicalMedium
 PhysicalResource Policy ProvenanceStatement RightsStatement SizeOrDuration Standard
-""".split()
+"""
 _PROPERTIES = {
-    **{name.lower(): ("terms", TERMS + name) for name in _TERM_NAMES},
-    **{name: ("elements", ELEMENTS + name) for name in _ELEMENT_NAMES},
+    **{name.lower(): ("terms", TERMS + name) for name in _TERM_NAMES.split()},
+    **{name: ("elements", ELEMENTS + name) for name in _ELEMENT_NAMES.split()},
 }
 
 

@@ -193,7 +193,8 @@ def uniform_dublincore(items: list[ItemDict]) -> list[ItemDict]:
     """Return Dublin Core in the uniform shape, with the value of DC.type as @type."""
     found = []
     for item in items:
-        elements, types = [], []
+        elements: list[ItemDict] = []
+        types: list[ItemDict] = []
         for element in item["elements"]:
             is_type = any(value.rpartition(".")[2].lower() == "type" for value in element.values())
             (types if is_type else elements).append(element)

@@ -1,4 +1,4 @@
-"""Microdata items as dicts: type, id, properties and nested items (HTML, section 5.5.1, with single values unwrapped)."""
+"""Microdata items as dicts: type, id, properties and nested items (HTML, section 5.5.1; single values without a list)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,9 +17,7 @@ _ACTION_SUFFIXES = ("-input", "-output")
 """Endings of property names that annotate the inputs and outputs of schema.org actions."""
 
 
-def read_item_dicts(
-    document: Document, html_node_of: Callable[[LexborNode], Any] | None = None
-) -> list[ItemDict]:
+def read_item_dicts(document: Document, html_node_of: Callable[[LexborNode], Any] | None = None) -> list[ItemDict]:
     """Return the items of a page that are not values of other items, in document order.
 
     With `html_node_of`, each item has its result for the element of the item under the key htmlNode.

@@ -22,9 +22,8 @@ _LINE, _PARAGRAPH = 1, 2
 
 def _read_tag_ids() -> Mapping[str, int]:
     """Return lexbor's numbers of tags. They are read from parsed samples because they differ between versions."""
-    names = [tag for tag in (*_LINE_TAGS, *_PARAGRAPH_TAGS, *_HIDDEN_TAGS)]
     found = {}
-    for name in names:
+    for name in (*_LINE_TAGS, *_PARAGRAPH_TAGS, *_HIDDEN_TAGS):
         markup = f"<table><{name}>" if name == "tr" else f"<{name}>"
         node = LexborHTMLParser(markup).css_first(name)
         assert node is not None
