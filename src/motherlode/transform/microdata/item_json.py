@@ -1,4 +1,4 @@
-"""Microdata items as dicts: type, id, properties and nested items (HTML, section 5.5.1; single values without a list)."""
+"""Microdata items as dicts: type, id, properties and nested items (HTML, section 5.5.1)."""
 
 from collections.abc import Callable
 from typing import Any
