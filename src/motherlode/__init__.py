@@ -17,6 +17,7 @@ from motherlode.project import VERSION
 from motherlode.runtime import lazy_exports
 
 if TYPE_CHECKING:
+    import motherlode.extruct as extruct
     from motherlode.api.crawl import Crawl, crawl
     from motherlode.api.page import ExtractedPage, Quad, extract
     from motherlode.api.results import CrawlResult, open
@@ -45,6 +46,7 @@ __all__ = [
     "__version__",
     "crawl",
     "extract",
+    "extruct",
     "open",
     "policy",
     "simulate",
@@ -60,6 +62,7 @@ __getattr__ = lazy_exports(
         "policies.extensions": ["policy"],
         "api.page": ["ExtractedPage", "Quad", "extract"],
         "crawler.config.job": ["Job"],
+        "extruct": [],
         "crawler.config.values": ["JobError"],
         "model": ["Link", "Outcome", "Policy", "Problem", "Rating", "Visit"],
     },
