@@ -1,0 +1,39 @@
+"""Motherlode inside Scrapy: the policy as a scheduler, the extractor as a spider middleware.
+
+In the settings of a project, the add-on sets everything up:
+
+    ADDONS = {"motherlode.integrations.scrapy.MotherlodeAddon": 500}
+    MOTHERLODE_TARGET = "type:schema:Product"
+
+`MotherlodeScheduler` hands out the request that the policy picks. `LearningMiddleware` tells it what became of each
+request, and where on the page each new link was. `StructuredDataMiddleware` yields the structured data of each page as
+an item. The extra `scrapy` installs Scrapy.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from motherlode.runtime import lazy_exports
+
+if find_spec("scrapy") is None:
+    raise ModuleNotFoundError(
+        "motherlode.integrations.scrapy needs Scrapy: pip install 'motherlode[scrapy]'", name="scrapy"
+    )
+
+if TYPE_CHECKING:
+    from motherlode.integrations.scrapy.addon import MotherlodeAddon
+    from motherlode.integrations.scrapy.page_middlewares import LearningMiddleware, StructuredDataMiddleware
+    from motherlode.integrations.scrapy.request_scheduler import MotherlodeScheduler
+
+__all__ = ["LearningMiddleware", "MotherlodeAddon", "MotherlodeScheduler", "StructuredDataMiddleware"]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "addon": ["MotherlodeAddon"],
+        "page_middlewares": ["LearningMiddleware", "StructuredDataMiddleware"],
+        "request_scheduler": ["MotherlodeScheduler"],
+    },
+)
