@@ -120,19 +120,19 @@ def _run_query(folder: CrawlFolder, request: QueryRequest, output: QueryFormat) 
     if not request.allow_service:
         isolate_from_network()
     try:
-        answerer = QueryExecutor(folder.store, folder.words)
+        executor = QueryExecutor(folder.store, folder.words)
     except OSError as error:
         stop(str(error), code=FAILED)
     try:
-        print_result(answerer.execute(request), output, request.sparql)
+        print_result(executor.execute(request), output, request.sparql)
     except (typer.Exit, BrokenPipeError):
         raise
     except QueryError as error:
         stop(str(error))
     except (OSError, ValueError, RuntimeError) as error:
-        stop(answerer.damage(error) or f"the query failed: {error}", code=FAILED)
+        stop(executor.damage(error) or f"the query failed: {error}", code=FAILED)
     finally:
-        answerer.close()
+        executor.close()
     return 0
 
 

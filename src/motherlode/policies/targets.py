@@ -32,15 +32,15 @@ class Target:
     needs_statements: bool = False
     """True if `judge` needs the statements, False if their numbers by syntax are enough."""
 
-    def __call__(self, facts: TransformResult, kind: ContentKind) -> bool:
-        return self.judge(facts.counts, kind, lambda: ntriples(facts))
+    def __call__(self, result: TransformResult, kind: ContentKind) -> bool:
+        return self.judge(result.counts, kind, lambda: ntriples(result))
 
 
-def ntriples(facts: TransformResult) -> bytes:
+def ntriples(result: TransformResult) -> bytes:
     """Return the statements of a page as sorted N-Triples, without those of `Syntax.PAGE`."""
     lines = {
         f"{s} {p} {o} .\n"
-        for extraction in facts.extractions
+        for extraction in result.extractions
         if extraction.syntax is not Syntax.PAGE
         for s, p, o, _ in extraction.statements
     }
@@ -67,14 +67,14 @@ _SCHEMES_WITHOUT_SLASHES = frozenset({"cid", "did", "doi", "info", "mailto", "ni
 class UnreadableQueryError(ValueError):
     """The SPARQL parser rejects the query of a target. Has the query and the message of the parser."""
 
-    def __init__(self, query: str, complaint: str) -> None:
-        super().__init__(f"the target is not a SPARQL ASK that can be answered: {_first_line(complaint)}")
+    def __init__(self, query: str, message: str) -> None:
+        super().__init__(f"the target is not a SPARQL ASK that can be answered: {_first_line(message)}")
         self.query = query
-        self.complaint = complaint
+        self.message = message
 
 
-def _first_line(complaint: str) -> str:
-    return complaint.partition("\n")[0][:120]
+def _first_line(message: str) -> str:
+    return message.partition("\n")[0][:120]
 
 
 _COUNT = re.compile(r"(?P<name>[a-z-]+)\s*(?:>=\s*(?P<least>\d+))?")

@@ -22,6 +22,7 @@ from motherlode.crawler.config.values import has_password, parse_size
 from motherlode.crawler.url_rules import compile_links_table
 from motherlode.fetch.http.host_headers import HostHeaders, check_header
 from motherlode.fetch.http.proxy import ENVIRONMENT, Proxy, proxy_chooser
+from motherlode.fetch.http.signatures import RequestSigner, SigningKey, check_agent
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
 from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
@@ -134,6 +135,10 @@ class Job:
     """Bearer tokens for named hosts, sent over https only: "api.example.org" = "token"."""
     tokens_env: Mapping[str, str] = field(default_factory=dict)
     """Names of environment variables with bearer tokens, by host, so that a token is in no file."""
+    signing_key: str = ""
+    """File with the private key that signs https requests (Web Bot Auth): see docs/trust.md and `motherlode keys`."""
+    signature_agent: str = ""
+    """The https URL, without a path, at which the key directory is published. Needed with `signing_key`."""
     index: str = "now"
     """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
     appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
@@ -217,12 +222,16 @@ class Job:
                 raise JobError(f'name_servers: {server!r} should be an address, as in "127.0.0.1" or "[::1]:5353"')
         if not (self.user_agent_suffix.isprintable() and self.user_agent_suffix.isascii()):
             raise JobError(f"user_agent_suffix must be printable ASCII characters; got {self.user_agent_suffix!r}")
+        if self.signature_agent and (problem := check_agent(self.signature_agent)):
+            raise JobError(f"signature_agent: {problem}")
         if not self.contact.isprintable():
             raise JobError(f"contact is sent in an HTTP header and cannot have line breaks; got {self.contact!r}")
 
     def _check_combinations(self) -> None:
         if self.proxy is not None and self.proxy_env:
             raise JobError("proxy and proxy_env both name a proxy: leave out proxy or proxy_env")
+        if bool(self.signing_key) != bool(self.signature_agent):
+            raise JobError("signing_key and signature_agent need each other: sites look up the key at signature_agent")
         if self.own_hosts and not self.contact:
             raise JobError("own_hosts needs contact: a crawler that does not apply robots.txt must name its owner")
         if self.stop_after is not None and self.shards > 1:
@@ -270,6 +279,22 @@ class Job:
         for host in self.tokens_env:
             compile_named_hosts(host, key="tokens_env")
         return tuple(rules)
+
+    def request_signer(self) -> RequestSigner | None:
+        """Return the signer of requests, or None. JobError if the key cannot be read, or if others may read it."""
+        if not self.signing_key:
+            return None
+        path = Path(self.signing_key)
+        try:
+            is_open, text = path.stat().st_mode & 0o077, path.read_bytes()
+        except OSError as error:
+            raise JobError(f"the key {path}, which signing_key names, cannot be read: {error.strerror}") from error
+        if is_open:
+            raise JobError(f"the private key {path} must be readable by its owner alone: chmod 600 {path}")
+        try:
+            return RequestSigner(SigningKey.from_pem(text), self.signature_agent)
+        except ValueError as error:
+            raise JobError(f"signing_key: {path}: {error}") from error
 
     def transform_options(self) -> TransformOptions:
         """Parse the table `[transform]` and read its stylesheets."""
@@ -351,4 +376,4 @@ def describe_error(error: ValueError) -> str:
         return str(error)
     from motherlode.index.query.diagnostics import diagnose  # slow to import, and needed for errors only
 
-    return f"the target is not a SPARQL ASK that can be answered: {diagnose(error.query, error.complaint)}"
+    return f"the target is not a SPARQL ASK that can be answered: {diagnose(error.query, error.message)}"

@@ -24,7 +24,7 @@ _RENAMED_FLAGS: Mapping[str, str] = {"stop_when_dry": "stop_after"}
 """Flags of earlier versions, in the spelling of keys, that had another name than their key."""
 _COMMAND_LINE_ONLY = frozenset({"output", "config", "refresh", "due", "serve", "quiet", "json"})
 """Flags that configure a run and not the crawl."""
-_PATH_KEYS = frozenset({"web", "model", "state"})
+_PATH_KEYS = frozenset({"web", "model", "state", "signing_key"})
 """Keys whose value is a path. `state` may also be a URL."""
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")

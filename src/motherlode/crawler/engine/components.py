@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
-from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve
+from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Names, Resolve
 from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
@@ -54,28 +54,6 @@ class Peers(CommitParticipant, Protocol):
     def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
         """Return the links of our own hosts. The others are sent, at the latest after the next commit."""
         ...
-
-
-class Names(Protocol):
-    """Looks up IP addresses (DNS) of hosts that will be contacted soon."""
-
-    @property
-    def lookups_free(self) -> int:
-        """Number of look-ups that may start now."""
-        ...
-
-    def look_up_ahead(self, host: str) -> None:
-        """Start to look up a host."""
-        ...
-
-
-class NoNames:
-    """Stands for the DNS of a recorded web, which has no IP addresses."""
-
-    lookups_free = 0
-
-    def look_up_ahead(self, host: str) -> None:
-        """Do nothing."""
 
 
 Join = Callable[[FrontierStorage, Callable[[str], str]], Peers]
@@ -121,7 +99,7 @@ class Components:
     """Tells the journal that a response is not needed any more."""
     value_of: Callable[[str], float | None]
     """Returns the policy's value of an arm; None if the policy gives none."""
-    troubles: tuple[str, ...]
+    problems: tuple[str, ...]
     """Problems that were found when the crawl was assembled."""
     resolve: Resolve
     names: Names

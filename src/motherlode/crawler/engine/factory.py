@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
-from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoNames, Peers
+from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
-from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
+from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
@@ -74,7 +74,7 @@ from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
 
-_SECONDS_A_PAGE = 30.0
+_PAGE_TIMEOUT_SECONDS = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 """The start of a file name. Such a seed is an error: with https added, `/data` would be read as the host `data`."""
 _MAX_READY_AT_ONCE = 2000
@@ -124,6 +124,7 @@ def check(job: Job) -> None:
     job.host_endpoints()
     job.proxy_url(os.environ)
     job.host_headers(os.environ)
+    job.request_signer()
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -177,14 +178,13 @@ def assemble(
         refresh(revisits, frontier)
     describer = UrlDescriber(job.describe, job.response_headers)
     frontier.call_on_refused(describer.note_refused)
-    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=storage,
         frontier=frontier,
         policy=policy,
         **_web_parts(job, folder, web, frontier, clock),
         participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
-        troubles=(*_troubles(lost, web), *([clock_warning] if clock_warning else [])),
+        problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope, make_parsers),
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
@@ -193,19 +193,21 @@ def assemble(
         describer=describer,
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
-        writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
+        **_store_parts(job, folder, store),
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
-        sinks=sinks,
         ends_when_idle=peers is None,
         reward=reward_from(job.reward),
     )
-    budget = Budget(
+    engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
+    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+
+
+def _budget(job: Job) -> Budget:
+    return Budget(
         pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
     )
-    engine = Engine(parts, budget=budget, concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
 
 
 class _Web(NamedTuple):
@@ -263,6 +265,12 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
     }
 
 
+def _store_parts(job: Job, folder: CrawlFolder, store: CrawlStore) -> dict[str, Any]:
+    """Return the components that write pages into the store and the sinks of the job."""
+    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
+    return {"sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
+
+
 def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
     storage = open_storage(folder)
     try:
@@ -306,13 +314,13 @@ def _participants(
 def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Parsers:
     """Start the parser processes: by default one fewer than there are cores, and two on two cores."""
     if make_parsers is not None:
-        return make_parsers(_instructions(job, scope), _SECONDS_A_PAGE)
+        return make_parsers(_instructions(job, scope), _PAGE_TIMEOUT_SECONDS)
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
-    return ParserLanes(_instructions(job, scope), workers=workers, seconds=_SECONDS_A_PAGE)
+    return ParserLanes(_instructions(job, scope), workers=workers, seconds=_PAGE_TIMEOUT_SECONDS)
 
 
-def _troubles(lost: int, web: _Web) -> Iterator[str]:
+def _opening_problems(lost: int, web: _Web) -> Iterator[str]:
     """Yield the problems that occurred when the components were opened, to be counted."""
     if web.journal is not None:
         yield from web.journal.problems
@@ -427,6 +435,7 @@ def _http_options(job: Job) -> HttpOptions:
         name_servers=job.name_servers,
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         host_headers=job.host_headers(os.environ),
+        signer=job.request_signer(),
         keep_wire=job.warc,
         environment=os.environ,
         proxy=job.proxy_url(os.environ),

@@ -73,8 +73,8 @@ class NoIndexQuery:
 
     def start_if_due(self) -> None: ...
 
-    def take(self) -> tuple[Sequence[str], Sequence[str]]:
-        return (), ()
+    def add_results(self, scheduler: Scheduler, counters: Counters) -> int:
+        return 0
 
     async def run_now(self, *, seconds: float = 0.0) -> None: ...
 
