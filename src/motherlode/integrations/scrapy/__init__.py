@@ -6,8 +6,8 @@ In the settings of a project, the add-on sets everything up:
     MOTHERLODE_TARGET = "type:schema:Product"
 
 `MotherlodeScheduler` hands out the request that the policy picks. `LearningMiddleware` tells it what became of each
-request, and where on the page each new link was. `StructuredDataMiddleware` yields the structured data of each page as
-an item. The extra `scrapy` installs Scrapy.
+request, and where on the page each new link was. `StructuredDataMiddleware` yields the things that a page describes as
+items; it also works with Scrapy's own scheduler. The extra `scrapy` installs Scrapy.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ if find_spec("scrapy") is None:
 
 if TYPE_CHECKING:
     from motherlode.integrations.scrapy.addon import MotherlodeAddon
-    from motherlode.integrations.scrapy.page_middlewares import LearningMiddleware, StructuredDataMiddleware
+    from motherlode.integrations.scrapy.learning_middleware import LearningMiddleware
+    from motherlode.integrations.scrapy.structured_data import StructuredDataMiddleware, Thing
     from motherlode.integrations.scrapy.request_scheduler import MotherlodeScheduler
 
-__all__ = ["LearningMiddleware", "MotherlodeAddon", "MotherlodeScheduler", "StructuredDataMiddleware"]
+__all__ = ["LearningMiddleware", "MotherlodeAddon", "MotherlodeScheduler", "StructuredDataMiddleware", "Thing"]
 
 __getattr__ = lazy_exports(
     __name__,
     {
         "addon": ["MotherlodeAddon"],
-        "page_middlewares": ["LearningMiddleware", "StructuredDataMiddleware"],
+        "learning_middleware": ["LearningMiddleware"],
         "request_scheduler": ["MotherlodeScheduler"],
+        "structured_data": ["StructuredDataMiddleware", "Thing"],
     },
 )

@@ -14,6 +14,7 @@ LEARNING = f"{_PACKAGE}.LearningMiddleware"
 LEARNING_ORDER = 10
 """Before Scrapy's HttpErrorMiddleware (50), so that responses with an error status are reported as well."""
 STRUCTURED_DATA_ORDER = 900
+_SAVE_SECONDS = 0.25
 ITEMS_TARGET = "items"
 """A target for Scrapy only: pages for which the spider yields an item are relevant."""
 
@@ -33,6 +34,9 @@ class MotherlodeSettings:
     wait_threshold: float
     """MOTHERLODE_WAIT_THRESHOLD: wait for a busy host if the best ready link has less than this share of its value."""
 
+    save_seconds: float
+    """MOTHERLODE_SAVE_SECONDS: with JOBDIR, seconds between saves; after a kill, the work of this time is repeated."""
+
     @classmethod
     def read(cls, settings: BaseSettings) -> MotherlodeSettings:
         wait_threshold = settings.get("MOTHERLODE_WAIT_THRESHOLD")
@@ -44,6 +48,7 @@ class MotherlodeSettings:
             reward=settings.get("MOTHERLODE_REWARD", "target"),
             seed=settings.getint("MOTHERLODE_SEED", 0),
             wait_threshold=float(wait_threshold),
+            save_seconds=settings.getfloat("MOTHERLODE_SAVE_SECONDS", _SAVE_SECONDS),
         )
 
     @property
@@ -56,7 +61,8 @@ class MotherlodeAddon:
     """Enables `MotherlodeScheduler` and `LearningMiddleware`, and with MOTHERLODE_ITEMS `StructuredDataMiddleware`."""
 
     def update_settings(self, settings: BaseSettings) -> None:
-        from motherlode.integrations.scrapy.page_middlewares import LearningMiddleware, StructuredDataMiddleware
+        from motherlode.integrations.scrapy.learning_middleware import LearningMiddleware
+        from motherlode.integrations.scrapy.structured_data import StructuredDataMiddleware
 
         settings.set("SCHEDULER", SCHEDULER, "addon")
         enable = settings.setdefault_in_component_priority_dict

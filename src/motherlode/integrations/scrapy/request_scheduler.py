@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.exceptions import CloseSpider
@@ -36,7 +35,9 @@ from motherlode.integrations.scrapy.addon import LEARNING, LEARNING_ORDER, Mothe
 from motherlode.integrations.selector import FetchResult, LinkSelector
 from motherlode.integrations.selector_storage import WaitingLink
 from motherlode.model import FailureKind, Link, LinkSource, Outcome
+from motherlode.policies import reward_from
 from motherlode.www.urls import canonical
+from scrapy import Request, Spider, signals
 
 if TYPE_CHECKING:
     from scrapy.core.downloader import Downloader
@@ -54,9 +55,8 @@ FOLDER = "motherlode"
 """Folder in JOBDIR."""
 _OTHER_SCHEME_URL = "http://other-scheme.invalid/"
 """URL under which the policy sees requests that are not for http or https."""
-_MIN_SAVE_SECONDS = 0.25
 _SAVE_SHARE = 0.05
-"""Maximum share of the time that is spent on saving."""
+"""Maximum share of the time that is spent on saving, unless the user wants every page to be saved at once."""
 _NO_RESPONSE = FetchResult(failure=FailureKind.CONNECT)
 _NOT_ENABLED = (
     f"MotherlodeScheduler cannot learn without its spider middleware: add {LEARNING!r}: {LEARNING_ORDER} to "
@@ -105,6 +105,8 @@ class MotherlodeScheduler(BaseScheduler):
         self._leases: dict[int, _Lease] = {}
         self._last_save = self._save_seconds = 0.0
         self._wake_up: CallLaterResult | None = None
+        self._on_opened: Callable[[], None] | None = None
+        """Handler of the signal spider_opened, if the spider is to be closed."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> MotherlodeScheduler:
@@ -114,30 +116,41 @@ class MotherlodeScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Open the queue. Without `LearningMiddleware` the spider is closed, with the reason."""
-        from motherlode.integrations.scrapy.page_middlewares import LearningMiddleware
+        from motherlode.integrations.scrapy.learning_middleware import LearningMiddleware
 
         middlewares = self._crawler.engine.scraper.spidermw.middlewares
         if not any(isinstance(middleware, LearningMiddleware) for middleware in middlewares):
-            raise self._refusal(_NOT_ENABLED)
-        settings = self._settings
+            self._refuse(_NOT_ENABLED)
+            return None
         try:
-            self._selector = LinkSelector(
-                policy=settings.policy,
-                target=settings.page_target,
-                seed=settings.seed,
-                wait_threshold=settings.wait_threshold,
-                folder=self._folder,
-            )
-        except ValueError as error:  # unknown policy or target, or a folder that is in use
-            raise self._refusal(str(error)) from None
+            self._selector = self._open_selector()
+        except ValueError as error:  # a setting has a wrong value, or the folder is in use
+            self._refuse(str(error))
+            return None
         if len(self._selector):
             _LOGGER.info("Resuming crawl (%d requests scheduled)", len(self._selector))
         return None if self._filter is None else self._filter.open()
 
-    @staticmethod
-    def _refusal(sentence: str) -> CloseSpider:
+    def _open_selector(self) -> LinkSelector:
+        settings = self._settings
+        reward_from(settings.reward)  # raises if it is unknown
+        return LinkSelector(
+            policy=settings.policy,
+            target=settings.page_target,
+            seed=settings.seed,
+            wait_threshold=settings.wait_threshold,
+            folder=self._folder,
+        )
+
+    def _refuse(self, sentence: str) -> None:
+        """Close the spider when it is open. If `open` raised CloseSpider, Scrapy 2.19 could not close its scraper."""
         _LOGGER.error(sentence)
-        return CloseSpider(sentence)
+
+        def close_spider() -> None:
+            raise CloseSpider(sentence)
+
+        self._on_opened = close_spider  # signals hold only weak references
+        self._crawler.signals.connect(close_spider, signals.spider_opened)
 
     def close(self, reason: str) -> Deferred[None] | None:
         if self._wake_up is not None:
@@ -364,8 +377,10 @@ class MotherlodeScheduler(BaseScheduler):
         return bool(leases)
 
     def _save_if_due(self) -> None:
-        began = time.monotonic()
-        if self._folder is None or began - self._last_save < max(_MIN_SAVE_SECONDS, self._save_seconds / _SAVE_SHARE):
+        began, seconds = time.monotonic(), self._settings.save_seconds
+        if self._folder is None or began - self._last_save < (
+            seconds and max(seconds, self._save_seconds / _SAVE_SHARE)
+        ):
             return
         self._add_found()  # their fingerprints are known, so they must not be missing
         self.selector.save()

@@ -1,4 +1,4 @@
-"""Spider middlewares: one tells the scheduler what became of each request, the other yields structured data."""
+"""The spider middleware that tells the scheduler what became of each request."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
-from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
@@ -21,8 +20,9 @@ from motherlode.integrations.scrapy.addon import ITEMS_TARGET, MotherlodeSetting
 from motherlode.integrations.scrapy.request_scheduler import LEASE, LINK, PARENT, MotherlodeScheduler, policy_link
 from motherlode.integrations.selector import FetchResult
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Syntax
-from motherlode.policies import reads_context_graph, reads_element_ids, reward_from
+from motherlode.policies import Reward, reads_context_graph, reads_element_ids, reward_from
 from motherlode.www.urls import canonical
+from scrapy import Request
 
 _LOGGER = logging.getLogger("motherlode.integrations.scrapy")
 
@@ -45,23 +45,31 @@ class LearningMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        settings = MotherlodeSettings.read(crawler.settings)
-        self._counts_items = settings.target == ITEMS_TARGET
-        self._reward = reward_from(settings.reward)
-        self._parser = PageParser(
-            ParseOptions(
-                target=settings.page_target,
-                keep_hashes=self._reward.needs_hashes,
-                element_ids=reads_element_ids(settings.policy),
-                context_graph=reads_context_graph(settings.policy),
-            )
-        )
+        self._settings = MotherlodeSettings.read(crawler.settings)
+        self._counts_items = self._settings.target == ITEMS_TARGET
         self._links: dict[int, dict[str, Link]] = {}
         """Links of the pages whose callbacks have not ended, by the number of the page."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LearningMiddleware:
         return cls(crawler)
+
+    @cached_property
+    def _reward(self) -> Reward:
+        return reward_from(self._settings.reward)
+
+    @cached_property
+    def _parser(self) -> PageParser:
+        """The parser. It is made at the first page, because the scheduler tells the user about wrong settings."""
+        policy = self._settings.policy
+        return PageParser(
+            ParseOptions(
+                target=self._settings.page_target,
+                keep_hashes=self._reward.needs_hashes,
+                element_ids=reads_element_ids(policy),
+                context_graph=reads_context_graph(policy),
+            )
+        )
 
     @property
     def _scheduler(self) -> MotherlodeScheduler | None:
@@ -77,7 +85,7 @@ class LearningMiddleware:
         scheduler.response_received(number, result)
 
     def _result(self, response: Response) -> FetchResult:
-        headers = _headers(response)
+        headers = response_headers(response)
         failure = failure_from_status(response.url, response.status, headers)
         if failure is not None:
             return FetchResult(failure=failure.kind, size=len(response.body))
@@ -152,7 +160,8 @@ def _by_items(items: int, result: FetchResult) -> FetchResult:
     return msgspec.structs.replace(result, relevant=items > 0, reward=float(items > 0))
 
 
-def _headers(response: Response) -> dict[str, str]:
+def response_headers(response: Response) -> dict[str, str]:
+    """Return the headers of a response with names in lower case, each with one value."""
     return {
         name.decode("latin-1").lower(): b", ".join(values).decode("latin-1")
         for name, values in response.headers.items()
@@ -168,7 +177,3 @@ def page_body(response: Response, headers: dict[str, str]) -> PageBody:
         headers={name: headers[name] for name in READ_HEADERS if name in headers},
         at=time.time(),
     )
-
-
-class StructuredDataMiddleware:
-    """Placeholder."""
