@@ -38,6 +38,30 @@ def lazy_exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable
     return load
 
 
+class MissingExtraError(ImportError):
+    """An optional dependency is not installed. The message says which extra of the package has it."""
+
+
+def import_extra(module: str, *, extra: str, purpose: str) -> Any:
+    """Import a module of an optional dependency. Raise MissingExtraError if it is not installed.
+
+    >>> import_extra("no_such_module", extra="parquet", purpose="the format parquet")
+    Traceback (most recent call last):
+    ...
+    motherlode.runtime.MissingExtraError: the format parquet needs no_such_module, which is not installed: \
+pip install "motherlode[parquet]"
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise MissingExtraError(
+            f'{purpose} needs {package}, which is not installed: pip install "motherlode[{extra}]"', name=package
+        ) from error
+
+
 _SET_PARENT_DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of Linux's prctl(2). Other systems do not have it."""
 

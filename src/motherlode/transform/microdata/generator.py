@@ -11,12 +11,12 @@ from selectolax.lexbor import LexborNode
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import RDF_TYPE, XSD, literal
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.source_locations import locate_problems
+from motherlode.transform.source_locations import IriProblems, locate_problems
 from motherlode.www.document import Document
 from motherlode.www.html_ancestors import Ancestry, date_datatype, languages
 from motherlode.www.html_limits import TextBudget
 from motherlode.www.html_prefilter import Mark
-from motherlode.www.iri import Iri, check, is_absolute, repair_message, resolve_and_check, without_fragment
+from motherlode.www.iri import Iri, check, is_absolute, resolve_and_check, without_fragment
 
 # A plain list of selectors is faster than `:is()`. It returns an element once per selector that matches.
 _SELECTOR = "[itemscope], [itemprop]"
@@ -185,7 +185,6 @@ _URL_ATTRIBUTES = {
     **dict.fromkeys(("a", "area", "link"), "href"),
     "object": "data",
 }
-_MAX_REPORTED_IRIS = 100
 _NUMBERS = (
     (re.compile(r"[+-]?\d+", re.ASCII), XSD + "integer"),
     (re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII), XSD + "double"),
@@ -210,10 +209,7 @@ class PropertyValues:
     def __init__(self, document: Document) -> None:
         self._base = document.iri_base
         self.budget = TextBudget(len(document.body))
-        self.invalid_iris: dict[str, None] = {}
-        """IRIs that were left out because they are invalid."""
-        self.repairs: dict[str, str] = {}
-        """The message about each repaired IRI, and the original IRI."""
+        self.iri_problems = IriProblems()
         self._language_of = languages(document, default=_default_language(document))
 
     def read(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
@@ -240,13 +236,9 @@ class PropertyValues:
 
     def record_term(self, iri: Iri, *, is_reference: bool = True) -> str | None:
         """Return the term of an IRI, or None if it is invalid; record whether it is invalid or repaired."""
-        if iri.is_valid:
-            if iri.is_repaired and len(self.repairs) < _MAX_REPORTED_IRIS:
-                self.repairs[repair_message(iri)] = iri.value
-            return iri.term
-        if (is_absolute(iri.value) or not is_reference) and len(self.invalid_iris) < _MAX_REPORTED_IRIS:
-            self.invalid_iris[iri.value] = None
-        return None
+        if not iri.is_valid and is_reference and not is_absolute(iri.value):
+            return None
+        return self.iri_problems.record(iri)
 
     def _text_literal(self, node: LexborNode, value: str | None) -> str | None:
         return None if value is None else literal(value, language=self._language_of(node))
@@ -313,13 +305,11 @@ class StatementGenerator:
             limits.append(f"more than {_MAX_VALUES} property values; the rest was left out")
         if self._values.budget.was_short:
             limits.append("nested properties repeat too much text; the rest was left out")
-        invalid = ((f"not a valid IRI: <{iri[:200]}>", iri) for iri in self._values.invalid_iris)
         repaired = ((message, written) for written, message in self._repaired_types.items())
         return [
             *(Problem(syntax=Syntax.MICRODATA, message=message) for message in limits),
-            *locate_problems(self._document, Syntax.MICRODATA, invalid),
             *locate_problems(self._document, Syntax.MICRODATA, repaired, repaired=True),
-            *locate_problems(self._document, Syntax.MICRODATA, self._values.repairs.items(), repaired=True),
+            *self._values.iri_problems.locate(self._document, Syntax.MICRODATA),
         ]
 
     def _get_subject(self, item: ItemElement, inherited: str) -> str:

@@ -26,7 +26,7 @@ def extract(document: Document, names: BlankNames) -> Extraction:
         statements=tuple(dict.fromkeys(writer.statements)),
         problems=(
             *locate_problems(document, Syntax.MICROFORMATS, writer.problems),
-            *locate_problems(document, Syntax.MICROFORMATS, writer.repairs.items(), repaired=True),
+            *writer.iri_problems.locate(document, Syntax.MICROFORMATS),
             *(Problem(syntax=Syntax.MICROFORMATS, message=limit) for limit in limits),
         ),
     )
