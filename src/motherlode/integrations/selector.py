@@ -1,4 +1,4 @@
-"""The policy as a component of any crawler: add links, get the next one, report what came of it, save, load.
+"""The policy as a component of any crawler: add links, get the next one, report its result, save, load.
 
 The crawler keeps its own HTTP client, delays, robots.txt rules and retries. The selector keeps the links that wait and
 says which one to fetch next.
@@ -47,7 +47,7 @@ _Heap = list[tuple[int, float, int]]
 
 
 class FetchResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of fetching a link, as the crawler reports it."""
+    """The result of fetching a link, as the crawler reports it."""
 
     relevant: bool = False
     reward: float | None = None
@@ -118,7 +118,7 @@ class _Arms:
             self._policy.arm_snoozed(arm)
 
     def set_busy(self, busy: AbstractSet[str]) -> None:
-        """Set the queues that are busy, and tell the policy which arms changed."""
+        """Set the queues that are busy, and report the changed arms to the policy."""
         changed = self.busy ^ busy
         self.busy = busy
         for queue in sorted(changed):
@@ -279,7 +279,7 @@ class LinkSelector:
         return arm
 
     def learn(self, link: WaitingLink, result: FetchResult) -> Outcome:
-        """Let the policy learn what came of a link in flight. Return the outcome: the `parent` of its page's links."""
+        """Let the policy learn from the result of a link in flight. Return the outcome: the `parent` of its page's links."""
         entry = link.entry
         outcome = Outcome(
             url=entry.url,
@@ -306,7 +306,7 @@ class LinkSelector:
         return outcome
 
     def report(self, link: WaitingLink, result: FetchResult) -> Outcome:
-        """Let the policy learn what came of a link, add all links of its page, and end the link."""
+        """Let the policy learn from the result of a link, add all links of its page, and end the link."""
         outcome = self.learn(link, result)
         self.add(result.links, parent=outcome)
         self.end(link)

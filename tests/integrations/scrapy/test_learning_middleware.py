@@ -3,13 +3,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from motherlode.integrations.scrapy import LearningMiddleware, MotherlodeScheduler
 from motherlode.integrations.scrapy.request_scheduler import LEASE, LINK, PARENT
 from motherlode.model import FailureKind, Outcome
+from scrapy import Request
 from tests.integrations.scrapy.loopback_site import PRODUCT, page
 
 START = "http://a.example/"
@@ -87,7 +87,9 @@ def test_error_status_is_reported_as_failure() -> None:
     assert [outcome.failure for outcome in harness.outcomes] == [FailureKind.NOT_FOUND]
 
 
-@pytest.mark.parametrize(("output", "relevant"), [(({"name": "Cup"},), True), ((Request("http://a.example/b"),), False)])
+@pytest.mark.parametrize(
+    ("output", "relevant"), [(({"name": "Cup"},), True), ((Request("http://a.example/b"),), False)]
+)
 def test_target_items_takes_pages_with_an_item_as_relevant(output: tuple[Any, ...], *, relevant: bool) -> None:
     harness = Harness(MOTHERLODE_TARGET="items")
     harness.scheduler.enqueue_request(Request(START))
@@ -115,10 +117,9 @@ def test_requests_of_page_are_rated_together(monkeypatch: pytest.MonkeyPatch) ->
     harness = Harness()
     harness.scheduler.enqueue_request(Request(START))
     rated: list[int] = []
-    rate = harness.scheduler.selector._policy.rate
-    monkeypatch.setattr(
-        harness.scheduler.selector._policy, "rate", lambda links, parent: (rated.append(len(links)), rate(links, parent))[1]
-    )
+    policy = harness.scheduler.selector._policy
+    rate = policy.rate
+    monkeypatch.setattr(policy, "rate", lambda links, parent: rated.append(len(links)) or rate(links, parent))
     harness.fetch(page("/a", "/b", "/c"), output=tuple(Request(f"http://a.example/{name}") for name in "abc"))
     assert rated == [3]
 
@@ -135,6 +136,7 @@ def test_requests_of_running_callback_are_saved_with_their_fingerprints(tmp_path
     harness.scheduler.enqueue_request(next(iter(callback)))
     harness.scheduler._save_if_due()
     harness.scheduler.selector._storage.close()  # as after a kill
+    harness.scheduler._leases.clear()  # the callback has not ended, and nothing is told to a process that is gone
     later = Harness(JOBDIR=str(tmp_path))
     urls = set()
     while (found := later.scheduler.next_request()) is not None:

@@ -5,8 +5,8 @@ In the settings of a project, the add-on sets everything up:
     ADDONS = {"motherlode.integrations.scrapy.MotherlodeAddon": 500}
     MOTHERLODE_TARGET = "type:schema:Product"
 
-`MotherlodeScheduler` hands out the request that the policy picks. `LearningMiddleware` tells it what became of each
-request, and where on the page each new link was. `StructuredDataMiddleware` yields the things that a page describes as
+`MotherlodeScheduler` hands out the request that the policy picks. `LearningMiddleware` reports the
+result of each request to it, and the place of each new link on its page. `StructuredDataMiddleware` yields the things that a page describes as
 items; it also works with Scrapy's own scheduler. The extra `scrapy` installs Scrapy.
 """
 
@@ -25,8 +25,8 @@ if find_spec("scrapy") is None:
 if TYPE_CHECKING:
     from motherlode.integrations.scrapy.addon import MotherlodeAddon
     from motherlode.integrations.scrapy.learning_middleware import LearningMiddleware
-    from motherlode.integrations.scrapy.structured_data import StructuredDataMiddleware, Thing
     from motherlode.integrations.scrapy.request_scheduler import MotherlodeScheduler
+    from motherlode.integrations.scrapy.structured_data import StructuredDataMiddleware, Thing
 
 __all__ = ["LearningMiddleware", "MotherlodeAddon", "MotherlodeScheduler", "StructuredDataMiddleware", "Thing"]
 

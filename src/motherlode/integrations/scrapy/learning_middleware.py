@@ -1,4 +1,4 @@
-"""The spider middleware that tells the scheduler what became of each request."""
+"""The spider middleware that reports the result of each request to the scheduler."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LOGGER = logging.getLogger("motherlode.integrations.scrapy")
 
 @dataclass(slots=True)
 class _Callback:
-    """What one callback has yielded so far."""
+    """The output of one callback so far."""
 
     links: dict[str, Link] = field(default_factory=dict)
     """The links of the page by URL."""
@@ -38,7 +38,7 @@ class _Callback:
 
 
 class LearningMiddleware:
-    """Tells `MotherlodeScheduler` what became of each request, and where on the page each new link was.
+    """Reports the result of each request to `MotherlodeScheduler`, and the place of each new link on its page.
 
     A page is relevant if it matches MOTHERLODE_TARGET. With another scheduler the middleware does nothing.
     """
@@ -60,7 +60,7 @@ class LearningMiddleware:
 
     @cached_property
     def _parser(self) -> PageParser:
-        """The parser. It is made at the first page, because the scheduler tells the user about wrong settings."""
+        """The parser. It is made at the first page, because the scheduler reports wrong settings to the user."""
         policy = self._settings.policy
         return PageParser(
             ParseOptions(

@@ -4,7 +4,7 @@ Requests are rated when they are scheduled. All requests of one page are rated t
 the number of links of a page. So the requests that a callback yields are collected until the callback has ended, or
 until nothing else can be sent.
 
-What becomes of a request is known from four sources: `LearningMiddleware` reports responses; a request that Scrapy's
+The result of a request has three sources: `LearningMiddleware` reports responses; a request that Scrapy's
 downloader middlewares schedule in place of another is a retry (same URL) or a redirect; and a request that the engine
 no longer processes without any of these has failed.
 

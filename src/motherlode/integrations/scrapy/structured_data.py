@@ -67,13 +67,13 @@ def read_things(response: Response) -> Iterator[Thing]:
         options=TransformOptions(),
         contexts=context_links(page.headers, page_url=page.url) if page.headers else (),
     )
-    yield from things(parsed.facts, response.url)
+    yield from things(parsed.result, response.url)
 
 
-def things(facts: TransformResult, url: str) -> Iterator[Thing]:
+def things(result: TransformResult, url: str) -> Iterator[Thing]:
     """Yield the typed things in the statements of a page."""
     found: dict[str, Thing] = {}
-    for triple in pyoxigraph.parse(ntriples(facts), pyoxigraph.RdfFormat.N_TRIPLES, lenient=True):
+    for triple in pyoxigraph.parse(ntriples(result), pyoxigraph.RdfFormat.N_TRIPLES, lenient=True):
         if isinstance(triple.subject, pyoxigraph.Triple) or isinstance(triple.object, pyoxigraph.Triple):
             continue
         name = _text(triple.subject)
