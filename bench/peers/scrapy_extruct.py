@@ -21,11 +21,10 @@ from typing import Any
 from urllib.parse import quote
 
 import extruct
+import scrapy
 from pyld import jsonld
 from scrapy.crawler import CrawlerProcess
 from scrapy.linkextractors import LinkExtractor
-
-import scrapy
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 SCHEMA = {"@context": {"@vocab": "http://schema.org/"}}

@@ -279,7 +279,7 @@ class LinkSelector:
         return arm
 
     def learn(self, link: WaitingLink, result: FetchResult) -> Outcome:
-        """Let the policy learn from the result of a link in flight. Return the outcome: the `parent` of its page's links."""
+        """Let the policy learn from the result of a link in flight. Return the outcome, the `parent` of its links."""
         entry = link.entry
         outcome = Outcome(
             url=entry.url,

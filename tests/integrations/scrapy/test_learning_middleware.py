@@ -3,13 +3,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from motherlode.integrations.scrapy import LearningMiddleware, MotherlodeScheduler
 from motherlode.integrations.scrapy.request_scheduler import LEASE, LINK, PARENT
 from motherlode.model import FailureKind, Outcome
-from scrapy import Request
 from tests.integrations.scrapy.loopback_site import PRODUCT, page
 
 START = "http://a.example/"

@@ -5,9 +5,9 @@ In the settings of a project, the add-on sets everything up:
     ADDONS = {"motherlode.integrations.scrapy.MotherlodeAddon": 500}
     MOTHERLODE_TARGET = "type:schema:Product"
 
-`MotherlodeScheduler` hands out the request that the policy picks. `LearningMiddleware` reports the
-result of each request to it, and the place of each new link on its page. `StructuredDataMiddleware` yields the things that a page describes as
-items; it also works with Scrapy's own scheduler. The extra `scrapy` installs Scrapy.
+`MotherlodeScheduler` hands out the request that the policy picks. `LearningMiddleware` reports the result of each
+request to it, and the place of each new link on its page. `StructuredDataMiddleware` yields the things that a page
+describes as items; it also works with Scrapy's own scheduler. The extra `scrapy` installs Scrapy.
 """
 
 from __future__ import annotations

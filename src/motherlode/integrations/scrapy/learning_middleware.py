@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import msgspec
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
@@ -22,7 +23,6 @@ from motherlode.integrations.selector import FetchResult
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Syntax
 from motherlode.policies import Reward, reads_context_graph, reads_element_ids, reward_from
 from motherlode.www.urls import canonical
-from scrapy import Request
 
 _LOGGER = logging.getLogger("motherlode.integrations.scrapy")
 

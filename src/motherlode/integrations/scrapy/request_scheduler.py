@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.exceptions import CloseSpider
@@ -37,7 +38,6 @@ from motherlode.integrations.selector_storage import WaitingLink
 from motherlode.model import FailureKind, Link, LinkSource, Outcome
 from motherlode.policies import reward_from
 from motherlode.www.urls import canonical
-from scrapy import Request, Spider, signals
 
 if TYPE_CHECKING:
     from scrapy.core.downloader import Downloader
