@@ -119,7 +119,7 @@ class PolicyResult:
 
 @lru_cache(maxsize=2)
 def _trace_web(trace: str, target: str, *, missing: bool) -> TraceWeb:
-    return TraceWeb(Path(trace), target_from(target), keep_missing=missing)
+    return TraceWeb(Path(trace), target_from(target), dead=float(missing))
 
 
 @lru_cache(maxsize=1)

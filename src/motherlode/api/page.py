@@ -53,12 +53,12 @@ class ExtractedPage:
     @cached_property
     def quads(self) -> Sequence[Quad]:
         """All distinct statements, with the graph that the document names, or else that of the page."""
-        return tuple(Quad(*quad) for quad in parse_quads(nquads(self._parsed.facts, self.url).encode()))
+        return tuple(Quad(*quad) for quad in parse_quads(nquads(self._parsed.result, self.url).encode()))
 
     @property
     def problems(self) -> Sequence[Problem]:
         """Errors of the document and repairs of broken input. The statements that could be read are kept."""
-        return self._parsed.facts.all_problems()
+        return self._parsed.result.all_problems()
 
     @property
     def links(self) -> Sequence[Link]:
@@ -100,12 +100,12 @@ def _with_utf8(content_type: str) -> str:
     return f"{content_type.partition(';')[0].strip()}; charset=utf-8"
 
 
-def nquads(facts: TransformResult, url: str) -> str:
+def nquads(result: TransformResult, url: str) -> str:
     """Return the distinct statements of a page as N-Quads."""
     page = page_iri(url)
     lines = {
         f"{subject} {predicate} {object_} {graph or page} .\n": None
-        for extraction in facts.extractions
+        for extraction in result.extractions
         for subject, predicate, object_, graph in extraction.statements
     }
     return "".join(lines)

@@ -119,17 +119,17 @@ class _Counter:
         try:
             for part in parts:
                 self._count(part)
-                yield part.facts
+                yield part.result
         except JobError as error:
             self.failure = str(error)
 
     def _count(self, part: DocumentPart) -> None:
         self.kind = part.kind
-        for problem in part.facts.all_problems():
+        for problem in part.result.all_problems():
             say(_format_problem(problem))
             self.problems += not problem.repaired
-        self.misses_contexts |= any(extraction.wanted for extraction in part.facts.extractions)
-        self.statements += sum(len(extraction.statements) for extraction in part.facts.extractions)
+        self.misses_contexts |= any(extraction.wanted for extraction in part.result.extractions)
+        self.statements += sum(len(extraction.statements) for extraction in part.result.extractions)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

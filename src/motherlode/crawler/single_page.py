@@ -181,7 +181,7 @@ class DocumentPart:
     """Statements of a source or of a part of it, with the detected kind of its content."""
 
     kind: ContentKind
-    facts: TransformResult
+    result: TransformResult
 
 
 GetContexts = Callable[[Sequence[str]], Mapping[str, bytes]]
@@ -211,9 +211,9 @@ def read_source(
             syntax = MEDIA[detected.kind].syntax
             if syntax in DOCUMENT_SYNTAXES and len(head) == _HEAD_BYTES and (syntaxes is None or syntax in syntaxes):
                 if (problem := find_label_mismatch(detected.kind, source.content_type, named)) is not None:
-                    yield DocumentPart(kind=detected.kind, facts=TransformResult(problems=(problem,)))
-                for facts in _parse_in_parts(_RejoinedStream(head, stream), syntax, source.url, detected.charset):
-                    yield DocumentPart(kind=detected.kind, facts=facts)
+                    yield DocumentPart(kind=detected.kind, result=TransformResult(problems=(problem,)))
+                for result in _parse_in_parts(_RejoinedStream(head, stream), syntax, source.url, detected.charset):
+                    yield DocumentPart(kind=detected.kind, result=result)
             elif detected.kind is ContentKind.BINARY and not installed_transformers():  # the rest is not needed
                 yield _parse_whole(source, head, named, options, get_contexts)
             else:
@@ -278,7 +278,7 @@ def _parse_whole(
     )
     parsed = parse()
     requested: dict[str, bytes | None] = {}
-    while get_contexts and (wanted := _find_missing_contexts(parsed.facts, requested)):  # a context may need others
+    while get_contexts and (wanted := _find_missing_contexts(parsed.result, requested)):  # a context may need others
         requested |= {**dict.fromkeys(wanted), **get_contexts(wanted)}
         contexts = {url: context for url, context in requested.items() if context is not None}
         parsed = parse(supplies=SubrequestResults(contexts=contexts))
@@ -286,12 +286,12 @@ def _parse_whole(
     if kind is ContentKind.EMPTY:
         declared = by_media_type(source.content_type) or by_extension(named)
         kind = declared if declared in _KINDS_THAT_MAY_BE_EMPTY else kind
-    return DocumentPart(kind=kind, facts=parsed.facts)
+    return DocumentPart(kind=kind, result=parsed.result)
 
 
-def _find_missing_contexts(facts: TransformResult, requested: Mapping[str, object]) -> list[str]:
+def _find_missing_contexts(result: TransformResult, requested: Mapping[str, object]) -> list[str]:
     """Return the URLs of missing contexts that were not requested before, up to the limit per page."""
-    wanted = {url for extraction in facts.extractions for url in extraction.wanted}
+    wanted = {url for extraction in result.extractions for url in extraction.wanted}
     return sorted(wanted - requested.keys())[: MAX_CONTEXTS - len(requested)]
 
 

@@ -63,9 +63,9 @@ def _digest(statement: str) -> str:
     return hashlib.md5(statement.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:_KEY_DIGITS]
 
 
-def syntax_keys(facts: TransformResult) -> tuple[str, ...]:
+def syntax_keys(result: TransformResult) -> tuple[str, ...]:
     """Return the values of `ml:says` for a page. Empty if at most one syntax has statements: `ml:syntax` names it."""
-    speaking = [extraction for extraction in facts.extractions if extraction.statements]
+    speaking = [extraction for extraction in result.extractions if extraction.statements]
     if len({extraction.syntax for extraction in speaking}) < 2:
         return ()
     keys: dict[str, dict[str, None]] = {}
@@ -210,7 +210,7 @@ class SerializedPage(NamedTuple):
     graphs: tuple[str, ...]
 
 
-def serialize_page(url: str, facts: TransformResult) -> SerializedPage:
+def serialize_page(url: str, result: TransformResult) -> SerializedPage:
     """Return the statements of a page as N-Quads, for its graphs and for the union of all pages.
 
     A graph that the document names itself becomes a graph of the page: the page's URL with the name as its fragment.
@@ -220,7 +220,7 @@ def serialize_page(url: str, facts: TransformResult) -> SerializedPage:
     in_union: list[str] = []
     inner: dict[str, str] = {}
     seen: set[Statement] = set()
-    for extraction in facts.extractions:
+    for extraction in result.extractions:
         for statement in extraction.statements:
             if statement in seen:
                 continue
@@ -283,8 +283,8 @@ def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
     fallback = (Syntax.PAGE.value,) if record.quads and not record.says else ()
     for syntax in record.syntaxes or fallback:
         yield _SYNTAX, literal(syntax)
-    for said in record.says:
-        yield _SAYS, literal(said)
+    for key in record.says:
+        yield _SAYS, literal(key)
     for graph in record.graphs:
         yield _GRAPH, graph
     if record.referrer:

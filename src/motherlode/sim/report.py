@@ -131,7 +131,7 @@ def pictures(study: Experiment) -> list[Picture]:
 
 _MOST_HOSTS = 60
 """Maximum number of rows in the table of hosts. The CSV file has all hosts."""
-_HEADS = ("policy", "runs", "fetched", "relevant", "harvest rate", "recall", "focus", "area focus", "pick µs")
+_HEADS = ("policy", "runs", "fetched", "relevant", "harvest rate", "recall", "focus", "area focus", "hosts", "pick µs")
 
 
 def write_outputs(folder: Path, study: Experiment) -> Path:
@@ -215,6 +215,7 @@ def _figures(own: Sequence[Row]) -> list[str]:
         spread([row.recall for row in own]),
         spread([row.focus for row in own]),
         spread([row.area_focus for row in own]),
+        f"{mean(row.result.relevant_hosts for row in own):,.1f}",
         f"{mean(row.result.select_us_mean for row in own):.1f}",
     ]
 

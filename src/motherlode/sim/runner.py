@@ -42,6 +42,7 @@ from motherlode.sim.web_protocol import SimulatedWeb
 
 SYNTHETIC = "synthetic:"
 _LEAST_SYNTHETIC = 200
+_DEFAULT_WEB_SEED = 1
 _LOOK_SECONDS = 0.2
 """Seconds between two readings of the progress of the other processes."""
 _TELL_EVERY = 50
@@ -53,12 +54,16 @@ class WebSpec:
     """The web and the target. It is picklable, because each process opens the web itself."""
 
     web: str
-    """`synthetic:PAGES`, or the folder of a trace."""
+    """`synthetic:PAGES`, `synthetic:PAGES:SEED`, or the folder of a trace."""
     target: str = "any"
-    web_seed: int = 1
-    """Seed of a synthetic web."""
-    keep_missing: bool = False
-    """Whether links to URLs that the web does not hold answer 404. Otherwise these links are left out."""
+    dead: float = 0.0
+    """Share of the links to URLs that a recorded web does not hold that are kept: they answer 404. The others are left
+    out."""
+
+    @property
+    def web_seed(self) -> int:
+        """Seed of a synthetic web."""
+        return synthetic_size_and_seed(self.web)[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,20 +87,29 @@ def open_web(spec: WebSpec) -> SimulatedWeb:
         return open_converted(spec.web, spec.target)
     target = target_from(spec.target)
     if spec.web.startswith(SYNTHETIC):
-        return SyntheticSimWeb(pages=synthetic_pages(spec.web), seed=spec.web_seed, target=target)
-    return TraceWeb(Path(spec.web), target, keep_missing=spec.keep_missing)
+        pages, seed = synthetic_size_and_seed(spec.web)
+        return SyntheticSimWeb(pages=pages, seed=seed, target=target)
+    return TraceWeb(Path(spec.web), target, dead=spec.dead)
+
+
+def synthetic_size_and_seed(name: str) -> tuple[int, int]:
+    """Return the number of pages and the seed of `synthetic:PAGES` or `synthetic:PAGES:SEED`; the default seed is 1.
+
+    >>> synthetic_size_and_seed("synthetic:1_000_000"), synthetic_size_and_seed("synthetic:5000:7")
+    ((1000000, 1), (5000, 7))
+    """
+    text, colon, seed = name.removeprefix(SYNTHETIC).replace("_", "").replace(",", "").partition(":")
+    numbers = [text, seed] if colon else [text]
+    if not all(part.isascii() and part.isdigit() for part in numbers) or int(text) < _LEAST_SYNTHETIC:
+        raise ValueError(
+            f"{name!r} should look like synthetic:100000 (at least {_LEAST_SYNTHETIC} pages) or synthetic:100000:SEED"
+        )
+    return int(text), int(seed) if colon else _DEFAULT_WEB_SEED
 
 
 def synthetic_pages(name: str) -> int:
-    """Return the number of pages in `synthetic:PAGES`.
-
-    >>> synthetic_pages("synthetic:1_000_000")
-    1000000
-    """
-    text = name.removeprefix(SYNTHETIC).replace("_", "").replace(",", "")
-    if not (text.isascii() and text.isdigit()) or int(text) < _LEAST_SYNTHETIC:
-        raise ValueError(f"{name!r} should look like synthetic:100000 (at least {_LEAST_SYNTHETIC} pages)")
-    return int(text)
+    """Return the number of pages of a synthetic web by its name."""
+    return synthetic_size_and_seed(name)[0]
 
 
 # ── progress of trials

@@ -104,6 +104,11 @@ class SimResult:
         self.heads_by_point.append(self.heads)
 
     @property
+    def relevant_hosts(self) -> int:
+        """Number of hosts on which at least one relevant page was found."""
+        return sum(found > 0 for _, found in self.hosts.values())
+
+    @property
     def select_us_mean(self) -> float:
         return 1e6 * self.select_seconds / self.fetched if self.fetched else 0.0
 

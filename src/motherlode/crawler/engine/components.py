@@ -99,7 +99,7 @@ class Components:
     """Tells the journal that a response is not needed any more."""
     value_of: Callable[[str], float | None]
     """Returns the policy's value of an arm; None if the policy gives none."""
-    troubles: tuple[str, ...]
+    problems: tuple[str, ...]
     """Problems that were found when the crawl was assembled."""
     resolve: Resolve
     names: Names

@@ -46,8 +46,8 @@ class Engine:
         self.totals = restore_counters(
             parts.storage, policy=parts.policy, traps=parts.traps, estimator=estimator, reward=parts.reward
         )
-        for trouble in parts.troubles:
-            self.totals.note_problem(trouble)
+        for problem in parts.problems:
+            self.totals.note_problem(problem)
         stopping = parts.policy if parts.ends_when_idle else None  # a shard sees only its own requests
         self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below, policy=stopping)
         self._checkpointer = Checkpointer(parts, self.totals, estimator, self._early_stop)

@@ -6,7 +6,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,7 +74,7 @@ from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
 
-_SECONDS_A_PAGE = 30.0
+_PAGE_TIMEOUT_SECONDS = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 """The start of a file name. Such a seed is an error: with https added, `/data` would be read as the host `data`."""
 _MAX_READY_AT_ONCE = 2000
@@ -99,7 +99,7 @@ class Assembled:
     clock: Clock
 
 
-def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
+def canonical_seeds(seeds: Sequence[str]) -> tuple[str, ...]:
     """Return the seeds as the frontier spells them. Raise JobError if one is not a URL."""
     found: dict[str, None] = {}
     for seed in seeds:
@@ -124,6 +124,7 @@ def check(job: Job) -> None:
     job.host_endpoints()
     job.proxy_url(os.environ)
     job.host_headers(os.environ)
+    job.request_signer()
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -183,7 +184,7 @@ def assemble(
         policy=policy,
         **_web_parts(job, folder, web, frontier, clock),
         participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
-        troubles=(*_troubles(lost, web), *([clock_warning] if clock_warning else [])),
+        problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope, make_parsers),
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
@@ -288,8 +289,8 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
         version=VERSION,
         target=job.target,
         policy=job.policy,
-        own_hosts=job.own_hosts,
-        unproven_hosts=job.any_certificate,
+        own_hosts=tuple(job.own_hosts),
+        unproven_hosts=tuple(job.any_certificate),
     )
     store.begin(run)
     if job.words:
@@ -313,13 +314,13 @@ def _participants(
 def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Parsers:
     """Start the parser processes: by default one fewer than there are cores, and two on two cores."""
     if make_parsers is not None:
-        return make_parsers(_instructions(job, scope), _SECONDS_A_PAGE)
+        return make_parsers(_instructions(job, scope), _PAGE_TIMEOUT_SECONDS)
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
-    return ParserLanes(_instructions(job, scope), workers=workers, seconds=_SECONDS_A_PAGE)
+    return ParserLanes(_instructions(job, scope), workers=workers, seconds=_PAGE_TIMEOUT_SECONDS)
 
 
-def _troubles(lost: int, web: _Web) -> Iterator[str]:
+def _opening_problems(lost: int, web: _Web) -> Iterator[str]:
     """Yield the problems that occurred when the components were opened, to be counted."""
     if web.journal is not None:
         yield from web.journal.problems
@@ -428,12 +429,13 @@ def _http_options(job: Job) -> HttpOptions:
     return HttpOptions(
         user_agent=_user_agent(job),
         limits=HttpLimits(whole=job.timeout, body=job.max_body, min_rate=job.min_rate),
-        allow=job.allow,
+        allow=tuple(job.allow),
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
         name_servers=job.name_servers,
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         host_headers=job.host_headers(os.environ),
+        signer=job.request_signer(),
         keep_wire=job.warc,
         environment=os.environ,
         proxy=job.proxy_url(os.environ),

@@ -220,10 +220,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def high(self) -> float:
-        return min(float(self.urls), max(self.finds + _Z_95 * self.deviation, self._max_missed))
+        return min(float(self.urls), max(self.finds + _Z_95 * self.deviation, self._sample_upper_bound))
 
     @property
-    def _max_missed(self) -> float:
+    def _sample_upper_bound(self) -> float:
         """Upper end of the 95 % interval (Agresti and Coull 1998) of the relevant pages among the waiting URLs.
 
         It stays above zero if no relevant page was found so far, because a small sample may have missed them.
@@ -336,7 +336,7 @@ class Estimator:
         # a policy picks the best URLs first, so waiting URLs are not better
         base = min(0.5, _estimate_rate(links, _estimate_rate(state.seeds, 0.5)))
         untried: dict[str, int] = {}
-        finds = variance = doubt = sure = sure_variance = 0.0
+        finds = variance = untried_deviation = sure = sure_variance = 0.0
         urls = 0
         for arm, host, count in waiting:
             if is_revisit_arm(arm):
@@ -357,10 +357,10 @@ class Estimator:
         for host, count in untried.items():
             mean, spread = _compute_beta_binomial(count, self._expected_rate(host, base), known=_PRIOR_REQUESTS)
             finds += mean
-            doubt += spread
+            untried_deviation += spread
         return Estimate(
             finds=finds,
-            deviation=sqrt(variance + doubt * doubt),
+            deviation=sqrt(variance + untried_deviation * untried_deviation),
             tried=sure,
             tried_deviation=sqrt(sure_variance),
             urls=urls,

@@ -191,6 +191,12 @@ def tidy(folder: Path, parts: Sequence[TracePart]) -> None:
         path.unlink(missing_ok=True)
 
 
+def remove_trace(folder: Path) -> None:
+    """Remove the manifest and all tables of a trace, except those that another process is writing."""
+    (folder / _MANIFEST).unlink(missing_ok=True)
+    tidy(folder, ())
+
+
 def _runs(process: int) -> bool:
     with contextlib.suppress(OSError):
         os.kill(process, 0)

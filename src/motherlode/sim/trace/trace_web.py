@@ -36,8 +36,9 @@ class TraceWeb:
     If a URL was recorded several times, the last record counts, except redirects to the same URL.
     """
 
-    def __init__(self, folder: Path, target: Target, *, keep_missing: bool = False) -> None:
-        self._keep_missing = keep_missing
+    def __init__(self, folder: Path, target: Target, *, dead: float = 0.0) -> None:
+        """`dead` is the share of links to URLs that were not recorded that are kept, by a hash of the URL."""
+        self._dead = dead
         self._places: dict[str, tuple[str, int]] = {}
         """URL without its scheme → the URL as recorded, and its row number over all parts."""
         self._pages: list[dict[str, Any]] = []
@@ -71,7 +72,8 @@ class TraceWeb:
 
     def _held(self, url: str) -> str | None:
         """Return the URL as it was or would have been recorded. None if a link to a missing URL is to be left out."""
-        return self.spelling(url) if self._keep_missing or _schemeless(url) in self._places else None
+        key = _schemeless(url)
+        return self.spelling(url) if key in self._places or is_dead_link_kept(key, self._dead) else None
 
     @property
     def page_count(self) -> int:
@@ -129,6 +131,15 @@ class TraceWeb:
 
     def labels(self) -> Iterator[tuple[str, bool]]:
         return ((url, self._relevant[row]) for url, row in self._places.values() if not self._pages[row]["failure"])
+
+
+def is_dead_link_kept(key: str, share: float) -> bool:
+    """Return whether a link to a URL that was not recorded is kept. A hash of the URL (without its scheme) decides.
+
+    >>> [is_dead_link_kept("example.org/a", share) for share in (0.0, 1.0)]
+    [False, True]
+    """
+    return zlib.crc32(key.encode()) < share * 2**32
 
 
 def latency_of(host: str) -> float:

@@ -13,9 +13,9 @@ from motherlode.crawler.engine.outage import (
     MonitoredFetcher,
     OutageDetector,
     OutageMonitor,
+    ReferenceHosts,
     Verdict,
-    Witnesses,
-    is_sign_of_life,
+    shows_network_is_up,
 )
 from motherlode.fetch import RobotsRules
 from motherlode.frontier import End, Entry, Frontier, Lease, MemoryStorage, Politeness
@@ -136,11 +136,11 @@ async def met(crawl: Crawl, *hosts: str) -> None:
     ],
 )
 def test_a_sign_of_life_is_what_came_over_the_network(*, fetched: Fetched, alive: bool) -> None:
-    assert is_sign_of_life(fetched) is alive
+    assert shows_network_is_up(fetched) is alive
 
 
 def test_one_origin_a_network_and_only_the_last_ones() -> None:
-    origins = Witnesses()
+    origins = ReferenceHosts()
     for number in range(100):
         origins.keep(str(number % 50), f"http://h{number}.example")
     assert len(origins) == 32
@@ -148,7 +148,7 @@ def test_one_origin_a_network_and_only_the_last_ones() -> None:
     assert origins.choose(1) == ["http://h97.example"], "each once before one is asked twice"
     every = {str(number) for number in range(50)}
     assert len(origins.choose(3, unless=every)) == 3, "better those than nobody"
-    assert Witnesses().choose(3) == []
+    assert ReferenceHosts().choose(3) == []
 
 
 async def test_a_living_witness_makes_silence_count() -> None:
@@ -233,7 +233,7 @@ async def test_where_nobody_ever_answered_the_silent_are_asked_again_and_then_ta
 async def test_after_a_resume_those_who_answered_before_are_called_up() -> None:
     crawl = Crawl()
     await met(crawl, "h1.example", "h2.example", "h3.example")
-    crawl.detector.witnesses.__init__()  # type: ignore[misc]
+    crawl.detector.reference_hosts.__init__()  # type: ignore[misc]
     crawl.network.is_up = False
     await crawl.fail("new20.example", "new21.example", "new22.example")
     crawl.network.log.clear()
@@ -249,7 +249,7 @@ async def test_silence_that_a_killed_run_left_in_its_journal_says_nothing_now() 
     recalled = Failure(url=lease.url, kind=FailureKind.CONNECT, silent=True, recalled=True)
     for _ in range(5):
         crawl.outage_monitor.observe(LeaseResult(lease, response=recalled))
-    assert not crawl.detector.silences
+    assert not crawl.detector.silent_networks
     assert crawl.verdict(recalled, began=0.0, ended=0.0) is Verdict.UNCOUNTED
 
 
