@@ -100,12 +100,12 @@ def table(web: SimulatedWeb, *, target: str, budget: int, seed: int = 0) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.header_features", description=__doc__.partition("\n\n")[0])
-    parser.add_argument("web", help="a trace, or synthetic:PAGES")
+    parser.add_argument("web", help="a trace, or synthetic:PAGES[:SEED]")
     parser.add_argument("--target", default="any")
     parser.add_argument("--share", type=float, default=0.12, help="requests as a share of the pages of the web")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    web = open_web(WebSpec(web=options.web, target=options.target, keep_missing=False))
+    web = open_web(WebSpec(web=options.web, target=options.target, dead=0.0))
     budget = round(options.share * web.page_count)
     print(table(web, target=options.target, budget=budget, seed=options.seed))
 

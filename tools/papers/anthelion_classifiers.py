@@ -33,7 +33,7 @@ SETS = {
 CLASSIFIERS: dict[str, Callable[[], HoeffdingTree | NaiveBayes]] = {
     "HT": HoeffdingTree,
     "NB": NaiveBayes,
-    "NB, m-estimate": lambda: NaiveBayes(smoothing=Smoothing.M),
+    "NB, m-estimate": lambda: NaiveBayes(smoothing=Smoothing.BY_FREQUENCY),
 }
 """The two of the paper with MOA's estimates, and our variant `smoothing=m`, which is not in the paper."""
 _ORDERS = 10
