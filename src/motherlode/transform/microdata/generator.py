@@ -51,6 +51,8 @@ class ItemTree:
         wanted = {word for reference in references for word in split_words(reference)}
         self.by_id: dict[str, ItemElement] = {}
         self.top_items: list[ItemElement] = []
+        self.has_references = bool(wanted)
+        """Whether an item has an itemref."""
         if wanted:
             nodes = {node.mem_id: node for node in document.html.css(f"{selector}, [id]")}
             elements = dict(self._iter_with_targets(nodes, wanted))
@@ -63,6 +65,8 @@ class ItemTree:
             if element.is_item and not element.names:
                 (reverse_items if element.reverse else self.top_items).append(element)
         self.top_items.extend(reverse_items)
+        self.elements = list(elements.values())
+        """All elements of the tree in document order."""
 
     def _iter_with_targets(
         self, nodes: Mapping[int, LexborNode], wanted: set[str]
@@ -180,7 +184,7 @@ DEFAULT_VOCABULARIES = Vocabularies(DEFAULT_REGISTRY)
 
 # Values
 
-_URL_ATTRIBUTES = {
+URL_ATTRIBUTES = {
     **dict.fromkeys(("audio", "embed", "iframe", "img", "source", "track", "video"), "src"),
     **dict.fromkeys(("a", "area", "link"), "href"),
     "object": "data",
@@ -195,7 +199,7 @@ def _number_datatype(text: str) -> str | None:
     return next((datatype for pattern, datatype in _NUMBERS if pattern.fullmatch(text)), None)
 
 
-_TYPED: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
+VALUE_ATTRIBUTES: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
     "time": ("datetime", date_datatype),
     "data": ("value", _number_datatype),
     "meter": ("value", _number_datatype),
@@ -216,12 +220,12 @@ class PropertyValues:
         """Return the value of an element that is not an item, or None. A `content` attribute replaces any value."""
         tag = node.tag or ""
         content = attributes.get("content")
-        if tag in _URL_ATTRIBUTES:
-            reference = content or attributes.get(_URL_ATTRIBUTES[tag])
+        if tag in URL_ATTRIBUTES:
+            reference = content or attributes.get(URL_ATTRIBUTES[tag])
             if reference is not None:  # otherwise the text is the value; HTML specifies an empty string
                 return self.resolve_reference(reference)
-        elif tag in _TYPED:
-            attribute, datatype_of = _TYPED[tag]
+        elif tag in VALUE_ATTRIBUTES:
+            attribute, datatype_of = VALUE_ATTRIBUTES[tag]
             given = content or attributes.get(attribute)
             value = self._read_text(node) if given is None else given
             datatype = datatype_of((value or "").strip())
@@ -264,7 +268,7 @@ def _default_language(document: Document) -> str:
 
 # Statements
 
-_MAX_VALUES = 250_000
+MAX_VALUES = 250_000
 """Maximum number of property values of one page. Many items with an itemref to the same large element multiply them."""
 _MAX_REPORTED_TYPES = 100
 
@@ -285,7 +289,7 @@ class StatementGenerator:
         """Items still to be processed, each with the type that it inherits."""
         self._statements: list[Statement] = []
         self._repaired_types: dict[str, str] = {}
-        self._values_left = _MAX_VALUES
+        self._values_left = MAX_VALUES
 
     def run(self) -> Extraction:
         """Process all items and return their statements and problems."""
@@ -302,7 +306,7 @@ class StatementGenerator:
     def _collect_problems(self) -> list[Problem]:
         limits = []
         if self._values_left <= 0:
-            limits.append(f"more than {_MAX_VALUES} property values; the rest was left out")
+            limits.append(f"more than {MAX_VALUES} property values; the rest was left out")
         if self._values.budget.was_short:
             limits.append("nested properties repeat too much text; the rest was left out")
         repaired = ((message, written) for written, message in self._repaired_types.items())
