@@ -7,7 +7,6 @@ are the same term, as schema.org says.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -46,11 +45,6 @@ def build_jsonld(statements: Iterable[Statement]) -> tuple[JsonObject, int]:
     body = nodes[0] if len(nodes) == 1 else {"@graph": nodes} if nodes else {}
     context = compactor.context
     return ({"@context": context, **body} if context and body else body), len(distinct) - len(known)
-
-
-def write_json(document: Any, *, pretty: bool) -> str:
-    """Return a document as JSON text, on one line or indented."""
-    return json.dumps(document, ensure_ascii=False, indent=2 if pretty else None, allow_nan=False)
 
 
 def _unify_schema(statement: Statement) -> Statement:
@@ -211,4 +205,6 @@ def _read_native(text: str, datatype: str) -> bool | int | float | None:
         number = float(text)
     except ValueError:
         return None
-    return number if not number.is_integer() and abs(number) != float("inf") and canonical_double(number) == text else None
+    return (
+        number if not number.is_integer() and abs(number) != float("inf") and canonical_double(number) == text else None
+    )
