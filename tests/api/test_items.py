@@ -11,7 +11,8 @@ URL = "http://e.example/p"
 
 
 def test_items_of_html_are_those_of_the_drop_in_with_uniform() -> None:
-    page = """<html prefix="og: http://ogp.me/ns#"><meta property="og:title" content="T"><meta name="DC.date" content="1">
+    page = """<html prefix="og: http://ogp.me/ns#"><meta property="og:title" content="T">
+    <meta name="DC.date" content="1">
     <p itemscope itemtype="http://schema.org/Thing"><b itemprop="name">A</b></p><p class="h-card">B</p>"""
     found = ml.extract(page, url=URL).items()
     assert found == ml.extruct.extract(page, base_url=URL, uniform=True)

@@ -70,6 +70,20 @@ def test_moa_smoothing_equals_formula(size: int) -> None:
         assert model.log_odds([features.tobytes()])[0] == pytest.approx(odds, abs=1e-9)
 
 
+def test_moa_class_without_pages_has_probability_zero_and_rows_differ_afterwards() -> None:
+    rows = stream(200)
+    states = [features.tobytes() for features, _ in rows]
+    model = NaiveBayes(10_000)
+    for features, relevant in rows:
+        if not relevant:
+            model.learn(features, relevant=False)
+    assert set(model.scores(states)) == {0.0}
+    model.learn(next(features for features, relevant in rows if relevant), relevant=True)
+    scores = model.scores(states)
+    assert 0.0 < min(scores) < max(scores) < 1.0
+    assert len(set(scores)) > 0.9 * len(set(states)), "hardly any two rows have the same rank"
+
+
 def test_frequency_smoothing_equals_formula() -> None:
     rows = stream(200)
     model = trained(Smoothing.BY_FREQUENCY, rows)
