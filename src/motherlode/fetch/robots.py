@@ -218,12 +218,13 @@ class RobotsGroup:
     rules: dict[str, bool] = field(default_factory=dict)
     """Pattern → allowed. A pattern that is both allowed and disallowed is allowed (2.2.2)."""
     delay: float | None = None
-    usage: dict[str, UsagePreferences] = field(default_factory=dict)
-    """Pattern → preferences about the use of pages (Content-Usage, Content-Signal)."""
+    usage: dict[RobotsField, dict[str, UsagePreferences]] = field(default_factory=dict)
+    """Content-Usage and Content-Signal → pattern → preferences about the use of pages."""
 
-    def add_usage(self, pattern: str, stated: UsagePreferences) -> None:
-        if pattern in self.usage or len(self.usage) < MAX_USAGE_RULES:
-            self.usage[pattern] = combine_preferences([self.usage.get(pattern, NO_PREFERENCES), stated])
+    def add_usage(self, found: RobotsField, pattern: str, stated: UsagePreferences) -> None:
+        rules = self.usage.setdefault(found, {})
+        if pattern in rules or len(rules) < MAX_USAGE_RULES:
+            rules[pattern] = combine_preferences([rules.get(pattern, NO_PREFERENCES), stated])
 
 
 def parse_robots(text: str, agent: str) -> tuple[RobotsGroup, tuple[str, ...]]:
@@ -256,7 +257,7 @@ def parse_robots(text: str, agent: str) -> tuple[RobotsGroup, tuple[str, ...]]:
         elif found in _USAGE_PARSERS:
             pattern, stated = _parse_usage(found, value)
             for group in current if stated.uses else ():
-                group.add_usage(pattern, stated)
+                group.add_usage(found, pattern, stated)
         else:
             naming = False
             if value and current:
@@ -389,16 +390,17 @@ class RobotsRules:
         group, self.sitemaps = parse_robots(_decode(_truncate(body)), agent)
         self.delay = group.delay
         self._matcher = Matcher(group.rules)
-        usage = group.usage
-        self._usage = UsageRules(sorted(usage.items(), key=lambda rule: -len(rule[0]))) if usage else NO_USAGE_RULES
+        self._usage = [
+            UsageRules(sorted(rules.items(), key=lambda rule: -len(rule[0]))) for rules in group.usage.values()
+        ]
 
     def allows(self, url: str) -> bool:
         path = normalize_path(url)
         return self._matcher.allows(path) or path == _OWN_PATH
 
     def preferences(self, url: str) -> UsagePreferences:
-        """Return what the file says about the use of a page. The longest pattern decides, as for Allow."""
-        return self._usage.preferences(url)
+        """Return what the file says about the use of a page. The longest pattern of each field decides."""
+        return combine_preferences(rules.preferences(url) for rules in self._usage) if self._usage else NO_PREFERENCES
 
 
 def _decompress(body: bytes) -> bytes:
