@@ -91,7 +91,7 @@ class ObeyedUsage:
     def __init__(self, uses: Sequence[str]) -> None:
         self._uses = uses
         self.sources: tuple[StatedFor, ...] = ()
-        """What robots.txt says, and what tdmrep.json says. The later one decides about text and data mining."""
+        """The preferences of robots.txt, and those of tdmrep.json."""
 
     def refusal(self, url: str) -> str:
         """Return why a URL is not fetched, or ""."""
