@@ -16,6 +16,7 @@ from http import HTTPStatus
 
 from motherlode.model import Failure, FailureKind, Page
 from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
+from motherlode.project import PRODUCT_TOKEN
 from motherlode.www.usage_values import parse_content_signal, parse_content_usage
 
 _PLAIN = "A-Za-z0-9\\-._~/?:@!&()+,;="
@@ -365,7 +366,6 @@ def _parse_delay(value: str) -> float | None:
 
 # From a response to rules --------------------------------------------------------------------------------------------
 
-PRODUCT_TOKEN = "motherlode"
 MAX_ROBOTS_BYTES = 500 << 10
 """Maximum number of bytes of a robots.txt that are parsed (RFC 9309, 2.5)."""
 

@@ -12,6 +12,7 @@ from itertools import islice
 
 from motherlode.model import NO_DIRECTIVES, CrawlerDirectives
 from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
+from motherlode.project import PRODUCT_TOKEN
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.usage_values import no_ai_preferences, tdm_preferences
@@ -61,7 +62,6 @@ def _parse_mail_date(value: str) -> float | None:
 
 # Directives ----------------------------------------------------------------------------------------------------------
 
-_PRODUCT_TOKEN = "motherlode"
 _UNAVAILABLE_AFTER = "unavailable_after"
 _ALL_CRAWLERS = frozenset({"*", "robots"})
 _WEEKDAY = re.compile(r"\b(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\s*,")
@@ -84,7 +84,7 @@ def robots_directives(document: Document) -> CrawlerDirectives:
     directives = NO_DIRECTIVES
     if Mark.CRAWLER_RULES in document.marks:
         elements = (element.attributes for element in document.html.tags("meta"))
-        ours = (found for found in elements if (found.get("name") or "").strip().lower() in ("robots", _PRODUCT_TOKEN))
+        ours = (found for found in elements if (found.get("name") or "").strip().lower() in ("robots", PRODUCT_TOKEN))
         for attributes in islice(ours, _MAX_ELEMENTS):
             for element in _split_directives(attributes.get("content") or ""):
                 directives |= _parse_directive(element)
@@ -119,7 +119,7 @@ def _own_elements(value: str) -> Iterator[str]:
         agent = agent.strip()
         has_value = agent == _UNAVAILABLE_AFTER or agent.startswith("max-")
         if colon and not has_value and " " not in agent:  # a time has colons as well
-            ours = agent in _ALL_CRAWLERS or agent.partition("/")[0] == _PRODUCT_TOKEN
+            ours = agent in _ALL_CRAWLERS or agent.partition("/")[0] == PRODUCT_TOKEN
             element = rest
         if ours:
             yield element
@@ -158,7 +158,7 @@ def usage_in_head(document: Document) -> UsagePreferences:
     for element in islice(document.html.tags("meta"), _MAX_META_ELEMENTS):
         name = (element.attributes.get("name") or "").strip().lower()
         content = element.attributes.get("content") or ""
-        if name in ("robots", _PRODUCT_TOKEN):
+        if name in ("robots", PRODUCT_TOKEN):
             stated += [no_ai_preferences(directive) for directive in _split_directives(content)]
         elif name in tdm:
             tdm[name] = content

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from os import fspath
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from motherlode.crawler.config.host_patterns import (
     parse_endpoint,
 )
 from motherlode.crawler.config.values import JobError as JobError
-from motherlode.crawler.config.values import has_password, parse_size
+from motherlode.crawler.config.values import has_password, parse_size, parse_time
 from motherlode.crawler.url_rules import compile_links_table
 from motherlode.fetch.http.host_headers import HostHeaders, check_header
 from motherlode.fetch.http.proxy import ENVIRONMENT, Proxy, proxy_chooser
@@ -38,15 +39,27 @@ DEFAULT_HEADERS = (
 )
 """Default of `response_headers`. Content-Type is missing, because it has a property of its own (`dcterms:format`)."""
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+UNIT_PARSERS: Mapping[str, Callable[[str], float]] = {
+    "time": parse_time,
+    **dict.fromkeys(("bytes", "max_body", "bytes_per_host"), parse_size),
+}
+"""Keys whose values may have a unit."""
 LOG_LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_LOG_LEVEL = "info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Configuration of one crawl. Every key of a job file is a field of the same name."""
+    """Configuration of one crawl. Every key of a job file is a field of the same name.
 
-    seeds: tuple[str, ...] = ()
+    As in a job file, a time or a size may be a text with a unit: `time="30m"`, `bytes="1GB"`.
+
+    >>> job = Job(seeds=["https://example.org/"], pages=1000, time="30m")
+    >>> job.seeds, job.time
+    (('https://example.org/',), 1800.0)
+    """
+
+    seeds: Sequence[str] = ()
     """URLs to start from."""
     pages: int | None = None
     """Budget of requests for pages. Failed requests count."""
@@ -91,9 +104,9 @@ class Job:
     "environment" for HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY: see docs/network.md."""
     proxy_env: str = ""
     """Name of an environment variable with the proxy's URL, so that its password is in no file."""
-    own_hosts: tuple[str, ...] = ()
+    own_hosts: Sequence[str] = ()
     """The user's own hosts (example.org, *.example.org), whose robots.txt is not applied. Needs `contact`."""
-    any_certificate: tuple[str, ...] = ()
+    any_certificate: Sequence[str] = ()
     """Hosts whose certificates are not verified, as in *.example.org, or * for all: see docs/refresh.md."""
     concurrency: int = 64
     """Maximum number of requests in flight."""
@@ -124,7 +137,7 @@ class Job:
     """Minimum bytes per second of a response, averaged over 30 seconds. A slower response fails. 0 allows any rate."""
     retry_wait: float = 15.0
     """Seconds of one unit of back-off: waits after failures are multiples of it."""
-    allow: tuple[str, ...] = ()
+    allow: Sequence[str] = ()
     """Private address ranges that may be fetched from, as in 127.0.0.0/8."""
     contact: str = ""
     """URL or e-mail address for site owners, sent in the User-Agent header."""
@@ -151,7 +164,7 @@ class Job:
     describe: str = "requests"
     """Which URLs the provenance describes. "pages": pages and redirects. "requests": also URLs whose request failed or
     was refused, for example by robots.txt. "all": also those that wait when a run ends. See docs/provenance.md."""
-    response_headers: tuple[str, ...] = DEFAULT_HEADERS
+    response_headers: Sequence[str] = DEFAULT_HEADERS
     """Names of response headers that the provenance has; "*" for all: see docs/provenance.md."""
     words: bool = True
     """Whether to keep an index of words for `motherlode search`."""
@@ -161,7 +174,7 @@ class Job:
     """Seed of all random numbers."""
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Host names that are not resolved by DNS: "name" = "address:port"."""
-    name_servers: tuple[str, ...] = ()
+    name_servers: Sequence[str] = ()
     """IP addresses of name servers, as in 127.0.0.1 or 127.0.0.1:5353. The default is those of this machine."""
     contexts: str = "bundled"
     """Which JSON-LD contexts are used: "bundled" only those of Motherlode, "fetch" also others, each loaded once."""
@@ -169,7 +182,7 @@ class Job:
     """Stylesheets, the allow-list of GRDDL, services and user-defined transformers: see docs/transforms.md."""
     links: Mapping[str, Any] = field(default_factory=dict)
     """Which links are followed, by predicate, query, kind of term and regular expression: see docs/links.md."""
-    sinks: tuple[Mapping[str, Any], ...] = ()
+    sinks: Sequence[Mapping[str, Any]] = ()
     """Where quads are sent during the crawl, in addition to the crawl's store: see docs/sinks.md."""
 
     shards: int = 1
@@ -184,6 +197,7 @@ class Job:
     """Seconds between two checkpoints of a shard, if `state` is set."""
 
     def __post_init__(self) -> None:
+        self._normalize()
         self._check_numbers()
         self._check_choices()
         self._check_combinations()
@@ -196,6 +210,19 @@ class Job:
             self.host_headers(None)
         except ValueError as error:
             raise JobError(describe_error(error)) from error
+
+    def _normalize(self) -> None:
+        """Convert lists to tuples, texts with units to numbers, and paths to texts."""
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if isinstance(value, list):
+                object.__setattr__(self, name, tuple(value))
+            elif isinstance(value, Path):
+                object.__setattr__(self, name, fspath(value))
+            elif isinstance(value, str) and name in UNIT_PARSERS:
+                object.__setattr__(self, name, UNIT_PARSERS[name](value))
+            elif isinstance(value, str) and name in _LISTS:
+                raise JobError(f"{name} must be a list, as in {name}=[{value!r}]; got the text {value!r}")
 
     def _check_numbers(self) -> None:
         for name in _POSITIVE:
@@ -349,6 +376,7 @@ _POSITIVE = (
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
     "checkpoint",
 )
+_LISTS = ("seeds", "own_hosts", "any_certificate", "allow", "response_headers", "name_servers", "sinks")
 _CHOICES = {
     "probe": ("never", "unsure", "always"),
     "index": ("now", "later"),

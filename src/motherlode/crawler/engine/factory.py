@@ -6,7 +6,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -101,7 +101,7 @@ class Assembled:
     clock: Clock
 
 
-def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
+def canonical_seeds(seeds: Sequence[str]) -> tuple[str, ...]:
     """Return the seeds as the frontier spells them. Raise JobError if one is not a URL."""
     found: dict[str, None] = {}
     for seed in seeds:
@@ -298,8 +298,8 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
         version=VERSION,
         target=job.target,
         policy=job.policy,
-        own_hosts=job.own_hosts,
-        unproven_hosts=job.any_certificate,
+        own_hosts=tuple(job.own_hosts),
+        unproven_hosts=tuple(job.any_certificate),
     )
     store.begin(run)
     if job.words:
@@ -441,7 +441,7 @@ def _http_options(job: Job) -> HttpOptions:
     return HttpOptions(
         user_agent=_user_agent(job),
         limits=HttpLimits(whole=job.timeout, body=job.max_body, min_rate=job.min_rate),
-        allow=job.allow,
+        allow=tuple(job.allow),
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
         name_servers=job.name_servers,
