@@ -1,11 +1,12 @@
 """Counters of a crawl, the estimate of its remaining relevant pages, and its early stop, updated with each visit."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import hypot, sqrt
 from typing import Any
 
 import msgspec
+import xxhash
 
 from motherlode.frontier import is_revisit_arm
 from motherlode.model import ChallengeProduct, FailureKind, Policy, Visit
@@ -423,3 +424,40 @@ class EarlyStop:
         if self._policy is not None and self._policy.stop_reason:
             return True
         return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after
+
+
+# ── Labels of visits ─────────────────────────────────────────────────────────────────────────────────
+
+FAILED_LABEL, PROBLEMS_LABEL, RELEVANT_LABEL = b"f", b"p", b"r"
+UNCHANGED = "unchanged"
+"""Value of `Visit.refresh` for a page that a revisit found unchanged."""
+_NO_FAILURES = frozenset({None, FailureKind.REDIRECT, FailureKind.NOT_MODIFIED})
+
+
+def visit_labels(visit: Visit) -> Iterator[bytes]:
+    """Yield the labels by which the frontier storage finds a visit (`page_list`)."""
+    if visit.refresh == UNCHANGED:  # the earlier visit still describes the page
+        return
+    yield url_label(visit.url)
+    yield host_label(visit.host)
+    if is_failed(visit):
+        yield FAILED_LABEL
+    if visit.problems:
+        yield PROBLEMS_LABEL
+    if visit.relevant:
+        yield RELEVANT_LABEL
+
+
+def is_failed(visit: Visit) -> bool:
+    """Return whether the visit gave no page. Redirects and unchanged pages are no failures."""
+    return visit.failure not in _NO_FAILURES
+
+
+def url_label(url: str) -> bytes:
+    """Return the label of all visits to a URL, and to those with the same hash."""
+    return b"u" + xxhash.xxh64_digest(url.encode())
+
+
+def host_label(host: str) -> bytes:
+    """Return the label of all visits to a host, and to those with the same hash."""
+    return b"h" + xxhash.xxh64_digest(host.encode())

@@ -9,7 +9,7 @@ the next read maps them again, sixteen at a time.
 import ctypes
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -141,6 +141,7 @@ class LmdbTables:
             }
             self._batches = None if read_only else self._env.open_db(b"letters")
             self._pages = None if read_only else self._env.open_db(b"pages")
+            self._labels = _open_optional(self._env, b"visit_labels", create=not read_only)
         except lmdb.Error as error:
             raise OSError(f"the frontier in {path} cannot be opened: {error}") from error
         self._hosts, self._visits = self._tables["hosts"], self._tables["visits"]
@@ -155,8 +156,30 @@ class LmdbTables:
         for _, value in self._txn.cursor(db=self._hosts):
             yield _decode_host(value)
 
-    def append_visit(self, number: int, record: bytes) -> None:
-        self._txn.put(NUMBER_KEY.pack(number), record, db=self._visits)
+    def append_visit(self, number: int, record: bytes, labels: Iterable[bytes] = ()) -> None:
+        key = NUMBER_KEY.pack(number)
+        self._txn.put(key, record, db=self._visits)
+        for label in labels:
+            self._txn.put(label + key, b"", db=self._labels)
+
+    def visit(self, number: int) -> bytes | None:
+        """Return the record of a visit by its number."""
+        return self._get(NUMBER_KEY.pack(number), self._visits)
+
+    def labelled_visits(self, label: bytes, after: int = 0) -> Iterator[int]:
+        """Yield the numbers of the visits with a label, in order, from those above `after`.
+
+        The file of an earlier version may have visits without labels: see `crawler.stats.page_list`.
+        """
+        if self._labels is None:
+            return
+        cursor = self._txn.cursor(db=self._labels)
+        if not cursor.set_range(label + NUMBER_KEY.pack(after + 1)):
+            return
+        for key in cursor.iternext(values=False):
+            if bytes(key[: len(label)]) != label or len(key) != len(label) + NUMBER_KEY.size:
+                return
+            yield NUMBER_KEY.unpack(key[len(label) :])[0]
 
     def visits(self) -> Iterator[bytes]:
         for _, value in self._txn.cursor(db=self._visits):
@@ -216,6 +239,14 @@ class LmdbTables:
     def close(self) -> None:
         self._txn.abort()
         self._env.close()
+
+
+def _open_optional(environment: lmdb.Environment, name: bytes, *, create: bool) -> Any:
+    """Open a table; None if the file of an earlier version lacks it."""
+    try:
+        return environment.open_db(name, create=create)
+    except lmdb.NotFoundError:
+        return None
 
 
 def _open_environment(path: Path, *, read_only: bool) -> lmdb.Environment:
