@@ -24,6 +24,8 @@ _MAX_FRAME_BYTES = (1 << 8 * _LENGTH_BYTES) - 1
 def lazy_exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """Return a `__getattr__` for `package`. `modules` maps each module, relative to the package, to its exported names.
 
+    A module without names is exported itself.
+
     >>> exports = lazy_exports("importlib", {"resources": ["files", "as_file"], "machinery": ["PathFinder"]})
     >>> exports("files").__name__
     'files'
@@ -31,6 +33,8 @@ def lazy_exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable
     module_by_name = {name: module for module, names in modules.items() for name in names}
 
     def load(name: str) -> Any:
+        if name in modules and not modules[name]:
+            return import_module(f"{package}.{name}")
         if name not in module_by_name:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{module_by_name[name]}"), name)

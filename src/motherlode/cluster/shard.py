@@ -26,6 +26,7 @@ from motherlode.crawler.engine.components import Peers
 from motherlode.crawler.engine.factory import Assembled, MakeParsers, assemble
 from motherlode.frontier import FrontierStorage, LmdbStorage
 from motherlode.model import Mergeable
+from motherlode.policies.extensions import AddedPolicy
 
 REPORTS_PER_SECOND = 500
 """Maximum rate of reports of all shards together."""
@@ -52,6 +53,8 @@ class ShardSpec:
     """Number of machines that run shards."""
     cores: tuple[int, ...] = ()
     """Processor cores that the shard may use; empty for all. Used for measurements."""
+    policies: tuple[AddedPolicy, ...] = ()
+    """Policies that the program has added, which the process of the shard must know as well."""
 
     def work_folder(self, node: str) -> Path:
         """Return the folder of this shard. If there are checkpoints, it is a different folder on each node."""

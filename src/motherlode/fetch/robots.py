@@ -15,6 +15,7 @@ from enum import Enum
 from http import HTTPStatus
 
 from motherlode.model import Failure, FailureKind, Page
+from motherlode.project import PRODUCT_TOKEN
 
 _PLAIN = "A-Za-z0-9\\-._~/?:@!&()+,;="
 """Characters that are never escaped in normalized paths and patterns. Quote and brackets are not included, although
@@ -317,7 +318,6 @@ def _parse_delay(value: str) -> float | None:
 
 # From a response to rules --------------------------------------------------------------------------------------------
 
-PRODUCT_TOKEN = "motherlode"
 MAX_ROBOTS_BYTES = 500 << 10
 """Maximum number of bytes of a robots.txt that are parsed (RFC 9309, 2.5)."""
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from motherlode.model import NO_DIRECTIVES, CrawlerDirectives
+from motherlode.project import PRODUCT_TOKEN
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 
@@ -55,7 +56,6 @@ def _parse_mail_date(value: str) -> float | None:
 
 # Directives ----------------------------------------------------------------------------------------------------------
 
-_PRODUCT_TOKEN = "motherlode"
 _UNAVAILABLE_AFTER = "unavailable_after"
 _ALL_CRAWLERS = frozenset({"*", "robots"})
 _WEEKDAY = re.compile(r"\b(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\s*,")
@@ -77,7 +77,7 @@ def robots_directives(document: Document) -> CrawlerDirectives:
     directives = NO_DIRECTIVES
     if Mark.CRAWLER_RULES in document.marks:
         elements = (element.attributes for element in document.html.tags("meta"))
-        ours = (found for found in elements if (found.get("name") or "").strip().lower() in ("robots", _PRODUCT_TOKEN))
+        ours = (found for found in elements if (found.get("name") or "").strip().lower() in ("robots", PRODUCT_TOKEN))
         for attributes in islice(ours, _MAX_ELEMENTS):
             for element in _split_directives(attributes.get("content") or ""):
                 directives |= _parse_directive(element)
@@ -105,7 +105,7 @@ def header_directives(value: str) -> CrawlerDirectives:
         agent = agent.strip()
         has_value = agent == _UNAVAILABLE_AFTER or agent.startswith("max-")
         if colon and not has_value and " " not in agent:  # a time has colons as well
-            ours = agent in _ALL_CRAWLERS or agent.partition("/")[0] == _PRODUCT_TOKEN
+            ours = agent in _ALL_CRAWLERS or agent.partition("/")[0] == PRODUCT_TOKEN
             element = rest
         if ours:
             directives |= _parse_directive(element)
