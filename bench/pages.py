@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.stats.counters import is_failed, visit_labels
+from motherlode.crawler.stats.counters import is_failed, visit_key, visit_labels
 from motherlode.crawler.stats.page_list import make_row, read_pages
 from motherlode.crawler.stats.reader import read_visits
 from motherlode.frontier import LmdbStorage
@@ -47,7 +47,7 @@ def write_crawl(folder: CrawlFolder, urls: int) -> None:
             counts={"jsonld": 12, "page": 3},
             media_type="text/html; charset=utf-8",
         )
-        storage.append_visit(number, msgspec.msgpack.encode(visit), visit_labels(visit))
+        storage.append_visit(number, msgspec.msgpack.encode(visit), visit_key(visit), visit_labels(visit))
         if number % 20_000 == 0:
             storage.commit()
     storage.commit()

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from motherlode.cli.pages import pages
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.stats.counters import visit_labels
+from motherlode.crawler.stats.counters import visit_key, visit_labels
 from motherlode.frontier import LmdbStorage
 from motherlode.model import FailureKind, Problem, Syntax, Visit
 
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         detail="the server answered 404", parent_url="http://a.example/",
     )  # fmt: skip
     for visit in (home, lost):
-        storage.append_visit(visit.number, msgspec.msgpack.encode(visit), visit_labels(visit))
+        storage.append_visit(visit.number, msgspec.msgpack.encode(visit), visit_key(visit), visit_labels(visit))
     storage.commit()
     storage.close()
     return folder.path

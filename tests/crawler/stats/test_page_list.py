@@ -7,7 +7,7 @@ import pytest
 
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.stats.counters import visit_labels
+from motherlode.crawler.stats.counters import visit_key, visit_labels
 from motherlode.crawler.stats.page_list import read_pages
 from motherlode.frontier import LmdbStorage
 from motherlode.model import FailureKind, Problem, Syntax, Visit
@@ -34,7 +34,9 @@ def folder(tmp_path: Path, request: pytest.FixtureRequest) -> CrawlFolder:
     folder.unlock()
     storage = LmdbStorage(folder.frontier)
     for visit in make_visits():
-        storage.append_visit(visit.number, msgspec.msgpack.encode(visit), visit_labels(visit) if request.param else ())
+        storage.append_visit(
+            visit.number, msgspec.msgpack.encode(visit), visit_key(visit) if request.param else b"", visit_labels(visit)
+        )
     storage.commit()
     storage.close()
     return folder
@@ -69,5 +71,5 @@ def test_filters_are_combined(folder: CrawlFolder) -> None:
     assert not list(read_pages(folder, host="c.example"))
 
 
-def test_visit_labels_of_an_unchanged_page_are_empty() -> None:
-    assert not list(visit_labels(make_visits()[-1]))
+def test_visit_key_of_an_unchanged_page_is_empty() -> None:
+    assert [visit_key(visit) != b"" for visit in make_visits()] == [True] * 6 + [False]

@@ -1,7 +1,7 @@
 """Counters of a crawl, the estimate of its remaining relevant pages, and its early stop, updated with each visit."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import hypot, sqrt
 from typing import Any
 
@@ -434,18 +434,23 @@ UNCHANGED = "unchanged"
 _NO_FAILURES = frozenset({None, FailureKind.REDIRECT, FailureKind.NOT_MODIFIED})
 
 
-def visit_labels(visit: Visit) -> Iterator[bytes]:
-    """Yield the labels by which the frontier storage finds a visit (`page_list`)."""
-    if visit.refresh == UNCHANGED:  # the earlier visit still describes the page
-        return
-    yield url_label(visit.url)
-    yield host_label(visit.host)
-    if is_failed(visit):
-        yield FAILED_LABEL
-    if visit.problems:
-        yield PROBLEMS_LABEL
-    if visit.relevant:
-        yield RELEVANT_LABEL
+def visit_key(visit: Visit) -> bytes:
+    """Return the key of the visits to one URL, of which the last one has labels.
+
+    It is empty for an unchanged page, which the earlier visit still describes.
+    """
+    return b"" if visit.refresh == UNCHANGED else url_key(visit.url)
+
+
+def url_key(url: str) -> bytes:
+    """Return the key of the visits to a URL."""
+    return b"u" + xxhash.xxh3_128_digest(url.encode())
+
+
+def visit_labels(visit: Visit) -> list[bytes]:
+    """Return the labels by which the frontier storage finds a visit (`page_list`)."""
+    marks = ((FAILED_LABEL, is_failed(visit)), (PROBLEMS_LABEL, visit.problems), (RELEVANT_LABEL, visit.relevant))
+    return [host_label(visit.host), *(label for label, is_set in marks if is_set)]
 
 
 def is_failed(visit: Visit) -> bool:
@@ -453,11 +458,6 @@ def is_failed(visit: Visit) -> bool:
     return visit.failure not in _NO_FAILURES
 
 
-def url_label(url: str) -> bytes:
-    """Return the label of all visits to a URL, and to those with the same hash."""
-    return b"u" + xxhash.xxh64_digest(url.encode())
-
-
 def host_label(host: str) -> bytes:
-    """Return the label of all visits to a host, and to those with the same hash."""
-    return b"h" + xxhash.xxh64_digest(host.encode())
+    """Return the label of the visits to a host."""
+    return b"h" + xxhash.xxh3_128_digest(host.encode())

@@ -18,7 +18,7 @@ from motherlode.crawler.stats.counters import (
     UNCHANGED,
     host_label,
     is_failed,
-    url_label,
+    url_key,
 )
 from motherlode.frontier import LmdbStorage
 from motherlode.model import Visit
@@ -99,13 +99,13 @@ class _Selection:
         first = next(self._storage.visits(), None)
         if first is None:
             return
-        if next(self._storage.labelled_visits(url_label(self._decode(first).url)), None) is None:
+        if not self._is_labelled(self._decode(first).url):
             yield from self._scan()
             return
-        for record in self._candidates():
-            visit = self._decode(record)
-            if self._passes(visit) and not self._is_superseded(visit):
-                yield visit
+        yield from filter(self._passes, map(self._decode, self._candidates()))
+
+    def _is_labelled(self, url: str) -> bool:
+        return next(self._storage.labelled_visits(url_key(url)), None) is not None
 
     def _candidates(self) -> Iterator[bytes]:
         """Yield the records of a label that all wanted visits have, the rarest label first, or of all visits."""
@@ -115,10 +115,17 @@ class _Selection:
         )
         label = next((label for label, is_wanted in labels if is_wanted), None)
         if label is None:
-            yield from self._storage.visits()
+            yield from self._last_visits()
             return
         for number in self._storage.labelled_visits(label):
             if (record := self._storage.visit(number)) is not None:
+                yield record
+
+    def _last_visits(self) -> Iterator[bytes]:
+        """Yield all visits that are the last one of their URL."""
+        for record in self._storage.visits():
+            visit = self._decode(record)
+            if next(self._storage.labelled_visits(url_key(visit.url)), None) == visit.number:
                 yield record
 
     def _passes(self, visit: Visit) -> bool:
@@ -129,12 +136,6 @@ class _Selection:
             and (not self._relevant or visit.relevant)
             and (not self._host or visit.host == self._host)
         )
-
-    def _is_superseded(self, visit: Visit) -> bool:
-        """Return whether the URL has a later visit. Numbers of visits with an equal hash are few."""
-        later = self._storage.labelled_visits(url_label(visit.url), after=visit.number)
-        records = (self._storage.visit(number) for number in later)
-        return any(record is not None and self._decode(record).url == visit.url for record in records)
 
     def _scan(self) -> Iterator[Visit]:
         """Yield the same visits of a file without labels."""

@@ -1,7 +1,7 @@
 """Frontier storage in memory, for simulations: fast and not persistent."""
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from motherlode.frontier.records import Entry, HostRecord, UrlState
 from motherlode.www.urls import host_of
@@ -98,8 +98,11 @@ class MemoryStorage:
         """Yield the record of every host that has one."""
         return iter(self._hosts.values())
 
-    def append_visit(self, number: int, record: bytes, labels: Iterable[bytes] = ()) -> None:
-        """Append the record of a visit to the log. A file also stores its labels, by which it is found."""
+    def append_visit(self, number: int, record: bytes, key: bytes = b"", labels: Sequence[bytes] = ()) -> None:
+        """Append the record of a visit to the log.
+
+        A file also stores its labels, by which it is found. They replace those of earlier visits with the same key.
+        """
         self._visits.append(record)
 
     def visits(self) -> Iterator[bytes]:
