@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from tools.papers.observed_policy import ObservedPolicy
+from tools.papers.observed_policy import observe
 from tools.papers.webs import opened, starts
 
 from motherlode.model import Link, Outcome
@@ -31,7 +31,7 @@ def crawled(web: str, order: str, pages: int, target: str = "any") -> list[Examp
             found.append(Example(link, parent, outcome.relevant))
 
     known = opened(web, target)
-    policy = ObservedPolicy(policy_from(order, 0), seen)
+    policy = observe(policy_from(order, 0), seen)
     Simulation(known, policy, scope=lambda url: "").run(starts(known, "homes"), pages=pages)
     return found
 
