@@ -102,11 +102,6 @@ class Engine:
         """True if no lease is in flight and no URL waits."""
         return self._slots.in_use == 0 and self._frontier.exhausted
 
-    @property
-    def is_early_stopped(self) -> bool:
-        """True if the crawl ended, or is ending, because few of the last requests gave relevant pages."""
-        return self._early_stop.is_reached
-
     def _finished(self) -> bool:
         if self._limits.is_late_by(_SETTLING_SECONDS):
             self._abandon_results()
