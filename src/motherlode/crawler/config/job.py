@@ -153,7 +153,7 @@ class Job:
     """File with the private key that signs https requests (Web Bot Auth): see docs/trust.md and `motherlode keys`."""
     signature_agent: str = ""
     """The https URL, without a path, at which the key directory is published. Needed with `signing_key`."""
-    obey_usage: tuple[str, ...] = ()
+    obey_usage: Sequence[str] = ()
     """Uses for which the preferences of sites are obeyed: train-ai, train-ai-images, ai-use, search, tdm. Pages that
     reserve one are not fetched, or their statements are not kept if only the page itself says so: docs/trust.md."""
     tdmrep: bool = False
