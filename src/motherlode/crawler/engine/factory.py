@@ -430,7 +430,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
         context_graph=reads_context_graph(job.policy),
-        obeyed_uses=job.obey_usage,
+        obeyed_uses=tuple(job.obey_usage),
         scope=scope if is_scoped else ScopeRule(),
     )
 
