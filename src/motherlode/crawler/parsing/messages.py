@@ -109,3 +109,5 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Time (seconds since the epoch) after which the page must not be kept (`unavailable_after` in its HTML head)."""
     content_fingerprint: int = 0
     """Content fingerprint: equal for pages with the same statements."""
+    is_script_application: bool = False
+    """Whether the page has no structured data, and is empty until a script fills it."""
