@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-busy lint types imports unit browser box pywb conformance fuzz bench focus papers lock clean
+.PHONY: help setup demo test test-busy lint types imports docs unit browser box pywb conformance fuzz bench focus papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -24,7 +24,7 @@ setup: $(STAMP)  ## create .venv with the motherlode command in it
 demo: setup  ## crawl a small web of data on this machine, before your eyes
 	$(BIN)/motherlode demo
 
-test: setup lint types imports unit  ## lint, types, import rules and every test
+test: setup lint types imports docs unit  ## lint, types, import rules, documentation and every test
 
 lint: setup  ## ruff: rules and format
 	$(BIN)/ruff check src tests bench tools
@@ -35,6 +35,9 @@ types: setup  ## mypy, strict
 
 imports: setup  ## import-linter: the layers of docs/architecture.md
 	$(BIN)/lint-imports
+
+docs: setup  ## the documentation site, into site/; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 unit: setup browser box pywb
 	$(BIN)/python -m pytest -q -n 2
@@ -69,7 +72,7 @@ fuzz: setup  ## the fuzz tests, twenty times as long as in `make test`
 bench: setup  ## every benchmark, into bench/RESULTS.md
 	$(BIN)/python bench/run.py
 
-papers: setup  ## the papers' tables and figures, measured anew, into docs/papers.md (half an hour)
+papers: setup  ## the papers' tables and figures, measured anew, into docs/papers.md (under an hour on two cores)
 	$(BIN)/python -m tools.papers --fresh
 
 focus: setup  ## our policy against every other, by target and budget, into bench/results/focus.md
@@ -80,4 +83,4 @@ lock:  ## write requirements.lock anew from what is installed
 	  sed 's/^backports.zstd==.*/& ; python_version < "3.14"/' > requirements.lock  # later ones have it, and refuse this
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

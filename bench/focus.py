@@ -119,7 +119,7 @@ class PolicyResult:
 
 @lru_cache(maxsize=2)
 def _trace_web(trace: str, target: str, *, missing: bool) -> TraceWeb:
-    return TraceWeb(Path(trace), target_from(target), keep_missing=missing)
+    return TraceWeb(Path(trace), target_from(target), dead=float(missing))
 
 
 @lru_cache(maxsize=1)
@@ -140,7 +140,7 @@ def curve(web: Web, policy: Policy) -> list[tuple[int, int]]:
     spelled = dict.fromkeys(map(known.spelling, canonical_seeds(web.seeds)))
     starts = [url for url in spelled if known.page(url).failure is not FailureKind.NOT_FOUND] or known.home_pages()
     pages = round(max(BUDGETS) * known.page_count)
-    return Simulation(known, policy, scope=lambda url: "").run(starts, pages=pages).curve
+    return Simulation(known, policy, scope=lambda url: "").run(starts, pages=pages).request_curve
 
 
 @lru_cache(maxsize=1)

@@ -63,7 +63,7 @@ def relevant_pages(web: SimulatedWeb, policy: Policy, seeds: Sequence[str]) -> i
 
 def webs(options: argparse.Namespace, target: str) -> list[SimulatedWeb]:
     """Return the recorded web, halves of its hosts and, unless an option excludes them, synthetic webs."""
-    whole = TraceWeb(options.trace, target_from(target), keep_missing=options.missing)
+    whole = TraceWeb(options.trace, target_from(target), dead=float(options.missing))
     hosts = sorted({host_of(url) for url in whole.home_pages()})
     halves = [HostSubset(whole, Random(f"half {n}").sample(hosts, len(hosts) // 2)) for n in range(options.webs - 1)]
     if options.seeds or options.missing:

@@ -17,7 +17,8 @@ from motherlode.cli import COMMANDS, application, progress
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.sim import runner as matrix
 from motherlode.sim.trace.files import VERSION
-from tests.sim.fakes import recorded_graph
+from tests.sim.fakes import HTML, recorded_graph
+from tests.support import write_warc
 
 CONTRACT = {
     "policy", "target", "seed", "fetched", "relevant", "harvest_rate", "recall", "select_us_mean", "wall_seconds",
@@ -29,6 +30,8 @@ CONTRACT = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("simulating")
     recorded_graph(folder / "w.warc.gz")
+    links = "".join(f'<a href="/gone/{number}">gone</a>' for number in range(40))
+    write_warc(folder / "dead.warc.gz", [("https://dead.example/", 200, HTML, links.encode())])
     return folder
 
 
@@ -68,6 +71,31 @@ def test_simulate_reads_a_warc_with_one_seed(folder: Path) -> None:
     assert json.loads(found.stdout.splitlines()[0])["fetched"] == 10
 
 
+def test_simulate_keeps_dead_links_unless_told_otherwise(folder: Path) -> None:
+    found = {}
+    for words in (("--missing",), (), ("--dead", "0.5"), ("--no-missing",)):
+        shown = run(
+            folder, "simulate", str(folder / "dead.warc.gz"), "--policy", "bfs", "--pages", "99", *words, "--json"
+        )
+        assert shown.exit_code == 0, shown.output
+        found[words] = json.loads(shown.stdout.splitlines()[0])["failures"].get("not-found", 0)
+    assert found[()] == found["--missing",] == 40
+    assert 0 < found["--dead", "0.5"] < 40
+    assert found["--no-missing",] == 0
+
+
+def test_simulate_compares_in_pairs(folder: Path) -> None:
+    words = ["simulate", "synthetic:500", "--compare", "bfs", "pld", "--repeat", "3", "--pages", "60"]
+    rows = [json.loads(line) for line in run(folder, *words, "--json").stdout.splitlines()]
+    first, second = ([row["harvest_rate"] for row in rows if row.get("policy") == name] for name in ("bfs", "pld"))
+    assert rows[-1]["compare"] == ["bfs", "pld"]
+    assert rows[-1]["harvest_rate"]["pairs"] == 3
+    difference = sum(other - one for one, other in zip(first, second, strict=True)) / 3
+    assert rows[-1]["harvest_rate"]["difference"] == pytest.approx(difference, abs=1e-5)
+    assert rows[-1]["harvest_rate"]["standard_error"] > 0
+    assert "difference in 3 pairs" in told(run(folder, *words))
+
+
 def test_table_does_not_cut_policy_names(folder: Path) -> None:
     found = run(folder, "simulate", "synthetic:500", "--policy", "bandit:success-rate:0.25:1000", "--pages", "50")
     assert "bandit:success-rate:0.25:1000" in found.stdout
@@ -102,6 +130,12 @@ def test_table_with_timing_has_relevant_pages_per_hour(folder: Path) -> None:
             "--share inf is no number that a crawl",
         ),
         (["simulate", "synthetic:500", "--share", "nan"], "--share nan is no number"),
+        (
+            ["simulate", "synthetic:500", "--share", "12"],
+            "--share 12 is more than all pages: 12 % of them is --share 0.12",
+        ),
+        (["simulate", "synthetic:500:x"], "'synthetic:500:x' should look like synthetic:100000"),
+        (["simulate", "synthetic:500", "--no-missing", "--dead", "0.5"], "give one of the two"),
         (["simulate", "synthetic:500", "--delay", "inf"], "--delay inf is no number"),
         (["simulate", "synthetic:500", "--latency", "inf"], "--latency inf is no number"),
         (["simulate", "synthetic:500", "--seeds", "nowhere.txt"], "the seed file nowhere.txt cannot be read"),
@@ -172,16 +206,9 @@ def test_simulate_without_terminal_logs_progress_to_stderr(
     assert found.exit_code == 0, found.output
     assert "looking through the web · 0 of 500 pages" in found.stderr
     assert "oracle (seed 0) looks at the whole web, " in found.stderr
-    assert "simulating, 2 of 3 runs ended · 250 of 300 requests · left 0:0" in found.stderr
+    assert "simulating, 3 of 4 runs ended · 350 of 400 requests · left 0:0" in found.stderr
     assert "bfs (seed 1) 50 of 100" in found.stderr
     assert "runs ended" not in found.stdout
-
-
-def test_record_shows_progress(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_LOG_SECONDS", 0.0)
-    made = run(folder, "record", str(folder / "w.warc.gz"), "-o", str(folder / "told"))
-    assert made.stderr.startswith("reading w.warc.gz · ")
-    assert " kB of " in made.stderr
 
 
 def _children(process: int) -> list[str]:

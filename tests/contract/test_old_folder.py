@@ -144,7 +144,18 @@ def test_resume_of_old_folder_with_index_later_goes_on(folder: Path) -> None:
 
 
 def test_old_trace_is_simulated_with_the_same_result(folder: Path) -> None:
-    simulated = ("simulate", "trace", "--policy", "bfs", "--policy", "motherlode", "--pages", "5", "--json")
+    simulated = (
+        "simulate",
+        "trace",
+        "--policy",
+        "bfs",
+        "--policy",
+        "motherlode",
+        "--pages",
+        "5",
+        "--no-missing",
+        "--json",
+    )
     found = [json.loads(line) for line in motherlode(folder, *simulated).splitlines()]
     assert differences(EXPECTED["simulate"], found) == []
 

@@ -48,7 +48,7 @@ def test_crawl_waits_during_an_outage_and_loses_no_page(tmp_path: Path) -> None:
     stats = found["stats"]
     assert (stats["outages"], stats["failures"], stats["refused"]) == (1, {}, {})
     assert 6.0 < stats["outage_seconds"] < 12.0
-    assert stats["problems"] == {"network: nobody answered, and the crawl waited": 1}
+    assert stats["problems"] == {"network: no host responded, and the crawl waited": 1}
     assert stats["no_network_since"] is None
     assert set(found["hosts"].values()) == {0}, "no failure is counted for a host"
     assert all(failure is None for _, failure in found["visits"])

@@ -21,16 +21,16 @@ PAGE = (
 def whole(
     source: InputSource, syntaxes: frozenset[Syntax] | None = None
 ) -> tuple[list[TransformResult], list[Statement]]:
-    found = [part.facts for part in read_source(source, syntaxes)]
-    return found, [statement for facts in found for one in facts.extractions for statement in one.statements]
+    found = [part.result for part in read_source(source, syntaxes)]
+    return found, [statement for result in found for one in result.extractions for statement in one.statements]
 
 
 def test_read_source_with_syntaxes_returns_only_their_statements() -> None:
     source = InputSource(url="http://a.example/", content_type="text/html", body=PAGE.encode())
-    ((facts,), _) = whole(source)
-    assert {Syntax.MICRODATA, Syntax.RDFA} <= set(facts.counts)
-    ((facts,), _) = whole(source, frozenset({Syntax.RDFA}))
-    assert set(facts.counts) == {Syntax.RDFA}
+    ((result,), _) = whole(source)
+    assert {Syntax.MICRODATA, Syntax.RDFA} <= set(result.counts)
+    ((result,), _) = whole(source, frozenset({Syntax.RDFA}))
+    assert set(result.counts) == {Syntax.RDFA}
 
 
 @pytest.mark.parametrize("name", ["data.ttl", "data"])
@@ -47,7 +47,7 @@ def test_file_extension_takes_precedence_over_the_given_url(tmp_path: Path, base
     path.write_text(PAGE)
     (part,) = read_source(InputSource(url=base, path=path), None)
     assert part.kind is ContentKind.HTML
-    assert {Syntax.MICRODATA, Syntax.RDFA} <= set(part.facts.counts)
+    assert {Syntax.MICRODATA, Syntax.RDFA} <= set(part.result.counts)
 
 
 def test_file_without_known_extension_uses_the_given_url(tmp_path: Path) -> None:
@@ -85,9 +85,9 @@ def test_large_document_is_returned_in_parts_with_all_statements(tmp_path: Path)
     path.write_text(text + '<http://a.example/> <http://p.example/> "open\n' + text[:100].partition("\n")[0])
     pieces, statements = whole(InputSource(url="http://a.example/", path=path))
     assert len(pieces) == 2
-    assert all(sum(facts.counts.values()) <= 20_000 for facts in pieces)
+    assert all(sum(result.counts.values()) <= 20_000 for result in pieces)
     assert len(set(statements)) == 25_000
-    assert sum(len(facts.all_problems()) for facts in pieces) == 1
+    assert sum(len(result.all_problems()) for result in pieces) == 1
     body = InputSource(url="http://a.example/", content_type="application/n-triples", body=path.read_bytes())
     assert set(whole(body)[1]) == set(statements)
 
@@ -104,7 +104,7 @@ def test_read_source_reports_rdf_that_is_labelled_as_another_syntax(tmp_path: Pa
     path.write_text("@prefix e: <http://e.example/> .\n" + triples(count))
     pieces, statements = whole(InputSource(url="http://a.example/data.nt", path=path))
     assert len(statements) == count
-    (problem,) = [problem for facts in pieces for problem in facts.all_problems()]
+    (problem,) = [problem for result in pieces for problem in result.all_problems()]
     assert (problem.message, problem.repaired) == ("labelled as ntriples, read as turtle", True)
 
 
@@ -131,11 +131,11 @@ def test_missing_contexts_and_their_own_contexts_are_requested_once() -> None:
     source = InputSource(url="http://a.example/x", content_type="application/ld+json", body=JSON_LD)
     (part,) = read_source(source, None, get)
     assert asked == ["http://c.example/1", "http://c.example/2"]
-    assert [s[1:3] for one in part.facts.extractions for s in one.statements] == [
+    assert [s[1:3] for one in part.result.extractions for s in one.statements] == [
         ("<http://v.example/called>", '"Ann"')
     ]
     (part,) = read_source(source, None)
-    assert [one.wanted for one in part.facts.extractions] == [("http://c.example/1",)]
+    assert [one.wanted for one in part.result.extractions] == [("http://c.example/1",)]
 
 
 def test_unavailable_context_is_not_requested_again() -> None:
@@ -148,7 +148,7 @@ def test_unavailable_context_is_not_requested_again() -> None:
     source = InputSource(url="http://a.example/x", content_type="application/ld+json", body=JSON_LD)
     (part,) = read_source(source, None, get)
     assert asked == ["http://c.example/1"]
-    assert part.facts.all_problems()
+    assert part.result.all_problems()
 
 
 def test_json_with_context_in_link_header_is_read_as_json_ld() -> None:
@@ -158,4 +158,4 @@ def test_json_with_context_in_link_header_is_read_as_json_ld() -> None:
     )
     (part,) = read_source(source, None, lambda urls: {url: CONTEXTS[url] for url in urls})
     assert part.kind is ContentKind.JSON_LD
-    assert part.facts.counts == {Syntax.JSON_LD: 1}
+    assert part.result.counts == {Syntax.JSON_LD: 1}

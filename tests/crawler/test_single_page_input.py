@@ -107,7 +107,7 @@ def test_read_source_returns_statements_before_the_limit() -> None:
     count = 0
     with pytest.raises(InputError, match=r"stdin is longer than 2\.0 MB"):
         for part in parts:
-            count += sum(len(extraction.statements) for extraction in part.facts.extractions)
+            count += sum(len(extraction.statements) for extraction in part.result.extractions)
     os.close(reader)
     feeder.join()
     assert 1_900_000 < count * len(line) <= 2_000_000

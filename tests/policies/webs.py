@@ -33,4 +33,4 @@ def real_web(folder: Path, target: str = "any") -> TraceWeb:
                 responses.append((url, record_.http_headers.status_code, headers, body))
     source = write_warc(folder / "sample.warc.gz", responses)
     record([source], folder / "trace", workers=1, progress=lambda done, of: None)
-    return TraceWeb(folder / "trace", target_from(target), keep_missing=True)
+    return TraceWeb(folder / "trace", target_from(target), dead=1.0)

@@ -39,7 +39,7 @@ async def test_policy_picks_are_equal_in_simulation_and_live_crawl(
     warc, trace, seeds = web
     job = Job(seeds=tuple(seeds), pages=PAGES, policy=policy, web=str(warc), delay=0, concurrency=1, workers=1, seed=7)
     live = await live_picks(job, CrawlFolder(tmp_path / "crawl"))
-    spec = WebSpec(web=str(trace), keep_missing=True)
+    spec = WebSpec(web=str(trace), dead=1.0)
     opened = open_web(spec)
     starts = tuple(opened.spelling(url) for url in seeds)
     trial = Trial(policy=policy, seed=7, pages=PAGES, seeds=starts)

@@ -87,8 +87,9 @@ def test_motherlode_waits_for_snoozed_good_hosts(monkeypatch: pytest.MonkeyPatch
 
 
 def test_synthetic_web_with_other_seed_differs() -> None:
-    webs = [open_web(WebSpec(web="synthetic:500", web_seed=seed)).home_pages() for seed in (1, 2)]
+    webs = [open_web(WebSpec(web=f"synthetic:500:{seed}")).home_pages() for seed in (1, 2)]
     assert webs[0] != webs[1]
+    assert webs[0] == open_web(WebSpec(web="synthetic:500")).home_pages()
 
 
 @pytest.mark.parametrize("policy", ["bsf", ""])
@@ -117,7 +118,7 @@ def silent(done: int, of: int) -> None:
 def test_warc_source_is_recorded_once(tmp_path: Path) -> None:
     warc = recorded_graph(tmp_path / "w.warc.gz", hosts=2, pages=3)[0]
     trace = Path(prepared(str(warc), tmp_path / "cache", silent))
-    table = next(trace.glob("*.pages.parquet"))
+    table = next(trace.glob("*.pages.zst"))
     made = table.stat().st_mtime_ns
     assert prepared(str(warc), tmp_path / "cache", silent) == str(trace)
     assert table.stat().st_mtime_ns == made

@@ -66,6 +66,19 @@ class TestCounting:
         web = everyone_linked(20, 6)
         assert crawled(web, policy="random", seed=1).picks != crawled(web, policy="random", seed=2).picks
 
+    def test_request_curve_counts_heads_up_to_the_budget(self) -> None:
+        """A policy that sends HEAD requests must not look better at a smaller budget than it is."""
+        result = crawled(everyone_linked(6, 40), policy="ldcoc", pages=150)
+        assert result.heads > 0
+        assert result.curve[-1] == (result.fetched, result.relevant)
+        assert result.request_curve[-1] == (150, result.relevant)
+        assert result.fetched + result.heads == 150
+        assert all(before[0] <= after[0] for before, after in pairwise(result.request_curve))
+
+    def test_request_curve_without_heads_equals_curve(self) -> None:
+        result = crawled(everyone_linked(6, 40), policy="ldcoc:head=no", pages=150)
+        assert result.request_curve == result.curve
+
 
 class TestVirtualTime:
     def test_simulation_request_takes_latency_and_transfer_time(self) -> None:

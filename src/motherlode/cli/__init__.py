@@ -11,11 +11,11 @@ from typing import Any
 
 import typer
 
-from motherlode import __version__
+from motherlode.project import VERSION
 
 COMMANDS = (
     *("crawl", "resume", "stats", "explain", "model", "index", "query", "search"),
-    *("serve", "export", "changes", "extract", "filter", "record", "simulate", "demo"),
+    *("pages", "serve", "export", "changes", "extract", "filter", "record", "simulate", "demo", "keys"),
 )
 """All commands. Each is a function in the module of this package that has the same name."""
 INTERRUPTED = 130
@@ -48,7 +48,7 @@ def is_closed(name: str) -> bool:
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - the signature that Typer calls
     if value:
-        typer.echo(f"motherlode {__version__}")
+        typer.echo(f"motherlode {VERSION}")
         raise typer.Exit
 
 

@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, check_shards, print_outcome, run_crawl
+from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl
 from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
 from motherlode.cli.serve import ServerProcess, check_port
 from motherlode.cli.terminal import say, stop
+from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
 from motherlode.crawler.config.job_file import read_seeds
 from motherlode.crawler.config.values import check_secrets
@@ -117,6 +118,8 @@ def crawl(
     """
     flags = {
         "pages": pages,
+        "time": time,
+        "bytes": size,
         "target": target,
         "policy": policy,
         "model": None if model is None else str(model.resolve()),
@@ -142,14 +145,7 @@ def crawl(
         check_port(serve, flag="--serve")
     folder = CrawlFolder(output)
     try:
-        flags["time"] = None if time is None else parse_time(time)
-        flags["bytes"] = None if size is None else parse_size(size)
-        values = {} if config is None else read_job_file(config)
-        if config is not None:
-            check_secrets(config)
-        _check_no_files(seeds or (), target or "")
-        flags["seeds"] = (*(seeds or ()), *(() if seeds_file is None else read_seeds(seeds_file))) or None
-        values |= {name: value for name, value in flags.items() if value is not None}
+        values = _job_values(flags, config, seeds or (), seeds_file)
         if refresh:
             ending = _refresh(folder, values, due=due, serve=serve, quiet=quiet or as_json)
             print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
@@ -157,10 +153,7 @@ def crawl(
         job = Job(**values)
         if stop_below is not None and job.stop_after is None:
             raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
-        _check_serving(job, serve)
-        check(job)
-        warning = check_model(job)
-        check_shards(job)
+        warning = _check_new(job, serve)
         folder.create(job)
     except JobError as error:
         stop(str(error))
@@ -169,6 +162,33 @@ def crawl(
     with _serving(folder, serve):
         stopped = run_crawl(job, folder, quiet=quiet or as_json)
     print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
+
+
+def _job_values(
+    flags: Mapping[str, Any], config: Path | None, seeds: Sequence[str], seeds_file: Path | None
+) -> dict[str, Any]:
+    """Return the keys of a job from a job file and the flags, which override it."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    if "time" in given:
+        given["time"] = parse_time(given["time"])
+    if "bytes" in given:
+        given["bytes"] = parse_size(given["bytes"])
+    values = {} if config is None else read_job_file(config)
+    if config is not None:
+        check_secrets(config)
+    _check_no_files(seeds, given.get("target", ""))
+    if all_seeds := (*seeds, *(() if seeds_file is None else read_seeds(seeds_file))):
+        given["seeds"] = all_seeds
+    return values | given
+
+
+def _check_new(job: Job, port: int | None) -> str:
+    """Raise JobError if a new crawl of the job cannot start. Return a warning about its model, or ""."""
+    _check_serving(job, port)
+    check(job)
+    warning = check_model(job)
+    check_shards(job)
+    return warning
 
 
 def _serving(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from motherlode import __version__
 from motherlode.cli.options import OUTPUT, AsJson, argument, option
 from motherlode.cli.terminal import print_json, print_table, say, stop
 from motherlode.crawler.engine.recovery import now, read_model, write_model
 from motherlode.model import Summarizes
 from motherlode.policies.model_io import Model, merge_models, policy_of
+from motherlode.project import VERSION
 
 ModelAction = Literal["show", "save", "merge"]
 
@@ -48,7 +48,7 @@ def model(
                 stop("model save takes one crawl: use `motherlode model merge` for several")
             made = read_model(sources[0])
         else:
-            made = merge_models([(str(path), read_model(path)) for path in sources], made_at=now(), version=__version__)
+            made = merge_models([(str(path), read_model(path)) for path in sources], made_at=now(), version=VERSION)
         write_model(made, output)
     except ValueError as error:
         stop(str(error))

@@ -1,6 +1,5 @@
 """The command `simulate`: compare policies on a recorded or synthetic web."""
 
-import os
 from pathlib import Path
 from statistics import mean
 from typing import Annotated
@@ -12,14 +11,16 @@ from motherlode.crawler.config.job import describe_error
 from motherlode.crawler.config.job_file import read_seeds
 from motherlode.policies import DEFAULT_POLICY, policy_usage, policy_variants
 from motherlode.policies.registry import GUIDE
+from motherlode.sim.comparison import PairedDifference
+from motherlode.sim.comparison import compare as compare_policies
 from motherlode.sim.experiment import Experiment, ExperimentSetup, Row, run_experiment
 from motherlode.sim.report import spread, write_outputs
-from motherlode.sim.runner import prepared
+from motherlode.sim.runner import default_cache, prepared
 from motherlode.sim.simulator import Timing
 
 
 def simulate(
-    web: Annotated[str, argument("TRACE|FILE.warc.gz|synthetic:PAGES|anthelion:DIR", "The web to crawl.")],
+    web: Annotated[str, argument("TRACE|FILE.warc.gz|synthetic:PAGES[:SEED]|anthelion:DIR", "The web to crawl.")],
     *,
     policy: Annotated[
         list[str] | None,
@@ -29,6 +30,10 @@ def simulate(
             f"See {GUIDE}. [default: bfs and {DEFAULT_POLICY}]",
         ),
     ] = None,
+    compare: Annotated[
+        tuple[str, str] | None,
+        option("A B", "Two policies to compare in pairs: the mean difference B - A with its standard error."),
+    ] = None,
     seeds: Annotated[str | None, option("FILE|URL", "Seed URLs; by default every host's home page.")] = None,
     target: Annotated[str, option("T", TARGET_HELP)] = "any",
     reward: Annotated[
@@ -37,11 +42,16 @@ def simulate(
     model: Model = None,
     pages: Annotated[int | None, option("N", "Budget of requests.")] = None,
     share: Annotated[float | None, option("F", "Budget as a share of the web's pages. [default: 0.12]")] = None,
-    repeat: Annotated[int, option("K", "Repetitions, each with another seed.", min=1)] = 1,
+    repeat: Annotated[int, option("K", "Repetitions, each with another seed and host order.", min=1)] = 1,
     seed: Annotated[int, option("S", "Seed of the first repetition.")] = 0,
     output: Annotated[Path | None, option("DIR", "A folder for report, plots and CSV.", *OUTPUT)] = None,
     as_json: AsJson = False,
-    missing: Annotated[bool, flag("--missing", "Keep links to pages that the web lacks, as 404s.")] = False,
+    missing: Annotated[
+        bool, flag("--missing/--no-missing", "Keep links to pages that a recorded web lacks, as 404s.")
+    ] = True,
+    dead: Annotated[
+        float | None, option("RATE", "Keep only this share of those links. [default: 1]", min=0, max=1)
+    ] = None,
     in_flight: Annotated[int, option("N", "Requests at the same time.", min=1)] = 1,
     delay: Annotated[float, option("SECONDS", "Virtual time between two requests to one host.", min=0)] = 0.0,
     latency: Annotated[float, option("X", "Factor on each page's latency.", min=0)] = 0.0,
@@ -57,7 +67,8 @@ def simulate(
     \b
     Examples:
       motherlode simulate sites.warc.gz --policy bfs --policy bandit:success-rate --share 0.12 --repeat 5
-      motherlode simulate synthetic:100000 --pages 10000 --target "microdata>=5" -o out
+      motherlode simulate sites.warc.gz --compare bandit:success-rate motherlode --repeat 20
+      motherlode simulate synthetic:100000:7 --pages 10000 --target "microdata>=5" -o out
       motherlode simulate sites.warc.gz --in-flight 64 --delay 1 --latency 1     relevant pages per hour
 
     More in docs/simulate.md.
@@ -68,7 +79,7 @@ def simulate(
     try:
         setup = ExperimentSetup(
             web=web,
-            policies=tuple(dict.fromkeys(policy or ["bfs", DEFAULT_POLICY])),
+            policies=_policies(policy, compare),
             seeds=_read_seeds(seeds),
             target=target,
             pages=pages,
@@ -76,18 +87,32 @@ def simulate(
             repeat=repeat,
             seed=seed,
             timing=timing,
-            keep_missing=missing,
+            dead=_dead(dead, missing=missing),
             model="" if model is None else str(model.resolve()),
             reward=reward,
         )
         experiment = _run(setup)
         _print(experiment, as_json=as_json, output=output)
+        if compare is not None:
+            _print_comparison(experiment, *compare, as_json=as_json)
     except KeyboardInterrupt:
         stop_interrupted("stopped: nothing is saved of an unfinished simulation")
     except ValueError as error:
         stop(describe_error(error))
     except OSError as error:
         stop(f"{error.filename or web}: {error.strerror or error}")
+
+
+def _policies(named: list[str] | None, compared: tuple[str, str] | None) -> tuple[str, ...]:
+    default = () if compared else ("bfs", DEFAULT_POLICY)
+    return tuple(dict.fromkeys([*(named or default), *(compared or ())]))
+
+
+def _dead(share: float | None, *, missing: bool) -> float:
+    """Return the share of links to pages that the web lacks that are kept."""
+    if share is not None and not missing:
+        raise ValueError("--dead keeps links that --no-missing leaves out: give one of the two")
+    return float(missing) if share is None else share
 
 
 def _read_seeds(source: str | None) -> tuple[str, ...]:
@@ -103,9 +128,8 @@ def _read_seeds(source: str | None) -> tuple[str, ...]:
 
 
 def _run(setup: ExperimentSetup) -> Experiment:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "motherlode" / "traces"
     with Meter() as meter:
-        setup = setup.on(prepared(setup.web, cache, meter.for_bytes(f"reading {setup.web}")))
+        setup = setup.on(prepared(setup.web, default_cache(), meter.for_bytes(f"reading {setup.web}")))
         return run_experiment(setup, progress=meter.show)
 
 
@@ -119,6 +143,22 @@ def _print(experiment: Experiment, *, as_json: bool, output: Path | None) -> Non
         say(note)
     if output is not None:
         say(f"report: {write_outputs(output, experiment)}")
+
+
+def _print_comparison(experiment: Experiment, first: str, second: str, *, as_json: bool) -> None:
+    found = compare_policies(experiment, first, second)
+    if as_json:
+        print_json({"compare": [first, second], **{one.figure: one.as_json() for one in found}})
+        return
+    lines = [
+        (one.figure.replace("_", " "), *(f"{value:.3f}" for value in one.means), _difference(one)) for one in found
+    ]
+    print_wide_table(("figure", first, second, f"difference in {experiment.question.repeat} pairs"), lines)
+
+
+def _difference(one: PairedDifference) -> str:
+    error = "" if one.standard_error is None else f" ±{one.standard_error:.3f}"
+    return f"{one.difference:+.3f}{error}"
 
 
 def _print_table(experiment: Experiment) -> None:
@@ -138,6 +178,7 @@ def _figures(rows: list[Row], *, timed: bool) -> dict[str, str]:
         "area focus": spread([row.area_focus for row in rows]),
         "recall": spread([row.recall for row in rows]),
         **({"relevant/hour": _per_hour(rows)} if timed else {}),
+        "hosts": f"{mean(row.result.relevant_hosts for row in rows):,.1f}",
         "fetched": f"{mean(row.result.fetched for row in rows):,.0f}",
         "pick µs": f"{mean(row.result.select_us_mean for row in rows):.1f}",
         "pages/s": f"{mean(row.result.fetched / max(1e-9, row.result.wall_seconds) for row in rows):,.0f}",

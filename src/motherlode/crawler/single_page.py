@@ -19,7 +19,6 @@ from math import ceil
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from motherlode import __version__
 from motherlode.crawler.config.values import JobError, format_size
 from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, TellWait
 from motherlode.crawler.parsing.messages import MAX_CONTEXTS, SubrequestResults
@@ -41,10 +40,12 @@ from motherlode.model import (
     TransformResult,
 )
 from motherlode.policies import policy_from
+from motherlode.project import VERSION
 from motherlode.transform import TransformOptions
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import installed_transformers, transformable_types
 from motherlode.transform.rdf_documents import find_label_mismatch, read
+from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, by_extension, by_media_type
 from motherlode.www.urls import canonical
 
@@ -181,7 +182,9 @@ class DocumentPart:
     """Statements of a source or of a part of it, with the detected kind of its content."""
 
     kind: ContentKind
-    facts: TransformResult
+    result: TransformResult
+    document: Document | None = None
+    """The whole document; None for a part of a stream."""
 
 
 GetContexts = Callable[[Sequence[str]], Mapping[str, bytes]]
@@ -211,9 +214,9 @@ def read_source(
             syntax = MEDIA[detected.kind].syntax
             if syntax in DOCUMENT_SYNTAXES and len(head) == _HEAD_BYTES and (syntaxes is None or syntax in syntaxes):
                 if (problem := find_label_mismatch(detected.kind, source.content_type, named)) is not None:
-                    yield DocumentPart(kind=detected.kind, facts=TransformResult(problems=(problem,)))
-                for facts in _parse_in_parts(_RejoinedStream(head, stream), syntax, source.url, detected.charset):
-                    yield DocumentPart(kind=detected.kind, facts=facts)
+                    yield DocumentPart(kind=detected.kind, result=TransformResult(problems=(problem,)))
+                for result in _parse_in_parts(_RejoinedStream(head, stream), syntax, source.url, detected.charset):
+                    yield DocumentPart(kind=detected.kind, result=result)
             elif detected.kind is ContentKind.BINARY and not installed_transformers():  # the rest is not needed
                 yield _parse_whole(source, head, named, options, get_contexts)
             else:
@@ -278,7 +281,7 @@ def _parse_whole(
     )
     parsed = parse()
     requested: dict[str, bytes | None] = {}
-    while get_contexts and (wanted := _find_missing_contexts(parsed.facts, requested)):  # a context may need others
+    while get_contexts and (wanted := _find_missing_contexts(parsed.result, requested)):  # a context may need others
         requested |= {**dict.fromkeys(wanted), **get_contexts(wanted)}
         contexts = {url: context for url, context in requested.items() if context is not None}
         parsed = parse(supplies=SubrequestResults(contexts=contexts))
@@ -286,12 +289,12 @@ def _parse_whole(
     if kind is ContentKind.EMPTY:
         declared = by_media_type(source.content_type) or by_extension(named)
         kind = declared if declared in _KINDS_THAT_MAY_BE_EMPTY else kind
-    return DocumentPart(kind=kind, facts=parsed.facts)
+    return DocumentPart(kind=kind, result=parsed.result, document=parsed.document)
 
 
-def _find_missing_contexts(facts: TransformResult, requested: Mapping[str, object]) -> list[str]:
+def _find_missing_contexts(result: TransformResult, requested: Mapping[str, object]) -> list[str]:
     """Return the URLs of missing contexts that were not requested before, up to the limit per page."""
-    wanted = {url for extraction in facts.extractions for url in extraction.wanted}
+    wanted = {url for extraction in result.extractions for url in extraction.wanted}
     return sorted(wanted - requested.keys())[: MAX_CONTEXTS - len(requested)]
 
 
@@ -348,9 +351,7 @@ class PageFetcher:
     ) -> None:
         useful = transformable_types(TransformOptions())
         limits = HttpLimits(body=max_bytes)
-        http = HttpFetcher(
-            HttpOptions(user_agent=f"Motherlode/{__version__}", limits=limits, allow=allow, useful=useful)
-        )
+        http = HttpFetcher(HttpOptions(user_agent=f"Motherlode/{VERSION}", limits=limits, allow=allow, useful=useful))
         self._max_bytes = max_bytes
         frontier = Frontier(
             storage=MemoryStorage(),

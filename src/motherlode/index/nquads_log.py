@@ -227,17 +227,17 @@ def _file_size(path: Path) -> int:
 
 
 def _parse_batch(text: bytes, position: LogPosition) -> LogBatch:
-    said: list[bytes] = []
+    quads: list[bytes] = []
     pages: list[tuple[bytes, list[bytes], list[bytes]]] = []
     runs: list[bytes] = []
     for line in text.split(b"\n")[:-1]:
         if not line.endswith(_PROVENANCE_SUFFIX):
-            said.append(line)
+            quads.append(line)
             continue
         subject, _, rest = line.partition(b" ")
         if rest.startswith(_TYPES):
-            pages.append((subject, said, [line]))
-            said = []
+            pages.append((subject, quads, [line]))
+            quads = []
         elif pages and pages[-1][0] == subject:
             pages[-1][2].append(line)
         else:
@@ -245,16 +245,16 @@ def _parse_batch(text: bytes, position: LogPosition) -> LogBatch:
     return LogBatch([_page_record(*page) for page in pages], b"".join(line + b"\n" for line in runs), position)
 
 
-def _page_record(name: bytes, said: list[bytes], about: list[bytes]) -> PageRecord:
+def _page_record(name: bytes, quads: list[bytes], about: list[bytes]) -> PageRecord:
     provenance = b"".join(line + b"\n" for line in about)
     when = _FETCHED_AT.search(provenance)
     return PageRecord(
         url=name[1:-1].decode(),
         fetched_at=datetime.fromisoformat(when[1].decode()).timestamp() if when else 0.0,
         status=None,
-        graph_quads=b"".join(line + b"\n" for line in said),
-        union_quads=b"".join(_GRAPH.sub(b"", line) + b" .\n" for line in said),
-        quads=len(said),
+        graph_quads=b"".join(line + b"\n" for line in quads),
+        union_quads=b"".join(_GRAPH.sub(b"", line) + b" .\n" for line in quads),
+        quads=len(quads),
         state="" if provenance.startswith(_TYPES[0], len(name) + 1) else "known",
         provenance=provenance,
     )

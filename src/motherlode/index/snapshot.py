@@ -77,8 +77,8 @@ _REFUSED = (
 
 
 def _mentions(error: BaseException, words: Sequence[str]) -> bool:
-    said = f"{error} {error.__cause__ or ''}".lower()
-    return any(word in said for word in words)
+    text = f"{error} {error.__cause__ or ''}".lower()
+    return any(word in text for word in words)
 
 
 def remedy(error: BaseException) -> str:

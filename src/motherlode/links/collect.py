@@ -27,7 +27,7 @@ _ALWAYS_FOLLOWED = frozenset({LinkSource.REFRESH, LinkSource.SITEMAP})
 
 def collect_links(
     document: Document,
-    facts: TransformResult,
+    result: TransformResult,
     options: LinkOptions = LinkOptions(),  # noqa: B008 - it is frozen
     rules: LinkRules = FOLLOW_ALL,
     known: AbstractSet[str] = frozenset(),
@@ -44,7 +44,9 @@ def collect_links(
         from_markup = reader(document, options) if reader else []
     if not rules.html:
         from_markup = [link for link in from_markup if link.source in _ALWAYS_FOLLOWED]
-    from_statements = statement_links(facts, rules, page_url=document.url, options=options) if facts.extractions else []
+    from_statements = (
+        statement_links(result, rules, page_url=document.url, options=options) if result.extractions else []
+    )
     if options.outside is not None:
         from_statements = [link for link in from_statements if not options.outside(link.url)]
     limit = options.max_links(document.kind)
@@ -55,7 +57,7 @@ def collect_links(
         problem = too_many_links(limit)
         if is_cut and problem not in document.problems:  # its markup may have had too many already
             document.problems.append(problem)
-    return add_context_graph(links, facts) if options.context_graph and facts.extractions else links
+    return add_context_graph(links, result) if options.context_graph and result.extractions else links
 
 
 def merge_links(found: Iterable[Link], from_statements: Iterable[Link], *, page_url: str, limit: int) -> list[Link]:

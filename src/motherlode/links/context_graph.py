@@ -30,13 +30,13 @@ class _Context:
     groups: dict[int, None] = field(default_factory=dict)
 
 
-def add_context_graph(links: Sequence[Link], facts: TransformResult) -> list[Link]:
+def add_context_graph(links: Sequence[Link], result: TransformResult) -> list[Link]:
     """Return the links with their direct properties and sibling groups."""
     contexts: dict[str, _Context | None] = {link.url: None for link in links}
     first_members: dict[int, str] = {}
     shared: set[int] = set()
     """Groups with at least two URLs."""
-    for url, property_, group in _memberships(facts, contexts):
+    for url, property_, group in _memberships(result, contexts):
         context = contexts[url]
         if context is None:
             context = contexts[url] = _Context()
@@ -48,7 +48,7 @@ def add_context_graph(links: Sequence[Link], facts: TransformResult) -> list[Lin
     return [_with_context(link, contexts[link.url], shared) for link in links]
 
 
-def _memberships(facts: TransformResult, links: dict[str, _Context | None]) -> Iterator[tuple[str, str, int]]:
+def _memberships(result: TransformResult, links: dict[str, _Context | None]) -> Iterator[tuple[str, str, int]]:
     """Yield the URL of a link, a property of it, and the sibling group of this statement, for each mention."""
     urls: dict[str, str | None] = {}
 
@@ -61,15 +61,15 @@ def _memberships(facts: TransformResult, links: dict[str, _Context | None]) -> I
             urls[term] = url if url in links else None
         return urls[term]
 
-    for subject, predicate, value, _graph in _statements(facts):
+    for subject, predicate, value, _graph in _statements(result):
         if (url := link_of(subject)) is not None:
             yield url, predicate[1:-1], _group("o", predicate, value)
         if (url := link_of(value)) is not None:
             yield url, predicate[1:-1], _group("s", subject, predicate)
 
 
-def _statements(facts: TransformResult) -> Iterator[Statement]:
-    for extraction in facts.extractions:
+def _statements(result: TransformResult) -> Iterator[Statement]:
+    for extraction in result.extractions:
         if extraction.syntax is not Syntax.PAGE:  # these repeat the links of the HTML
             yield from extraction.statements
 

@@ -19,7 +19,7 @@ import pyoxigraph as ox
 from motherlode.links.href import LinkOptions, is_asset, is_name
 from motherlode.model import Link, LinkSource, Syntax, TransformResult
 from motherlode.model.sparql import query_in_order, tokens
-from motherlode.model.terms import PREFIXES, RDF_TYPE, iri
+from motherlode.model.terms import PREFIXES, RDF_TYPE, expand_prefix, iri
 from motherlode.www.urls import canonical
 
 _VOCABULARIES = tuple(
@@ -43,14 +43,14 @@ def _links(mentions: Iterable[tuple[str, str]], page_url: str, options: LinkOpti
     return list(found.values())
 
 
-def _iris(facts: TransformResult) -> Iterator[tuple[str, str]]:
+def _iris(result: TransformResult) -> Iterator[tuple[str, str]]:
     """Yield each http(s) IRI once, with its first predicate.
 
     Classes and terms of common vocabularies are skipped, because they are few and occur on every page. Statements of
     `Syntax.PAGE` are skipped, because they repeat the links of the HTML.
     """
     seen: set[str] = set()
-    for extraction in facts.extractions:
+    for extraction in result.extractions:
         if extraction.syntax is Syntax.PAGE:
             continue
         for subject, predicate, value, _graph in extraction.statements:
@@ -128,17 +128,15 @@ def link_rules_from(table: Mapping[str, Any]) -> LinkRules:
 
 def _expand(name: str) -> str:
     """Return the IRI of a prefixed name such as `foaf:homepage`, or the IRI itself."""
-    prefix, colon, local = name.strip("<> ").partition(":")
-    if colon and not local.startswith("//"):
-        if prefix not in LINK_PREFIXES:
-            known = ", ".join(sorted(LINK_PREFIXES))
-            raise ValueError(f"predicates: the prefix of {name!r} is unknown; write the IRI, or use one of {known}")
-        return LINK_PREFIXES[prefix] + local
-    if not colon or iri(name.strip("<> ")) is None:
+    expanded = expand_prefix(name.strip("<> "), LINK_PREFIXES)
+    if expanded is None:
+        known = ", ".join(sorted(LINK_PREFIXES))
+        raise ValueError(f"predicates: the prefix of {name!r} is unknown; write the IRI, or use one of {known}")
+    if iri(expanded) is None:
         raise ValueError(
             f"predicates: {name!r} is not an IRI; write for example rdfs:seeAlso or http://xmlns.com/foaf/0.1/homepage"
         )
-    return name.strip("<> ")
+    return expanded
 
 
 def _read_query(table: Mapping[str, Any], key: str) -> str:
@@ -160,30 +158,30 @@ def _read_query(table: Mapping[str, Any], key: str) -> str:
     return query
 
 
-def statement_links(facts: TransformResult, rules: LinkRules, *, page_url: str, options: LinkOptions) -> list[Link]:
+def statement_links(result: TransformResult, rules: LinkRules, *, page_url: str, options: LinkOptions) -> list[Link]:
     """Return the links of a page's statements that the user wants to follow, each URL once."""
-    return _links(_mentions(facts, rules, page_url, options), page_url, options)
+    return _links(_mentions(result, rules, page_url, options), page_url, options)
 
 
 def _mentions(
-    facts: TransformResult, rules: LinkRules, page_url: str, options: LinkOptions
+    result: TransformResult, rules: LinkRules, page_url: str, options: LinkOptions
 ) -> Iterator[tuple[str, str]]:
     wanted = frozenset(f"<{name}>" for name in rules.predicates)
-    for extraction in facts.extractions if wanted else ():
+    for extraction in result.extractions if wanted else ():
         for _, predicate, value, _ in extraction.statements:
             if predicate in wanted and (url := url_of_term(value)):
                 yield url, predicate[1:-1]
     if rules.query:
-        yield from ((text, "") for text in _by_query(facts, rules.query, page_url))
+        yield from ((text, "") for text in _by_query(result, rules.query, page_url))
     if rules.scope is not TermScope.ABOX:  # the properties and classes in use (the TBox of LDSpider)
-        for extraction in facts.extractions:
+        for extraction in result.extractions:
             for _, predicate, value, _ in extraction.statements:
                 yield predicate[1:-1], predicate[1:-1]
                 if predicate == RDF_TYPE and value.startswith("<"):
                     yield value[1:-1], RDF_TYPE[1:-1]
     # predicates or a query replace the default rule that every IRI is a link
     if rules.scope is not TermScope.TBOX and not rules.predicates and not rules.query:
-        yield from _iris(facts)
+        yield from _iris(result)
 
 
 def url_of_term(term: str) -> str:
@@ -200,17 +198,17 @@ def url_of_term(term: str) -> str:
     return text if text.startswith(("http://", "https://")) and not re.search(r"[\s\\]", text) else ""
 
 
-def _by_query(facts: TransformResult, query: str, page_url: str) -> Iterator[str]:
+def _by_query(result: TransformResult, query: str, page_url: str) -> Iterator[str]:
     """Yield the URLs in the solutions of a SELECT on all statements of the page. `<>` is the page."""
-    lines = {f"{s} {p} {o} .\n" for extraction in facts.extractions for s, p, o, _ in extraction.statements}
+    lines = {f"{s} {p} {o} .\n" for extraction in result.extractions for s, p, o, _ in extraction.statements}
     if not lines:
         return
     store = ox.Store()
     store.load("".join(sorted(lines)).encode("utf-8", "replace"), ox.RdfFormat.N_TRIPLES, lenient=True)
-    result = query_in_order(partial(store.query, base_iri=page_url, prefixes=LINK_PREFIXES), query)
-    if isinstance(result, ox.QuerySolutions):
-        names = [variable.value for variable in result.variables]
-        for term in (solution[name] for solution in islice(result, _MAX_SOLUTIONS) for name in names):
+    solutions = query_in_order(partial(store.query, base_iri=page_url, prefixes=LINK_PREFIXES), query)
+    if isinstance(solutions, ox.QuerySolutions):
+        names = [variable.value for variable in solutions.variables]
+        for term in (solution[name] for solution in islice(solutions, _MAX_SOLUTIONS) for name in names):
             if isinstance(term, ox.NamedNode):
                 yield term.value
             elif isinstance(term, ox.Literal) and (url := url_of_term(f'"{term.value}"')):

@@ -146,14 +146,14 @@ def reward_from(spec: str) -> Reward:
     return Reward(spec, value=match["value"], half=half, cost=match["cost"] or "")
 
 
-def statement_hashes(facts: TransformResult) -> bytes:
+def statement_hashes(result: TransformResult) -> bytes:
     """Return a 64-bit hash of each distinct statement of a page that counts for the target `any`.
 
     All blank nodes are treated as equal, because their labels differ between extractions.
     """
     found = {
         xxhash.xxh3_64_intdigest("\0".join((_without_label(s), p, _without_label(o))).encode("utf-8", "replace"))
-        for extraction in facts.extractions
+        for extraction in result.extractions
         if extraction.syntax in COUNTED
         for s, p, o, _ in extraction.statements
     }

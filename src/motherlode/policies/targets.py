@@ -11,7 +11,7 @@ import pyoxigraph
 
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax, TransformResult
 from motherlode.model.sparql import query_in_order, tokens
-from motherlode.model.terms import PREFIXES, RDF_TYPE, iri
+from motherlode.model.terms import PREFIXES, RDF_TYPE, expand_prefix, iri
 from motherlode.policies.registry import nearest
 
 Counts = Mapping[Syntax, int]
@@ -32,15 +32,15 @@ class Target:
     needs_statements: bool = False
     """True if `judge` needs the statements, False if their numbers by syntax are enough."""
 
-    def __call__(self, facts: TransformResult, kind: ContentKind) -> bool:
-        return self.judge(facts.counts, kind, lambda: ntriples(facts))
+    def __call__(self, result: TransformResult, kind: ContentKind) -> bool:
+        return self.judge(result.counts, kind, lambda: ntriples(result))
 
 
-def ntriples(facts: TransformResult) -> bytes:
+def ntriples(result: TransformResult) -> bytes:
     """Return the statements of a page as sorted N-Triples, without those of `Syntax.PAGE`."""
     lines = {
         f"{s} {p} {o} .\n"
-        for extraction in facts.extractions
+        for extraction in result.extractions
         if extraction.syntax is not Syntax.PAGE
         for s, p, o, _ in extraction.statements
     }
@@ -60,21 +60,19 @@ _BY_NAME: dict[str, frozenset[Syntax]] = {
     "microformats": frozenset({Syntax.MICROFORMATS}),
 }
 TARGETS = (*_BY_NAME, "type:IRI", "ASK { … }")
-_SCHEMES_WITHOUT_SLASHES = frozenset({"cid", "did", "doi", "info", "mailto", "ni", "oid", "tag", "urn", "uuid"})
-"""Schemes of IRIs that look like a prefixed name but are not."""
 
 
 class UnreadableQueryError(ValueError):
     """The SPARQL parser rejects the query of a target. Has the query and the message of the parser."""
 
-    def __init__(self, query: str, complaint: str) -> None:
-        super().__init__(f"the target is not a SPARQL ASK that can be answered: {_first_line(complaint)}")
+    def __init__(self, query: str, message: str) -> None:
+        super().__init__(f"the target is not a SPARQL ASK that can be answered: {_first_line(message)}")
         self.query = query
-        self.complaint = complaint
+        self.message = message
 
 
-def _first_line(complaint: str) -> str:
-    return complaint.partition("\n")[0][:120]
+def _first_line(message: str) -> str:
+    return message.partition("\n")[0][:120]
 
 
 _COUNT = re.compile(r"(?P<name>[a-z-]+)\s*(?:>=\s*(?P<least>\d+))?")
@@ -121,21 +119,18 @@ def _in_document(counts: Counts, kind: ContentKind) -> int:
 
 
 def _type(name: str) -> Judge:
-    prefix, colon, local = name.partition(":")
-    if colon and not local.startswith("//"):
-        if prefix in PREFIXES:
-            name = PREFIXES[prefix] + local
-        elif prefix.lower() not in _SCHEMES_WITHOUT_SLASHES:
-            hint = nearest(prefix, PREFIXES)
-            raise ValueError(
-                f"target type:{name}: the prefix {prefix!r} is not known{hint}; known: {', '.join(PREFIXES)}. "
-                "You can also give a full IRI, as in type:http://schema.org/Recipe"
-            )
-    if iri(name) is None:
+    expanded = expand_prefix(name)
+    if expanded is None:
+        prefix = name.partition(":")[0]
+        raise ValueError(
+            f"target type:{name}: the prefix {prefix!r} is not known{nearest(prefix, PREFIXES)}; "
+            f"known: {', '.join(PREFIXES)}. You can also give a full IRI, as in type:http://schema.org/Recipe"
+        )
+    if iri(expanded) is None:
         raise ValueError(f"target type:{name}: give an IRI, as in type:http://schema.org/Recipe or type:schema:Recipe")
-    names = {name}
-    if "://schema.org/" in name:  # both spellings are in use
-        local = name.partition("://schema.org/")[2]
+    names = {expanded}
+    if "://schema.org/" in expanded:  # both spellings are in use
+        local = expanded.partition("://schema.org/")[2]
         names = {f"http://schema.org/{local}", f"https://schema.org/{local}"}
     # with the line feed, which no literal can contain, so that a literal that quotes a statement does not match
     wanted = [f" {RDF_TYPE} <{spelled}> .\n".encode() for spelled in names]

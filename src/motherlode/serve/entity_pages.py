@@ -30,14 +30,14 @@ async def entity_page(pool: QueryPool, name: str, *, seconds: float) -> tuple[in
     if term is None:
         return 400, render_error("Not an IRI", f"{cut(name)} is not an absolute IRI")
     it, which = _query_term(name, term)
-    apart = f"FILTER(?g != <{PROVENANCE}>) {which}"
-    sparql = f"SELECT ?p ?o ?g {{ GRAPH ?g {{ {it} ?p ?o }} {apart} }} LIMIT {_MAX_STATEMENTS}"
-    said = await select(pool, sparql, seconds=seconds)
-    sparql = f"SELECT ?s ?p ?g {{ GRAPH ?g {{ ?s ?p {it} }} {apart} }} LIMIT {_MAX_MENTIONS}"
+    filters = f"FILTER(?g != <{PROVENANCE}>) {which}"
+    sparql = f"SELECT ?p ?o ?g {{ GRAPH ?g {{ {it} ?p ?o }} {filters} }} LIMIT {_MAX_STATEMENTS}"
+    outgoing = await select(pool, sparql, seconds=seconds)
+    sparql = f"SELECT ?s ?p ?g {{ GRAPH ?g {{ ?s ?p {it} }} {filters} }} LIMIT {_MAX_MENTIONS}"
     incoming = await select(pool, sparql, seconds=seconds)
     crawled = await select(pool, f"ASK {{ GRAPH <{PROVENANCE}> {{ {it} a ml:Page }} {which} }}", seconds=seconds)
-    status = 200 if said.rows or incoming.rows or crawled.truth else 404
-    return status, _render_entity(name, said.rows, incoming.rows, is_page=bool(crawled.truth))
+    status = 200 if outgoing.rows or incoming.rows or crawled.truth else 404
+    return status, _render_entity(name, outgoing.rows, incoming.rows, is_page=bool(crawled.truth))
 
 
 def _query_term(name: str, term: str) -> tuple[str, str]:
@@ -61,23 +61,23 @@ async def blank_node_page(pool: QueryPool, node: str, graph: str, *, seconds: fl
     label = str(ox.Literal(node))
     pattern = f"GRAPH {term} {{ ?s ?p ?o }}"
     sparql = f"SELECT ?p ?o (<{graph}> AS ?g) {{ {pattern} FILTER(ml:node(?s) = {label}) }} LIMIT {_MAX_STATEMENTS}"
-    said = await select(pool, sparql, seconds=seconds)
+    outgoing = await select(pool, sparql, seconds=seconds)
     sparql = f"SELECT ?s ?p (<{graph}> AS ?g) {{ {pattern} FILTER(ml:node(?o) = {label}) }} LIMIT {_MAX_STATEMENTS}"
     incoming = await select(pool, sparql, seconds=seconds)
-    status = 200 if said.rows or incoming.rows else 404
-    return status, _render_entity(node, said.rows, incoming.rows)
+    status = 200 if outgoing.rows or incoming.rows else 404
+    return status, _render_entity(node, outgoing.rows, incoming.rows)
 
 
-def _render_entity(name: str, said: Sequence[Row], incoming: Sequence[Row], *, is_page: bool = False) -> str:
+def _render_entity(name: str, outgoing: Sequence[Row], incoming: Sequence[Row], *, is_page: bool = False) -> str:
     sources: dict[str, int] = {}
-    label = best_label(said)
+    label = best_label(outgoing)
     return render(
         "entity.html",
         title=label or name,
         name=name,
         label=label,
         is_page=is_page,
-        properties=_group_properties(said, sources),
+        properties=_group_properties(outgoing, sources),
         mentions=[
             (row["s"], row["p"].value, _graph_of(row), _cite([row], sources)) for row in incoming[:_MAX_MENTIONS]
         ],
@@ -142,23 +142,23 @@ async def crawled_page(pool: QueryPool, url: str, *, seconds: float) -> tuple[in
     own = (row["o"].value for row in known.rows if row["p"].value == PREFIXES["ml"] + "graph")
     graphs = " ".join([term, *(spelled for name in own if (spelled := iri(name)))])
     sparql = f"SELECT ?s ?p ?o ?g {{ VALUES ?g {{ {graphs} }} GRAPH ?g {{ ?s ?p ?o }} }} LIMIT {_MAX_PAGE_STATEMENTS}"
-    said = await select(pool, sparql, seconds=seconds)
-    status = 200 if known.rows or said.rows else 404
-    return status, _render_crawled_page(url, known.rows, said.rows)
+    outgoing = await select(pool, sparql, seconds=seconds)
+    status = 200 if known.rows or outgoing.rows else 404
+    return status, _render_crawled_page(url, known.rows, outgoing.rows)
 
 
-def _render_crawled_page(url: str, known: Sequence[Row], said: Sequence[Row]) -> str:
-    subjects, own_name = group_rows(said, "s"), page_iri(url)[1:-1]
+def _render_crawled_page(url: str, known: Sequence[Row], outgoing: Sequence[Row]) -> str:
+    subjects, own_name = group_rows(outgoing, "s"), page_iri(url)[1:-1]
     ranked = sorted(subjects.items(), key=lambda item: (item[0] != own_name, -len(item[1])))
     ordered = sorted(known, key=lambda row: (_ORDER.get(local_name(row["p"].value), 99), row["p"].value))
     return render(
         "page.html",
         title=best_label(subjects.get(own_name, [])) or url,
         url=url,
-        is_known=bool(known or said),
+        is_known=bool(known or outgoing),
         provenance=[(row["p"].value, row["o"]) for row in ordered if row["p"].value != _TYPE],
-        is_cut=len(said) >= _MAX_PAGE_STATEMENTS,
-        statement_count=len(said),
+        is_cut=len(outgoing) >= _MAX_PAGE_STATEMENTS,
+        statement_count=len(outgoing),
         subject_count=len(subjects),
         subjects=[_subject(name, rows) for name, rows in ranked[:_MAX_SUBJECTS]],
     )

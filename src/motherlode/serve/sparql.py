@@ -65,16 +65,16 @@ class SparqlEndpoint:
         self._limits = limits
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        begun: list[web.StreamResponse] = []
+        started: list[web.StreamResponse] = []
         try:
-            return await self._handle(request, begun)
+            return await self._handle(request, started)
         except QueryFailure as failed:
-            if begun:
-                return _reset_connection(request, begun[0])
+            if started:
+                return _reset_connection(request, started[0])
             headers = {"Retry-After": "2"} if failed.status == 503 else failed.headers
             return web.Response(status=failed.status, text=f"{failed}\n", headers=headers)
 
-    async def _handle(self, request: web.Request, begun: list[web.StreamResponse]) -> web.StreamResponse:
+    async def _handle(self, request: web.Request, started: list[web.StreamResponse]) -> web.StreamResponse:
         if request.method == "OPTIONS":
             return web.Response(status=204, headers={"Allow": ALLOWED})
         if request.method not in ("GET", "HEAD", "POST"):
@@ -84,7 +84,7 @@ class SparqlEndpoint:
             return _describe_or_redirect(request)
         worker_query, form = self._worker_query(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
         async with self._pool.ask(worker_query, seconds=self._limits.seconds) as result:
-            return await _respond(request, result, form, begun)
+            return await _respond(request, result, form, started)
 
     async def _read_parameters(self, request: web.Request) -> Pairs | None:
         """Return the parameters in the URL or in the body; None for a GET without a query."""
@@ -179,24 +179,24 @@ def _describe_or_redirect(request: web.Request) -> web.Response:
 
 
 async def _respond(
-    request: web.Request, result: QueryResult, form: Format, begun: list[web.StreamResponse]
+    request: web.Request, result: QueryResult, form: Format, started: list[web.StreamResponse]
 ) -> web.StreamResponse:
-    """Send a small result as a whole, so that an error can set the status, a large one as a stream (`begun`)."""
+    """Send a small result as a whole, so that an error can set the status, a large one as a stream (`started`)."""
     headers = {"Content-Type": _content_type(result.kind, form), "Vary": "Accept"}
     held: list[bytes] = []
     size = 0
     async for chunk in result.chunks():
-        if begun:
-            await begun[0].write(chunk)
+        if started:
+            await started[0].write(chunk)
             continue
         held.append(chunk)
         size += len(chunk)
         if size > _MAX_BUFFERED_BYTES:
-            begun.append(await _start_streaming(request, headers, held))
-    if not begun:
+            started.append(await _start_streaming(request, headers, held))
+    if not started:
         return web.Response(body=b"".join(held), headers=headers)
-    await begun[0].write_eof()
-    return begun[0]
+    await started[0].write_eof()
+    return started[0]
 
 
 async def _start_streaming(request: web.Request, headers: dict[str, str], held: Sequence[bytes]) -> web.StreamResponse:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
+from random import Random
 from statistics import mean
 from typing import Any
 
@@ -90,7 +91,7 @@ class ExperimentSetup:
     """The parameters of an experiment."""
 
     web: str
-    """`synthetic:PAGES`, or the folder of a trace."""
+    """`synthetic:PAGES`, `synthetic:PAGES:SEED`, or the folder of a trace."""
     policies: tuple[str, ...]
     seeds: tuple[str, ...] = ()
     """Start URLs. If empty, the home page of every host."""
@@ -98,9 +99,11 @@ class ExperimentSetup:
     pages: int | None = None
     share: float | None = None
     repeat: int = 1
+    """Number of repetitions. Each has another seed, and with it another order of the hosts among the start URLs."""
     seed: int = 0
     timing: Timing = IN_ORDER
-    keep_missing: bool = False
+    dead: float = 1.0
+    """Share of the links to URLs that a recorded web does not hold that are kept: they answer 404."""
     model: str = ""
     """A model file or a crawl folder, used by the policies that can start from a model."""
     reward: str = DEFAULT_REWARD
@@ -121,6 +124,9 @@ class ExperimentSetup:
         for name, number in (("share", self.share), ("delay", self.timing.delay), ("latency", self.timing.latency)):
             if number is not None and not isfinite(number):
                 raise ValueError(f"--{name} {number} is no number that a crawl could come to the end of")
+        if self.share is not None and self.share > 1:
+            hint = f"{self.share:g} % of them is --share {self.share / 100:g}" if self.share <= 100 else "at most 1"
+            raise ValueError(f"--share {self.share:g} is more than all pages: {hint}")
 
     def _check_model(self, model: Model) -> None:
         if not any(self.starts_from(name, model) for name in self.policies):
@@ -137,7 +143,7 @@ class ExperimentSetup:
 
     @property
     def spec(self) -> WebSpec:
-        return WebSpec(web=self.web, target=self.target, keep_missing=self.keep_missing)
+        return WebSpec(web=self.web, target=self.target, dead=self.dead)
 
     def budget(self, page_count: int) -> int:
         """Return the budget in requests: at least one if the web holds a page and the share is above 0."""
@@ -163,6 +169,8 @@ class Row:
     focus: float | None
     """None without baselines, and if the oracle gains nothing over breadth-first."""
     area_focus: float | None
+    host_recall: float | None
+    """Share of the hosts with relevant pages on which at least one was found; None if the web is too large."""
 
     def as_json(self) -> dict[str, Any]:
         result = self.result
@@ -176,6 +184,8 @@ class Row:
             "recall": _rounded(self.recall),
             "focus": _rounded(self.focus),
             "area_focus": _rounded(self.area_focus),
+            "relevant_hosts": result.relevant_hosts,
+            "host_recall": _rounded(self.host_recall),
             "heads": result.heads,
             "known_urls": result.known_urls,
             "failures": result.failures,
@@ -199,15 +209,21 @@ class Experiment:
     page_count: int
     rows: tuple[Row, ...]
     yardsticks: dict[str, list[SimResult]]
-    """The results of breadth-first and of the oracle, if they were run, whether or not the user named them."""
+    """The results of breadth-first and of the oracle, one per repetition, if they were run, whether or not the user
+    named them."""
     available: dict[str, int] | None
     """Relevant pages per host, for hosts that have any. None if the web is too large to be read completely."""
     notes: tuple[str, ...] = field(default=())
     """Notices for the user."""
 
-    def focus_at(self, result: SimResult, fetched: float) -> float | None:
-        """Return the focus that a crawl had after a smaller number of requests."""
-        return _focus(self.yardsticks, lambda one: relevant_at(one.curve, fetched), result)
+    def focus_at(self, result: SimResult, requests: float) -> float | None:
+        """Return the focus that a crawl had after a smaller number of requests, by the means of the baselines."""
+        if not all(self.yardsticks.values()):
+            return None
+        bfs, oracle = (
+            mean(relevant_at(one.request_curve, requests) for one in self.yardsticks[name]) for name in (BFS, ORACLE)
+        )
+        return focus(relevant_at(result.request_curve, requests), bfs, oracle)
 
 
 def run_experiment(
@@ -226,13 +242,13 @@ def run_experiment(
             policy=name,
             seed=question.seed + turn,
             pages=budget,
-            seeds=starts,
+            seeds=in_host_order(starts, question.seed + turn),
             timing=question.timing,
             model=question.model if model is not None and question.starts_from(name, model) else "",
             reward=DEFAULT_REWARD if name in (BFS, ORACLE) else question.reward,
         )
         for name in [*added, *question.policies]
-        for turn in range(1 if name in added and not question.timing.failure_rate else question.repeat)
+        for turn in range(question.repeat)
     ]
     results = list(run_trials(question.spec, trials, processes=processes, watch=lambda now: progress(_step(now))))
     done = list(zip(trials, results, strict=True))
@@ -259,6 +275,19 @@ def _starts(web: SimulatedWeb, seeds: Sequence[str]) -> tuple[tuple[str, ...], l
     if missing:
         return starts, [f"{len(missing):,} of {len(starts):,} seeds are not in this web, for example {missing[0]}"]
     return starts, []
+
+
+def in_host_order(urls: Sequence[str], seed: int) -> tuple[str, ...]:
+    """Return URLs with their hosts in a random order that the seed determines. URLs of one host keep their order.
+
+    Policies that treat hosts alike begin with the first, so one order alone would decide a figure by chance.
+    """
+    by_host: dict[str, list[str]] = {}
+    for url in urls:
+        by_host.setdefault(host_of(url), []).append(url)
+    hosts = sorted(by_host)
+    Random(f"host order {seed}").shuffle(hosts)
+    return tuple(url for host in hosts for url in by_host[host])
 
 
 def _available(web: SimulatedWeb, progress: Progress) -> dict[str, int]:
@@ -325,21 +354,21 @@ def _row(
     available: dict[str, int] | None,
 ) -> Row:
     total = None if available is None else sum(available.values())
+    own = {name: results[trial.seed - question.seed] for name, results in yardsticks.items() if results}
     return Row(
         policy=trial.policy,
         target=question.target,
         seed=trial.seed,
         result=result,
         recall=None if total is None else result.relevant / total if total else 0.0,
-        focus=_focus(yardsticks, lambda one: one.relevant, result),
-        area_focus=_focus(yardsticks, lambda one: area(one.curve, trial.pages), result),
+        focus=_focus(own, lambda one: one.relevant, result),
+        area_focus=_focus(own, lambda one: area(one.request_curve, trial.pages), result),
+        host_recall=None if available is None else result.relevant_hosts / len(available) if available else 0.0,
     )
 
 
-def _focus(
-    yardsticks: dict[str, list[SimResult]], measure: Callable[[SimResult], float], result: SimResult
-) -> float | None:
-    if not all(yardsticks.values()):
+def _focus(yardsticks: dict[str, SimResult], measure: Callable[[SimResult], float], result: SimResult) -> float | None:
+    """Return the focus of a crawl by the baselines with the same seed; None if one of them was not run."""
+    if len(yardsticks) < 2:
         return None
-    bfs, oracle = (mean(measure(one) for one in yardsticks[name]) for name in (BFS, ORACLE))
-    return focus(measure(result), bfs, oracle)
+    return focus(measure(result), measure(yardsticks[BFS]), measure(yardsticks[ORACLE]))

@@ -47,7 +47,7 @@ def found_by_host(results: Sequence[SimResult], host: str) -> float:
 
 
 def _harvest(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
-    return _averaged(name, _budgets(results), results, lambda one, x: relevant_at(one.curve, x))
+    return _averaged(name, _budgets(results), results, lambda one, x: relevant_at(one.request_curve, x))
 
 
 def _focus(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
@@ -72,7 +72,7 @@ def _picking(study: Experiment, name: str, results: Sequence[SimResult]) -> Curv
 
 
 def _budgets(results: Sequence[SimResult]) -> list[int]:
-    most = max(result.fetched for result in results)
+    most = max(result.fetched + result.heads for result in results)
     return sorted({round(most * number / _POINTS) for number in range(1, _POINTS + 1)} - {0})
 
 
@@ -131,7 +131,7 @@ def pictures(study: Experiment) -> list[Picture]:
 
 _MOST_HOSTS = 60
 """Maximum number of rows in the table of hosts. The CSV file has all hosts."""
-_HEADS = ("policy", "runs", "fetched", "relevant", "harvest rate", "recall", "focus", "area focus", "pick µs")
+_HEADS = ("policy", "runs", "fetched", "relevant", "harvest rate", "recall", "focus", "area focus", "hosts", "pick µs")
 
 
 def write_outputs(folder: Path, study: Experiment) -> Path:
@@ -215,6 +215,7 @@ def _figures(own: Sequence[Row]) -> list[str]:
         spread([row.recall for row in own]),
         spread([row.focus for row in own]),
         spread([row.area_focus for row in own]),
+        f"{mean(row.result.relevant_hosts for row in own):,.1f}",
         f"{mean(row.result.select_us_mean for row in own):.1f}",
     ]
 

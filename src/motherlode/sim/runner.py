@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import zlib
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import active_children, get_context, resource_tracker
 from pathlib import Path
+from types import ModuleType
 
 from motherlode.crawler.engine.recovery import read_model
 from motherlode.model import Policy
@@ -29,6 +31,7 @@ from motherlode.policies import (
     set_wait_threshold,
     target_from,
 )
+from motherlode.policies.extensions import AddedPolicy, added_policies
 from motherlode.policies.model_io import start_from
 from motherlode.policies.registry import ORACLE as ORACLE
 from motherlode.sim.anthelion_web import ANTHELION, open_converted, prepare
@@ -42,6 +45,7 @@ from motherlode.sim.web_protocol import SimulatedWeb
 
 SYNTHETIC = "synthetic:"
 _LEAST_SYNTHETIC = 200
+_DEFAULT_WEB_SEED = 1
 _LOOK_SECONDS = 0.2
 """Seconds between two readings of the progress of the other processes."""
 _TELL_EVERY = 50
@@ -53,12 +57,16 @@ class WebSpec:
     """The web and the target. It is picklable, because each process opens the web itself."""
 
     web: str
-    """`synthetic:PAGES`, or the folder of a trace."""
+    """`synthetic:PAGES`, `synthetic:PAGES:SEED`, or the folder of a trace."""
     target: str = "any"
-    web_seed: int = 1
-    """Seed of a synthetic web."""
-    keep_missing: bool = False
-    """Whether links to URLs that the web does not hold answer 404. Otherwise these links are left out."""
+    dead: float = 0.0
+    """Share of the links to URLs that a recorded web does not hold that are kept: they answer 404. The others are left
+    out."""
+
+    @property
+    def web_seed(self) -> int:
+        """Seed of a synthetic web."""
+        return synthetic_size_and_seed(self.web)[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,20 +90,29 @@ def open_web(spec: WebSpec) -> SimulatedWeb:
         return open_converted(spec.web, spec.target)
     target = target_from(spec.target)
     if spec.web.startswith(SYNTHETIC):
-        return SyntheticSimWeb(pages=synthetic_pages(spec.web), seed=spec.web_seed, target=target)
-    return TraceWeb(Path(spec.web), target, keep_missing=spec.keep_missing)
+        pages, seed = synthetic_size_and_seed(spec.web)
+        return SyntheticSimWeb(pages=pages, seed=seed, target=target)
+    return TraceWeb(Path(spec.web), target, dead=spec.dead)
+
+
+def synthetic_size_and_seed(name: str) -> tuple[int, int]:
+    """Return the number of pages and the seed of `synthetic:PAGES` or `synthetic:PAGES:SEED`; the default seed is 1.
+
+    >>> synthetic_size_and_seed("synthetic:1_000_000"), synthetic_size_and_seed("synthetic:5000:7")
+    ((1000000, 1), (5000, 7))
+    """
+    text, colon, seed = name.removeprefix(SYNTHETIC).replace("_", "").replace(",", "").partition(":")
+    numbers = [text, seed] if colon else [text]
+    if not all(part.isascii() and part.isdigit() for part in numbers) or int(text) < _LEAST_SYNTHETIC:
+        raise ValueError(
+            f"{name!r} should look like synthetic:100000 (at least {_LEAST_SYNTHETIC} pages) or synthetic:100000:SEED"
+        )
+    return int(text), int(seed) if colon else _DEFAULT_WEB_SEED
 
 
 def synthetic_pages(name: str) -> int:
-    """Return the number of pages in `synthetic:PAGES`.
-
-    >>> synthetic_pages("synthetic:1_000_000")
-    1000000
-    """
-    text = name.removeprefix(SYNTHETIC).replace("_", "").replace(",", "")
-    if not (text.isascii() and text.isdigit()) or int(text) < _LEAST_SYNTHETIC:
-        raise ValueError(f"{name!r} should look like synthetic:100000 (at least {_LEAST_SYNTHETIC} pages)")
-    return int(text)
+    """Return the number of pages of a synthetic web by its name."""
+    return synthetic_size_and_seed(name)[0]
 
 
 # ── progress of trials
@@ -198,6 +215,8 @@ def run_trials(
     If the caller stops iterating, for example after Ctrl-C, the running trials end at once.
     """
     count = min(len(trials), processes or os.cpu_count() or 1)
+    if not all(added.is_importable for added in added_policies(trial.policy for trial in trials)):
+        count = 1  # other processes cannot import a class of a script or a notebook
     return _one_by_one(spec, trials, watch) if count <= 1 else _side_by_side(spec, trials, count, watch)
 
 
@@ -217,9 +236,10 @@ def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch:
     context = get_context("forkserver")
     counts: Counts = context.RawArray("q", 2 * len(trials))
     others = set(active_children())
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(counts,))
+    initial = counts, added_policies(trial.policy for trial in trials)
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=initial)
     try:
-        with _interrupts_for_us_alone():
+        with _interrupts_for_us_alone(), _main_hidden():
             running = [pool.submit(_run_numbered, spec, trial, number) for number, trial in enumerate(trials)]
         for one in running:
             while not wait([one], timeout=_LOOK_SECONDS).done:
@@ -248,8 +268,24 @@ def _interrupts_for_us_alone() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, ours)
 
 
-def _begin(counts: Counts) -> None:
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Start child processes that do not run the user's script again, so that it needs no `if __name__ == "__main__"`.
+
+    They run only code of importable modules.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _begin(counts: Counts, added: Sequence[AddedPolicy]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for policy in added:
+        policy.register()
     _shared[:] = [counts]
 
 
@@ -258,6 +294,11 @@ def _run_numbered(spec: WebSpec, trial: Trial, number: int) -> SimResult:
 
 
 # ── webs by name
+
+
+def default_cache() -> Path:
+    """Return the user's folder for traces that `prepared` makes."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "motherlode" / "traces"
 
 
 def prepared(name: str, cache: Path, progress: Progress) -> str:

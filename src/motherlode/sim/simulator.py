@@ -21,6 +21,7 @@ from motherlode.fetch import content_type_of, replaces_get
 from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import ContentKind, Failure, FailureKind, Outcome, Policy, RequestKind
 from motherlode.model.policy import MAX_UNTRIED_HOSTS, Stops
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 from motherlode.policies import Reward
 from motherlode.sim.web_protocol import SimPage, SimulatedWeb
 from motherlode.www.media_types import MEDIA
@@ -73,6 +74,9 @@ class SimResult:
     failures: dict[str, int] = field(default_factory=dict)
     """Number of failed requests by the value of their FailureKind. Redirects count as failures."""
     curve: list[tuple[int, int]] = field(default_factory=list)
+    """Pairs of the number of GET requests and the relevant pages found by then."""
+    heads_by_point: list[int] = field(default_factory=list)
+    """For each point of `curve`: the number of HEAD requests by then."""
     hosts: dict[str, list[int]] = field(default_factory=dict)
     """Host → [number of requests, number of relevant pages found]."""
     picking: list[tuple[int, float]] = field(default_factory=list)
@@ -85,9 +89,25 @@ class SimResult:
     """Start and end of each of these requests in virtual time."""
 
     @property
+    def request_curve(self) -> list[tuple[int, int]]:
+        """The curve over all requests, GET and HEAD. Policies are compared on it, because both count to the budget."""
+        points = zip(self.curve, self.heads_by_point, strict=True)
+        return [(fetched + heads, relevant) for (fetched, relevant), heads in points]
+
+    @property
     def harvest_rate(self) -> float:
         requests = self.fetched + self.heads
         return self.relevant / requests if requests else 0.0
+
+    def add_point(self) -> None:
+        """Add the present numbers of requests and relevant pages to the curve."""
+        self.curve.append((self.fetched, self.relevant))
+        self.heads_by_point.append(self.heads)
+
+    @property
+    def relevant_hosts(self) -> int:
+        """Number of hosts on which at least one relevant page was found."""
+        return sum(found > 0 for _, found in self.hosts.values())
 
     @property
     def select_us_mean(self) -> float:
@@ -107,6 +127,9 @@ class _NoRules:
 
     def allows(self, url: str) -> bool:
         return True
+
+    def preferences(self, url: str) -> UsagePreferences:
+        return NO_PREFERENCES
 
 
 class Simulation:
@@ -178,12 +201,13 @@ class Simulation:
                 _, _, lease, page, is_head = heapq.heappop(self._in_flight)
                 self._settle(lease, page, now, result, is_head=is_head)
                 if page is not None and not is_head and result.fetched % step == 0:
-                    result.curve.append((result.fetched, result.relevant))
+                    result.add_point()
                     spent = result.select_seconds - picked_before
                     result.picking.append((self._frontier.waiting, spent / step))
                     picked_before = result.select_seconds
         if not result.curve or result.curve[-1][0] != result.fetched:
-            result.curve.append((result.fetched, result.relevant))
+            result.add_point()
+        result.heads_by_point[-1] = result.heads
         result.seconds = now if self._timing.counts_seconds else 0.0
         result.known_urls = self._frontier.known_urls
         result.wall_seconds = time.perf_counter() - began

@@ -30,6 +30,8 @@ class SimPage(msgspec.Struct, frozen=True, kw_only=True):
     counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
     links: Sequence[Link] = ()
     failure: FailureKind | None = None
+    status: int = 0
+    """Status of a redirect; 0 if the web does not know it."""
     location: str = ""
     """Target of a redirect."""
     size: int = 0
@@ -68,13 +70,18 @@ class SimulatedWeb(Protocol):
 
 
 class HostSubset:
-    """The pages of chosen hosts and the links between them. All are read at once, so the web must fit into memory."""
+    """The pages of chosen hosts and the links between them. All are read at once, so the web must fit into memory.
 
-    def __init__(self, web: SimulatedWeb, hosts: Iterable[str]) -> None:
+    With `keeps_outside`, links to other hosts are kept, too, and answer 404: as in a recording of the chosen hosts with
+    dead links.
+    """
+
+    def __init__(self, web: SimulatedWeb, hosts: Iterable[str], *, keeps_outside: bool = False) -> None:
         chosen = frozenset(hosts)
         self._web = web
         self._homes = [url for url in web.home_pages() if host_of(url) in chosen]
-        self._pages = {page.url: _inside(page, chosen) for page in web.everything() if host_of(page.url) in chosen}
+        pages = (page for page in web.everything() if host_of(page.url) in chosen)
+        self._pages = {page.url: page if keeps_outside else _inside(page, chosen) for page in pages}
 
     @property
     def page_count(self) -> int:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from motherlode import __version__
 from motherlode.crawler import CrawlFolder, Job, JobError, canonical_seeds, check
 from motherlode.crawler.engine.factory import Assembled, _instructions, _learner, assemble
 from motherlode.frontier import LmdbStorage
@@ -17,6 +16,7 @@ from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
 from motherlode.policies.motherlode import Motherlode
+from motherlode.project import VERSION
 from motherlode.www.urls import ScopeRule
 from tests.crawler.changing_web import ChangingWeb, Document, serving
 from tests.crawler.small_web import HOME, crawled, small_web
@@ -125,7 +125,7 @@ async def test_site_owners_read_who_asks_and_whom_to_write_to(tmp_path: Path) ->
         )
         with assembled(job, tmp_path / "out") as made:
             await visits(made)
-    assert {asked.headers["User-Agent"] for asked in site.log} == {f"Motherlode/{__version__} (+c@d.org)"}
+    assert {asked.headers["User-Agent"] for asked in site.log} == {f"Motherlode/{VERSION} (+c@d.org)"}
 
 
 async def test_nothing_private_is_asked_where_the_job_does_not_allow_it(tmp_path: Path) -> None:

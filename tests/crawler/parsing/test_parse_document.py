@@ -31,14 +31,14 @@ def parse(
     found = parse_document(
         body, url=URL, content_type=content_type, options=options, supplies=supplies or SubrequestResults()
     )
-    return found.document, found.facts
+    return found.document, found.result
 
 
 def parse_links(body: bytes, content_type: str) -> tuple[list[str], list[Problem]]:
     """Return the URLs of the links of a body, and its problems."""
     gather = partial(collect_links, options=LinkOptions())
     found = parse_document(body, url=URL, content_type=content_type, options=TransformOptions(), collect_links=gather)
-    return [link.url for link in found.links], list(found.facts.all_problems())
+    return [link.url for link in found.links], list(found.result.all_problems())
 
 
 def sitemap(*addresses: str, outer: str = "urlset", inner: str = "url") -> bytes:
@@ -54,24 +54,24 @@ def make_zip(**members: bytes) -> bytes:
     return file.getvalue()
 
 
-def subjects(facts: TransformResult) -> set[str]:
-    return {statement[0] for one in facts.extractions for statement in one.statements}
+def subjects(result: TransformResult) -> set[str]:
+    return {statement[0] for one in result.extractions for statement in one.statements}
 
 
 def test_document_is_parsed_by_its_media_type() -> None:
-    document, facts = parse(TURTLE, "text/turtle")
+    document, result = parse(TURTLE, "text/turtle")
     assert document.kind is ContentKind.TURTLE
-    assert facts.counts == {Syntax.TURTLE: 3}
+    assert result.counts == {Syntax.TURTLE: 3}
 
 
 def test_statements_of_archive_members_belong_to_the_archive() -> None:
     body = make_zip(one__ttl=TURTLE, two__ttl=TURTLE, readme__txt=b"no data")
-    document, facts = parse(body, "application/zip")
+    document, result = parse(body, "application/zip")
     assert document.url == URL
-    assert facts.counts == {Syntax.TURTLE: 6}
-    nodes = {name for name in subjects(facts) if name.startswith("_:")}
+    assert result.counts == {Syntax.TURTLE: 6}
+    nodes = {name for name in subjects(result) if name.startswith("_:")}
     assert len(nodes) == 2, "each member has its own blank nodes"
-    assert subjects(facts) - nodes == {f"<{URL}#it>"}, "the base of relative URLs is the archive"
+    assert subjects(result) - nodes == {f"<{URL}#it>"}, "the base of relative URLs is the archive"
 
 
 def test_compressed_document_has_the_statements_of_the_original() -> None:
@@ -81,27 +81,27 @@ def test_compressed_document_has_the_statements_of_the_original() -> None:
 
 
 def test_broken_archive_member_is_a_problem_and_others_are_parsed() -> None:
-    _, facts = parse(make_zip(good__ttl=TURTLE, bad__ttl=b"<#it> s:name 'never declared' ."), "application/zip")
-    assert facts.counts == {Syntax.TURTLE: 3}
-    assert facts.all_problems()
-    _, facts = parse(make_zip(good__ttl=TURTLE)[:-30], "application/zip")
-    assert facts.all_problems()
+    _, result = parse(make_zip(good__ttl=TURTLE, bad__ttl=b"<#it> s:name 'never declared' ."), "application/zip")
+    assert result.counts == {Syntax.TURTLE: 3}
+    assert result.all_problems()
+    _, result = parse(make_zip(good__ttl=TURTLE)[:-30], "application/zip")
+    assert result.all_problems()
 
 
 def test_fetched_contexts_are_used() -> None:
     body = b'{"@context": "http://c.example/", "@id": "http://x.example/", "name": "Ann"}'
-    _, facts = parse(body, "application/ld+json")
-    assert [url for one in facts.extractions for url in one.wanted] == ["http://c.example/"]
+    _, result = parse(body, "application/ld+json")
+    assert [url for one in result.extractions for url in one.wanted] == ["http://c.example/"]
     context = b'{"@context": {"name": "http://v.example/name"}}'
-    _, facts = parse(body, "application/ld+json", supplies=SubrequestResults(contexts={"http://c.example/": context}))
-    assert facts.counts == {Syntax.JSON_LD: 1}
+    _, result = parse(body, "application/ld+json", supplies=SubrequestResults(contexts={"http://c.example/": context}))
+    assert result.counts == {Syntax.JSON_LD: 1}
 
 
 def test_statements_of_a_service_are_added_to_those_of_the_page() -> None:
     answer = ServiceResponse(content_type="text/turtle", body=b"<> <http://purl.org/dc/terms/title> 'On ore' .")
-    _, facts = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
-    assert facts.counts == {Syntax.OTHER: 1}
-    assert subjects(facts) == {f"<{URL}>"}
+    _, result = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
+    assert result.counts == {Syntax.OTHER: 1}
+    assert subjects(result) == {f"<{URL}>"}
 
 
 @pytest.mark.parametrize("content_type", ["text/html", "application/xhtml+xml", "application/xml"])
@@ -118,9 +118,9 @@ def test_html_of_a_service_replaces_the_page(content_type: str) -> None:
         supplies=SubrequestResults(service=answer),
         collect_links=partial(collect_links, options=LinkOptions()),
     )
-    assert found.facts.counts[Syntax.MICRODATA] == 2
+    assert found.result.counts[Syntax.MICRODATA] == 2
     assert [link.url for link in found.links] == ["http://ex.org/next"]
-    assert not found.facts.all_problems()
+    assert not found.result.all_problems()
 
 
 def test_xml_of_a_service_is_transformed_by_a_stylesheet() -> None:
@@ -128,16 +128,16 @@ def test_xml_of_a_service_is_transformed_by_a_stylesheet() -> None:
         content_type="application/xml",
         body=b"<rss version='2.0'><channel><title>T</title><item><link>http://ex.org/i</link></item></channel></rss>",
     )
-    _, facts = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
-    assert facts.counts[Syntax.FEED] > 0
+    _, result = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
+    assert result.counts[Syntax.FEED] > 0
 
 
 def test_rdf_xml_of_a_service_is_added_whatever_its_xml_type() -> None:
     rdf = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:d="http://purl.org/dc/terms/">'
     rdf += b'<rdf:Description rdf:about=""><d:title>On ore</d:title></rdf:Description></rdf:RDF>'
     answer = ServiceResponse(content_type="application/xml", body=rdf)
-    _, facts = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
-    assert facts.counts == {Syntax.OTHER: 1}
+    _, result = parse(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
+    assert result.counts == {Syntax.OTHER: 1}
 
 
 @pytest.mark.parametrize(
@@ -150,16 +150,16 @@ def test_rdf_xml_of_a_service_is_added_whatever_its_xml_type() -> None:
 )
 def test_failed_service_is_a_problem_and_the_page_is_parsed(answer: ServiceResponse, said: str) -> None:
     page = Service(media_type="text/turtle", url="http://s.example/")
-    _, facts = parse(TURTLE, "text/turtle", services=(page,), supplies=SubrequestResults(service=answer))
-    assert facts.counts == {Syntax.TURTLE: 3}
-    assert any(said in problem.message for problem in facts.all_problems())
-    assert facts.all_problems()
+    _, result = parse(TURTLE, "text/turtle", services=(page,), supplies=SubrequestResults(service=answer))
+    assert result.counts == {Syntax.TURTLE: 3}
+    assert any(said in problem.message for problem in result.all_problems())
+    assert result.all_problems()
 
 
 def test_service_response_without_matching_service_is_ignored() -> None:
     answer = ServiceResponse(content_type="text/turtle", body=TURTLE)
-    _, facts = parse(b"plain", "text/plain", services=(PDF,), supplies=SubrequestResults(service=answer))
-    assert (facts.counts, facts.all_problems()) == ({}, ())
+    _, result = parse(b"plain", "text/plain", services=(PDF,), supplies=SubrequestResults(service=answer))
+    assert (result.counts, result.all_problems()) == ({}, ())
 
 
 @pytest.mark.parametrize("content_type", ["application/gzip", "application/x-gzip", "application/octet-stream", ""])
@@ -222,14 +222,14 @@ def parse_json(
     found = parse_document(
         body, url=URL, content_type=content_type, options=options, supplies=supplies, contexts=contexts
     )
-    return found.document, found.facts
+    return found.document, found.result
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/vnd.x+json; charset=utf-8"])
 def test_json_with_context_in_link_header_is_json_ld(content_type: str) -> None:
-    document, facts = parse_json(content_type, CONTEXT)
+    document, result = parse_json(content_type, CONTEXT)
     assert document.kind is ContentKind.JSON_LD
-    assert [statement[1:3] for one in facts.extractions for statement in one.statements] == [
+    assert [statement[1:3] for one in result.extractions for statement in one.statements] == [
         ("<http://schema.org/name>", '"Ann"')
     ]
     own = b'{"@context": {"label": "http://schema.org/alternateName"}, "name": "Ann", "label": "A."}'
@@ -240,13 +240,13 @@ def test_json_with_context_in_link_header_is_json_ld(content_type: str) -> None:
 
 
 def test_missing_context_of_a_link_header_is_wanted() -> None:
-    _, facts = parse_json("application/json", CONTEXT, supplies=SubrequestResults())
-    assert [one.wanted for one in facts.extractions] == [(CONTEXT,)]
+    _, result = parse_json("application/json", CONTEXT, supplies=SubrequestResults())
+    assert [one.wanted for one in result.extractions] == [(CONTEXT,)]
 
 
 def test_link_header_context_is_ignored_for_json_ld_html_and_two_contexts() -> None:
     assert parse_json("application/ld+json", CONTEXT)[1].counts == {}
     assert parse_json("text/html", CONTEXT)[0].kind is ContentKind.JSON
-    document, facts = parse_json("application/json", CONTEXT, "http://contexts.example/other")
+    document, result = parse_json("application/json", CONTEXT, "http://contexts.example/other")
     assert document.kind is ContentKind.JSON
-    assert "none was used" in facts.problems[0].message
+    assert "none was used" in result.problems[0].message

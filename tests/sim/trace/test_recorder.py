@@ -185,7 +185,18 @@ def test_record_error_leaves_nothing_behind(small: Path, tmp_path: Path, monkeyp
     monkeypatch.setattr(recording, "_add", broken)
     with pytest.raises(OSError, match="no space left"):
         made([small], tmp_path / "trace")
-    assert tables(tmp_path / "trace") == set()
+    assert not (tmp_path / "trace").exists()
+
+
+def test_record_of_empty_file_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "empty.warc.gz").touch()
+    with pytest.raises(TraceError, match="no HTTP response could be read"):
+        made([tmp_path / "empty.warc.gz"], tmp_path / "new" / "trace")
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "old").mkdir()
+    with pytest.raises(TraceError, match="no HTTP response could be read"):
+        made([tmp_path / "empty.warc.gz"], tmp_path / "old")
+    assert list((tmp_path / "old").iterdir()) == []
 
 
 def test_record_kill_leaves_trace_usable(tmp_path: Path) -> None:

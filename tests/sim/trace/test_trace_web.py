@@ -53,7 +53,7 @@ def test_trace_web_treats_http_and_https_alike(trace: Path) -> None:
 
 
 def test_trace_web_with_missing_keeps_dead_links_as_404(trace: Path) -> None:
-    web = TraceWeb(trace, target_from("any"), keep_missing=True)
+    web = TraceWeb(trace, target_from("any"), dead=1.0)
     assert [link.url for link in web.page("https://a.example/").links][-1] == "https://a.example/gone"
     assert web.page("https://a.example/gone").failure is FailureKind.NOT_FOUND
 

@@ -20,6 +20,7 @@ import msgspec
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL
 from motherlode.crawler.engine.components import Components, SaveEntry
 from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
+from motherlode.frontier import LmdbStorage
 
 MIN_SECONDS, MAX_SECONDS = 1.0, 5.0
 """Bounds of the seconds between two checkpoints."""
@@ -146,8 +147,7 @@ class Checkpointer:
         if began - self._ended_at < self._wait:
             return
         self._parts.filters.reread()
-        for record in self._parts.describer.take_refused():
-            await self._parts.writer.put(record)
+        await self._describe_refused()
         await self._parts.writer.flush()
         if began - self._model_at >= self._model_wait:
             self._save_model()
@@ -155,6 +155,18 @@ class Checkpointer:
         self._parts.index_query.start_if_due()
         self._ended_at = self._clock()
         self._wait = min(MAX_SECONDS, max(MIN_SECONDS, _PAUSE_FACTOR * (self._ended_at - began)))
+
+    async def describe_rest(self) -> None:
+        """Write the records of the URLs that were refused since the last checkpoint, and of those that wait."""
+        describer, storage = self._parts.describer, self._parts.storage
+        await self._describe_refused()
+        if describer.describes_waiting and isinstance(storage, LmdbStorage):
+            for record in describer.waiting(storage.entries()):
+                await self._parts.writer.put(record)
+
+    async def _describe_refused(self) -> None:
+        for record in self._parts.describer.take_refused():
+            await self._parts.writer.put(record)
 
     def save_final(self) -> None:
         """Make the last checkpoint. The quads are in the store."""

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
-from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Resolve
+from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Names, Resolve
+from motherlode.crawler.engine.usage import NoTdmFiles, TdmFiles
 from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
@@ -56,28 +57,6 @@ class Peers(CommitParticipant, Protocol):
         ...
 
 
-class Names(Protocol):
-    """Looks up IP addresses (DNS) of hosts that will be contacted soon."""
-
-    @property
-    def lookups_free(self) -> int:
-        """Number of look-ups that may start now."""
-        ...
-
-    def look_up_ahead(self, host: str) -> None:
-        """Start to look up a host."""
-        ...
-
-
-class NoNames:
-    """Stands for the DNS of a recorded web, which has no IP addresses."""
-
-    lookups_free = 0
-
-    def look_up_ahead(self, host: str) -> None:
-        """Do nothing."""
-
-
 Join = Callable[[FrontierStorage, Callable[[str], str]], Peers]
 """Makes a crawl a shard and returns its peers. Its arguments are the storage, and a function that returns why any shard
 would refuse a URL, or ""."""
@@ -93,6 +72,7 @@ class Components:
     fetcher: Fetcher
     readers: Parsers
     subrequests: Subrequests
+    tdm_files: TdmFiles | NoTdmFiles
     writer: BatchWriter
     describer: UrlDescriber
     traps: TrapWatch
@@ -121,7 +101,7 @@ class Components:
     """Tells the journal that a response is not needed any more."""
     value_of: Callable[[str], float | None]
     """Returns the policy's value of an arm; None if the policy gives none."""
-    troubles: tuple[str, ...]
+    problems: tuple[str, ...]
     """Problems that were found when the crawl was assembled."""
     resolve: Resolve
     names: Names
@@ -159,6 +139,7 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
     await parts.index_query.close()
     await parts.outage_monitor.close()
     await parts.subrequests.close()
+    await parts.tdm_files.close()
     await parts.readers.close()
     await parts.fetcher.close()
     parts.archive.close()

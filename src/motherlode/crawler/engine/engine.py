@@ -13,12 +13,11 @@ from motherlode.crawler.engine.limits import Budget, LeaseResult, Limits, Slots,
 from motherlode.crawler.engine.outage import Verdict
 from motherlode.crawler.engine.pipeline import LeasePipeline
 from motherlode.crawler.engine.recovery import restore_counters
-from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, ignore_rules, sitemap_adder
+from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, ignore_rules, look_up_ahead, sitemap_adder
 from motherlode.crawler.engine.scheduler import Scheduler
-from motherlode.crawler.engine.settlement import Settlement
+from motherlode.crawler.engine.settlement import FATAL_ERRORS, Settlement
 from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
-from motherlode.frontier import STORAGE_ERRORS, LmdbStorage
-from motherlode.model import Failure, FailureKind, RequestKind, Visit
+from motherlode.model import RequestKind, Visit
 from motherlode.runtime import Clock
 
 _LOG = logging.getLogger("motherlode.crawler")
@@ -26,13 +25,8 @@ _GRACE_SECONDS = 4.0
 """Seconds after the time limit of a crawl in which requests in flight may end."""
 _SETTLING_SECONDS = 6.0
 """Seconds after the time limit of a crawl until which results are settled. Four more are left for the store."""
-_FATAL = (OSError, MemoryError, *STORAGE_ERRORS)
-"""Exceptions that end the crawl: the disk is full, memory is exhausted, or a process of the crawl has ended."""
-_MAX_INTERNAL_IN_A_ROW = 50
-"""Number of consecutive internal failures at which the crawl ends, because an error that hits every URL is a defect."""
 _LOGGED_WAIT_SECONDS = 2.0
 """Shortest wait, in seconds, that is logged."""
-_MAX_DETAIL = 300  # characters
 
 
 class Engine:
@@ -46,17 +40,15 @@ class Engine:
         self._results: asyncio.Queue[LeaseResult | None] = asyncio.Queue()
         """Results to settle; None wakes the main loop up."""
         self._broken: BaseException | None = None
-        self._internal_in_a_row = 0
         self._logged_wait = 0.0
         """Until when the last wait lasted that was logged."""
         estimator = Estimator()
         self.totals = restore_counters(
             parts.storage, policy=parts.policy, traps=parts.traps, estimator=estimator, reward=parts.reward
         )
-        for trouble in parts.troubles:
-            self.totals.note_problem(trouble)
-        stopping = parts.policy if parts.ends_when_idle else None  # a shard sees only its own requests
-        self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below, policy=stopping)
+        for problem in parts.problems:
+            self.totals.note_problem(problem)
+        self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below, policy=parts.policy)
         self._checkpointer = Checkpointer(parts, self.totals, estimator, self._early_stop)
         self._slots = Slots(concurrency, on_free=self.wake_up)
         self._limits = Limits(
@@ -111,8 +103,8 @@ class Engine:
 
     @property
     def is_early_stopped(self) -> bool:
-        """True if the crawl ended, or is ending, because few of the last requests gave relevant pages."""
-        return self._early_stop.is_reached
+        """True if no lease is in flight and none starts, because few requests gave relevant pages."""
+        return self._slots.in_use == 0 and self._early_stop.is_reached
 
     def _finished(self) -> bool:
         if self._limits.is_late_by(_SETTLING_SECONDS):
@@ -126,13 +118,14 @@ class Engine:
     async def visits(self, seeds: Sequence[str] = ()) -> AsyncGenerator[Visit, None]:
         """Crawl, and yield one visit per URL as it ends."""
         self._scheduler.add_seeds(seeds)
-        async with closing(self._parts, self._take_tasks, self._checkpointer.save_final):
+        async with closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
             while True:
                 self._outage.tick()
                 if self._limits.is_late_by(_GRACE_SECONDS):
                     await self._abandon_requests()
                 self._start_requests()
-                self._look_up_ahead()
+                if not self._outage.is_stalled:
+                    look_up_ahead(self._frontier.host_queue, self._parts.names)
                 if self._finished() and not await self._query_index_again():
                     break
                 result = await self._next_result()
@@ -141,24 +134,8 @@ class Engine:
                     yield visit
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
                     await self._checkpointer.save_if_due()
-                    self._add_query_results()
-            await self._describe_rest()
-
-    async def _describe_rest(self) -> None:
-        """Write the records of the URLs that were refused since the last checkpoint, and of those that wait."""
-        describer, storage, writer = self._parts.describer, self._parts.storage, self._parts.writer
-        for record in describer.take_refused():
-            await writer.put(record)
-        if describer.describes_waiting and isinstance(storage, LmdbStorage):
-            for record in describer.waiting(storage.entries()):
-                await writer.put(record)
-
-    def _add_query_results(self) -> int:
-        """Add the URLs that the query over the index has given since the last call. Return how many were new."""
-        urls, problems = self._parts.index_query.take()
-        for problem in problems:
-            self.totals.note_problem(problem)
-        return self._scheduler.add_query_results(urls) if urls else 0
+                    self._parts.index_query.add_results(self._scheduler, self.totals)
+            await self._checkpointer.describe_rest()
 
     async def _query_index_again(self) -> bool:
         """Run the query over the index before the crawl ends. Return whether there is a new URL to fetch."""
@@ -167,7 +144,7 @@ class Engine:
             return False
         await self._parts.writer.flush()
         await index_query.run_now(seconds=self._limits.seconds_left())
-        return self._add_query_results() > 0 and not self._limits.is_over()
+        return index_query.add_results(self._scheduler, self.totals) > 0 and not self._limits.is_over()
 
     def _start_requests(self) -> None:
         """Lease URLs while there are slots, and start a task for each."""
@@ -183,13 +160,6 @@ class Engine:
                 self.totals.unfinished.pop(lease.url, None)
             result.task = asyncio.create_task(self._run(result))
 
-    def _look_up_ahead(self) -> None:
-        """Look up hosts whose arms the policy may pick soon, so that their leases need not wait for it."""
-        queue, names = self._frontier.host_queue, self._parts.names
-        if queue.has_unresolved and (free := names.lookups_free) and not self._outage.is_stalled:
-            for host in queue.take_unresolved(free):
-                names.look_up_ahead(host)
-
     async def _next_result(self) -> LeaseResult | None:
         """Return the next result; None when it is time to look at the frontier or the clock again."""
         released = self._outage.next_released()
@@ -197,8 +167,8 @@ class Engine:
             return released
         if not self._results.empty():
             return self._results.get_nowait()
-        if self._broken is not None:
-            raise self._broken
+        if (error := self._broken or self._settlement.fatal_error) is not None:
+            raise error
         wait, now = min(MIN_SECONDS, self._outage.idle_for()), self._clock.now()
         ready_at = self._frontier.idle_until()
         self._log_wait(ready_at, now)
@@ -228,12 +198,12 @@ class Engine:
                 self._broken = RuntimeError(f"internal error: the task for {result.lease.url} was cancelled")
                 self.wake_up()
             raise
-        except _FATAL as error:
+        except FATAL_ERRORS as error:
             self._broken = error
             self.wake_up()
             return
         except Exception as error:  # noqa: BLE001 - it is logged, and becomes the failure of its URL
-            self._fail_internally(result, error)
+            self._settlement.fail_internally(result, error)
         result.ended = self._clock.now()
         self._outage.observe(result)
         self._results.put_nowait(result)
@@ -245,44 +215,14 @@ class Engine:
             self._outage.hold(result)
             return None
         self._slots.free(result)
-        try:
-            visit = await self._settlement.settle(result, verdict)
-        except _FATAL:
-            raise
-        except Exception as error:  # noqa: BLE001 - as above
-            visit = self._settlement.settle_internal(result, self._fail_internally(result, error))
-        if not (isinstance(result.response, Failure) and result.response.kind is FailureKind.INTERNAL):
-            self._internal_in_a_row = 0
-        return visit
-
-    def _fail_internally(self, result: LeaseResult, error: Exception) -> Failure:
-        """Log an unexpected exception, and make it the failure of its URL."""
-        lease, detail = result.lease, f"{type(error).__name__}: {error}"[:_MAX_DETAIL]
-        _LOG.error("internal error at %s", lease.url, exc_info=error)
-        if not result.is_released and lease.kind is not RequestKind.RESOLVE:
-            result.is_released = True
-            self._frontier.response_received(lease, self._clock.now())
-        self._internal_in_a_row += 1
-        if self._internal_in_a_row >= _MAX_INTERNAL_IN_A_ROW and self._broken is None:
-            text = f"internal error: {_MAX_INTERNAL_IN_A_ROW} URLs in a row failed; see crawl.log: {detail}"
-            self._broken = RuntimeError(text)
-        failure = Failure(url=lease.url, kind=FailureKind.INTERNAL, detail=detail)
-        result.response, result.parsed, result.is_probe_passed = failure, None, False
-        return failure
+        return await self._settlement.settle(result, verdict)
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────
-
-    def _take_tasks(self) -> list[asyncio.Task[None]]:
-        """Return the tasks in flight, which may be cancelled from now on."""
-        tasks = [result.task for result in self._slots.results if result.task is not None]
-        for result in self._slots.results:
-            result.task = None
-        return tasks
 
     async def _abandon_requests(self) -> None:
         """Cancel the requests in flight. Their URLs stay leased, as after a kill: a resume begins with them."""
         running = {result: result.task for result in self._slots.results}
-        await cancel(self._take_tasks())
+        await cancel(self._slots.take_tasks())
         for result, task in running.items():
             if task is not None and task.cancelled():  # others have ended and are in the queue
                 self._abandon(result, BEING_READ if result.is_arrived else BEING_FETCHED)

@@ -6,25 +6,25 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from motherlode import __version__
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
-from motherlode.crawler.engine.components import CommitParticipant, Components, Join, NoNames, Peers
+from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
-from motherlode.crawler.engine.robots_and_dns import ignore_response, unresolvable
+from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
+from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
 from motherlode.crawler.parsing.messages import ParseOptions
@@ -56,6 +56,7 @@ from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
+from motherlode.model.usage import Usage
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
@@ -67,6 +68,7 @@ from motherlode.policies import (
     target_from,
 )
 from motherlode.policies.model_io import start_from
+from motherlode.project import VERSION
 from motherlode.runtime import Clock
 from motherlode.transform.options import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
@@ -74,7 +76,7 @@ from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
 
-_SECONDS_A_PAGE = 30.0
+_PAGE_TIMEOUT_SECONDS = 30.0
 _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 """The start of a file name. Such a seed is an error: with https added, `/data` would be read as the host `data`."""
 _MAX_READY_AT_ONCE = 2000
@@ -99,7 +101,7 @@ class Assembled:
     clock: Clock
 
 
-def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
+def canonical_seeds(seeds: Sequence[str]) -> tuple[str, ...]:
     """Return the seeds as the frontier spells them. Raise JobError if one is not a URL."""
     found: dict[str, None] = {}
     for seed in seeds:
@@ -124,6 +126,7 @@ def check(job: Job) -> None:
     job.host_endpoints()
     job.proxy_url(os.environ)
     job.host_headers(os.environ)
+    job.request_signer()
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -170,42 +173,40 @@ def assemble(
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     peers = join(storage, traps.plain_reason) if join is not None else None
     is_stale = None if web.http is None else web.http.is_stale
-    frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale)
+    obeyed = ObeyedUsage(job.obey_usage)
+    frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale, obeyed)
     clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
     revisits = Revisits(storage, frontier, refreshing)
     if refresh is not None:
         refresh(revisits, frontier)
     describer = UrlDescriber(job.describe, job.response_headers)
     frontier.call_on_refused(describer.note_refused)
-    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
         storage=storage,
         frontier=frontier,
         policy=policy,
-        **_web_parts(job, folder, web, frontier, clock),
+        **_web_parts(job, folder, web, frontier, clock, obeyed),
         participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
-        troubles=(*_troubles(lost, web), *([clock_warning] if clock_warning else [])),
+        problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope, make_parsers),
-        sitemaps=bool(job.sitemaps),
-        usual_sitemaps=job.sitemaps == "usual",
-        prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
-        index_query=_index_query(job, folder),
+        **_optional_parts(job, folder),
         describer=describer,
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
-        writer=BatchWriter(sinks, at_end=lambda: store.finish(time.time())),
+        **_store_parts(job, folder, store),
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
-        sinks=sinks,
         ends_when_idle=peers is None,
-        reward=reward_from(job.reward),
     )
-    budget = Budget(
+    engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
+    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+
+
+def _budget(job: Job) -> Budget:
+    return Budget(
         pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
     )
-    engine = Engine(parts, budget=budget, concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
 
 
 class _Web(NamedTuple):
@@ -232,7 +233,9 @@ def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, stora
     return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
 
 
-def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock) -> dict[str, Any]:
+def _web_parts(
+    job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock, obeyed: ObeyedUsage
+) -> dict[str, Any]:
     """Return the components that depend on whether a recorded web is crawled."""
     recorded, fetcher = web.recorded, web.fetcher
     archive = _archive(job, folder, web.http) if job.warc else NoArchive()
@@ -247,6 +250,9 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         forget=forget,
         clock=clock,
     )
+    wants_tdm_files = job.tdmrep or Usage.TDM.value in job.obey_usage
+    tdm_files = TdmFiles(subrequests.polite, clock=clock) if wants_tdm_files else NoTdmFiles()
+    obeyed.sources = (frontier.robots_preferences, tdm_files.preferences)
     return {
         "fetcher": fetcher,
         "archive": archive,
@@ -254,6 +260,7 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         "names": NoNames() if web.http is None else web.http,
         "forget_response": forget,
         "subrequests": subrequests,
+        "tdm_files": tdm_files,
         "outage_monitor": OutageMonitor(web.detector, web.monitored, frontier, resolve=resolve, clock=clock),
         "respell": recorded.spelling if recorded is not None else same_url,
         # what was recorded is there under its own URL alone
@@ -261,6 +268,23 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         if job.simplify
         else same_url,
     }
+
+
+def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
+    """Return the components and settings that only depend on a key of the job."""
+    return {
+        "sitemaps": bool(job.sitemaps),
+        "usual_sitemaps": job.sitemaps == "usual",
+        "prober": NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
+        "index_query": _index_query(job, folder),
+        "reward": reward_from(job.reward),
+    }
+
+
+def _store_parts(job: Job, folder: CrawlFolder, store: CrawlStore) -> dict[str, Any]:
+    """Return the components that write pages into the store and the sinks of the job."""
+    sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
+    return {"sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
 
 
 def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
@@ -278,11 +302,11 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
     run = RunRecord(
         identifier=str(uuid.uuid4()),
         started_at=time.time(),
-        version=__version__,
+        version=VERSION,
         target=job.target,
         policy=job.policy,
-        own_hosts=job.own_hosts,
-        unproven_hosts=job.any_certificate,
+        own_hosts=tuple(job.own_hosts),
+        unproven_hosts=tuple(job.any_certificate),
     )
     store.begin(run)
     if job.words:
@@ -306,13 +330,13 @@ def _participants(
 def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Parsers:
     """Start the parser processes: by default one fewer than there are cores, and two on two cores."""
     if make_parsers is not None:
-        return make_parsers(_instructions(job, scope), _SECONDS_A_PAGE)
+        return make_parsers(_instructions(job, scope), _PAGE_TIMEOUT_SECONDS)
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
-    return ParserLanes(_instructions(job, scope), workers=workers, seconds=_SECONDS_A_PAGE)
+    return ParserLanes(_instructions(job, scope), workers=workers, seconds=_PAGE_TIMEOUT_SECONDS)
 
 
-def _troubles(lost: int, web: _Web) -> Iterator[str]:
+def _opening_problems(lost: int, web: _Web) -> Iterator[str]:
     """Yield the problems that occurred when the components were opened, to be counted."""
     if web.journal is not None:
         yield from web.journal.problems
@@ -323,7 +347,7 @@ def _troubles(lost: int, web: _Web) -> Iterator[str]:
 
 
 def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArchive:
-    about = {"software": f"Motherlode/{__version__}"}
+    about = {"software": f"Motherlode/{VERSION}"}
     if http is None:
         about["description"] = f"a crawl of the recorded web {Path(job.web or '').name}"
     else:
@@ -362,6 +386,7 @@ def _frontier(
     filters: Filters,
     peers: Peers | None,
     is_stale: Callable[[str], bool] | None,
+    obeyed: ObeyedUsage,
 ) -> Frontier:
     is_live = job.web is None  # a recorded web has no addresses, and needs neither delays nor retries
     politeness = Politeness(
@@ -377,10 +402,11 @@ def _frontier(
         delay_factor=job.delay_factor,
         max_ready_at_once=_MAX_READY_AT_ONCE,
     )
+    admit = waiting_rule(filters, traps)
     return Frontier(
         storage=storage,
         policy=policy,
-        scope=traps.reason,
+        scope=(lambda url: traps.reason(url) or obeyed.refusal(url)) if job.obey_usage else traps.reason,
         read_rules=RobotsRules,
         politeness=politeness,
         keep_own=peers.keep_own if peers is not None else None,
@@ -388,7 +414,7 @@ def _frontier(
         random=Random(job.seed),
         is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
         is_stale=is_stale,
-        admit=waiting_rule(filters, traps),
+        admit=(lambda entry: admit(entry) or obeyed.refusal(entry.url)) if job.obey_usage else admit,
         max_untried_hosts=job.max_untried_hosts,
     )
 
@@ -404,6 +430,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
         context_graph=reads_context_graph(job.policy),
+        obeyed_uses=tuple(job.obey_usage),
         scope=scope if is_scoped else ScopeRule(),
     )
 
@@ -421,12 +448,13 @@ def _http_options(job: Job) -> HttpOptions:
     return HttpOptions(
         user_agent=_user_agent(job),
         limits=HttpLimits(whole=job.timeout, body=job.max_body, min_rate=job.min_rate),
-        allow=job.allow,
+        allow=tuple(job.allow),
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
         name_servers=job.name_servers,
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         host_headers=job.host_headers(os.environ),
+        signer=job.request_signer(),
         keep_wire=job.warc,
         environment=os.environ,
         proxy=job.proxy_url(os.environ),
@@ -435,4 +463,4 @@ def _http_options(job: Job) -> HttpOptions:
 
 def _user_agent(job: Job) -> str:
     contact = f" (+{job.contact})" if job.contact else ""
-    return f"Motherlode/{__version__}{contact} {job.user_agent_suffix}".rstrip()
+    return f"Motherlode/{VERSION}{contact} {job.user_agent_suffix}".rstrip()

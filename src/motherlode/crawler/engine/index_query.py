@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterable
 from math import inf
 
+from motherlode.crawler.engine.scheduler import Scheduler
+from motherlode.crawler.stats.counters import Counters
 from motherlode.index.query.query_pool import QueryFailure, QueryPool
 from motherlode.index.query.query_worker import QueryRequest
 from motherlode.links.from_quads import LINK_PREFIXES, url_of_term
@@ -81,6 +83,13 @@ class IndexQuery:
         found, self._found = self._found, []
         problems, self._problems = self._problems, []
         return found, problems
+
+    def add_results(self, scheduler: Scheduler, counters: Counters) -> int:
+        """Add the new URLs and the problems of the runs that have ended. Return how many URLs were new."""
+        urls, problems = self.take()
+        for problem in problems:
+            counters.note_problem(problem)
+        return scheduler.add_query_results(urls) if urls else 0
 
     async def run_now(self, *, seconds: float = inf) -> None:
         """Wait for the run under way, and run the query again if the index has changed since it began."""

@@ -104,6 +104,13 @@ class Slots:
         del self.results[result]
         self.pages_in_use -= result.lease.kind is RequestKind.PAGE
 
+    def take_tasks(self) -> list[asyncio.Task[None]]:
+        """Return the tasks in flight, which may be cancelled from now on."""
+        tasks = [result.task for result in self.results if result.task is not None]
+        for result in self.results:
+            result.task = None
+        return tasks
+
     @property
     def in_use(self) -> int:
         return len(self.results)

@@ -35,13 +35,13 @@ MIN_RESPONDING_HOSTS = 3
 _GRACE = 1 / 3
 """Time in which other hosts may respond before reference hosts get requests (a round). Like the other times below, in
 units of the configured retry wait; by default five seconds."""
-_LONGEST_PAUSE = 20.0
+_MAX_PAUSE = 20.0
 """Longest time between two rounds, and longest time in which failures count at once, in the same units."""
-_FORGOTTEN = 240.0
+_ALARM_MEMORY = 240.0
 """Time after which a false alarm no longer delays the next suspicion of an outage, in the same units."""
-_PATIENCE = 5760.0
+_MAX_OUTAGE = 5760.0
 """Time for which the crawl waits for a network that was up before, in the same units; by default a day."""
-_PATIENCE_WITHOUT_WITNESSES = 40.0
+_MAX_OUTAGE_WITHOUT_HOSTS = 40.0
 
 
 class Verdict(Enum):
@@ -69,121 +69,121 @@ class OutageDetector:
 
     def __init__(self, *, unit: float) -> None:
         self.unit = unit
-        self.witnesses = Witnesses()
-        self._heard_at = -inf
-        self.silences: dict[str, float] = {}
+        self.reference_hosts = ReferenceHosts()
+        self._last_response_at = -inf
+        self.silent_networks: dict[str, float] = {}
         """Network → time of its first request without a response since any host responded last."""
         self._rounds = 0
         """Number of rounds without a response."""
-        self.ask_at = inf
+        self.next_round_at = inf
         """Time of the next round; infinite if none is due."""
-        self._asking = False
+        self._is_round_running = False
         """Whether a round of requests is in flight."""
-        self._alarms, self._alarm_at = 0, -inf
-        self._believed_until = -inf
-        self._over_at = -inf
-        self._before = 0.0
+        self._false_alarms, self._false_alarm_at = 0, -inf
+        self._counts_at_once_until = -inf
+        self._outage_ended_at = -inf
+        self._past_seconds = 0.0
         """Total seconds of past outages."""
-        self._resigned = False
+        self._has_given_up = False
         """True if no host has ever responded and all hosts therefore count as dead."""
         self.since: float | None = None
         """Start of the current outage (engine's clock); None if there is none."""
         self.outages = 0
 
-    def heard(self, now: float) -> None:
+    def record_response(self, now: float) -> None:
         """Record a response: the network is up."""
         if self.since is not None:
-            self._before, self._over_at = self.seconds(now), now
-        if self.since is not None or self._asking:
-            self._believe(now)
-        self._heard_at, self.since, self._resigned = now, None, False
-        self.silences.clear()
-        self._rounds, self.ask_at, self._asking = 0, inf, False
+            self._past_seconds, self._outage_ended_at = self.seconds(now), now
+        if self.since is not None or self._is_round_running:
+            self._count_failures_at_once(now)
+        self._last_response_at, self.since, self._has_given_up = now, None, False
+        self.silent_networks.clear()
+        self._rounds, self.next_round_at, self._is_round_running = 0, inf, False
 
-    def silent(self, network: str, now: float) -> None:
+    def record_silence(self, network: str, now: float) -> None:
         """Record a request to a network without a response."""
-        if now < self._believed_until or self._resigned:
+        if now < self._counts_at_once_until or self._has_given_up:
             return
-        self.silences.setdefault(network, now)
-        if self._is_doubtful and self.ask_at == inf and not self._asking:
-            self.ask_at = now + _GRACE * self.unit
+        self.silent_networks.setdefault(network, now)
+        if self._is_suspected and self.next_round_at == inf and not self._is_round_running:
+            self.next_round_at = now + _GRACE * self.unit
 
-    def asking(self) -> None:
+    def begin_round(self) -> None:
         """Record the start of a round of requests to reference hosts."""
-        self._asking, self.ask_at = True, inf
+        self._is_round_running, self.next_round_at = True, inf
 
-    def asked_in_vain(self, now: float, *, enough_witnesses: bool) -> None:
+    def end_round(self, now: float, *, has_enough_hosts: bool) -> None:
         """Record a round without a response, or without a reference host."""
-        if not self._asking:
+        if not self._is_round_running:
             return  # a host has responded meanwhile
-        self._asking = False
+        self._is_round_running = False
         if self.since is None:
-            self.since = min(self.silences.values())
+            self.since = min(self.silent_networks.values())
             self.outages += 1
         self._rounds += 1
-        self.ask_at = now + self.unit * min(2.0 ** (self._rounds - 1), _LONGEST_PAUSE)
-        if not enough_witnesses and now >= self.since + _PATIENCE_WITHOUT_WITNESSES * self.unit:
-            self._before, self.since, self._resigned = self.seconds(now), None, True
-            self.silences.clear()
-            self.ask_at = inf
+        self.next_round_at = now + self.unit * min(2.0 ** (self._rounds - 1), _MAX_PAUSE)
+        if not has_enough_hosts and now >= self.since + _MAX_OUTAGE_WITHOUT_HOSTS * self.unit:
+            self._past_seconds, self.since, self._has_given_up = self.seconds(now), None, True
+            self.silent_networks.clear()
+            self.next_round_at = inf
 
-    def _believe(self, now: float) -> None:
+    def _count_failures_at_once(self, now: float) -> None:
         """Let failures count at once for a time. It doubles if a false alarm follows soon after another."""
-        forgotten = now - self._alarm_at > _FORGOTTEN * self.unit
-        self._alarms, self._alarm_at = 1 if forgotten else self._alarms + 1, now
-        self._believed_until = now + self.unit * min(2.0 ** min(self._alarms, 10), _LONGEST_PAUSE)
+        forgotten = now - self._false_alarm_at > _ALARM_MEMORY * self.unit
+        self._false_alarms, self._false_alarm_at = 1 if forgotten else self._false_alarms + 1, now
+        self._counts_at_once_until = now + self.unit * min(2.0 ** min(self._false_alarms, 10), _MAX_PAUSE)
 
     @property
-    def _is_doubtful(self) -> bool:
-        return len(self.silences) >= MIN_RESPONDING_HOSTS
+    def _is_suspected(self) -> bool:
+        return len(self.silent_networks) >= MIN_RESPONDING_HOSTS
 
     @property
-    def stands_still(self) -> bool:
+    def is_stalled(self) -> bool:
         """Whether no request may start: a round is in flight, or none has had a response."""
-        return self._asking or self.since is not None
+        return self._is_round_running or self.since is not None
 
     def is_spent(self, now: float) -> bool:
         """Return whether the crawl has waited long enough for a network that was up before."""
-        return self.since is not None and now >= self.since + _PATIENCE * self.unit
+        return self.since is not None and now >= self.since + _MAX_OUTAGE * self.unit
 
     def seconds(self, now: float) -> float:
         """Return the total seconds without a network."""
-        return self._before + (0.0 if self.since is None else now - self.since)
+        return self._past_seconds + (0.0 if self.since is None else now - self.since)
 
     def verdict(self, *, began: float, ended: float, now: float) -> Verdict:
         """Return the verdict on a request without a response, given its start and end."""
-        if self.since is not None or began <= self._over_at:
+        if self.since is not None or began <= self._outage_ended_at:
             return Verdict.UNCOUNTED
-        if self._resigned or self._heard_at > ended or ended < self._believed_until:
+        if self._has_given_up or self._last_response_at > ended or ended < self._counts_at_once_until:
             return Verdict.COUNTS
-        if not self._is_doubtful and now >= ended + self.unit:
+        if not self._is_suspected and now >= ended + self.unit:
             return Verdict.COUNTS  # too few networks to decide
         return Verdict.WAITS
 
 
-_MOST_KEPT = 32
-_FIRST_ASKED, _THEN_ASKED = 3, 2
+_MAX_REFERENCE_HOSTS = 32
+_FIRST_ROUND_REQUESTS, _LATER_ROUND_REQUESTS = 3, 2
 """Number of reference hosts that get a request in the first round, and in each round during an outage."""
 _WAIT = 2.0
 """Longest time for which the delay of a reference host may postpone its request, in the same units."""
-_ROUND_LOOK = 1.0
+_ROUND_CHECK_SECONDS = 1.0
 """Seconds between two checks of a round in flight. When it ends, the engine is notified at once."""
-_PROBLEM = "network: nobody answered, and the crawl waited"
-_UNHEARD = frozenset({FailureKind.DNS, FailureKind.GUARD, FailureKind.SCHEME})
+_PROBLEM = "network: no host responded, and the crawl waited"
+_INCONCLUSIVE = frozenset({FailureKind.DNS, FailureKind.GUARD, FailureKind.SCHEME})
 """Failures that do not prove that the network is up: a local name server or our own rules cause them without it."""
 
 
-def is_sign_of_life(fetched: Fetched) -> bool:
-    return not (isinstance(fetched, Failure) and (fetched.silent or fetched.kind in _UNHEARD))
+def shows_network_is_up(fetched: Fetched) -> bool:
+    return not (isinstance(fetched, Failure) and (fetched.silent or fetched.kind in _INCONCLUSIVE))
 
 
-class Witnesses:
+class ReferenceHosts:
     """Candidates for reference hosts: one origin per network, last response first. A chosen one moves to the end.
 
-    >>> witnesses = Witnesses()
+    >>> reference_hosts = ReferenceHosts()
     >>> for network in "abc":
-    ...     witnesses.keep(network, f"http://{network}.example")
-    >>> witnesses.choose(2), witnesses.choose(2, unless={"a"})
+    ...     reference_hosts.keep(network, f"http://{network}.example")
+    >>> reference_hosts.choose(2), reference_hosts.choose(2, unless={"a"})
     (['http://c.example', 'http://b.example'], ['http://c.example', 'http://b.example'])
     """
 
@@ -196,7 +196,7 @@ class Witnesses:
     def keep(self, network: str, origin: str) -> None:
         self._origins[network] = origin
         self._origins.move_to_end(network)
-        if len(self._origins) > _MOST_KEPT:
+        if len(self._origins) > _MAX_REFERENCE_HOSTS:
             self._origins.popitem(last=False)
 
     def choose(self, count: int, *, unless: Container[str] = ()) -> list[str]:
@@ -218,9 +218,11 @@ class MonitoredFetcher:
 
     async def fetch(self, request: Request) -> Fetched:
         fetched = await self._inner.fetch(request)
-        if is_sign_of_life(fetched):
-            self._detector.witnesses.keep(network_of(fetched.address, host_of(request.url)), origin_of(request.url))
-            self._detector.heard(self._clock.now())
+        if shows_network_is_up(fetched):
+            self._detector.reference_hosts.keep(
+                network_of(fetched.address, host_of(request.url)), origin_of(request.url)
+            )
+            self._detector.record_response(self._clock.now())
         return fetched
 
     async def close(self) -> None:
@@ -243,8 +245,8 @@ class OutageMonitor:
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._detector = detector
-        self._witnesses = detector.witnesses
-        self._silent = Witnesses()
+        self._reference_hosts = detector.reference_hosts
+        self._silent_hosts = ReferenceHosts()
         """Hosts that get a request if there is no reference host."""
         self._frontier = frontier
         self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, clock=clock)
@@ -268,8 +270,8 @@ class OutageMonitor:
         response, lease = result.response, result.lease
         if isinstance(response, Failure) and response.silent and not response.recalled and not result.is_probe_passed:
             network = network_of(lease.address, host_of(lease.url))
-            self._silent.keep(network, origin_of(lease.url))
-            self._detector.silent(network, self._clock.now())
+            self._silent_hosts.keep(network, origin_of(lease.url))
+            self._detector.record_silence(network, self._clock.now())
 
     def verdict(self, result: LeaseResult) -> Verdict:
         """Decide whether a result counts."""
@@ -298,23 +300,27 @@ class OutageMonitor:
     @property
     def is_stalled(self) -> bool:
         """True if no request may start, because the network may be down."""
-        return self._detector.stands_still
+        return self._detector.is_stalled
 
     def is_exhausted(self) -> bool:
         return self._detector.is_spent(self._clock.now())
 
     def idle_for(self) -> float:
         """Return the seconds until `tick` has something to do."""
-        return _ROUND_LOOK if self._round is not None else max(0.0, self._detector.ask_at - self._clock.now())
+        return (
+            _ROUND_CHECK_SECONDS
+            if self._round is not None
+            else max(0.0, self._detector.next_round_at - self._clock.now())
+        )
 
     def tick(self) -> None:
         """Send requests to reference hosts when they are due, and update the counters."""
         if self._round is not None and self._round.done():
             self._round.result()  # raises if the round failed
             self._round = None
-        if self._round is None and self._clock.now() >= self._detector.ask_at:
-            self._detector.asking()
-            self._round = asyncio.create_task(self._ask_witnesses())
+        if self._round is None and self._clock.now() >= self._detector.next_round_at:
+            self._detector.begin_round()
+            self._round = asyncio.create_task(self._run_round())
             self._round.add_done_callback(lambda _: self._wake_up())
         if self._detector.outages:
             self._count()
@@ -328,22 +334,22 @@ class OutageMonitor:
         self._counters.no_network_since = self._detector.since
         self._outages, self._seconds = outages, seconds
 
-    async def _ask_witnesses(self) -> None:
-        if not self._witnesses:
-            for network, origin in islice(_responding_hosts(self._frontier.host_records()), _MOST_KEPT):
-                self._witnesses.keep(network, origin)
+    async def _run_round(self) -> None:
+        if not self._reference_hosts:
+            for network, origin in islice(_responding_hosts(self._frontier.host_records()), _MAX_REFERENCE_HOSTS):
+                self._reference_hosts.keep(network, origin)
         until = self._clock.now() + self._wait
         requests = [Request(url=f"{origin}/robots.txt", kind=RequestKind.SUBREQUEST) for origin in self._choose()]
         await asyncio.gather(*(self._polite.fetch(request, wait_until=until) for request in requests))
-        enough = len(self._witnesses) >= MIN_RESPONDING_HOSTS
-        self._detector.asked_in_vain(self._clock.now(), enough_witnesses=enough)
+        enough = len(self._reference_hosts) >= MIN_RESPONDING_HOSTS
+        self._detector.end_round(self._clock.now(), has_enough_hosts=enough)
 
     def _choose(self) -> list[str]:
         is_first = self._detector.since is None
-        if not self._witnesses:  # requests to hosts without a response must have ended before the next one
-            return [] if is_first else self._silent.choose(_THEN_ASKED)
-        count = _FIRST_ASKED if is_first else _THEN_ASKED
-        return self._witnesses.choose(count, unless=self._detector.silences.keys())
+        if not self._reference_hosts:  # requests to hosts without a response must have ended before the next one
+            return [] if is_first else self._silent_hosts.choose(_LATER_ROUND_REQUESTS)
+        count = _FIRST_ROUND_REQUESTS if is_first else _LATER_ROUND_REQUESTS
+        return self._reference_hosts.choose(count, unless=self._detector.silent_networks.keys())
 
     async def close(self) -> None:
         await cancel([self._round] if self._round is not None else [])

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from motherlode import __version__
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.folder import CrawlFolder, write_atomically
 from motherlode.crawler.stats.counters import Counters, Estimator
@@ -28,6 +27,7 @@ from motherlode.index.snapshot import DamagedError, is_refused, store_advice
 from motherlode.model import FailureKind, Policy, Visit
 from motherlode.policies import Reward
 from motherlode.policies.model_io import Model, ModelError, check_fits, from_bytes, to_bytes
+from motherlode.project import VERSION
 
 if TYPE_CHECKING:
     from motherlode.index.crawl_store import CrawlStore
@@ -249,7 +249,7 @@ def _read_from_storage(folder: CrawlFolder) -> Model | None:
         target=job.target,
         reward=job.reward,
         made_at=now(),
-        version=__version__,
+        version=VERSION,
         requests=totals.fetched,
         finds=totals.relevant,
         state=state,

@@ -11,10 +11,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from math import inf
+from typing import Protocol
 
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import RobotsRules, robots_body, robots_lifetime
 from motherlode.frontier import End, Frontier, Lease
+from motherlode.frontier.host_queue import HostQueue
 from motherlode.links.headers import header_links
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
 from motherlode.runtime import SYSTEM_CLOCK, Clock
@@ -72,6 +74,35 @@ async def send_request(lease: Lease, request: Request, fetcher: Fetcher, frontie
     elapsed, address = response.elapsed if was_sent else 0.0, response.address
     frontier.response_received(lease, ended_at(response, clock), elapsed=elapsed, address=address, was_sent=was_sent)
     return response
+
+
+class Names(Protocol):
+    """Looks up IP addresses (DNS) of hosts that will be contacted soon."""
+
+    @property
+    def lookups_free(self) -> int:
+        """Number of look-ups that may start now."""
+        ...
+
+    def look_up_ahead(self, host: str) -> None:
+        """Start to look up a host."""
+        ...
+
+
+class NoNames:
+    """Stands for the DNS of a recorded web, which has no IP addresses."""
+
+    lookups_free = 0
+
+    def look_up_ahead(self, host: str) -> None:
+        """Do nothing."""
+
+
+def look_up_ahead(queue: HostQueue, names: Names) -> None:
+    """Look up hosts whose arms the policy may pick soon, so that their leases need not wait for it."""
+    if queue.has_unresolved and (free := names.lookups_free):
+        for host in queue.take_unresolved(free):
+            names.look_up_ahead(host)
 
 
 class RobotsAndDns:

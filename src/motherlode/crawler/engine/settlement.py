@@ -14,15 +14,20 @@ from motherlode.crawler.engine.robots_and_dns import NEVER_SENT, RobotsAndDns, e
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, MAX_VALIDATOR_CHARACTERS, RevisitResult
-from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
+from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator, visit_key, visit_labels
 from motherlode.fetch import content_type_of
-from motherlode.frontier import MAX_REDIRECTS, End, Entry, Lease
+from motherlode.frontier import MAX_REDIRECTS, STORAGE_ERRORS, End, Entry, Lease
 from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Outcome, Page, Problem, RequestKind, Syntax, Visit
 from motherlode.runtime import Clock
 from motherlode.www.urls import OUT_OF_SCOPE, host_of
 
 _LOG = logging.getLogger("motherlode.crawler")
+FATAL_ERRORS = (OSError, MemoryError, *STORAGE_ERRORS)
+"""Exceptions that end the crawl: the disk is full, memory is exhausted, or a process of the crawl has ended."""
+_MAX_INTERNAL_IN_A_ROW = 50
+"""Number of consecutive internal failures at which the crawl ends, because an error that hits every URL is a defect."""
+_MAX_DETAIL = 300  # characters
 _SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 
 
@@ -48,9 +53,38 @@ class Settlement:
         self._estimator = estimator
         self._early_stop = early_stop
         self._clock = clock
+        self._internal_in_a_row = 0
+        self.fatal_error: RuntimeError | None = None
+        """The reason why the crawl must end: many URLs in a row have failed with an unexpected exception."""
 
     async def settle(self, result: LeaseResult, verdict: Verdict) -> Visit | None:
         """End the lease of a result. Return the visit; None for a prerequisite."""
+        try:
+            visit = await self._settle(result, verdict)
+        except FATAL_ERRORS:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is logged, and becomes the failure of its URL
+            visit = self._settle_internal(result, self.fail_internally(result, error))
+        if not (isinstance(result.response, Failure) and result.response.kind is FailureKind.INTERNAL):
+            self._internal_in_a_row = 0
+        return visit
+
+    def fail_internally(self, result: LeaseResult, error: Exception) -> Failure:
+        """Log an unexpected exception, and make it the failure of its URL."""
+        lease, detail = result.lease, f"{type(error).__name__}: {error}"[:_MAX_DETAIL]
+        _LOG.error("internal error at %s", lease.url, exc_info=error)
+        if not result.is_released and lease.kind is not RequestKind.RESOLVE:
+            result.is_released = True
+            self._frontier.response_received(lease, self._clock.now())
+        self._internal_in_a_row += 1
+        if self._internal_in_a_row >= _MAX_INTERNAL_IN_A_ROW and self.fatal_error is None:
+            text = f"internal error: {_MAX_INTERNAL_IN_A_ROW} URLs in a row failed; see crawl.log: {detail}"
+            self.fatal_error = RuntimeError(text)
+        failure = Failure(url=lease.url, kind=FailureKind.INTERNAL, detail=detail)
+        result.response, result.parsed, result.is_probe_passed = failure, None, False
+        return failure
+
+    async def _settle(self, result: LeaseResult, verdict: Verdict) -> Visit | None:
         lease, response = result.lease, result.response
         if response is None:
             self._robots_and_dns.settle(lease, result.address, self._clock.now())
@@ -87,7 +121,7 @@ class Settlement:
             return End.REFUSED  # a request for a robots.txt on another host was sent
         return None
 
-    def settle_internal(self, result: LeaseResult, failure: Failure) -> Visit | None:
+    def _settle_internal(self, result: LeaseResult, failure: Failure) -> Visit | None:
         """End a lease whose settlement raised an exception. Return the visit, unless the lease had ended before."""
         self._parts.traps.end_page()
         if result.is_ended:
@@ -244,7 +278,9 @@ class Settlement:
             received=visit.size,
             is_known=bool(visit.refresh),
         )
-        self._parts.storage.append_visit(visit.number, msgspec.msgpack.encode(visit))
+        self._parts.storage.append_visit(
+            visit.number, msgspec.msgpack.encode(visit), visit_key(visit), visit_labels(visit)
+        )
         if _LOG.isEnabledFor(logging.INFO):
             _log_visit(visit)
         return visit
@@ -292,6 +328,7 @@ def page_visit(
         last_modified=_validator(page, "last-modified"),
         directives=parsed.directives,
         ends_at=parsed.ends_at,
+        is_script_application=parsed.is_script_application,
         detail=f"the same content as {copy_of}" if copy_of else "",
     )
 

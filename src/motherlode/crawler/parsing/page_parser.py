@@ -32,7 +32,7 @@ from motherlode.index.page_record import serialize_page, syntax_keys
 from motherlode.links.collect import collect_links as extract_links
 from motherlode.links.headers import context_links, header_links
 from motherlode.links.href import LinkOptions
-from motherlode.links.robots_meta import header_directives, robots_directives
+from motherlode.links.robots_meta import header_directives, robots_directives, usage_in_head, usage_in_robots_tag
 from motherlode.model import (
     NO_DIRECTIVES,
     ContentKind,
@@ -44,6 +44,7 @@ from motherlode.model import (
     Syntax,
     TransformResult,
 )
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
 from motherlode.policies import Target, ntriples, statement_hashes, target_from
 from motherlode.policies.targets import COUNTED
 from motherlode.transform import TransformOptions, member_url, merge, transform, unpack_members
@@ -52,20 +53,22 @@ from motherlode.transform.options import transformable_types
 from motherlode.transform.plugins import find_service_call, is_further_step, read_service_response, service_failure
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
+from motherlode.www.script_applications import is_script_application
 from motherlode.www.urls import Scope
+from motherlode.www.usage_values import header_preferences
 
 _MAX_HASHED_STATEMENTS = 1000
 """Maximum number of statements that enter a content fingerprint."""
 
 
-def content_fingerprint(facts: TransformResult, url: str) -> int:
+def content_fingerprint(result: TransformResult, url: str) -> int:
     """Return a hash of the page's statements, or 0 if it has only page metadata.
 
     The page's own URL does not enter the hash, because the statements about a site that its software repeats on every
     page often contain the URL of the page.
     """
     own = (f"<{url}", f'"{url}')
-    statements = (one for found in facts.extractions if found.syntax in COUNTED for one in found.statements)
+    statements = (one for found in result.extractions if found.syntax in COUNTED for one in found.statements)
     lines = {f"{p} {_normalize_object(o, own)}" for _, p, o, _ in islice(statements, _MAX_HASHED_STATEMENTS)}
     return xxhash.xxh3_64_intdigest("\n".join(sorted(lines)).encode("utf-8", "replace")) if lines else 0
 
@@ -88,7 +91,7 @@ class ParseResult(NamedTuple):
     """A document with its statements and links."""
 
     document: Document
-    facts: TransformResult
+    result: TransformResult
     links: list[Link]
 
 
@@ -129,16 +132,16 @@ def parse_document(
         document, content_type, service = further, service.content_type, None
     gathered: list[list[Link]] = []
     count = unread = 0
-    for part, facts in _transform_parts(document, content_type, options, service):
-        known.append(facts)
+    for part, result in _transform_parts(document, content_type, options, service):
+        known.append(result)
         if collect_links is None:
             continue
         if count > MAX_ARCHIVE_LINKS:
             unread += part is not document
             continue
-        gathered.append(collect_links(part, facts))
+        gathered.append(collect_links(part, result))
         count += len(gathered[-1])
-        if late := part.problems[len(facts.problems) :]:  # problems that link extraction added
+        if late := part.problems[len(result.problems) :]:  # problems that link extraction added
             known.append(TransformResult(problems=tuple(late)))
     links = gathered[0] if gathered else []
     if MEDIA[document.kind].is_archive:
@@ -200,8 +203,8 @@ def _transform_parts(
         if from_service is not None:
             yield document, from_service
     else:
-        facts = transform(document, options, content_type=content_type)
-        yield document, facts if from_service is None else merge([facts, from_service])
+        result = transform(document, options, content_type=content_type)
+        yield document, result if from_service is None else merge([result, from_service])
 
 
 def _transform_members(document: Document, options: TransformOptions) -> Iterator[tuple[Document, TransformResult]]:
@@ -252,6 +255,7 @@ class PageParser:
         self._link_rules = options.following
         self._keep_ntriples = options.keep_ntriples
         self._keep_hashes = options.keep_hashes
+        self._obeyed_uses = options.obeyed_uses
         self._described: set[str] | None = set() if options.is_brief else None
 
     def read(self, page: PageBody) -> ParsedPage:
@@ -259,7 +263,7 @@ class PageParser:
         described: AbstractSet[str] = frozenset() if is_second_pass or self._described is None else self._described
         if self._out_of_scope is not None:
             self._out_of_scope.on_page.clear()
-        document, facts, links = parse_document(
+        document, result, links = parse_document(
             page.body,
             url=page.url,
             content_type=page.content_type,
@@ -273,34 +277,45 @@ class PageParser:
         in_head = robots_directives(document) if MEDIA[document.kind].is_html else NO_DIRECTIVES
         in_header = header_directives(page.headers.get("x-robots-tag", ""))
         directives = in_head | in_header
-        facts = facts if directives.may_be_kept(page.at) else _omit_statements(facts, directives)
+        if not directives.may_be_kept(page.at):
+            result = _omit_statements(result, _describe_directives(directives))
+        preferences = _find_preferences(page, document)
+        if self._obeyed_uses and (use := preferences.reserves(self._obeyed_uses)):
+            result = _omit_statements(result, f"{use}: the page reserves this use, which obey_usage names")
         if self._described is not None and not directives.nofollow:
             _add_described(self._described, links)
-        serialized = serialize_page(page.url, facts)
+        serialized = serialize_page(page.url, result)
         return ParsedPage(
             kind=document.kind.value,
-            relevant=self._target(facts, document.kind),
-            counts={syntax.value: count for syntax, count in facts.counts.items()},
+            relevant=self._target(result, document.kind),
+            counts={syntax.value: count for syntax, count in result.counts.items()},
             quads=serialized.quads,
             graph_quads=serialized.graph_quads,
             union_quads=serialized.union_quads,
             graphs=serialized.graphs,
-            says=syntax_keys(facts),
+            says=syntax_keys(result),
             links=[] if directives.nofollow else links,
-            problems=_limit_problems(facts),
+            problems=_limit_problems(result),
             content_hash="sha256:" + hashlib.sha256(page.body).hexdigest(),
             not_followed=len(links) if directives.nofollow else 0,
             out_of_scope=len(self._out_of_scope.on_page) if self._out_of_scope is not None else 0,
-            wanted=tuple(sorted({url for extraction in facts.extractions for url in extraction.wanted})),
-            ntriples=ntriples(facts) if self._keep_ntriples else b"",
-            hashes=statement_hashes(facts) if self._keep_hashes else b"",
+            wanted=tuple(sorted({url for extraction in result.extractions for url in extraction.wanted})),
+            ntriples=ntriples(result) if self._keep_ntriples else b"",
+            hashes=statement_hashes(result) if self._keep_hashes else b"",
             directives=(in_header if page.at else msgspec.structs.replace(in_header, ends_at=None)).text,
             ends_at=in_head.ends_at if page.at else None,
-            content_fingerprint=content_fingerprint(facts, page.url),
+            preferences=preferences,
+            content_fingerprint=content_fingerprint(result, page.url),
+            is_script_application=_is_script_application(document, result),
         )
 
-    def _collect_links(self, document: Document, facts: TransformResult, *, described: AbstractSet[str]) -> list[Link]:
-        return extract_links(document, facts, self._link_options, self._link_rules, described)
+    def _collect_links(self, document: Document, result: TransformResult, *, described: AbstractSet[str]) -> list[Link]:
+        return extract_links(document, result, self._link_options, self._link_rules, described)
+
+
+def _is_script_application(document: Document, result: TransformResult) -> bool:
+    has_data = any(found.statements for found in result.extractions if found.syntax in COUNTED)
+    return not has_data and is_script_application(document)
 
 
 class OutOfScope:
@@ -335,20 +350,32 @@ def _find_extensions(patterns: Sequence[str]) -> frozenset[str]:
     return frozenset(end[1:] for end, kind in known if any(fits(pattern, kind) for pattern in patterns))
 
 
-def _omit_statements(facts: TransformResult, directives: CrawlerDirectives) -> TransformResult:
-    """Return a result without the statements that the page asks not to keep, with a problem that says how many."""
-    count = sum(facts.counts.values())
-    why = "noindex: the page asks not to be kept"
-    if not directives.noindex and directives.ends_at is not None:
-        last = datetime.fromtimestamp(0, UTC) + timedelta(seconds=directives.ends_at)
-        why = f"unavailable_after: the page asks not to be kept after {last:%Y-%m-%d %H:%M}"
+def _find_preferences(page: PageBody, document: Document) -> UsagePreferences:
+    """Return the preferences about the use of a page: of its site, its headers and its HTML head."""
+    in_head = usage_in_head(document) if MEDIA[document.kind].is_html else NO_PREFERENCES
+    if not page.headers:
+        return combine_preferences([page.site_preferences, in_head]) if in_head.uses else page.site_preferences
+    in_robots_tag = usage_in_robots_tag(page.headers.get("x-robots-tag", ""))
+    return combine_preferences([page.site_preferences, header_preferences(page.headers), in_robots_tag, in_head])
+
+
+def _omit_statements(result: TransformResult, why: str) -> TransformResult:
+    """Return a result without statements, with a problem that says why and how many they were."""
+    count = sum(result.counts.values())
     note = Problem(syntax=None, message=f"{why}; {count} statements were left out")
     return TransformResult(problems=(note,)) if count else TransformResult()
 
 
-def _limit_problems(facts: TransformResult) -> tuple[Problem, ...]:
+def _describe_directives(directives: CrawlerDirectives) -> str:
+    if not directives.noindex and directives.ends_at is not None:
+        last = datetime.fromtimestamp(0, UTC) + timedelta(seconds=directives.ends_at)
+        return f"unavailable_after: the page asks not to be kept after {last:%Y-%m-%d %H:%M}"
+    return "noindex: the page asks not to be kept"
+
+
+def _limit_problems(result: TransformResult) -> tuple[Problem, ...]:
     """Return the first problems, with one that counts the others."""
-    problems = facts.all_problems()
+    problems = result.all_problems()
     if len(problems) <= MAX_PROBLEMS:
         return problems
     left_out = Problem(syntax=None, message=f"{len(problems) - MAX_PROBLEMS} further problems are not listed")

@@ -13,7 +13,6 @@ import msgspec
 from jinja2 import Template
 from markupsafe import Markup
 
-from motherlode import __version__
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.config.values import format_count, format_duration, format_size
 from motherlode.crawler.report import open_templates
@@ -24,6 +23,7 @@ from motherlode.frontier import HostRecord
 from motherlode.frontier.admission import TOO_MANY_HOSTS
 from motherlode.frontier.leases import NO_RULES, TOO_MANY_FAILURES
 from motherlode.model import Syntax
+from motherlode.project import VERSION
 from motherlode.www.urls import OUT_OF_SCOPE, canonical, host_of
 
 MAX_HOSTS = 200
@@ -120,7 +120,7 @@ def build_harvest_curve(name: str, totals: Counters) -> Curve:
     return Curve(name=name, points=(*before, (totals.first, totals.relevant)) if totals.first else before)
 
 
-def _format_title(seeds: tuple[str, ...]) -> str:
+def _format_title(seeds: Sequence[str]) -> str:
     hosts = list(dict.fromkeys(_host(seed) for seed in seeds))
     if not hosts:
         return "A crawl"
@@ -135,7 +135,7 @@ def _host(seed: str) -> str:
 
 def _format_generated(made_at: float | None) -> str:
     when = "" if made_at is None else f" on {datetime.fromtimestamp(made_at, UTC):%d %B %Y at %H:%M} UTC"
-    return f"Written by Motherlode {__version__}{when.replace(' on 0', ' on ')}"
+    return f"Written by Motherlode {VERSION}{when.replace(' on 0', ' on ')}"
 
 
 def _explain_counts(counts: Mapping[str, int]) -> tuple[Count, ...]:

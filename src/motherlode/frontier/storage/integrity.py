@@ -29,8 +29,8 @@ def damage(folder: Path) -> str:
     if found.returncode < 0:
         return f"reading it crashed the process (signal {-found.returncode})"
     if found.returncode:
-        said = found.stderr.decode("utf-8", "replace").strip().splitlines()
-        return said[-1] if said else "it cannot be read"
+        lines = found.stderr.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "it cannot be read"
     return ""
 
 

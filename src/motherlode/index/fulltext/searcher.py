@@ -133,8 +133,8 @@ def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool
     if len(text) <= 2 * _CHARACTERS_AROUND_MATCH:
         return text, False, False
     plain = fold(text)
-    places = [match.start() for word in wanted if (match := _pattern(word).search(plain)) is not None]
-    first = min(places, default=0)
+    offsets = [match.start() for word in wanted if (match := _pattern(word).search(plain)) is not None]
+    first = min(offsets, default=0)
     start = max(0, first - _CHARACTERS_AROUND_MATCH)
     if not find_matches(text[start : first + _CHARACTERS_AROUND_MATCH], wanted):
         return text, False, False

@@ -187,8 +187,8 @@ def build_update(change: PageChange, *, provenance: bool) -> str:
     """Return the update that replaces a page at an endpoint.
 
     >>> page = "<http://a.example/>"
-    >>> said = PageChange(page=page, graphs={page: "_:a <http://p.example/> _:b .\\n"}, provenance="")
-    >>> print(build_update(said, provenance=False))
+    >>> change = PageChange(page=page, graphs={page: "_:a <http://p.example/> _:b .\\n"}, provenance="")
+    >>> print(build_update(change, provenance=False))
     DROP SILENT GRAPH <http://a.example/> ;
     INSERT DATA {
     GRAPH <http://a.example/> {
@@ -197,7 +197,7 @@ def build_update(change: PageChange, *, provenance: bool) -> str:
     }
     """
     steps: list[str] = []
-    said = {graph: lines for graph, lines in change.graphs.items() if lines}
+    graphs = {graph: lines for graph, lines in change.graphs.items() if lines}
     if provenance:  # also delete graphs that an earlier version of the page named: only the provenance knows them
         steps.append(
             f"DELETE {{ GRAPH ?g {{ ?s ?p ?o }} }} WHERE {{ GRAPH {_PROVENANCE} {{ {change.page} {_GRAPH} ?g }} "
@@ -205,10 +205,10 @@ def build_update(change: PageChange, *, provenance: bool) -> str:
         )
         steps.append(f"DELETE WHERE {{ GRAPH {_PROVENANCE} {{ {change.page} ?p ?o }} }}")
         if change.provenance:
-            said[_PROVENANCE] = change.provenance
+            graphs[_PROVENANCE] = change.provenance
     steps += [f"DROP SILENT GRAPH {graph}" for graph in change.graphs]
-    if said:
-        data = "\n".join(f"GRAPH {graph} {{\n{lines}}}" for graph, lines in said.items())
+    if graphs:
+        data = "\n".join(f"GRAPH {graph} {{\n{lines}}}" for graph, lines in graphs.items())
         steps.append(f"INSERT DATA {{\n{data}\n}}")
     return " ;\n".join(steps)
 

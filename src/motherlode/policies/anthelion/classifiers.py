@@ -236,7 +236,7 @@ class Leaf:
         return found
 
     def feature_at(self, slot: int) -> int:
-        return next(feature for feature, place in self._slots.items() if place == slot)
+        return next(feature for feature, row in self._slots.items() if row == slot)
 
     def children(self, slot: int) -> tuple[Leaf, Leaf]:
         """Return leaves for pages without and with the feature. They have the counts of classes but not of features."""
@@ -306,13 +306,13 @@ class HoeffdingTree:
         """Return P(relevant | row) of each row; 0.5 for all rows before anything was learned."""
         at: dict[int, list[int]] = {}
         rows = [decode_row(policy_state) for policy_state in policy_states]
-        for place, features in enumerate(rows):
-            at.setdefault(self._find(set(features))[0], []).append(place)
+        for row, features in enumerate(rows):
+            at.setdefault(self._find(set(features))[0], []).append(row)
         odds = np.zeros(len(rows))
-        for number, places in at.items():
+        for number, rows_at in at.items():
             leaf = self._nodes[number]
             assert isinstance(leaf, Leaf)
-            odds[places] = leaf.log_odds([rows[place] for place in places])
+            odds[rows_at] = leaf.log_odds([rows[row] for row in rows_at])
         scores: list[float] = sigmoid(odds).tolist()
         return scores
 

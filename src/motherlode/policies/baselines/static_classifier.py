@@ -61,7 +61,7 @@ class StaticRater:
         if self._scores is not None:
             scores = self._scores(policy_states)
         else:
-            scores = [0.5 - _SCORE_PER_LINK * (self._found + place) for place in range(len(links))]
+            scores = [0.5 - _SCORE_PER_LINK * (self._found + index) for index in range(len(links))]
             self._found += len(links)
         return [
             Rating(arm=host_of(link.url), score=score, policy_state=policy_state)

@@ -304,7 +304,7 @@ class Ldcoc:
             known = self._state.answers.setdefault(host, [0, 0])
             known[0] += redirects
             known[1] += others
-        self._state.easy = [mine + theirs for mine, theirs in zip(self._state.easy, read.easy, strict=True)]
+        self._state.easy = [own + other for own, other in zip(self._state.easy, read.easy, strict=True)]
         self._state.positives += read.positives
         self._state.negatives += read.negatives
 

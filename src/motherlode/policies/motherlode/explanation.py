@@ -21,7 +21,7 @@ _SAYS = (
     "features and the results of the host, and more and more from the results of the arm and of the page with the "
     "link, of which the latest count most."
 )
-_QUESTIONS = ((RESPONSE, "answers"), (RELEVANCE, "is a find"))
+_EVENTS = ((RESPONSE, "answers"), (RELEVANCE, "is a find"))
 """The two predicted events with their names in `Reason.about`, which docs/explain.md documents."""
 _MAX_LINKED_ARMS = 5
 _MIN_LINKS_PER_PAGE = 0.05
@@ -33,8 +33,8 @@ def explain_arm(policy: Motherlode, arm: str) -> Explanation:
     key = ArmKey.parse(arm)
     reasons = [
         Reason(name=feature, weight=weight, about=about)
-        for question, about in _QUESTIONS
-        for feature, weight in _weights(policy, key, question)
+        for event, about in _EVENTS
+        for feature, weight in _weights(policy, key, event)
     ]
     reasons.append(Reason(name=f"{key.host} so far", weight=policy.posterior.lift(key.host), about="is a find"))
     own = policy.statistics.arms.get(key.base_arm)
@@ -63,10 +63,10 @@ def _host_of(arm: str) -> str:
         return ""
 
 
-def _weights(policy: Motherlode, key: ArmKey, question: int) -> Iterable[tuple[str, float]]:
-    """Yield each feature with what it adds to the log-odds of RESPONSE or RELEVANCE (`question`)."""
+def _weights(policy: Motherlode, key: ArmKey, event: int) -> Iterable[tuple[str, float]]:
+    """Yield each feature with what it adds to the log-odds of RESPONSE or RELEVANCE (`event`)."""
     for index, feature in enumerate(key.features):
-        yield feature, policy.posterior.weight(feature, question, is_general=index < GENERAL_FEATURES)
+        yield feature, policy.posterior.weight(feature, event, is_general=index < GENERAL_FEATURES)
 
 
 def _hub_notes(policy: Motherlode, arm: str, key: ArmKey) -> Iterable[str]:
@@ -108,15 +108,15 @@ def summarize(policy: Motherlode, most: int) -> Sequence[SummaryLine]:
     )
     return [
         totals,
-        *(_strongest_features(policy, question, about, most) for question, about in _QUESTIONS),
+        *(_strongest_features(policy, event, about, most) for event, about in _EVENTS),
         *_ranked("hosts", ((name, tries, reward) for name, (tries, reward) in hosts.items()), most),
         *_ranked("arms", ((describe_arm(name), one.tries, one.reward) for name, one in arms.items()), most),
     ]
 
 
-def _strongest_features(policy: Motherlode, question: int, about: str, most: int) -> SummaryLine:
+def _strongest_features(policy: Motherlode, event: int, about: str, most: int) -> SummaryLine:
     general = {feature for arm in policy.statistics.arms for feature in ArmKey.parse(arm).features[:GENERAL_FEATURES]}
-    weights = [(feature, policy.posterior.weight(feature, question, is_general=True)) for feature in general]
+    weights = [(feature, policy.posterior.weight(feature, event, is_general=True)) for feature in general]
     weights.sort(key=lambda item: (-abs(item[1]), item[0]))
     return SummaryLine(
         title=f"strongest features of every host: {about}",

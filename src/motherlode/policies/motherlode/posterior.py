@@ -267,37 +267,37 @@ class PosteriorModel:
         self.delta = PolicyStatistics()
         """The part of `statistics` that was learned since the last delta was sent to other shards."""
 
-    def weight(self, feature: str, question: int, *, is_general: bool) -> float:
-        """Return what a feature adds to the log-odds of an event; `question` is RESPONSE or RELEVANCE."""
-        prior = self.target_priors.get(feature, 0.0) if question == RELEVANCE else 0.0
+    def weight(self, feature: str, event: int, *, is_general: bool) -> float:
+        """Return what a feature adds to the log-odds of an event; `event` is RESPONSE or RELEVANCE."""
+        prior = self.target_priors.get(feature, 0.0) if event == RELEVANCE else 0.0
         sums = self.statistics.features.get(feature)
         if sums is None:
             return prior
         rate = self._config.general_learning_rate if is_general else self._config.host_learning_rate
-        return prior + weight_from_sums(sums[question], sqrt(sums[question + 1]), rate, self._config.beta)
+        return prior + weight_from_sums(sums[event], sqrt(sums[event + 1]), rate, self._config.beta)
 
-    def log_odds(self, features: Features, question: int, lift: float = 0.0) -> float:
-        """Return the log-odds of RESPONSE or RELEVANCE (`question`) for an arm with these features, plus `lift`."""
+    def log_odds(self, features: Features, event: int, lift: float = 0.0) -> float:
+        """Return the log-odds of RESPONSE or RELEVANCE (`event`) for an arm with these features, plus `lift`."""
         config, known = self._config, self.statistics.features
         beta = config.beta
         rate = config.general_learning_rate
-        total = lift + (config.response_bias if question == RESPONSE else config.relevance_bias)
-        if self.target_priors and question == RELEVANCE:
+        total = lift + (config.response_bias if event == RESPONSE else config.relevance_bias)
+        if self.target_priors and event == RELEVANCE:
             total += sum(self.target_priors.get(feature, 0.0) for feature in features[:GENERAL_FEATURES])
         for index, feature in enumerate(features):
             if index == GENERAL_FEATURES:
                 rate = config.host_learning_rate
             sums = known.get(feature)
             if sums is not None:
-                total += weight_from_sums(sums[question], sqrt(sums[question + 1]), rate, beta)
+                total += weight_from_sums(sums[event], sqrt(sums[event + 1]), rate, beta)
         return total
 
-    def learn_weights(self, features: Features, question: int, *, result: float, lift: float = 0.0) -> None:
+    def learn_weights(self, features: Features, event: int, *, result: float, lift: float = 0.0) -> None:
         """Update the weights of features for RESPONSE or RELEVANCE by the result of one request, a number from 0 to 1.
 
         With `lift`, features learn only what the lift does not explain.
         """
-        gradient = sigmoid(self.log_odds(features, question, lift)) - result
+        gradient = sigmoid(self.log_odds(features, event, lift)) - result
         beta = self._config.beta
         rate = self._config.general_learning_rate
         more_n = gradient * gradient
@@ -305,13 +305,13 @@ class PosteriorModel:
             if index == GENERAL_FEATURES:
                 rate = self._config.host_learning_rate
             sums, delta = self.statistics.sums(feature), self.delta.sums(feature)
-            n = sums[question + 1]
+            n = sums[event + 1]
             root_n = sqrt(n)
-            weight = weight_from_sums(sums[question], root_n, rate, beta)
+            weight = weight_from_sums(sums[event], root_n, rate, beta)
             more_z = z_increment(gradient, root_n, sqrt(n + more_n), weight, rate)
             for own in (sums, delta):
-                own[question] += more_z
-                own[question + 1] += more_n
+                own[event] += more_z
+                own[event + 1] += more_n
 
     def tries(self, arm: str) -> int:
         """Return the number of tries of a base arm or a hub arm."""

@@ -93,7 +93,7 @@ class SbClassifier:
         self._in_flight: NDArray[np.float64] = np.zeros(64)
         self._rewards: NDArray[np.float64] = np.zeros(64)
         """Sum of the rewards of each action."""
-        self._awake: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
+        self._is_ready: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
         self._arms: dict[int, dict[str, int]] = {}
         """The ready arms of each awake action, with the number of waiting links."""
         self._now = ReadyArms()
@@ -133,7 +133,7 @@ class SbClassifier:
         size = len(self._selections)
         if cluster >= size:
             grown = max(2 * size, cluster + 1) - size
-            for name in ("_selections", "_in_flight", "_rewards", "_awake"):
+            for name in ("_selections", "_in_flight", "_rewards", "_is_ready"):
                 setattr(self, name, np.pad(getattr(self, name), (0, grown)))
 
     # ── outcomes ─────────────────────────────────────────────────────────────────────────────────────────
@@ -165,7 +165,7 @@ class SbClassifier:
             action = int(word)
             self._make_room(action)
             self._arms.setdefault(action, {})[arm] = waiting
-            self._awake[action] = True
+            self._is_ready[action] = True
         elif word == _LAST:
             self._last[arm] = None
         else:
@@ -181,7 +181,7 @@ class SbClassifier:
         arms = self._arms.get(action)
         if arms is not None and arms.pop(arm, None) is not None and not arms:
             del self._arms[action]
-            self._awake[action] = False
+            self._is_ready[action] = False
 
     def pick(self) -> str | None:
         arm = self._now.best() or self._select() or next(iter(self._last), None)
@@ -191,7 +191,7 @@ class SbClassifier:
 
     def _select(self) -> str | None:
         """Return an arm of the awake action with the highest score; None if no action is awake."""
-        actions = np.flatnonzero(self._awake)
+        actions = np.flatnonzero(self._is_ready)
         if not len(actions):
             return None
         scores = self._scores(actions)

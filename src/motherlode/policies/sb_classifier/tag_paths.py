@@ -61,7 +61,7 @@ def path_vector(path: str) -> Vector:
         for one, next_one in itertools.pairwise(steps)
     )
     total = len(steps) - 1
-    return {place: count / total for place, count in grams.items()}
+    return {dimension: count / total for dimension, count in grams.items()}
 
 
 def cosine(one: Vector, other: Vector) -> float:
@@ -70,7 +70,7 @@ def cosine(one: Vector, other: Vector) -> float:
     >>> round(cosine({1: 1.0, 2: 1.0}, {1: 2.0}), 3)
     0.707
     """
-    product = sum(value * other.get(place, 0.0) for place, value in one.items())
+    product = sum(value * other.get(dimension, 0.0) for dimension, value in one.items())
     length = sqrt(sum(value * value for value in one.values()) * sum(value * value for value in other.values()))
     return product / length if length else 0.0
 
@@ -89,9 +89,9 @@ class Cluster(msgspec.Struct, array_like=True):
         """Move the centroid to the mean that includes one more link."""
         self.links += 1
         share = 1.0 / self.links
-        centroid = {place: value * (1.0 - share) for place, value in self.centroid.items()}
-        for place, value in vector.items():
-            centroid[place] = centroid.get(place, 0.0) + value * share
+        centroid = {dimension: value * (1.0 - share) for dimension, value in self.centroid.items()}
+        for dimension, value in vector.items():
+            centroid[dimension] = centroid.get(dimension, 0.0) + value * share
         self.centroid = centroid
 
 

@@ -150,11 +150,11 @@ def goals(batch: Sequence[Experience], network: QNetwork, delayed: QNetwork, dis
         rows = rows_of([row for experience in batch for row in experience.after])
         chosen, given = network.values(rows), delayed.values(rows)
         best: dict[int, int] = {}
-        for place, owner in enumerate(owners):
-            if owner not in best or chosen[place] > chosen[best[owner]]:
-                best[owner] = place
-        for owner, place in best.items():
-            found[owner] += discount * given[place]
+        for index, owner in enumerate(owners):
+            if owner not in best or chosen[index] > chosen[best[owner]]:
+                best[owner] = index
+        for owner, index in best.items():
+            found[owner] += discount * given[index]
     return found
 
 

@@ -26,40 +26,40 @@ class ReadyLinks:
 
     def put(self, arm: str, row: Rows, leaf: int, waiting: int) -> None:
         """Add an arm, or change it."""
-        place = self._column_of.get(arm)
-        if place is None:
-            place = self._column_of[arm] = len(self.names)
+        index = self._column_of.get(arm)
+        if index is None:
+            index = self._column_of[arm] = len(self.names)
             self.names.append(arm)
-            if place == len(self._waiting):
+            if index == len(self._waiting):
                 self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
                 self._leaves = np.concatenate((self._leaves, np.zeros_like(self._leaves)))
                 self._waiting = np.concatenate((self._waiting, np.zeros_like(self._waiting)))
-        self._rows[place], self._leaves[place], self._waiting[place] = row, leaf, waiting
+        self._rows[index], self._leaves[index], self._waiting[index] = row, leaf, waiting
 
     def remove(self, arm: str) -> None:
-        place = self._column_of.pop(arm, None)
-        if place is None:
+        index = self._column_of.pop(arm, None)
+        if index is None:
             return
         last = self.names.pop()
         if last != arm:
             end = len(self.names)
             for column in (self._rows, self._leaves, self._waiting):
-                column[place] = column[end]
-            self.names[place] = last
-            self._column_of[last] = place
+                column[index] = column[end]
+            self.names[index] = last
+            self._column_of[last] = index
 
     def locate(self, leaf_of: Callable[[Rows], int], arms: Iterable[str] | None = None) -> None:
         """Compute the leaves of some arms again, or of all."""
-        places = range(len(self.names)) if arms is None else [self._column_of[arm] for arm in arms]
-        for place in places:
-            self._leaves[place] = leaf_of(self._rows[place])
+        indices = range(len(self.names)) if arms is None else [self._column_of[arm] for arm in arms]
+        for index in indices:
+            self._leaves[index] = leaf_of(self._rows[index])
 
     def set_features(self, arms: Iterable[str], first: int, values: Rows) -> None:
         """Change some features of some arms."""
         for arm in arms:
-            place = self._column_of.get(arm)
-            if place is not None:
-                self._rows[place, first : first + len(values)] = values
+            index = self._column_of.get(arm)
+            if index is not None:
+                self._rows[index, first : first + len(values)] = values
 
     def representatives(self, random: Random) -> tuple[list[str], Rows]:
         """Return one arm of each leaf that is not empty, and its features.
@@ -76,4 +76,4 @@ class ReadyLinks:
         is_first = np.ones(count, dtype=np.bool_)
         is_first[1:] = sorted_leaves[1:] != sorted_leaves[:-1]
         chosen = order[is_first]
-        return [self.names[place] for place in chosen.tolist()], self._rows[chosen]
+        return [self.names[index] for index in chosen.tolist()], self._rows[chosen]

@@ -43,9 +43,9 @@ def best_split(rows: Rows, rewards: NDArray[np.float64]) -> tuple[float, int, fl
         right = count - left
         between = sums[ends] ** 2 / left + (sums[-1] - sums[ends]) ** 2 / right
         gains = (between - sums[-1] ** 2 / count) / count
-        place = int(gains.argmax())
-        if gains[place] > best[0] + _MIN_GAIN:
-            best = (float(gains[place]), feature, float(column[ends[place]]))
+        index = int(gains.argmax())
+        if gains[index] > best[0] + _MIN_GAIN:
+            best = (float(gains[index]), feature, float(column[ends[index]]))
     return best
 
 

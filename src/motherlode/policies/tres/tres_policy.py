@@ -149,16 +149,16 @@ class Tres:
         path = Path.behind(parent)
         state = path.levels(parent)
         rows = [self._hasher.row(link_words(link)) for link in links]
-        chances = self._classifier.predict(FeatureRows.of(rows)).tolist()
+        probabilities = self._classifier.predict(FeatureRows.of(rows)).tolist()
         return [
             LinkMemory(
                 path.relevant,
                 path.others,
                 path.distance,
-                (*state, *self._keywords.levels(link), quantize(chance)),
+                (*state, *self._keywords.levels(link), quantize(probability)),
                 tuple(row.tolist()),
             )
-            for link, row, chance in zip(links, rows, chances, strict=True)
+            for link, row, probability in zip(links, rows, probabilities, strict=True)
         ]
 
     def _add_next(self, links: Sequence[Link], memories: Sequence[LinkMemory], parent: Outcome | None) -> None:
@@ -254,11 +254,11 @@ class Tres:
         arms, rows = self._ready.representatives(self._random)
         found = self._network.values(rows)
         is_random = self._steps < self._start
-        place = self._random.randrange(len(arms)) if is_random else int(found.argmax())
+        index = self._random.randrange(len(arms)) if is_random else int(found.argmax())
         if len(self._value_at_pick) >= _MAX_VALUES:
             self._value_at_pick.clear()
-        self._value_at_pick[arms[place]] = float(found[place])
-        return arms[place]
+        self._value_at_pick[arms[index]] = float(found[index])
+        return arms[index]
 
     # ── what people see ──────────────────────────────────────────────────────────────────────────────────
 

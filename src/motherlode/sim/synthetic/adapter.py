@@ -40,7 +40,8 @@ class SyntheticSimWeb:
                 latency=model.latency,
             )
         kind = FailureKind.REDIRECT if model.location else _FAILURES.get(model.status, FailureKind.CLIENT_ERROR)
-        return SimPage(url=model.url, failure=kind, location=model.location, latency=model.latency)
+        status = model.status if model.location else 0
+        return SimPage(url=model.url, failure=kind, status=status, location=model.location, latency=model.latency)
 
     def home_pages(self) -> list[str]:
         return [self._web.home(host) for host in self._web.hosts()]

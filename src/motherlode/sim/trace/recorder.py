@@ -6,6 +6,7 @@ Records of other types are skipped. Responses that cannot be read or used are sk
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import zlib
@@ -18,7 +19,16 @@ from motherlode.crawler.parsing.messages import ParsedPage, ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserPool, UnreadableError
 from motherlode.fetch.warc.reader import RecordReader, ResponseRecords, target_url
 from motherlode.model import FailureKind, Fetched, Page
-from motherlode.sim.trace.files import PartWriter, TraceError, TracePage, TracePart, read_parts, tidy, write_parts
+from motherlode.sim.trace.files import (
+    PartWriter,
+    TraceError,
+    TracePage,
+    TracePart,
+    read_parts,
+    remove_trace,
+    tidy,
+    write_parts,
+)
 
 MAX_BODY = 10 << 20
 """Maximum body size in bytes, before and after decoding. It is the same limit as in a crawl."""
@@ -70,10 +80,30 @@ Progress = Callable[[int, int], None]
 def record(sources: Sequence[Path], folder: Path, *, workers: int | None = None, progress: Progress) -> list[TracePart]:
     """Make or complete a trace. A source that the trace already holds unchanged is not read again."""
     wanted = {_fingerprint(source): source for source in sources}
-    total, before = sum(source.stat().st_size for source in wanted.values()), 0
+    total = sum(source.stat().st_size for source in wanted.values())
+    made = _make_folders(folder)
+    try:
+        return _record_into(folder, wanted, total, workers=workers, progress=progress)
+    except BaseException:
+        for path in made:  # the deepest first; a folder with parts of the trace stays
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def _make_folders(folder: Path) -> list[Path]:
+    """Make a folder and its parents, and return those that did not exist before, the deepest first."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
+    return missing
+
+
+def _record_into(
+    folder: Path, wanted: dict[str, Path], total: int, *, workers: int | None, progress: Progress
+) -> list[TracePart]:
     parts = read_parts(folder)
     tidy(folder, parts)
+    before = 0
     for fingerprint, source in wanted.items():
         if all(part.fingerprint != fingerprint for part in parts):
             part = asyncio.run(
@@ -90,7 +120,8 @@ def record(sources: Sequence[Path], folder: Path, *, workers: int | None = None,
         before += source.stat().st_size
         progress(before, total)
     if not any(part.pages for part in parts):
-        names = ", ".join(str(source) for source in sources)
+        remove_trace(folder)
+        names = ", ".join(map(str, wanted.values()))
         raise TraceError(f"no HTTP response could be read in {names}: a WARC file that is empty, cut short, or none")
     return parts
 

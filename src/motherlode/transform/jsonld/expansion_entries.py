@@ -247,10 +247,10 @@ class ObjectExpansion:
         require(isinstance(value, dict), "invalid @reverse value", entry.name)
         self.seen_reverse = True
         expanded = self._expander.expand(active, active.key("@reverse"), value) or {}
-        turned_back = expanded.pop("@reverse", {})
+        reverse_entries = expanded.pop("@reverse", {})
         if any(name[0] == "@" for name in expanded):  # a keyword can still come from @nest
             raise JsonLdError("invalid reverse property map", entry.name)
-        for iri, items in turned_back.items():
+        for iri, items in reverse_entries.items():
             self.result.setdefault(iri, []).extend(items)
         for iri, items in expanded.items():
             self.add_reverse(iri, items)

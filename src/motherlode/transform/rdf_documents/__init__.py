@@ -97,8 +97,8 @@ def find_missing_rdf(document: Document, content_type: str) -> Problem | None:
     """Return a problem if the media type or file name announces RDF but the content is empty or binary."""
     if document.kind not in (ContentKind.EMPTY, ContentKind.BINARY):
         return None
-    promised = by_media_type(content_type) or by_extension(document.url)
-    syntax = MEDIA[promised].syntax if promised else None
+    declared = by_media_type(content_type) or by_extension(document.url)
+    syntax = MEDIA[declared].syntax if declared else None
     if syntax is None or (document.kind is ContentKind.EMPTY and syntax not in _SYNTAXES_WITH_ROOT):
         return None
     return Problem(syntax=syntax, message=f"no {syntax.value}: the content is {document.kind.value}", line=1, column=1)
@@ -113,13 +113,13 @@ def find_label_mismatch(kind: ContentKind, content_type: str, url: str) -> Probl
     'labelled as ntriples, read as turtle'
     >>> find_label_mismatch(ContentKind.N_TRIPLES, "text/turtle", "http://example.org/")
     """
-    promised = by_media_type(content_type) or by_extension(url)
-    if promised is None or promised is kind or kind in _SUBSETS.get(promised, ()):
+    declared = by_media_type(content_type) or by_extension(url)
+    if declared is None or declared is kind or kind in _SUBSETS.get(declared, ()):
         return None
-    syntax, said = MEDIA[kind].syntax, MEDIA[promised].syntax
-    if syntax not in DOCUMENT_SYNTAXES or said not in DOCUMENT_SYNTAXES:
+    syntax, declared_syntax = MEDIA[kind].syntax, MEDIA[declared].syntax
+    if syntax not in DOCUMENT_SYNTAXES or declared_syntax not in DOCUMENT_SYNTAXES:
         return None
-    return Problem(syntax=syntax, message=f"labelled as {said.value}, read as {syntax.value}", repaired=True)
+    return Problem(syntax=syntax, message=f"labelled as {declared_syntax.value}, read as {syntax.value}", repaired=True)
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
