@@ -429,10 +429,10 @@ class SnoozedHosts:
         return self._arms.pop(name, None)
 
     def first(self, limit: int | None) -> list[str]:
-        """Return the names of the `limit` oldest hosts, sorted. They stay here until they are taken."""
+        """Return the names of the `limit` oldest hosts, the oldest first. They stay here until they are taken."""
         found: list[str] = []
         while self._order and len(found) != limit:
             name = self._order.popleft()
             if name in self._arms:
                 found.append(name)
-        return sorted(found)
+        return found
