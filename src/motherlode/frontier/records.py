@@ -13,7 +13,8 @@ from typing import Protocol
 
 import msgspec
 
-from motherlode.model import Link, LinkSource, Outcome, Rating, Request, RequestKind
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating, Request, RequestKind
+from motherlode.www.urls import host_of
 
 _REVISIT_PREFIX = "revisit "
 _REDIRECT = LinkSource.REDIRECT
@@ -94,6 +95,20 @@ def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: 
         predicate=link.predicate,
         policy_state=rating.policy_state,
         hops=hops,
+    )
+
+
+def assumed_redirect(entry: Entry) -> Outcome:
+    """Return the outcome of a URL that was not requested, because the policy knows where it redirects. It has no arm."""
+    return Outcome(
+        url=entry.url,
+        host=host_of(entry.url),
+        score=entry.score,
+        depth=entry.depth,
+        hops=entry.hops,
+        source=entry.source,
+        parent_url=entry.parent_url,
+        failure=FailureKind.REDIRECT,
     )
 
 
