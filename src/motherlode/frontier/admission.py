@@ -405,7 +405,7 @@ class Admission:
     def rate_picked(self, entry: Entry) -> tuple[Entry, bool]:
         """Return an entry that was taken with its new rating, if it has one, and whether it waits again because of it.
 
-        It waits again if the rating is worse, or refuses the URL: then it has left the frontier. The same is true if the
+        It waits again if the rating is worse, or refuses the URL: then it has left the frontier. The same holds if the
         policy knows where it redirects: then the target waits instead.
         """
         if self._predicts is not None and not entry.hops and not entry.is_revisit:

@@ -99,7 +99,7 @@ def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: 
 
 
 def assumed_redirect(entry: Entry) -> Outcome:
-    """Return the outcome of a URL that was not requested, because the policy knows where it redirects. It has no arm."""
+    """Return the outcome, without an arm, of a URL that was not requested because the policy knows its redirect."""
     return Outcome(
         url=entry.url,
         host=host_of(entry.url),

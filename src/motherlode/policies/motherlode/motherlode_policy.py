@@ -128,7 +128,6 @@ class Motherlode(WaitRule):
         """Arm without its host → value. Unseen hosts with equal links share it, because they may be a million."""
         self._outcomes = 0
         self._count = 0
-        self.redirects = RedirectRules()
 
     def aim(self, target: Target) -> None:
         self.posterior.target_priors = target_priors(target, self.config.target_prior)
@@ -142,7 +141,7 @@ class Motherlode(WaitRule):
         arms = [arm_of(link, parent) for link in links]
         if parent is not None and parent.failure is FailureKind.REDIRECT and parent.arm:
             for link in links:
-                self.redirects.learn_redirect(parent.url, link.url)
+                self.posterior.learn_redirect(parent.url, link.url)
         self._count = count + len(links)
         depth = 0
         if parent is not None:
@@ -167,7 +166,6 @@ class Motherlode(WaitRule):
     def learn(self, outcome: Outcome) -> None:
         arm, host = outcome.arm, outcome.host
         key = ArmKey.parse(arm)
-        self._learn_redirects(outcome)
         expected = self.probability(arm)
         self.posterior.learn(outcome)
         self._end_request(arm)
@@ -181,12 +179,8 @@ class Motherlode(WaitRule):
             if name in self._ready:
                 self._ready.put(name, self.value_now(name))
 
-    def _learn_redirects(self, outcome: Outcome) -> None:
-        if outcome.failure is None and not outcome.hops:
-            self.redirects.learn_response(outcome.url)
-
     def predict_redirect(self, url: str, arm: str) -> str:
-        target = self.redirects.predict(url)
+        target = RedirectRules(self.statistics.redirects).predict(url) if self.config.predicts_redirects else ""
         if target:
             self._end_request(arm)
         return target

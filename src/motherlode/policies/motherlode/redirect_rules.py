@@ -114,10 +114,10 @@ def _droppable(path: str) -> list[str]:
 
 
 class RedirectRules:
-    """The rules of all hosts."""
+    """The rules of all hosts. The table that they are kept in belongs to the caller."""
 
-    def __init__(self) -> None:
-        self.by_host: dict[str, list[RedirectRule]] = {}
+    def __init__(self, by_host: dict[str, list[RedirectRule]]) -> None:
+        self.by_host = by_host
 
     def learn_redirect(self, url: str, target: str) -> None:
         """Confirm or contradict the rules of a URL that was redirected, and make a rule if none has predicted it."""
@@ -129,17 +129,7 @@ class RedirectRules:
 
     def learn_response(self, url: str) -> None:
         """Contradict the rules of a URL whose response was a page."""
-        if host_of(url) in self.by_host:
-            self._judge(url, "")
-
-    def learn_target(self, url: str, *, is_page: bool) -> None:
-        """Confirm or contradict the rules of a URL by the response of the target that they predicted."""
-        for rule in self.by_host.get(host_of(url), ()):
-            if rule.is_active and rule.ending == ending_of(url) and rule.apply(url):
-                if is_page:
-                    rule.confirmed += 1
-                else:
-                    rule.contradicted += 1
+        self._judge(url, "")
 
     def _judge(self, url: str, target: str) -> bool:
         ending, is_predicted = ending_of(url), False
@@ -165,9 +155,6 @@ class RedirectRules:
             if rule.is_active and rule.ending == ending and (target := rule.apply(url))
         ]
         return max(matching)[2] if matching else ""
-
-    def load(self, rules: dict[str, list[RedirectRule]]) -> None:
-        self.by_host = rules
 
     def merge(self, other: dict[str, list[RedirectRule]]) -> None:
         """Add the counts of another crawl's rules."""
