@@ -8,13 +8,10 @@ fetching process is busy. The simulation adds what CPU time does not show: waiti
 
 from __future__ import annotations
 
-import heapq
 import os
 import time
-from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 
 import uvloop
 
@@ -22,12 +19,11 @@ from motherlode.cluster.remote_parsers import MAX_SENT_PAGES, RemoteParsers
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.engine.factory import MakeParsers, assemble
 from motherlode.crawler.parsing.messages import ParseOptions
+from pipeline_simulation import simulate
 from results import table
 
 ACTORS = (1, 2, 4)
 SIMULATED = (1, 2, 4, 8, 16, 32)
-CALL_SECONDS = 0.002
-"""Time of a call to another machine and back, without the work."""
 
 
 @dataclass(frozen=True)
@@ -106,35 +102,6 @@ def _children(name: bytes) -> list[int]:
     return [one for one in children if name in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
-def simulate(actors: int, *, fetching: float, parsing: float, pages: int = 20_000, seed: int = 0) -> float:
-    """Return the pages per second of one fetching process and `actors` remote parsers, each with a core.
-
-    The fetching process is busy `fetching` seconds per page, and a parser `parsing` seconds on average (exponentially
-    distributed). There are `MAX_SENT_PAGES` slots per parser and as many for the fetching process. A parser gets its
-    share of the waiting pages in one call, and returns all results in the next.
-    """
-    random = Random(seed)
-    fetchable = MAX_SENT_PAGES * (actors + 1)
-    waiting, idle, done, now, fetch_free = 0, deque(range(actors)), 0, 0.0, True
-    events: list[tuple[float, int, int]] = []  # time; pages; parser, or -1 for the fetching process
-    while done < pages:
-        if fetch_free and fetchable:
-            fetchable, fetch_free = fetchable - 1, False
-            heapq.heappush(events, (now + fetching, 1, -1))
-        while idle and waiting:
-            batch = min(MAX_SENT_PAGES, -(-waiting // len(idle)))
-            work = sum(random.expovariate(1 / parsing) for _ in range(batch))
-            waiting -= batch
-            heapq.heappush(events, (now + CALL_SECONDS + work, batch, idle.popleft()))
-        now, count, parser = heapq.heappop(events)
-        if parser < 0:
-            fetch_free, waiting = True, waiting + 1
-        else:
-            idle.append(parser)
-            done, fetchable = done + count, fetchable + count
-    return done / now
-
-
 def describe(rows: list[Measured]) -> str:
     """Return the tables of measured and simulated figures as Markdown."""
     one = next(row for row in rows if row.actors == 1)
@@ -160,9 +127,9 @@ def describe(rows: list[Measured]) -> str:
     remote = [row for row in rows if row.actors]
     fetching = sum(row.fetching for row in remote) / len(remote)
     parsing = sum(row.parsing for row in remote) / len(remote)
-    rates = {actors: simulate(actors, fetching=fetching, parsing=parsing) for actors in SIMULATED}
+    rates = _simulated(fetching, parsing)
     ratio = parsing / fetching
-    slow = {actors: simulate(actors, fetching=fetching, parsing=10 * fetching) for actors in SIMULATED}
+    slow = _simulated(fetching, 10 * fetching)
     simulated = table(
         ("remote parsers, simulated", "pages/s", "× one", "parsing 10 × as expensive as fetching: pages/s", "× one"),
         [
@@ -182,3 +149,7 @@ Parsing a page costs {ratio:.1f} times as much as the rest, so one fetching proc
 to {max(1, round(ratio)) + 1} parsers on pages of this kind. More are useful if pages are expensive to transform, or
 with `--shards`.
 """
+
+
+def _simulated(fetching: float, parsing: float) -> dict[int, float]:
+    return {actors: simulate(actors, fetching=fetching, parsing=parsing, sent=MAX_SENT_PAGES) for actors in SIMULATED}

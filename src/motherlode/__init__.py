@@ -17,20 +17,54 @@ from motherlode.project import VERSION
 from motherlode.runtime import lazy_exports
 
 if TYPE_CHECKING:
+    import motherlode.extruct as extruct
+    from motherlode.api.crawl import Crawl, crawl
     from motherlode.api.page import ExtractedPage, Quad, extract
+    from motherlode.api.results import CrawlResult, open
+    from motherlode.api.rows import Rows
+    from motherlode.api.simulation import SimulationResult, simulate
     from motherlode.crawler.config.job import Job
     from motherlode.crawler.config.values import JobError
-    from motherlode.model import Link, Problem, Visit
+    from motherlode.model import Link, Outcome, Policy, Problem, Rating, Visit
+    from motherlode.policies.extensions import policy
 
-__all__ = ["ExtractedPage", "Job", "JobError", "Link", "Problem", "Quad", "Visit", "__version__", "extract"]
+__all__ = [
+    "Crawl",
+    "CrawlResult",
+    "ExtractedPage",
+    "Job",
+    "JobError",
+    "Link",
+    "Outcome",
+    "Policy",
+    "Problem",
+    "Quad",
+    "Rating",
+    "Rows",
+    "SimulationResult",
+    "Visit",
+    "__version__",
+    "crawl",
+    "extract",
+    "extruct",
+    "open",
+    "policy",
+    "simulate",
+]
 
 __getattr__ = lazy_exports(
     __name__,
     {
+        "api.crawl": ["Crawl", "crawl"],
+        "api.results": ["CrawlResult", "open"],
+        "api.rows": ["Rows"],
+        "api.simulation": ["SimulationResult", "simulate"],
+        "policies.extensions": ["policy"],
         "api.page": ["ExtractedPage", "Quad", "extract"],
         "crawler.config.job": ["Job"],
+        "extruct": [],
         "crawler.config.values": ["JobError"],
-        "model": ["Link", "Problem", "Visit"],
+        "model": ["Link", "Outcome", "Policy", "Problem", "Rating", "Visit"],
     },
 )
 

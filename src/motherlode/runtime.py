@@ -24,6 +24,8 @@ _MAX_FRAME_BYTES = (1 << 8 * _LENGTH_BYTES) - 1
 def lazy_exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """Return a `__getattr__` for `package`. `modules` maps each module, relative to the package, to its exported names.
 
+    A module without names is exported itself.
+
     >>> exports = lazy_exports("importlib", {"resources": ["files", "as_file"], "machinery": ["PathFinder"]})
     >>> exports("files").__name__
     'files'
@@ -31,11 +33,37 @@ def lazy_exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable
     module_by_name = {name: module for module, names in modules.items() for name in names}
 
     def load(name: str) -> Any:
+        if name in modules and not modules[name]:
+            return import_module(f"{package}.{name}")
         if name not in module_by_name:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{module_by_name[name]}"), name)
 
     return load
+
+
+class MissingExtraError(ImportError):
+    """An optional dependency is not installed. The message says which extra of the package has it."""
+
+
+def import_extra(module: str, *, extra: str, purpose: str) -> Any:
+    """Import a module of an optional dependency. Raise MissingExtraError if it is not installed.
+
+    >>> import_extra("no_such_module", extra="parquet", purpose="the format parquet")
+    Traceback (most recent call last):
+    ...
+    motherlode.runtime.MissingExtraError: the format parquet needs no_such_module, which is not installed: \
+pip install "motherlode[parquet]"
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise MissingExtraError(
+            f'{purpose} needs {package}, which is not installed: pip install "motherlode[{extra}]"', name=package
+        ) from error
 
 
 _SET_PARENT_DEATH_SIGNAL = 1

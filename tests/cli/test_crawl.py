@@ -151,14 +151,6 @@ def test_end_of_crawl_is_explained_with_the_command_to_continue(crawled: Path, t
     assert "nothing is left to fetch" in motherlode("resume", out, "--pages", "100000").stderr
 
 
-def test_resume_saves_the_new_budget(crawled: Path, tmp_path: Path) -> None:
-    out = str(tmp_path / "out")
-    job = ("--web", str(crawled / "web.warc.gz"), "--seeds", str(crawled / "seeds.txt"), "-o", out)
-    motherlode("crawl", *job, "--pages", "5", "--quiet")
-    motherlode("resume", out, "--pages", "8", "--quiet")
-    assert "the budget is spent (8 pages)" in motherlode("resume", out).stderr, "or who stops it cannot go on"
-
-
 def test_crawl_without_network_gives_a_hint(tmp_path: Path) -> None:
     done = motherlode("crawl", "http://nowhere.invalid/", "-o", str(tmp_path / "out"), "--quiet")
     assert "is this machine on a network" in done.stderr

@@ -1,4 +1,4 @@
-"""The commands `export` and `changes`, on a crawl of a small recorded web."""
+"""The command `export`, on a crawl of a small recorded web."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from typer.testing import CliRunner, Result
 from warcio.archiveiterator import ArchiveIterator
 
 from motherlode.cli import application
-from motherlode.crawler import CrawlFolder
 from motherlode.fetch.warc.writer import WarcFile, WarcResponse
-from motherlode.index.page_record import PageRecord
-from motherlode.index.quad_store import QuadStore
 
 PAGE = """<html><head><title>{name}</title><script type="application/ld+json">
 {{"@context": "http://schema.org/", "@type": "Product", "@id": "#it", "name": "{name}"}}</script></head>
@@ -101,22 +98,7 @@ def test_export_of_void_describes_the_data_set(crawl: Path) -> None:
     assert list(ox.parse(told.stdout_bytes, ox.RdfFormat.TURTLE))
 
 
-def test_changes_of_a_rewritten_page_are_printed(crawl: Path) -> None:
-    assert motherlode("changes", crawl).stdout_bytes == b""
-    store = QuadStore(CrawlFolder(crawl).store)
-    store.write([PageRecord(url="http://a.example/2", fetched_at=2e9, status=301, redirects_to="http://a.example/")])
-    store.flush()
-    told = motherlode("changes", crawl)
-    assert b"H page <http://a.example/2> .\n" in told.stdout_bytes
-    assert b'D <http://a.example/2#it> <http://schema.org/name> "Second" <http://a.example/2> .\n' in told.stdout_bytes
-    assert told.stdout_bytes.endswith(b"TC .\n")
-    assert motherlode("changes", crawl, "--since", "2033-01-01").stdout_bytes == told.stdout_bytes
-    assert motherlode("changes", crawl, "--since", "2034-01-01T00:00:00Z").stdout_bytes == b""
-    assert motherlode("changes", crawl, "--since", "yesterday").exit_code == 2
-
-
 def test_export_without_crawl_is_wrong_usage(tmp_path: Path) -> None:
-    for command in ("export", "changes"):
-        refused = motherlode(command, tmp_path)
-        assert refused.exit_code == 2
-        assert "has no crawl" in " ".join(refused.stderr.split())
+    refused = motherlode("export", tmp_path)
+    assert refused.exit_code == 2
+    assert "has no crawl" in " ".join(refused.stderr.split())

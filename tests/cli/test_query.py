@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from motherlode.cli.query import order_variables, run_with_timeout
+from motherlode.cli.query import run_with_timeout
 from motherlode.crawler import CrawlFolder, Job
+from motherlode.model.sparql import order_variables
 from tests.index.fakes import spoil, spoil_inside
 from tests.support import synthetic_warc
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.cli.crawl_run import check_shards
 from motherlode.cli.explain import find_owner
 from motherlode.cluster.partitioner import owner_of
+from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, Job, JobError
 from tests.cli.crawl_process import wait_for_requests
 from tests.support import synthetic_warc

@@ -211,13 +211,6 @@ def test_simulate_without_terminal_logs_progress_to_stderr(
     assert "runs ended" not in found.stdout
 
 
-def test_record_shows_progress(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_LOG_SECONDS", 0.0)
-    made = run(folder, "record", str(folder / "w.warc.gz"), "-o", str(folder / "told"))
-    assert made.stderr.startswith("reading w.warc.gz · ")
-    assert " kB of " in made.stderr
-
-
 def _children(process: int) -> list[str]:
     return [child for path in Path(f"/proc/{process}/task").glob("*/children") for child in path.read_text().split()]
 

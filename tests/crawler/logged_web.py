@@ -10,10 +10,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from aiohttp import web
 
-from motherlode.crawler import CrawlFolder
+from motherlode.crawler import CrawlFolder, Job
 from motherlode.index.quad_store import QuadStore
 
 CONTEXT = "http://h0.example/context.jsonld"
@@ -84,6 +85,18 @@ class LoggedWeb:
 
     def seeds(self) -> tuple[str, ...]:
         return tuple(f"http://h{number}.example/0" for number in range(self.hosts))
+
+    def job(self, **settings: Any) -> Job:
+        """Return a job for a fast crawl of this web. `settings` are further keys of the job."""
+        usual: dict[str, Any] = {
+            "policy": "bfs",
+            "delay": 0.0,
+            "per_host": 1,
+            "per_address": 64,
+            "retry_wait": 0.2,
+            "workers": 1,
+        }
+        return Job(seeds=self.seeds(), hosts=self.table(), allow=("127.0.0.0/8",), **(usual | settings))
 
     async def _answer(self, request: web.BaseRequest) -> web.Response:
         url = f"http://{request.host}{request.path}"

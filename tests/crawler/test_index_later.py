@@ -25,22 +25,6 @@ from tests.index.test_nquads_log import logged, some_pages
 HOSTS, PAGES = 10, 60
 
 
-def _job_file(path: Path, web: LoggedWeb) -> Path:
-    job = Job(
-        seeds=web.seeds(),
-        hosts=web.table(),
-        allow=("127.0.0.0/8",),
-        policy="bfs",
-        delay=0.0,
-        per_host=1,
-        per_address=64,
-        retry_wait=0.1,
-        workers=1,
-    )
-    path.write_text(job_to_toml(job))
-    return path
-
-
 def _kill_while(offspring: Offspring, command: list[str], moments: list[float], folder: Path) -> int:
     """Kill a command after each of these times, then run it to its end. Return how many kills found it alive."""
     hits = 0
@@ -61,7 +45,8 @@ def test_killed_crawl_and_index_give_the_same_store(tmp_path: Path) -> None:
     at_once, later = tmp_path / "at-once", tmp_path / "later"
     chance = random.Random(3)
     with LoggedWeb(hosts=HOSTS, pages=PAGES) as web, Offspring() as offspring:
-        flags = ["crawl", "--config", str(_job_file(tmp_path / "job.toml", web)), "--quiet", "-o"]
+        (tmp_path / "job.toml").write_text(job_to_toml(web.job(retry_wait=0.1)))
+        flags = ["crawl", "--config", str(tmp_path / "job.toml"), "--quiet", "-o"]
         offspring.start(*flags, str(at_once))
         assert offspring.wait() == 0
         web.latency = 0.05

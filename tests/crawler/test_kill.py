@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
+from motherlode.crawler import CrawlFolder, read_stats, read_visits
 from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import FailureKind
@@ -28,21 +28,6 @@ HOSTS, PAGES = 30, 167
 LATENCY = 0.1
 SOON, LATE = 60, 360
 """Numbers of requests after which a run is killed. Most kills are before its first checkpoint."""
-
-
-def job(web: LoggedWeb) -> Job:
-    return Job(
-        seeds=web.seeds(),
-        hosts=web.table(),
-        allow=("127.0.0.0/8",),
-        policy="bfs",
-        delay=0.0,
-        per_host=1,
-        per_address=64,
-        retry_wait=0.2,
-        contexts="fetch",
-        workers=1,
-    )
 
 
 def pages_of(folder: Path) -> set[str]:
@@ -100,7 +85,7 @@ def test_crawl_killed_fifty_times_has_the_result_of_an_uninterrupted_one(tmp_pat
     alone, killed = tmp_path / "alone", tmp_path / "killed"
     with LoggedWeb(hosts=HOSTS, pages=PAGES) as web, Offspring() as offspring:
         config = tmp_path / "job.toml"
-        config.write_text(job_to_toml(job(web)))
+        config.write_text(job_to_toml(web.job(contexts="fetch")))
         flags = ["crawl", "--config", str(config), "--quiet", "-o"]
         offspring.start(*flags, str(alone))
         assert offspring.wait() == 0

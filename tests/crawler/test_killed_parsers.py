@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
+from motherlode.crawler import CrawlFolder, read_stats, read_visits
 from motherlode.crawler.config.job_file import job_to_toml
 from tests.crawler.logged_web import LoggedWeb
 from tests.crawler.offspring import Offspring
@@ -48,18 +48,7 @@ def kill_parser(web: LoggedWeb, crawl: int, *, after: int) -> int:
 @pytest.mark.timeout(400)
 def test_crawl_with_killed_parser_processes_ends_with_all_pages(tmp_path: Path) -> None:
     with LoggedWeb(hosts=HOSTS, pages=PAGES, latency=0.1) as web, Offspring() as offspring:
-        job = Job(
-            seeds=web.seeds(),
-            hosts=web.table(),
-            allow=("127.0.0.0/8",),
-            policy="bfs",
-            delay=0.0,
-            per_host=1,
-            per_address=64,
-            retry_wait=0.2,
-            workers=1,
-        )
-        (tmp_path / "job.toml").write_text(job_to_toml(job))
+        (tmp_path / "job.toml").write_text(job_to_toml(web.job()))
         folder, errors = tmp_path / "crawl", tmp_path / "errors"
         command = ["crawl", "--config", str(tmp_path / "job.toml"), "--quiet", "-o", str(folder)]
         crawl = offspring.start(*command, errors=errors)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motherlode.detect import detect
-from motherlode.detect.content_kind import sniff, sniff_rdf_text
+from motherlode.detect.content_kind import KindHints, sniff, sniff_rdf_text
 from motherlode.model import ContentKind
 
 
@@ -26,7 +26,7 @@ from motherlode.model import ContentKind
     ],
 )
 def test_text_that_resembles_turtle_has_no_rdf_kind(text: bytes) -> None:
-    assert sniff_rdf_text(text, None, None) is None
+    assert sniff_rdf_text(text, KindHints()) is None
 
 
 @pytest.mark.parametrize(
@@ -44,17 +44,17 @@ def test_text_that_resembles_turtle_has_no_rdf_kind(text: bytes) -> None:
     ],
 )
 def test_turtle_without_declared_kind_is_turtle(text: bytes) -> None:
-    assert sniff_rdf_text(text, None, None) is ContentKind.TURTLE
+    assert sniff_rdf_text(text, KindHints()) is ContentKind.TURTLE
 
 
 def test_json_ld_context_far_into_the_body_is_found() -> None:
     body = b'{"a": "' + b"x" * 20_000 + b'", "@context": {}}'
-    assert sniff(body[:4096], body, None, None) is ContentKind.JSON_LD
+    assert sniff(body[:4096], body, KindHints()) is ContentKind.JSON_LD
 
 
 def test_json_with_keys_similar_to_json_ld_is_json() -> None:
     body = b'{"@type": "x", "@attributes": {"id": 1}}'
-    assert sniff(body, body, None, None) is ContentKind.JSON
+    assert sniff(body, body, KindHints()) is ContentKind.JSON
 
 
 @given(body=st.binary(max_size=300), url=st.text(max_size=30), content_type=st.text(max_size=30))

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
+from motherlode.fetch import RobotsRules, robots_body, robots_lifetime
 from motherlode.fetch.http.response import failure_from_status
 from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Page
+from motherlode.project import PRODUCT_TOKEN
 
 from ..support import shared
 

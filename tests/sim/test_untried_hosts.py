@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from random import Random
 
@@ -23,7 +24,7 @@ def link(url: str) -> Link:
     return Link(url=url, source=LinkSource.ANCHOR, anchor=url)
 
 
-class CrowdedWeb:
+class CrowdedWeb(ABC):
     """Some ordinary hosts, of which every fifth home page links into the crowded domain."""
 
     page_count = PLAIN_HOSTS * PLAIN_PAGES
@@ -32,8 +33,9 @@ class CrowdedWeb:
         host = host_of(url)
         return self.crowded(url, host) if host.endswith(".crowd.example") else self._plain(url, host)
 
+    @abstractmethod
     def crowded(self, url: str, host: str) -> SimPage:
-        raise NotImplementedError
+        """Return a page of the crowded domain."""
 
     def _plain(self, url: str, host: str) -> SimPage:
         number, path = int(host.partition(".")[0][1:]), url.rpartition("/")[2]

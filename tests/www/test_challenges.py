@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
@@ -84,3 +86,9 @@ def test_find_challenge_of_the_recorded_pages_finds_none_and_parses_hardly_any(m
     assert not found
     assert pages > 10_000
     assert len(parsed) < pages / 100
+
+
+def test_find_challenge_in_several_threads_finds_the_same() -> None:
+    product, status, headers, body = next(iter(CHALLENGES.values()))
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(lambda one: find_challenge(status, headers, one), [body] * 64)) == {product}

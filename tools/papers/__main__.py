@@ -21,17 +21,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = ", ".join(SECTIONS)
     parser.add_argument("--only", action="append", choices=SECTIONS, metavar="NAME", help=f"a part of it: {names}")
     parser.add_argument("--small", action="store_true", help="small webs, a few minutes, into .papers/small")
-    parser.add_argument("--fresh", action="store_true", help="delete the results of earlier runs")
+    parser.add_argument("--fresh", action="store_true", help="ignore the results of earlier runs")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="at the same time (2)")
     options = parser.parse_args(arguments)
     work = WORK / "small" if options.small else WORK
     docs = work if options.small else ROOT / "docs"
-    lab = Lab(SMALL if options.small else FULL, docs=docs, work=work, processes=options.processes)
-    if options.fresh:
-        lab.forget()
-        shutil.rmtree(TRACE, ignore_errors=True)
+    lab = Lab(SMALL if options.small else FULL, docs=docs, work=work, processes=options.processes, fresh=options.fresh)
     wanted = _possible(options.only or list(SECTIONS))
     if not WITHOUT_CORPUS.issuperset(wanted):
+        if options.fresh:
+            shutil.rmtree(TRACE, ignore_errors=True)
         prepare_recorded()
     written = docs / "papers.md"
     docs.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from tools.papers.anthelion_curves import ONLY_IN_FIGURES, Rows, figures_2_to_7
 from tools.papers.lab import Lab
 from tools.papers.markdown import Holds, agreement, claims, note, number, section, table
 from tools.papers.scale import Web
-from tools.papers.simulated_crawl import crawls, harvest
+from tools.papers.simulated_crawl import crawls, harvest, too_large_webs
 
 PUBLISHED = {
     "Random": 0.159,
@@ -35,8 +35,8 @@ PUBLISHED = {
     "Success Rate (decaying λ = 0.5)": 0.673,
 }
 """Table 2: the share of relevant pages after a million crawled pages."""
-OURS = ("motherlode", "ldcoc", "linkanalysis")
-"""Policies for comparison that are not in the paper."""
+OTHERS = ("motherlode", "ldcoc", "ldcoc:head=no", "linkanalysis", "sb-classifier", "tres")
+"""Policies for comparison that are not in the paper: ours, and those of other papers."""
 
 
 def policies(web: Web) -> dict[str, str]:
@@ -72,17 +72,24 @@ def table_2(lab: Lab) -> str:
     extra: dict[str, Rows] = {}
     for web in lab.scale.webs:
         rows = policies(web)
-        answers = crawls(lab, web, [*rows.values(), *ONLY_IN_FIGURES.values(), *OURS])
+        answers = crawls(lab, web, [*rows.values(), *ONLY_IN_FIGURES.values(), *OTHERS])
         found[web.name] = {row: answers[policy] for row, policy in rows.items()}
-        extra[web.name] = {policy: answers[policy] for policy in (*OURS, *ONLY_IN_FIGURES.values())}
+        extra[web.name] = {
+            policy: answers[policy] for policy in (*OTHERS, *ONLY_IN_FIGURES.values()) if policy in answers
+        }
     shares = {web: {row: harvest(answers) for row, answers in rows.items()} for web, rows in found.items()}
     lines = [(row, number(share), *(number(shares[web][row]) for web in shares)) for row, share in PUBLISHED.items()]
-    lines += [(f"*{name}* (ours)", "", *(number(harvest(extra[web][name])) for web in extra)) for name in OURS]
+    lines += [
+        (f"*{name}*", "", *(number(harvest(rows[name]) if name in rows else None) for rows in extra.values()))
+        for name in OTHERS
+    ]
     orders = ", ".join(f"{agreement(PUBLISHED, shares[web])} on {web}" for web in shares)
     return section(
         "### Table 2: share of relevant pages, all 22 rows",
         _scale(lab),
         table(("selection", "published", *shares), lines),
+        "The rows in italics are not in the paper. Methods that take too long on large webs have a dash: "
+        f"{too_large_webs(OTHERS)}.",
         f"Pairs of rows in the published order: {orders}. Conclusions of the paper:",
         claims((claim, {web: holds(shares[web]) for web in shares}) for claim, holds in CLAIMS.items()),
         note("anthelion-table-2"),

@@ -137,13 +137,12 @@ DEFINITIONS: dict[str, Sequence[Definition]] = {
         Definition(
             "Naive Bayes of MOA",
             "policies/anthelion/classifiers.py",
-            "policies/anthelion/test_classifiers_naive_bayes.py::test_moa_smoothing_equals_formula",
+            "policies/anthelion/test_classifiers.py::test_moa_smoothing_equals_formula",
         ),
         Definition(
             "Hoeffding tree",
             "policies/anthelion/classifiers.py",
-            "policies/anthelion/test_classifiers_hoeffding_tree.py"
-            "::test_tree_is_as_accurate_as_river_and_splits_by_the_same_features",
+            "policies/anthelion/test_classifiers.py::test_tree_is_as_accurate_as_river_and_splits_by_the_same_features",
         ),
         Definition(
             "seven value functions (3.2)",

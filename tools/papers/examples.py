@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from tools.papers.observed_policy import ObservedPolicy
+from tools.papers.observed_policy import observe
 from tools.papers.webs import opened, starts
 
 from motherlode.model import Link, Outcome
@@ -22,6 +23,7 @@ class Example(NamedTuple):
     relevant: bool
 
 
+@lru_cache(maxsize=1)
 def crawled(web: str, order: str, pages: int, target: str = "any") -> list[Example]:
     """Return the pages of a crawl from every home page in the order of fetching, without seeds, which have no link."""
     found: list[Example] = []
@@ -31,7 +33,7 @@ def crawled(web: str, order: str, pages: int, target: str = "any") -> list[Examp
             found.append(Example(link, parent, outcome.relevant))
 
     known = opened(web, target)
-    policy = ObservedPolicy(policy_from(order, 0), seen)
+    policy = observe(policy_from(order, 0), seen)
     Simulation(known, policy, scope=lambda url: "").run(starts(known, "homes"), pages=pages)
     return found
 

@@ -1,15 +1,14 @@
 """Run jobs on all cores and cache each result as JSON, so that a table can be written again without the work.
 
 A job is a module-level function whose arguments and result can be encoded as JSON. The name of the function and the
-arguments are the key of the result. `--fresh` deletes all results. Without it a changed policy is not noticed, which is
-convenient while a table is written; use `--fresh` before you publish it.
+arguments are the key of the result. `--fresh` ignores results of earlier runs. Without it a changed policy is not
+noticed, which is convenient while a table is written; use `--fresh` before you publish it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -30,38 +29,42 @@ Job = Callable[..., Any]
 class Lab:
     """Runs jobs and draws figures."""
 
-    def __init__(self, scale: Scale, *, docs: Path = ROOT / "docs", work: Path = WORK, processes: int = 2) -> None:
+    def __init__(
+        self, scale: Scale, *, docs: Path = ROOT / "docs", work: Path = WORK, processes: int = 2, fresh: bool = False
+    ) -> None:
         self.scale = scale
+        self._since = time.time() if fresh else 0.0
+        """Results that are older are computed again."""
         self._docs = docs
         self._work = work / "answers"
         self._processes = processes
         self.cpu_seconds = 0.0
         """CPU seconds of all results that were used, including cached ones."""
 
-    def forget(self) -> None:
-        shutil.rmtree(self._work, ignore_errors=True)
-
-    def run(self, job: Job, asked: Sequence[Arguments]) -> list[Any]:
-        """Return the results in order; only missing ones are computed."""
+    def run(self, job: Job, asked: Sequence[Arguments], *, alone: bool = False) -> list[Any]:
+        """Return the results in order; only missing ones are computed. `alone`: one job at a time."""
         paths = [self._path(job, arguments) for arguments in asked]
-        missing = {path: arguments for path, arguments in zip(paths, asked, strict=True) if not path.exists()}
+        missing = {path: arguments for path, arguments in zip(paths, asked, strict=True) if not self._has(path)}
         if missing:
             self._work.mkdir(parents=True, exist_ok=True)
-            self._compute(job, missing)
+            self._compute(job, missing, 1 if alone else self._processes)
         kept = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
         self.cpu_seconds += sum(one["cpu_seconds"] for one in kept)
         return [one["answer"] for one in kept]
+
+    def _has(self, path: Path) -> bool:
+        return path.exists() and path.stat().st_mtime >= self._since
 
     def _path(self, job: Job, arguments: Arguments) -> Path:
         key = json.dumps([job.__module__, job.__qualname__, arguments], sort_keys=True)
         return self._work / f"{job.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
 
-    def _compute(self, job: Job, missing: dict[Path, Arguments]) -> None:
-        if self._processes <= 1:
+    def _compute(self, job: Job, missing: dict[Path, Arguments], processes: int) -> None:
+        if processes <= 1:
             for path, arguments in missing.items():
                 self._keep(path, job, arguments, timed(job, arguments))
             return
-        with ProcessPoolExecutor(self._processes, mp_context=get_context("forkserver")) as pool:
+        with ProcessPoolExecutor(processes, mp_context=get_context("forkserver")) as pool:
             futures: dict[Future[tuple[Any, float]], Path] = {
                 pool.submit(timed, job, arguments): path for path, arguments in missing.items()
             }

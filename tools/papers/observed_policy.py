@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy, Rating
+from motherlode.model.policy import RatesAgain, ReadsHeaders, Stops
 
 Seen = Callable[[Link, Outcome | None, Outcome], None]
 """Callback for every fetched URL except redirects: the link that led to it, the page of the link, and the outcome."""
+
+
+def observe(policy: Policy, seen: Seen) -> Policy:
+    """Return a policy that acts as the given one and reports outcomes. It has the same optional abilities.
+
+    Without them a simulation would send no HEAD requests for LDCOC, for example, and rate no URL again.
+    """
+    abilities = tuple(mixin for protocol, mixin in _ABILITIES.items() if isinstance(policy, protocol))
+    made: type[ObservedPolicy] = type("ObservedPolicy", (*abilities, ObservedPolicy), {})
+    return made(policy, seen)
 
 
 class ObservedPolicy:
@@ -49,3 +60,35 @@ class ObservedPolicy:
 
     def load(self, state: bytes) -> None:
         self._policy.load(state)
+
+
+class _ReadsHeaders:
+    _policy: ReadsHeaders
+
+    def wants_header(self, policy_state: bytes) -> bool:
+        return self._policy.wants_header(policy_state)
+
+    def rate_again(self, url: str, rating: Rating, content_type: str | None) -> Rating:
+        return self._policy.rate_again(url, rating, content_type)
+
+
+class _RatesAgain:
+    _policy: RatesAgain
+
+    def mention(self, links: Sequence[Link], parent: Outcome) -> None:
+        self._policy.mention(links, parent)
+
+    def rate_picked(self, url: str, rating: Rating) -> Rating | None:
+        return self._policy.rate_picked(url, rating)
+
+
+class _Stops:
+    _policy: Stops
+
+    @property
+    def stop_reason(self) -> str:
+        return self._policy.stop_reason
+
+
+_ABILITIES: dict[type, type] = {ReadsHeaders: _ReadsHeaders, RatesAgain: _RatesAgain, Stops: _Stops}
+"""Protocols of optional abilities that matter without delays, and the methods that delegate them."""

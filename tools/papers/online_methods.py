@@ -18,6 +18,7 @@ BASELINES = ("bfs", "random")
 METHODS = (
     "motherlode",
     "ldcoc",
+    "ldcoc:head=no",
     "linkanalysis",
     "nb-online",
     "ht-online",
@@ -32,27 +33,32 @@ METHODS = (
     "sb-classifier",
     "tres",
 )
+_SETS = ("url", "parent", "sibling", "url+parent", "url+parent+sibling")
 ABLATION = {
-    "LDCOC": (
+    "LDCOC, without HEAD requests": tuple(
+        f"ldcoc:{sets}:head=no" for sets in ("t", "r", "p", "x", "tr", "tp", "rp", "trp", "trpx")
+    ),
+    "LDCOC, with HEAD requests": (
         "ldcoc:t",
-        "ldcoc:r",
-        "ldcoc:p",
-        "ldcoc:x",
-        "ldcoc:tr",
-        "ldcoc:tp",
-        "ldcoc:rp",
         "ldcoc:trp",
         "ldcoc:trpx",
+        "ldcoc:trp:ftrl=eq1",
+        "ldcoc:trp:head=no,ftrl=eq1",
     ),
-    "Anthelion, Naive Bayes": tuple(
-        f"nb-online:{sets}" for sets in ("url", "parent", "sibling", "url+parent", "url+parent+sibling")
+    "Anthelion, Naive Bayes": (
+        *(f"nb-online:{sets}" for sets in _SETS),
+        "nb-online:smoothing=m",
+        "nb-online:tokens=authors",
+        "bandit:success-best-score",
+        "bandit:success-best-score:smoothing=m",
     ),
-    "Anthelion, Hoeffding tree": tuple(
-        f"ht-online:{sets}" for sets in ("url", "parent", "sibling", "url+parent", "url+parent+sibling")
+    "Anthelion, Hoeffding tree": (
+        *(f"ht-online:{sets}" for sets in _SETS),
+        "bandit:success-best-score:classifier=ht",
     ),
     "link analysis": ("linkanalysis", "linkanalysis:literal", "linkanalysis:match=word,path=new"),
 }
-"""The methods with parts of their features."""
+"""The methods with parts of their features, and their variants."""
 Column = tuple[str, str]
 """A column of the tables: target and start."""
 
@@ -75,7 +81,8 @@ def methods(lab: Lab) -> str:
         _evidence(found, names),
         note("online-methods"),
         "### Ablation: what each set of features adds",
-        "The same crawls with parts of the features.",
+        "The same crawls with parts of the features, and with variants of the methods. The bare names are the methods "
+        "as published.",
         *_ablations(lab, found),
         note("ablation"),
     )
@@ -147,7 +154,7 @@ def _evidence(found: Mapping[str, Mapping[Column, list[Answer]]], names: Sequenc
     for name in names:
         cells = []
         for column in shown:
-            shares = [answer["failures"].get("redirect", 0) / answer["fetched"] for answer in found[name][column]]
+            shares = [answer["failures"].get("redirect", 0) / answer["requests"] for answer in found[name][column]]
             cells.append(percent(mean(shares)))
         for column in shown[1:]:
             cells.append(f"{mean(_before_first(answer) for answer in found[name][column]):.0f}")
@@ -160,7 +167,7 @@ def _evidence(found: Mapping[str, Mapping[Column, list[Answer]]], names: Sequenc
 
 def _before_first(answer: Answer) -> int:
     requests: list[int] = [fetched for fetched, relevant in answer["curve"] if relevant]
-    return requests[0] if requests else int(answer["fetched"])
+    return requests[0] if requests else int(answer["requests"])
 
 
 def _ablations(lab: Lab, baselines: Mapping[str, Mapping[Column, list[Answer]]]) -> list[str]:

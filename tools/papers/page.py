@@ -13,10 +13,11 @@ from tools.papers.definitions import definitions_table
 from tools.papers.lab import Lab
 from tools.papers.ldcoc_crawlers import figure_2b
 from tools.papers.ldcoc_features import figure_2a
+from tools.papers.ldcoc_headers import headers
 from tools.papers.link_analysis import link_analysis
 from tools.papers.markdown import note
 from tools.papers.online_methods import methods
-from tools.papers.phases import phases
+from tools.papers.phase_tables import phases
 
 SECTIONS: dict[str, Callable[[Lab], str]] = {
     "methods": methods,
@@ -25,6 +26,7 @@ SECTIONS: dict[str, Callable[[Lab], str]] = {
     "anthelion-figure-8": narrower,
     "anthelion-figure-9": figure_9,
     "ldcoc-figure-2a": figure_2a,
+    "ldcoc-headers": headers,
     "ldcoc-figure-2b": figure_2b,
     "link-analysis": link_analysis,
     "phases": phases,

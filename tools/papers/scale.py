@@ -24,6 +24,10 @@ class Web:
     """`homes`: every host's home page; `hubs`: six hub pages of a synthetic web; `seeds`: seeds of ../shared/corpus."""
     examples: int
     """Pages for the comparison of classifiers."""
+    uris: int
+    """Maximum number of hard URIs for the comparison of feature sets."""
+    uri_draws: int
+    """Random splits of these URIs; the mean is reported."""
     sites: int
     """Sites for the measurement of link analysis."""
 
@@ -50,26 +54,58 @@ class Scale:
 FULL = Scale(
     webs=(
         # a million of 5.5 million pages were crawled in Anthelion's paper: the same share of the 10,074 pages here
-        Web(name="recorded", web=RECORDED, requests=1830, repeat=5, start="homes", examples=8000, sites=8),
+        Web(
+            name="recorded",
+            web=RECORDED,
+            requests=1830,
+            repeat=3,
+            start="homes",
+            examples=5000,
+            uris=20_000,
+            uri_draws=3,
+            sites=8,
+        ),
         Web(
             name="synthetic",
             web="synthetic:1000000",
-            requests=60_000,
-            repeat=2,
+            requests=30_000,
+            repeat=1,
             start="hubs",
-            examples=8000,
+            examples=5000,
+            uris=103_000,
+            uri_draws=1,
             sites=8,
         ),
     ),
-    uri_requests=30_000,
-    hosts=(1_000, 10_000, 100_000, 455_848, 1_000_000),
+    uri_requests=15_000,
+    hosts=(1_000, 10_000, 100_000, 455_848),
     phase_pages=1500,
-    methods_repeat=5,
+    methods_repeat=3,
 )
 SMALL = Scale(
     webs=(
-        Web(name="recorded", web=RECORDED, requests=600, repeat=1, start="homes", examples=600, sites=2),
-        Web(name="synthetic", web="synthetic:20000", requests=1000, repeat=1, start="hubs", examples=600, sites=2),
+        Web(
+            name="recorded",
+            web=RECORDED,
+            requests=600,
+            repeat=1,
+            start="homes",
+            examples=600,
+            uris=600,
+            uri_draws=1,
+            sites=2,
+        ),
+        Web(
+            name="synthetic",
+            web="synthetic:20000",
+            requests=1000,
+            repeat=1,
+            start="hubs",
+            examples=600,
+            uris=600,
+            uri_draws=1,
+            sites=2,
+        ),
     ),
     uri_requests=600,
     hosts=(100, 1_000),

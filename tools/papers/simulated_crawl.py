@@ -7,19 +7,21 @@ from statistics import mean
 from typing import Any
 
 from tools.papers.lab import Arguments, Lab
-from tools.papers.observed_policy import ObservedPolicy
+from tools.papers.observed_policy import observe
 from tools.papers.scale import Web
 from tools.papers.static_crawlers import named_policy
 from tools.papers.webs import opened, starts
 
 from motherlode.crawler.report.plot import Axes, Curve
 from motherlode.model import Link, Outcome
+from motherlode.policies import largest_web
 from motherlode.sim.experiment import relevant_at
+from motherlode.sim.runner import SYNTHETIC, synthetic_pages
 from motherlode.sim.simulator import SimResult, Simulation
 
 POINTS = 200
 """Maximum number of points per curve."""
-SHARE = Axes(x="pages crawled", y="share of relevant pages", unit=" ‰")
+SHARE = Axes(x="requests", y="share of relevant pages", unit=" ‰")
 """Axes of the papers' figures; the share is drawn in thousandths."""
 
 Answer = dict[str, Any]
@@ -39,10 +41,12 @@ def crawl(*, web: str, target: str, policy: str, seed: int, pages: int, start: s
         if judged[0] % step == 0:
             right.append((judged[0], judged[1]))
 
-    watched = ObservedPolicy(named_policy(policy, web=web, target=target, seed=seed), seen)
+    watched = observe(named_policy(policy, web=web, target=target, seed=seed), seen)
     result = Simulation(known, watched, scope=lambda url: "", seed=seed).run(starts(known, start), pages=pages)
     return {
+        "requests": result.fetched + result.heads,
         "fetched": result.fetched,
+        "heads": result.heads,
         "relevant": result.relevant,
         "harvest_rate": result.harvest_rate,
         "failures": result.failures,
@@ -52,24 +56,45 @@ def crawl(*, web: str, target: str, policy: str, seed: int, pages: int, start: s
 
 
 def _thinned(result: SimResult) -> list[tuple[int, int]]:
-    every = max(1, len(result.curve) // POINTS)
-    kept = result.curve[::every]
-    return kept if kept[-1] == result.curve[-1] else [*kept, result.curve[-1]]
+    """Return some points of the curve over all requests, GET and HEAD."""
+    curve = result.request_curve
+    kept = curve[:: max(1, len(curve) // POINTS)]
+    return kept if kept[-1] == curve[-1] else [*kept, curve[-1]]
 
 
 def crawls(
     lab: Lab, web: Web, policies: Iterable[str], *, target: str = "any", pages: int = 0
 ) -> dict[str, list[Answer]]:
-    """Run the crawls of the web for each policy, with as many repetitions as the policy needs."""
+    """Run the crawls of the web for each policy, with as many repetitions as the policy needs.
+
+    A policy that does not fit the size of the web is left out.
+    """
     asked = [
         (policy, crawl_arguments(web, policy, seed=seed, target=target, pages=pages or web.requests))
         for policy in dict.fromkeys(policies)
+        if fits(policy, web.web)
         for seed in range(repetitions(policy, web.repeat))
     ]
     found: dict[str, list[Answer]] = {}
     for (policy, _), answer in zip(asked, lab.run(crawl, [arguments for _, arguments in asked]), strict=True):
         found.setdefault(policy, []).append(answer)
     return found
+
+
+def fits(policy: str, web: str) -> bool:
+    """Return whether comparisons on the web include the policy: slow ones are left out on large synthetic webs."""
+    most = largest_web(policy)
+    return most is None or not web.startswith(SYNTHETIC) or synthetic_pages(web) <= most
+
+
+def too_large_webs(policies: Iterable[str]) -> str:
+    """Return the policies that are left out on large webs, with the number of pages up to which they take part.
+
+    >>> too_large_webs(["bfs", "tres"])
+    'tres takes part on webs of at most 50,000 pages'
+    """
+    limits = {policy: most for policy in policies if (most := largest_web(policy)) is not None}
+    return " and ".join(f"{policy} takes part on webs of at most {most:,} pages" for policy, most in limits.items())
 
 
 def crawl_arguments(web: Web, policy: str, *, seed: int, target: str, pages: int) -> Arguments:
@@ -96,8 +121,8 @@ def harvest(answers: Sequence[Answer]) -> float:
 
 
 def share_curve(name: str, answers: Sequence[Answer], upto: int = 0) -> Curve:
-    """Return the share of relevant pages by pages crawled, in thousandths."""
-    most = min(upto or 10**12, min(answer["fetched"] for answer in answers))
+    """Return the share of relevant pages by requests, in thousandths."""
+    most = min(upto or 10**12, min(answer["requests"] for answer in answers))
     places = [round(most * number / POINTS) for number in range(1, POINTS + 1)]
     first = places[POINTS // 50]  # the first few pages are noise that would fill the picture
     points = [

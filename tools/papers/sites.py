@@ -9,7 +9,7 @@ from math import ceil
 from random import Random
 from typing import Any
 
-from tools.papers.observed_policy import ObservedPolicy
+from tools.papers.observed_policy import observe
 from tools.papers.scale import RECORDED
 from tools.papers.simulated_crawl import Answer
 from tools.papers.webs import opened, starts, web_spec
@@ -85,7 +85,7 @@ def site_crawl(*, web: str, host: str, documents: int, policy: str) -> Answer:
     """Crawl one site from its home page (and further roots of recorded sites); count classes and heuristics."""
     known = opened(web, "rdf")
     counts = _Counts(known, policy)
-    watched = ObservedPolicy(policy_from(policy, 0), counts.seen)
+    watched = observe(policy_from(policy, 0), counts.seen)
     begin = [url for url in starts(known, "seeds" if web == RECORDED else "homes") if host_of(url) == host]
     pages = min(MOST, max(20, round(documents * _SHARE)))
     others = _hosts_with_documents(web) - {host}

@@ -13,11 +13,11 @@ from random import Random
 
 import msgspec
 import numpy as np
-from tools.papers.observed_policy import ObservedPolicy
+from tools.papers.observed_policy import observe
 from tools.papers.webs import opened, starts
 
 from motherlode.model import Link, Outcome, Policy
-from motherlode.policies import policy_from
+from motherlode.policies import policy_from, target_from
 from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
 from motherlode.policies.anthelion.classifiers import HoeffdingTree, NaiveBayes
 from motherlode.policies.anthelion.url_classifier import HASHES, Classifier, Features
@@ -57,7 +57,7 @@ def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes
             labels.append(outcome.relevant)
 
     known = opened(web, target)
-    policy = ObservedPolicy(policy_from(order, _TRAINING_SEED), seen)
+    policy = observe(policy_from(order, _TRAINING_SEED), seen)
     # a breadth-first crawl from every home page of a large web would contain only home pages
     start = "hubs" if order == "bfs" and isinstance(known, SyntheticSimWeb) else "homes"
     Simulation(known, policy, scope=lambda url: "").run(starts(known, start), pages=round(pages * 1.6) + 100)
@@ -75,7 +75,7 @@ def named_policy(name: str, *, web: str, target: str, seed: int) -> Policy:
     if word == "oracle":
         return OraclePolicy(_graph(web, target))
     if word not in ("pretrained", "uris"):
-        return policy_from(name, seed)
+        return policy_from(name, seed, target=target_from(target))
     kind, pages = arguments[0], int(arguments[1])
     rows, labels = _training(web, target, "random" if word == "pretrained" else "bfs", pages)
     features = Features() if word == "pretrained" else UriFeatures()

@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.papers.scale import RECORDED
 
 from motherlode.crawler import canonical_seeds
-from motherlode.sim.runner import WebSpec, open_web
+from motherlode.sim.runner import SYNTHETIC, WebSpec, open_web
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.recorder import record
 from motherlode.sim.web_protocol import SimulatedWeb
@@ -39,7 +39,8 @@ def web_spec(web: str, target: str = "any") -> WebSpec:
 
     Links to pages that a web lacks are left out, because the papers' webs have none of them.
     """
-    return WebSpec(web=str(TRACE) if web == RECORDED else web, target=target, web_seed=1, keep_missing=False)
+    name = f"{web}:1" if web.startswith(SYNTHETIC) and web.count(":") == 1 else web
+    return WebSpec(web=str(TRACE) if web == RECORDED else name, target=target, dead=0.0)
 
 
 def opened(web: str, target: str = "any") -> SimulatedWeb:

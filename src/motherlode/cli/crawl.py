@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, check_shards, print_outcome, run_crawl
+from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl
 from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
 from motherlode.cli.serve import ServerProcess, check_port
 from motherlode.cli.terminal import say, stop
+from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
 from motherlode.crawler.config.job_file import read_seeds
 from motherlode.crawler.config.values import check_secrets

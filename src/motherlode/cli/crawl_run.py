@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any, NoReturn
 
@@ -14,7 +13,7 @@ from motherlode.cli.progress import CrawlProgress, watch
 from motherlode.cli.stats import describe_refresh, print_summary
 from motherlode.cli.terminal import FAILED, print_json, say, say_above_progress, stop
 from motherlode.cluster import merge_shards
-from motherlode.cluster.ray_runtime import check_cluster, check_state, need_ray, running_ray
+from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
 from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
@@ -22,7 +21,6 @@ from motherlode.crawler.engine.factory import BeginRefresh, MakeParsers, assembl
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
 from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.crawler.stats.counters import subtract_counters
-from motherlode.index.sinks.sink_settings import SinkKind
 from motherlode.index.snapshot import DamagedError, is_damage, remedy, store_advice
 from motherlode.www.urls import OUT_OF_SCOPE
 
@@ -34,25 +32,6 @@ LogLevel = Annotated[
         callback=lambda level: level and level.lower(),
     ),
 ]
-
-
-def check_shards(job: Job) -> None:
-    """Raise JobError if a crawl on Ray cannot run: without Ray, or with an unusable cluster or checkpoint URL."""
-    if job.shards <= 1 and job.state:
-        raise JobError("state is for crawls with several shards: add --shards N, with N greater than 1")
-    if job.shards <= 1 and not job.ray_parsers:
-        if job.ray:
-            raise JobError("ray is for shards and remote parsers: add --shards N, N greater than 1, or --ray-parsers N")
-        return
-    need_ray()
-    check_state(job.state)
-    for sink in job.sink_settings() if job.shards > 1 else ():  # each shard numbers its N-Quads files from 1
-        if sink.kind is SinkKind.NQUADS and Path(sink.path).is_absolute():
-            raise JobError(
-                f"all shards would write their N-Quads files to {sink.path}: "
-                "use a relative path, which is inside the folder of each shard"
-            )
-    check_cluster(job.ray)
 
 
 def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:

@@ -1,7 +1,6 @@
 """The command `query`: run a SPARQL query on a crawl, in a child process with a time limit."""
 
 import os
-import re
 import select
 import signal
 import sys
@@ -20,6 +19,7 @@ from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count
 from motherlode.index.query.diagnostics import QueryError
 from motherlode.index.query.query_worker import QueryExecutor, QueryRequest, isolate_from_network
+from motherlode.model.sparql import order_variables
 
 QueryFormat = Literal["table", "json", "csv", "tsv", "nquads"]
 
@@ -177,17 +177,6 @@ def print_solutions(result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriple
     print_table(names, rows)
     say(format_count(len(rows), "row"))
     return len(rows)
-
-
-_SELECT_ALL = re.compile(r"select\s*(?:(?:distinct|reduced)\s*)?[*]", re.IGNORECASE)
-
-
-def order_variables(names: list[str], sparql: str) -> list[str]:
-    """Return the variables of `SELECT *` in the order of the query. The engine sorts them by name."""
-    if not _SELECT_ALL.search(sparql):
-        return names
-    matches = {name: re.search(rf"[?$]{re.escape(name)}\b", sparql) for name in names}
-    return sorted(names, key=lambda name: match.start() if (match := matches[name]) else len(sparql))
 
 
 def _cell(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None) -> str:

@@ -3,9 +3,10 @@
 import dataclasses
 from typing import Annotated, Any
 
-from motherlode.cli.crawl_run import CrawlEnd, LogLevel, check_shards, print_outcome, run_crawl
+from motherlode.cli.crawl_run import CrawlEnd, LogLevel, print_outcome, run_crawl
 from motherlode.cli.options import AsJson, CrawlDir, Quiet, option
 from motherlode.cli.terminal import stop
+from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, JobError, parse_size, parse_time
 
 

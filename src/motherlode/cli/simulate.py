@@ -1,6 +1,5 @@
 """The command `simulate`: compare policies on a recorded or synthetic web."""
 
-import os
 from pathlib import Path
 from statistics import mean
 from typing import Annotated
@@ -16,7 +15,7 @@ from motherlode.sim.comparison import PairedDifference
 from motherlode.sim.comparison import compare as compare_policies
 from motherlode.sim.experiment import Experiment, ExperimentSetup, Row, run_experiment
 from motherlode.sim.report import spread, write_outputs
-from motherlode.sim.runner import prepared
+from motherlode.sim.runner import default_cache, prepared
 from motherlode.sim.simulator import Timing
 
 
@@ -129,9 +128,8 @@ def _read_seeds(source: str | None) -> tuple[str, ...]:
 
 
 def _run(setup: ExperimentSetup) -> Experiment:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "motherlode" / "traces"
     with Meter() as meter:
-        setup = setup.on(prepared(setup.web, cache, meter.for_bytes(f"reading {setup.web}")))
+        setup = setup.on(prepared(setup.web, default_cache(), meter.for_bytes(f"reading {setup.web}")))
         return run_experiment(setup, progress=meter.show)
 
 

@@ -28,6 +28,7 @@ from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport
 from motherlode.crawler import Counters, CrawlFolder, Job
 from motherlode.crawler.stats.counters import sum_of
 from motherlode.model import Visit
+from motherlode.policies.extensions import added_policies
 
 _PROGRESS_SECONDS = 0.3
 _RESTART_SECONDS = 0.5
@@ -65,6 +66,8 @@ class ShardActor:
     def __init__(self, spec: ShardSpec) -> None:
         if spec.cores:
             os.sched_setaffinity(0, spec.cores)
+        for policy in spec.policies:
+            policy.register()
         self._folder = spec.folder
         make_parsers = parsers_on_ray(spec.job.ray_parsers) if spec.job.ray_parsers else None
         self._shard = Shard(spec, node=ray.get_runtime_context().get_node_id()[:12], make_parsers=make_parsers)
@@ -178,6 +181,7 @@ class ShardedCrawl:
                 folder=self._folder.path.resolve(),
                 nodes=max(1, len(nodes)),
                 cores=tuple(self._cores.get(number, ())),
+                policies=added_policies([job.policy]),
             )
             self._shards.append(ray.remote(ShardActor).options(**options).remote(spec))
         if self._stopping:

@@ -12,9 +12,11 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from motherlode.crawler import JobError
+from motherlode.crawler import Job, JobError
+from motherlode.index.sinks.sink_settings import SinkKind
 
 CONNECT_SECONDS = 5.0
 """Timeout for the connection and the first response of a cluster."""
@@ -144,3 +146,22 @@ def running_ray(address: str, *, shards: int) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def check_shards(job: Job) -> None:
+    """Raise JobError if a crawl on Ray cannot run: without Ray, or with an unusable cluster or checkpoint URL."""
+    if job.shards <= 1 and job.state:
+        raise JobError("state is for crawls with several shards: add --shards N, with N greater than 1")
+    if job.shards <= 1 and not job.ray_parsers:
+        if job.ray:
+            raise JobError("ray is for shards and remote parsers: add --shards N, N greater than 1, or --ray-parsers N")
+        return
+    need_ray()
+    check_state(job.state)
+    for sink in job.sink_settings() if job.shards > 1 else ():  # each shard numbers its N-Quads files from 1
+        if sink.kind is SinkKind.NQUADS and Path(sink.path).is_absolute():
+            raise JobError(
+                f"all shards would write their N-Quads files to {sink.path}: "
+                "use a relative path, which is inside the folder of each shard"
+            )
+    check_cluster(job.ray)

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from motherlode.detect.charset import detect_charset, detect_unicode_signature, get_head
-from motherlode.detect.content_kind import is_plain_html, sniff
+from motherlode.detect.content_kind import KindHints, is_plain_html, sniff
 from motherlode.model import ContentKind, Detected, DetectionEvidence
 from motherlode.www.media_types import MEDIA, by_extension, by_magic, by_media_type, essence
 
@@ -50,17 +50,17 @@ def _detect_kind(text: bytes, url: str, content_type: str) -> _Decision:
     head = get_head(text)
     if not head:
         return ContentKind.EMPTY, DetectionEvidence.CONTENT
-    extension = by_extension(url)
+    hints = KindHints(declared, by_extension(url))
     magic = None if head.startswith(b"<") else by_magic(text)
     if magic is not None:
-        is_package = magic is ContentKind.ZIP and ContentKind.BINARY in (declared, extension)
+        is_package = magic is ContentKind.ZIP and ContentKind.BINARY in hints
         return ContentKind.BINARY if is_package else magic, DetectionEvidence.CONTENT
-    found = sniff(head, text, declared, extension)
+    found = sniff(head, text, hints)
     if _is_robots_txt(url) and found is not ContentKind.HTML:
         return ContentKind.ROBOTS, DetectionEvidence.EXTENSION
     if found is not None:
         return found, DetectionEvidence.CONTENT
-    return _choose_declared_kind(head, declared, extension)
+    return _choose_declared_kind(head, hints)
 
 
 @lru_cache(maxsize=256)
@@ -69,8 +69,9 @@ def _declared_kind(content_type: str) -> ContentKind | None:
     return None if essence(content_type) in _VAGUE_TYPES else by_media_type(content_type)
 
 
-def _choose_declared_kind(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> _Decision:
+def _choose_declared_kind(head: bytes, hints: KindHints) -> _Decision:
     """Return the kind by header, else by extension, unless the content contradicts it."""
+    declared, extension = hints
     if _CONTROL.search(head) and not (declared is not None and MEDIA[declared].is_html):
         return ContentKind.BINARY, DetectionEvidence.CONTENT
     if declared is ContentKind.BINARY:

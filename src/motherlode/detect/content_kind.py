@@ -1,6 +1,7 @@
 """Sniffing: the content kind of a body by its bytes. Header and extension decide between kinds that look alike."""
 
 import re
+from typing import NamedTuple
 
 from motherlode.model import ContentKind
 from motherlode.www.media_types import MEDIA, RDF_NAMESPACE, XHTML_NAMESPACE, by_root
@@ -23,23 +24,30 @@ _JSON_LD_NODE = re.compile(rb'"@id"\s*:')
 _JSON_LD_TYPE = re.compile(rb'"@type"\s*:|"[a-z]+://[^"\s]*"\s*:')
 
 
+class KindHints(NamedTuple):
+    """The kinds that the Content-Type header and the extension of the URL announce; None if they announce none."""
+
+    declared: ContentKind | None = None
+    extension: ContentKind | None = None
+
+
 def is_plain_html(body: bytes) -> bool:
     """Whether a body declared as HTML begins with `<html>`, as five pages in six do. Sniffing is not needed then."""
     return _PLAIN_HTML.match(body) is not None
 
 
-def sniff(head: bytes, body: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind | None:
+def sniff(head: bytes, body: bytes, hints: KindHints) -> ContentKind | None:
     """Return the kind that the content proves, or None. `head` begins at the first byte that is not white space."""
     if _JSON.match(head):
-        return _sniff_json(body, declared, extension)
-    rdf = sniff_rdf_text(head, declared, extension)
+        return _sniff_json(body, hints)
+    rdf = sniff_rdf_text(head, hints)
     if rdf is None and head.startswith(b"<"):
-        return _sniff_markup(head, body, declared, extension)
+        return _sniff_markup(head, body, hints)
     return rdf
 
 
-def _sniff_json(body: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
-    if ContentKind.JSON_LD in (declared, extension):
+def _sniff_json(body: bytes, hints: KindHints) -> ContentKind:
+    if ContentKind.JSON_LD in hints:
         return ContentKind.JSON_LD
     text = body[:_MAX_JSON_BYTES]
     if b'"@' in text and (_JSON_LD_ONLY.search(text) or (_JSON_LD_NODE.search(text) and _JSON_LD_TYPE.search(text))):
@@ -91,23 +99,23 @@ _ENCLOSED = re.compile(
 )
 
 
-def sniff_rdf_text(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind | None:
+def sniff_rdf_text(head: bytes, hints: KindHints) -> ContentKind | None:
     """Return which of Turtle, TriG, N3, N-Triples and N-Quads a text is, or None.
 
-    >>> sniff_rdf_text(b"# hello\\nPREFIX ex: <http://example.org/>\\nex:a a ex:B .", ContentKind.TEXT, None)
+    >>> sniff_rdf_text(b"# hello\\nPREFIX ex: <http://example.org/>\\nex:a a ex:B .", KindHints(ContentKind.TEXT))
     <ContentKind.TURTLE: 'turtle'>
-    >>> sniff_rdf_text(b"PREFIX ex: <http://example.org/> SELECT ?a { ?a a ex:B }", ContentKind.TEXT, None) is None
+    >>> sniff_rdf_text(b"PREFIX ex: <http://example.org/> SELECT ?a { ?a a ex:B }", KindHints(ContentKind.TEXT)) is None
     True
     """
     text = head[_end_of(_COMMENTS, head, 0) :]
     if _DIRECTIVE.match(text):
-        return None if _SPARQL.match(text, _after_directives(text)) else _sniff_turtle(text, declared, extension)
-    expected = next((kind for kind in (declared, extension) if kind in _TURTLE_KINDS or kind in _LINE_KINDS), None)
+        return None if _SPARQL.match(text, _after_directives(text)) else _sniff_turtle(text, hints)
+    expected = next((kind for kind in hints if kind in _TURTLE_KINDS or kind in _LINE_KINDS), None)
     if _LINE.match(text.partition(b"\n")[0]) or (expected in _LINE_KINDS and _has_lines(text)):
-        return _sniff_lines(text, expected, declared, extension)
+        return _sniff_lines(text, expected, hints)
     if _TRIPLE.match(text) or _N3_DIRECTIVE.match(text) or _GRAPH.match(text):
         is_bad_line = expected in _LINE_KINDS and not any(_TURTLE_ONLY.match(line) for line in _first_lines(text))
-        return expected if is_bad_line else _sniff_turtle(text, declared, extension)
+        return expected if is_bad_line else _sniff_turtle(text, hints)
     return None
 
 
@@ -134,25 +142,23 @@ def _has_lines(text: bytes) -> bool:
     return any(_LINE.match(line) for line in _first_lines(text))
 
 
-def _sniff_lines(
-    text: bytes, expected: ContentKind | None, declared: ContentKind | None, extension: ContentKind | None
-) -> ContentKind:
+def _sniff_lines(text: bytes, expected: ContentKind | None, hints: KindHints) -> ContentKind:
     """Return N-Triples or N-Quads for a text with such lines. If declared, a bad line does not make it Turtle."""
     found = {line: _LINE.match(line) for line in _first_lines(text)}
     if any(line["graph"] for line in found.values() if line):
         return ContentKind.N_QUADS
     bad = [line for line, match in found.items() if not match]
     if bad and (expected not in _LINE_KINDS or any(_TURTLE_ONLY.match(line) for line in bad)):
-        return _sniff_turtle(text, declared, extension)
+        return _sniff_turtle(text, hints)
     return expected or ContentKind.N_TRIPLES
 
 
-def _sniff_turtle(text: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
+def _sniff_turtle(text: bytes, hints: KindHints) -> ContentKind:
     """Return which of Turtle, TriG and N3 a text is."""
     bare = _ENCLOSED.sub(b" ", text).partition(b'"')[0]  # a remaining quote opens a string that the head cuts off
     if b"=>" in bare or _N3_DIRECTIVE.search(bare):
         return ContentKind.N3
-    expected = next((kind for kind in (declared, extension) if kind in _TURTLE_KINDS), None)
+    expected = next((kind for kind in hints if kind in _TURTLE_KINDS), None)
     if expected is not ContentKind.N3 and _OPENS_GRAPH.search(bare):
         return ContentKind.TRIG
     return expected or ContentKind.TURTLE
@@ -161,45 +167,43 @@ def _sniff_turtle(text: bytes, declared: ContentKind | None, extension: ContentK
 # XML and HTML
 
 
-def _sniff_markup(
-    head: bytes, body: bytes, declared: ContentKind | None, extension: ContentKind | None
-) -> ContentKind | None:
+def _sniff_markup(head: bytes, body: bytes, hints: KindHints) -> ContentKind | None:
     """Return the kind of a body that begins with a tag, a declaration or a comment, or None without evidence."""
     xml = read_head(head)
     if xml is None and len(body) > len(head) and head.startswith((b"<!", b"<?")):
         head = body[:_MAX_PROLOG_BYTES].lstrip()
         xml = read_head(head)
     if xml is None:
-        is_comment = head.startswith(b"<!--") and _may_be_fragment(declared, extension)
+        is_comment = head.startswith(b"<!--") and _may_be_fragment(hints)
         return ContentKind.HTML if is_comment or _opens_html(head) else None
     known = by_root(xml.namespace, xml.name)
     if known is ContentKind.XHTML or xml.name.lower() == "html" or (known is None and xml.doctype.lower() == "html"):
-        return _choose_html_or_xhtml(xml, declared, extension)
-    if known is not None and not (known is ContentKind.SVG and not xml.namespace and declared is ContentKind.HTML):
+        return _choose_html_or_xhtml(xml, hints)
+    if known is not None and not (
+        known is ContentKind.SVG and not xml.namespace and hints.declared is ContentKind.HTML
+    ):
         return known
-    return _sniff_other_xml(xml, head, declared, extension)
+    return _sniff_other_xml(xml, head, hints)
 
 
-def _sniff_other_xml(
-    xml: XmlHead, head: bytes, declared: ContentKind | None, extension: ContentKind | None
-) -> ContentKind | None:
+def _sniff_other_xml(xml: XmlHead, head: bytes, hints: KindHints) -> ContentKind | None:
     """Return the kind of XML whose root element is not in the table of media types, or None."""
-    if _may_be_rdf_node(xml, declared, extension):
+    if _may_be_rdf_node(xml, hints):
         is_owl_xml = (xml.namespace, xml.name) == _OWL_XML and b"rdf:about" not in head
         return ContentKind.XML if is_owl_xml else ContentKind.RDF_XML
-    is_xml = declared is not None and MEDIA[declared].is_xml
-    if declared is ContentKind.HTML or (not is_xml and _opens_html(head[xml.root_offset :])):
+    is_xml = hints.declared is not None and MEDIA[hints.declared].is_xml
+    if hints.declared is ContentKind.HTML or (not is_xml and _opens_html(head[xml.root_offset :])):
         return ContentKind.XML if xml.has_declaration and xml.namespaces else ContentKind.HTML
-    if _is_fragment(xml) and _may_be_fragment(declared, extension):
+    if _is_fragment(xml) and _may_be_fragment(hints):
         return ContentKind.HTML
     return ContentKind.XML if is_xml or xml.has_declaration or xml.namespaces else None
 
 
-def _may_be_rdf_node(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> bool:
+def _may_be_rdf_node(xml: XmlHead, hints: KindHints) -> bool:
     """Whether the root may be a node element of RDF/XML (section 2.6). The RDF namespace is optional there."""
     if RDF_NAMESPACE in xml.namespaces.values():
-        return ContentKind.RDF_XML in (declared, extension)
-    return bool(xml.namespace) and (declared or extension) is ContentKind.RDF_XML
+        return ContentKind.RDF_XML in hints
+    return bool(xml.namespace) and (hints.declared or hints.extension) is ContentKind.RDF_XML
 
 
 def _is_fragment(xml: XmlHead) -> bool:
@@ -207,17 +211,19 @@ def _is_fragment(xml: XmlHead) -> bool:
     return is_html and not xml.has_declaration
 
 
-def _may_be_fragment(declared: ContentKind | None, extension: ContentKind | None) -> bool:
+def _may_be_fragment(hints: KindHints) -> bool:
     """Whether header and extension allow an HTML fragment. Plain text and other XML use the same element names."""
-    return declared is None and (extension is None or MEDIA[extension].is_html)
+    return hints.declared is None and (hints.extension is None or MEDIA[hints.extension].is_html)
 
 
-def _choose_html_or_xhtml(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
+def _choose_html_or_xhtml(xml: XmlHead, hints: KindHints) -> ContentKind:
     """Return XHTML if the media type says so, or without one the extension or an XML declaration; else HTML."""
-    if declared in (ContentKind.XHTML, ContentKind.XML):
+    if hints.declared in (ContentKind.XHTML, ContentKind.XML):
         return ContentKind.XHTML
-    is_xml = extension is ContentKind.XHTML or xml.has_declaration
-    return ContentKind.XHTML if is_xml and xml.namespace and declared is not ContentKind.HTML else ContentKind.HTML
+    is_xml = hints.extension is ContentKind.XHTML or xml.has_declaration
+    return (
+        ContentKind.XHTML if is_xml and xml.namespace and hints.declared is not ContentKind.HTML else ContentKind.HTML
+    )
 
 
 def _opens_html(head: bytes) -> bool:

@@ -29,12 +29,11 @@ if TYPE_CHECKING:
     from motherlode.fetch.http.client import HttpFetcher, HttpLimits, HttpOptions
     from motherlode.fetch.journal import JournalledFetcher, ResponseJournal
     from motherlode.fetch.probe import Prober, Probing, content_type_of, replaces_get
-    from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
+    from motherlode.fetch.robots import RobotsRules, robots_body, robots_lifetime
     from motherlode.fetch.warc.reader import RecordedWeb, check_recorded
     from motherlode.fetch.warc.writer import ArchivedFetcher, WarcArchive
 
 __all__ = [
-    "PRODUCT_TOKEN",
     "AddressGuard",
     "ArchivedFetcher",
     "HttpFetcher",
@@ -61,7 +60,7 @@ __getattr__ = lazy_exports(
         "http.client": ["HttpFetcher", "HttpLimits", "HttpOptions"],
         "journal": ["JournalledFetcher", "ResponseJournal"],
         "probe": ["Prober", "Probing", "content_type_of", "replaces_get"],
-        "robots": ["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_lifetime"],
+        "robots": ["RobotsRules", "robots_body", "robots_lifetime"],
         "warc.reader": ["RecordedWeb", "check_recorded"],
         "warc.writer": ["ArchivedFetcher", "WarcArchive"],
     },

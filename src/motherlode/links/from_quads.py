@@ -19,7 +19,7 @@ import pyoxigraph as ox
 from motherlode.links.href import LinkOptions, is_asset, is_name
 from motherlode.model import Link, LinkSource, Syntax, TransformResult
 from motherlode.model.sparql import query_in_order, tokens
-from motherlode.model.terms import PREFIXES, RDF_TYPE, iri
+from motherlode.model.terms import PREFIXES, RDF_TYPE, expand_prefix, iri
 from motherlode.www.urls import canonical
 
 _VOCABULARIES = tuple(
@@ -128,17 +128,15 @@ def link_rules_from(table: Mapping[str, Any]) -> LinkRules:
 
 def _expand(name: str) -> str:
     """Return the IRI of a prefixed name such as `foaf:homepage`, or the IRI itself."""
-    prefix, colon, local = name.strip("<> ").partition(":")
-    if colon and not local.startswith("//"):
-        if prefix not in LINK_PREFIXES:
-            known = ", ".join(sorted(LINK_PREFIXES))
-            raise ValueError(f"predicates: the prefix of {name!r} is unknown; write the IRI, or use one of {known}")
-        return LINK_PREFIXES[prefix] + local
-    if not colon or iri(name.strip("<> ")) is None:
+    expanded = expand_prefix(name.strip("<> "), LINK_PREFIXES)
+    if expanded is None:
+        known = ", ".join(sorted(LINK_PREFIXES))
+        raise ValueError(f"predicates: the prefix of {name!r} is unknown; write the IRI, or use one of {known}")
+    if iri(expanded) is None:
         raise ValueError(
             f"predicates: {name!r} is not an IRI; write for example rdfs:seeAlso or http://xmlns.com/foaf/0.1/homepage"
         )
-    return name.strip("<> ")
+    return expanded
 
 
 def _read_query(table: Mapping[str, Any], key: str) -> str:

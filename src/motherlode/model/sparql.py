@@ -288,3 +288,14 @@ def _expression_end(found: list[Token], position: int) -> int | None:
         if depth <= 0:
             return index + 1 if index > position else None
     return None
+
+
+_SELECT_ALL = re.compile(r"select\s*(?:(?:distinct|reduced)\s*)?[*]", re.IGNORECASE)
+
+
+def order_variables(names: list[str], sparql: str) -> list[str]:
+    """Return the variables of `SELECT *` in the order of the query. The engine sorts them by name."""
+    if not _SELECT_ALL.search(sparql):
+        return names
+    matches = {name: re.search(rf"[?$]{re.escape(name)}\b", sparql) for name in names}
+    return sorted(names, key=lambda name: match.start() if (match := matches[name]) else len(sparql))

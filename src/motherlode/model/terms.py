@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -98,6 +99,26 @@ def iri_value(term: str) -> str:
 # ── Prefixes that queries and targets may use without declaring them ─────────────────────────────────
 
 PREFIXES: dict[str, str] = json.loads(Path(__file__).with_name("prefixes.json").read_bytes())
+
+
+_SCHEMES_WITHOUT_SLASHES = frozenset(
+    {"cid", "data", "did", "doi", "info", "mailto", "ni", "oid", "tag", "tel", "urn", "uuid"}
+)
+"""Schemes of IRIs that look like a prefixed name but are not."""
+
+
+def expand_prefix(name: str, prefixes: Mapping[str, str] = PREFIXES) -> str | None:
+    """Return the IRI of a prefixed name, or a name that is no prefixed name unchanged; None if the prefix is unknown.
+
+    >>> expand_prefix("foaf:name"), expand_prefix("urn:x"), expand_prefix("fof:name")
+    ('http://xmlns.com/foaf/0.1/name', 'urn:x', None)
+    """
+    prefix, colon, local = name.partition(":")
+    if not colon or local.startswith("//"):
+        return name
+    if prefix in prefixes:
+        return prefixes[prefix] + local
+    return name if prefix.lower() in _SCHEMES_WITHOUT_SLASHES else None
 
 
 def prefixed_name(iri: str) -> str:

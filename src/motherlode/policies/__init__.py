@@ -5,17 +5,18 @@ and gives it a score within the arm. The frontier informs the policy which arms 
 later gets the outcome of the pick. It never sees the whole frontier, so the cost of a pick does not depend on the
 number of hosts. All randomness comes from a seed that the caller gives.
 
-- `registry` makes policies by name; `targets` and `rewards` define what is relevant and how useful a page is.
+- `registry` makes policies by name, and `extensions` adds those of programs and installed packages; `targets` and
+  `rewards` define what is relevant and how useful a page is.
 - `priority_queue`, `ftrl` and `model_io` are shared by policies.
 - `motherlode` is our own policy. `anthelion`, `ldcoc`, `linkanalysis`, `sb_classifier` and `tres` are policies of
   papers; `baselines` are simple policies for comparison.
 """
 
+from motherlode.policies.policy_table import POLICY_TABLE
 from motherlode.policies.priority_queue import default_wait_threshold, set_wait_threshold
 from motherlode.policies.registry import (
     DEFAULT_POLICY,
     POLICIES,
-    POLICY_TABLE,
     largest_web,
     nearest,
     policy_from,

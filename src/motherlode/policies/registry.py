@@ -8,9 +8,7 @@ its parameters after `seed` are the arguments of the name, as text. It imports i
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
@@ -19,6 +17,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from motherlode.model import Policy
 from motherlode.policies.name_arguments import choice, number_between, whole_numbers
+from motherlode.policies.policy_table import POLICY_TABLE, PolicyLine, find_line, installed_policies
+from motherlode.project import docs_url
 
 if TYPE_CHECKING:
     from motherlode.policies.targets import Target
@@ -26,17 +26,12 @@ if TYPE_CHECKING:
 DEFAULT_POLICY = "motherlode"
 ORACLE = "oracle"
 """A policy that knows all labels and links. Only the simulator can make it, so it is not in the table."""
-GUIDE = "docs/policies.md"
-"""The page that documents each policy and its arguments."""
+GUIDE = docs_url("policies.md")
+"""Address of the page that documents each policy and its arguments."""
 
 RIVALS_LARGEST_WEB = 50_000
 """Pages of a web on which the newer policies of others are compared. They were published for single sites and for
 20,000 steps, and the cost of a pick grows with the number of ready arms."""
-
-Factory = Callable[..., Policy | None]
-"""Makes a policy. Returns None if an argument has the wrong form, raises ValueError if one is out of bounds."""
-POLICY_TABLE: dict[str, PolicyLine] = {}
-"""Each policy by the first word of its name."""
 
 
 @runtime_checkable
@@ -46,37 +41,6 @@ class Aims(Protocol):
     def aim(self, target: Target) -> None:
         """Set the target. Called once, before any other method."""
         ...
-
-
-@dataclass(slots=True)
-class PolicyLine:
-    """One policy in the table. It is used as the decorator of the factory function."""
-
-    usage: str
-    """The syntax of the name."""
-    about: str
-    """One sentence that helps users to choose."""
-    parts: str = ""
-    """Explanation of the arguments."""
-    variants: Mapping[str, str] = field(default_factory=dict)
-    """Arguments that choose a variant of the method, only by name, with the values of each."""
-    examples: tuple[str, ...] = ()
-    """Valid names, for lists, hints, tests and benchmarks. By default the first word of the name."""
-    reads_known_links: bool = False
-    """Whether the policy needs the attributes of all links of a page, including links that were found before."""
-    reads_element_ids: bool = False
-    """Whether the policy needs the ids of the elements around each link."""
-    reads_context_graph: bool = False
-    """Whether the policy needs the properties and sibling groups of each link."""
-    largest_web: int | None = None
-    """Number of pages up to which comparisons include the policy; None if there is no limit."""
-    make: Factory = field(init=False)
-
-    def __call__(self, make: Factory) -> Factory:
-        word = re.split("[:[]", self.usage)[0]
-        self.make, self.examples = make, self.examples or (word,)
-        POLICY_TABLE[word] = self
-        return make
 
 
 def _order(order: str, seed: int) -> Policy:
@@ -367,6 +331,8 @@ def _tres(
     )
 
 
+BUILT_IN = frozenset(POLICY_TABLE)
+"""The first words of the names above. Programs and installed packages may add others, see `extensions`."""
 POLICIES = tuple(name for line in POLICY_TABLE.values() for name in line.examples)
 """The name of every policy; of policies with arguments, some examples."""
 
@@ -377,7 +343,10 @@ def policy_usage() -> str:
     >>> policy_usage().startswith("bfs, dfs, random, ")
     True
     """
-    return ", ".join(line.usage for line in POLICY_TABLE.values()) + f"; in simulations also {ORACLE}"
+    return (
+        ", ".join(POLICY_TABLE[word].usage for word in POLICY_TABLE if word in BUILT_IN)
+        + f"; in simulations also {ORACLE}"
+    )
 
 
 def policy_variants() -> str:
@@ -400,7 +369,7 @@ def reads_known_links(name: str) -> bool:
     >>> reads_known_links("ldcoc:x"), reads_known_links("bfs")
     (True, False)
     """
-    line = POLICY_TABLE.get(name.partition(":")[0])
+    line = find_line(name.partition(":")[0])
     return line is not None and line.reads_known_links
 
 
@@ -410,7 +379,7 @@ def reads_context_graph(name: str) -> bool:
     >>> reads_context_graph("ldcoc:x"), reads_context_graph("motherlode")
     (True, False)
     """
-    line = POLICY_TABLE.get(name.partition(":")[0])
+    line = find_line(name.partition(":")[0])
     return line is not None and line.reads_context_graph
 
 
@@ -420,7 +389,7 @@ def reads_element_ids(name: str) -> bool:
     >>> reads_element_ids("sb-classifier:alpha=1"), reads_element_ids("motherlode")
     (True, False)
     """
-    line = POLICY_TABLE.get(name.partition(":")[0])
+    line = find_line(name.partition(":")[0])
     return line is not None and line.reads_element_ids
 
 
@@ -430,7 +399,7 @@ def largest_web(name: str) -> int | None:
     >>> largest_web("tres:depth=5"), largest_web("bfs")
     (50000, None)
     """
-    line = POLICY_TABLE.get(name.partition(":")[0])
+    line = find_line(name.partition(":")[0])
     return None if line is None else line.largest_web
 
 
@@ -459,9 +428,9 @@ def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Po
         raise ValueError(
             f"the policy {ORACLE} is for simulations only, because it knows the content of every page; see {GUIDE}"
         )
-    line = POLICY_TABLE.get(word)
+    line = find_line(word)
     if line is None:
-        raise ValueError(f"unknown policy {name!r}{nearest(name, POLICIES)}; known: {policy_usage()}; see {GUIDE}")
+        raise ValueError(_describe_unknown(name))
     try:
         policy = _make(line, name, seed)
     except ValueError as error:
@@ -471,6 +440,13 @@ def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Po
     if target is not None and isinstance(policy, Aims):
         policy.aim(target)
     return policy
+
+
+def _describe_unknown(name: str) -> str:
+    known = dict.fromkeys((*POLICIES, *POLICY_TABLE, *(point.name for point in installed_policies())))
+    added = [word for word in known if word not in POLICIES and word not in BUILT_IN]
+    usage = ", ".join((policy_usage(), *(f"added here: {', '.join(added)}",) * bool(added)))
+    return f"unknown policy {name!r}{nearest(name, known)}; known: {usage}; see {GUIDE}"
 
 
 def _make(line: PolicyLine, name: str, seed: int) -> Policy | None:

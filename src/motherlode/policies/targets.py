@@ -11,7 +11,7 @@ import pyoxigraph
 
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax, TransformResult
 from motherlode.model.sparql import query_in_order, tokens
-from motherlode.model.terms import PREFIXES, RDF_TYPE, iri
+from motherlode.model.terms import PREFIXES, RDF_TYPE, expand_prefix, iri
 from motherlode.policies.registry import nearest
 
 Counts = Mapping[Syntax, int]
@@ -60,8 +60,6 @@ _BY_NAME: dict[str, frozenset[Syntax]] = {
     "microformats": frozenset({Syntax.MICROFORMATS}),
 }
 TARGETS = (*_BY_NAME, "type:IRI", "ASK { … }")
-_SCHEMES_WITHOUT_SLASHES = frozenset({"cid", "did", "doi", "info", "mailto", "ni", "oid", "tag", "urn", "uuid"})
-"""Schemes of IRIs that look like a prefixed name but are not."""
 
 
 class UnreadableQueryError(ValueError):
@@ -121,21 +119,18 @@ def _in_document(counts: Counts, kind: ContentKind) -> int:
 
 
 def _type(name: str) -> Judge:
-    prefix, colon, local = name.partition(":")
-    if colon and not local.startswith("//"):
-        if prefix in PREFIXES:
-            name = PREFIXES[prefix] + local
-        elif prefix.lower() not in _SCHEMES_WITHOUT_SLASHES:
-            hint = nearest(prefix, PREFIXES)
-            raise ValueError(
-                f"target type:{name}: the prefix {prefix!r} is not known{hint}; known: {', '.join(PREFIXES)}. "
-                "You can also give a full IRI, as in type:http://schema.org/Recipe"
-            )
-    if iri(name) is None:
+    expanded = expand_prefix(name)
+    if expanded is None:
+        prefix = name.partition(":")[0]
+        raise ValueError(
+            f"target type:{name}: the prefix {prefix!r} is not known{nearest(prefix, PREFIXES)}; "
+            f"known: {', '.join(PREFIXES)}. You can also give a full IRI, as in type:http://schema.org/Recipe"
+        )
+    if iri(expanded) is None:
         raise ValueError(f"target type:{name}: give an IRI, as in type:http://schema.org/Recipe or type:schema:Recipe")
-    names = {name}
-    if "://schema.org/" in name:  # both spellings are in use
-        local = name.partition("://schema.org/")[2]
+    names = {expanded}
+    if "://schema.org/" in expanded:  # both spellings are in use
+        local = expanded.partition("://schema.org/")[2]
         names = {f"http://schema.org/{local}", f"https://schema.org/{local}"}
     # with the line feed, which no literal can contain, so that a literal that quotes a statement does not match
     wanted = [f" {RDF_TYPE} <{spelled}> .\n".encode() for spelled in names]

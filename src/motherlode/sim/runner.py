@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import zlib
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import active_children, get_context, resource_tracker
 from pathlib import Path
+from types import ModuleType
 
 from motherlode.crawler.engine.recovery import read_model
 from motherlode.model import Policy
@@ -29,6 +31,7 @@ from motherlode.policies import (
     set_wait_threshold,
     target_from,
 )
+from motherlode.policies.extensions import AddedPolicy, added_policies
 from motherlode.policies.model_io import start_from
 from motherlode.policies.registry import ORACLE as ORACLE
 from motherlode.sim.anthelion_web import ANTHELION, open_converted, prepare
@@ -212,6 +215,8 @@ def run_trials(
     If the caller stops iterating, for example after Ctrl-C, the running trials end at once.
     """
     count = min(len(trials), processes or os.cpu_count() or 1)
+    if not all(added.is_importable for added in added_policies(trial.policy for trial in trials)):
+        count = 1  # other processes cannot import a class of a script or a notebook
     return _one_by_one(spec, trials, watch) if count <= 1 else _side_by_side(spec, trials, count, watch)
 
 
@@ -231,9 +236,10 @@ def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch:
     context = get_context("forkserver")
     counts: Counts = context.RawArray("q", 2 * len(trials))
     others = set(active_children())
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(counts,))
+    initial = counts, added_policies(trial.policy for trial in trials)
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=initial)
     try:
-        with _interrupts_for_us_alone():
+        with _interrupts_for_us_alone(), _main_hidden():
             running = [pool.submit(_run_numbered, spec, trial, number) for number, trial in enumerate(trials)]
         for one in running:
             while not wait([one], timeout=_LOOK_SECONDS).done:
@@ -262,8 +268,24 @@ def _interrupts_for_us_alone() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, ours)
 
 
-def _begin(counts: Counts) -> None:
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Start child processes that do not run the user's script again, so that it needs no `if __name__ == "__main__"`.
+
+    They run only code of importable modules.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _begin(counts: Counts, added: Sequence[AddedPolicy]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for policy in added:
+        policy.register()
     _shared[:] = [counts]
 
 
@@ -272,6 +294,11 @@ def _run_numbered(spec: WebSpec, trial: Trial, number: int) -> SimResult:
 
 
 # ── webs by name
+
+
+def default_cache() -> Path:
+    """Return the user's folder for traces that `prepared` makes."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "motherlode" / "traces"
 
 
 def prepared(name: str, cache: Path, progress: Progress) -> str:

@@ -17,6 +17,8 @@ class Mark(Enum):
     BASE = "base"
     CRAWLER_RULES = "crawler-rules"
     """A `meta` element with directives for crawlers."""
+    USAGE_RULES = "usage-rules"
+    """A `meta` element with preferences about the use of the page."""
     JSON_LD = "json-ld"
     MICRODATA = "microdata"
     REVERSE_PROPERTIES = "reverse-properties"
@@ -38,6 +40,8 @@ class Mark(Enum):
     """A `script` element with Turtle or another RDF syntax, except JSON-LD."""
     DATA_VIEW = "data-view"
     """GRDDL's profile or namespace."""
+    HYDRATION = "hydration"
+    """Data from which a script builds the page, such as that of `__NEXT_DATA__`."""
 
 
 _ROOT_CLASSES = (
@@ -53,6 +57,7 @@ _PATTERNS = {
     Mark.BASE: "<base",
     # an attribute may contain a >, and attributes may be separated by a slash
     Mark.CRAWLER_RULES: r"<meta[\s/][^<]*(?:no(?:index|follow|ne)|unavailable_after)",
+    Mark.USAGE_RULES: r"<meta[\s/][^<]*(?:no(?:image)?ai|tdm-reservation)",
     Mark.JSON_LD: rf"application/ld|{_REFERENCE_IN_TYPE}",
     Mark.MICRODATA: "itemscope",
     Mark.REVERSE_PROPERTIES: "itemprop-reverse",
@@ -67,6 +72,10 @@ _PATTERNS = {
     Mark.LANGUAGES: r"""[\s"'/]lang[\s=/>]""",
     Mark.RDF_SCRIPTS: (
         rf"<script[^>]*(?:text/(?:turtle|n3)|application/(?:trig|n-triples|n-quads|rdf))|{_REFERENCE_IN_TYPE}"
+    ),
+    Mark.HYDRATION: (
+        r"""(?:id\s*=\s*["']?|window\s*\.\s*|window\s*\[\s*["']|self\s*\.\s*|globalThis\s*\.\s*|(?:var|let|const)\s+)__"""
+        r"""|id\s*=\s*["']?[a-z0-9_-]+-state["'\s>]"""
     ),
     Mark.DATA_VIEW: r"http://www\.w3\.org/2003/g/data-view",
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler.config.job import Job, JobError
+from motherlode.fetch.http.signatures import new_key
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,9 @@ from motherlode.crawler.config.job import Job, JobError
         ({"contact": "me\r\nX-Evil: 1"}, "contact is sent in an HTTP header and cannot have line breaks"),
         ({"proxy": "127.0.0.1:3128"}, "proxy should look like"),
         ({"proxy": "http://"}, "proxy should look like"),
+        ({"signing_key": "a.pem"}, "signing_key and signature_agent need each other"),
+        ({"signature_agent": "https://a.example"}, "signing_key and signature_agent need each other"),
+        ({"signing_key": "a.pem", "signature_agent": "a.example"}, "signature_agent: 'a.example' should be an https"),
         ({"stop_below": 3.0}, "stop_below must be a share above 0 and up to 1; got 3.0$"),
         ({"stop_after": 0}, "stop_after must be greater than 0; got 0$"),
         ({"shards": 0}, "shards must be greater than 0; got 0$"),
@@ -105,3 +109,20 @@ def test_own_hosts_without_contact_are_refused() -> None:
 def test_unknown_sitemaps_option_is_refused() -> None:
     with pytest.raises(JobError, match="usual"):
         Job(sitemaps="all")
+
+
+def test_request_signer_needs_a_key_that_only_its_owner_can_read(tmp_path: Path) -> None:
+    path = tmp_path / "crawler.pem"
+    job = Job(signing_key=str(path), signature_agent="https://crawler.example.org")
+    with pytest.raises(JobError, match="cannot be read: No such file"):
+        job.request_signer()
+    path.write_bytes(new_key())
+    path.chmod(0o640)
+    with pytest.raises(JobError, match="must be readable by its owner alone: chmod 600"):
+        job.request_signer()
+    path.chmod(0o600)
+    assert job.request_signer() is not None
+    path.write_text("no key")
+    with pytest.raises(JobError, match=r"signing_key: .*crawler.pem: not a private key"):
+        job.request_signer()
+    assert Job().request_signer() is None

@@ -23,6 +23,7 @@ from motherlode.crawler.config.values import JobError, check_secrets
         ('headers = { "a.example" = { X-Api-Key = "abc" } }', 0o644, True),
         ('headers = { "a.example" = { Accept-Language = "de" } }', 0o644, False),
         ('tokens_env = { "a.example" = "NAME" }', 0o644, False),
+        ('signing_key = "crawler.pem"', 0o644, False),
         ('contact = "mailto:ann@example.org"', 0o644, False),
     ],
 )

@@ -54,7 +54,10 @@ def test_relevant_page_is_explained_with_link_and_result(folder: CrawlFolder) ->
     assert told.explanation.record["tries"] >= 1
 
 
-@pytest.mark.parametrize("policy", ["nb-online", "ht-online", "bandit:best-score", "bandit:success-best-score"])
+@pytest.mark.parametrize(
+    "policy",
+    ["nb-online:smoothing=m", "ht-online", "bandit:best-score:smoothing=m", "bandit:success-best-score:smoothing=m"],
+)
 @pytest.mark.parametrize("delay", [0.0, 0.01])
 def test_best_score_policy_records_the_score_as_value_at_pick(tmp_path: Path, policy: str, delay: float) -> None:
     web = small_web(tmp_path / "web.warc.gz")
@@ -64,12 +67,22 @@ def test_best_score_policy_records_the_score_as_value_at_pick(tmp_path: Path, po
     for one in told:
         assert one.score is not None
         assert one.value_at_pick is not None
-        assert one.value_at_pick >= 0
+        assert one.value_at_pick > 0
         if "success" not in policy:
             assert one.value_at_pick == pytest.approx(one.score)
         assert one.explanation is not None
         assert one.explanation.value is not None, "its host has waiting URLs"
-        assert one.explanation.value >= 0
+        assert one.explanation.value > 0
+
+
+@pytest.mark.parametrize("policy", ["nb-online", "bandit:best-score"])
+def test_value_at_pick_is_zero_for_links_rated_before_the_first_relevant_page(tmp_path: Path, policy: str) -> None:
+    """In the Naive Bayes of MOA a class without pages has probability 0, and the home page is not relevant."""
+    folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=10, policy=policy, scope="web")
+    values = {url: explain_url(folder, url).value_at_pick for url in in_state(folder, UrlState.DONE)}
+    assert values.pop(HOME) == 0.5
+    assert len(values) > 5
+    assert set(values.values()) == {0.0}
 
 
 def test_best_score_policy_has_no_value_without_pages(tmp_path: Path) -> None:

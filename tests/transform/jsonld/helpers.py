@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Statement, Syntax
 from motherlode.transform import jsonld
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.jsonld.processor_options import ProcessorOptions
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError
+from motherlode.transform.jsonld.processor_options import Mode, ProcessorOptions
 from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
@@ -34,6 +37,29 @@ def statements(document: Any, **options: Any) -> tuple[Statement, ...]:
 def objects(document: Any, **options: Any) -> list[str]:
     """Return the objects of the statements in document order."""
     return [statement[2] for statement in statements(document, **options)]
+
+
+def check_strict_error(context: Any, code: str) -> None:
+    """Assert that the strict processor rejects a context with an error code."""
+    with pytest.raises(JsonLdError) as caught:
+        process({"@context": context, "http://p/": "x"})
+    assert caught.value.code == code
+
+
+def check_tolerant_loss(context: Any) -> None:
+    """Assert that the tolerant processor ignores an invalid context, notes it and reads the rest."""
+    good = {"good": "http://good/"}
+    contexts = [*context, good] if isinstance(context, list) else [context, good]
+    found = process({"@context": contexts, "good": "x"}, strict=False)
+    assert [statement[1:3] for statement in found.statements] == [("<http://good/>", '"x"')]
+    assert found.notes
+
+
+def check_1_0_error(context: Any, code: str) -> None:
+    """Assert that the processing mode json-ld-1.0 rejects a context with an error code."""
+    with pytest.raises(JsonLdError) as caught:
+        process({"@context": context}, mode=Mode.V1_0)
+    assert caught.value.code == code
 
 
 def page(html: str | bytes, *, url: str = BASE, kind: ContentKind = ContentKind.HTML) -> Document:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from math import inf
+from os import fspath
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,15 @@ from motherlode.crawler.config.host_patterns import (
     parse_endpoint,
 )
 from motherlode.crawler.config.values import JobError as JobError
-from motherlode.crawler.config.values import has_password, parse_size
+from motherlode.crawler.config.values import has_password, parse_size, parse_time
 from motherlode.crawler.url_rules import compile_links_table
 from motherlode.fetch.http.host_headers import HostHeaders, check_header
 from motherlode.fetch.http.proxy import ENVIRONMENT, Proxy, proxy_chooser
+from motherlode.fetch.http.signatures import RequestSigner, SigningKey, check_agent
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
 from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
+from motherlode.model.usage import ALIASES, USES
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions, from_table
@@ -36,15 +39,27 @@ DEFAULT_HEADERS = (
 )
 """Default of `response_headers`. Content-Type is missing, because it has a property of its own (`dcterms:format`)."""
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+UNIT_PARSERS: Mapping[str, Callable[[str], float]] = {
+    "time": parse_time,
+    **dict.fromkeys(("bytes", "max_body", "bytes_per_host"), parse_size),
+}
+"""Keys whose values may have a unit."""
 LOG_LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_LOG_LEVEL = "info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Configuration of one crawl. Every key of a job file is a field of the same name."""
+    """Configuration of one crawl. Every key of a job file is a field of the same name.
 
-    seeds: tuple[str, ...] = ()
+    As in a job file, a time or a size may be a text with a unit: `time="30m"`, `bytes="1GB"`.
+
+    >>> job = Job(seeds=["https://example.org/"], pages=1000, time="30m")
+    >>> job.seeds, job.time
+    (('https://example.org/',), 1800.0)
+    """
+
+    seeds: Sequence[str] = ()
     """URLs to start from."""
     pages: int | None = None
     """Budget of requests for pages. Failed requests count."""
@@ -89,9 +104,9 @@ class Job:
     "environment" for HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY: see docs/network.md."""
     proxy_env: str = ""
     """Name of an environment variable with the proxy's URL, so that its password is in no file."""
-    own_hosts: tuple[str, ...] = ()
+    own_hosts: Sequence[str] = ()
     """The user's own hosts (example.org, *.example.org), whose robots.txt is not applied. Needs `contact`."""
-    any_certificate: tuple[str, ...] = ()
+    any_certificate: Sequence[str] = ()
     """Hosts whose certificates are not verified, as in *.example.org, or * for all: see docs/refresh.md."""
     concurrency: int = 64
     """Maximum number of requests in flight."""
@@ -122,7 +137,7 @@ class Job:
     """Minimum bytes per second of a response, averaged over 30 seconds. A slower response fails. 0 allows any rate."""
     retry_wait: float = 15.0
     """Seconds of one unit of back-off: waits after failures are multiples of it."""
-    allow: tuple[str, ...] = ()
+    allow: Sequence[str] = ()
     """Private address ranges that may be fetched from, as in 127.0.0.0/8."""
     contact: str = ""
     """URL or e-mail address for site owners, sent in the User-Agent header."""
@@ -134,13 +149,22 @@ class Job:
     """Bearer tokens for named hosts, sent over https only: "api.example.org" = "token"."""
     tokens_env: Mapping[str, str] = field(default_factory=dict)
     """Names of environment variables with bearer tokens, by host, so that a token is in no file."""
+    signing_key: str = ""
+    """File with the private key that signs https requests (Web Bot Auth): see docs/trust.md and `motherlode keys`."""
+    signature_agent: str = ""
+    """The https URL, without a path, at which the key directory is published. Needed with `signing_key`."""
+    obey_usage: Sequence[str] = ()
+    """Uses for which the preferences of sites are obeyed: train-ai, train-ai-images, ai-use, search, tdm. Pages that
+    reserve one are not fetched, or their statements are not kept if only the page itself says so: docs/trust.md."""
+    tdmrep: bool = False
+    """Whether to request /.well-known/tdmrep.json once per origin. Always requested if `obey_usage` names tdm."""
     index: str = "now"
     """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
     appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
     describe: str = "requests"
     """Which URLs the provenance describes. "pages": pages and redirects. "requests": also URLs whose request failed or
     was refused, for example by robots.txt. "all": also those that wait when a run ends. See docs/provenance.md."""
-    response_headers: tuple[str, ...] = DEFAULT_HEADERS
+    response_headers: Sequence[str] = DEFAULT_HEADERS
     """Names of response headers that the provenance has; "*" for all: see docs/provenance.md."""
     words: bool = True
     """Whether to keep an index of words for `motherlode search`."""
@@ -150,7 +174,7 @@ class Job:
     """Seed of all random numbers."""
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Host names that are not resolved by DNS: "name" = "address:port"."""
-    name_servers: tuple[str, ...] = ()
+    name_servers: Sequence[str] = ()
     """IP addresses of name servers, as in 127.0.0.1 or 127.0.0.1:5353. The default is those of this machine."""
     contexts: str = "bundled"
     """Which JSON-LD contexts are used: "bundled" only those of Motherlode, "fetch" also others, each loaded once."""
@@ -158,7 +182,7 @@ class Job:
     """Stylesheets, the allow-list of GRDDL, services and user-defined transformers: see docs/transforms.md."""
     links: Mapping[str, Any] = field(default_factory=dict)
     """Which links are followed, by predicate, query, kind of term and regular expression: see docs/links.md."""
-    sinks: tuple[Mapping[str, Any], ...] = ()
+    sinks: Sequence[Mapping[str, Any]] = ()
     """Where quads are sent during the crawl, in addition to the crawl's store: see docs/sinks.md."""
 
     shards: int = 1
@@ -173,6 +197,7 @@ class Job:
     """Seconds between two checkpoints of a shard, if `state` is set."""
 
     def __post_init__(self) -> None:
+        self._normalize()
         self._check_numbers()
         self._check_choices()
         self._check_combinations()
@@ -185,6 +210,19 @@ class Job:
             self.host_headers(None)
         except ValueError as error:
             raise JobError(describe_error(error)) from error
+
+    def _normalize(self) -> None:
+        """Convert lists to tuples, texts with units to numbers, and paths to texts."""
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if isinstance(value, list):
+                object.__setattr__(self, name, tuple(value))
+            elif isinstance(value, Path):
+                object.__setattr__(self, name, fspath(value))
+            elif isinstance(value, str) and name in UNIT_PARSERS:
+                object.__setattr__(self, name, UNIT_PARSERS[name](value))
+            elif isinstance(value, str) and name in _LISTS:
+                raise JobError(f"{name} must be a list, as in {name}=[{value!r}]; got the text {value!r}")
 
     def _check_numbers(self) -> None:
         for name in _POSITIVE:
@@ -207,6 +245,8 @@ class Job:
                 raise JobError(f"{name} must be {', '.join(others)} or {last}; got {value!r}")
         if self.sitemaps not in (True, False, "robots", "usual"):
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
+        if unknown := next((use for use in self.obey_usage if use not in USES), ""):
+            raise JobError(f"obey_usage must be a list of {', '.join(USES)}; got {ALIASES.get(unknown, unknown)!r}")
         wrong = next((name for name in self.response_headers if not _HEADER_NAME.fullmatch(name)), None)
         if wrong is not None:
             raise JobError(f'response_headers must be names such as "last-modified", or "*" for all; got {wrong!r}')
@@ -217,12 +257,16 @@ class Job:
                 raise JobError(f'name_servers: {server!r} should be an address, as in "127.0.0.1" or "[::1]:5353"')
         if not (self.user_agent_suffix.isprintable() and self.user_agent_suffix.isascii()):
             raise JobError(f"user_agent_suffix must be printable ASCII characters; got {self.user_agent_suffix!r}")
+        if self.signature_agent and (problem := check_agent(self.signature_agent)):
+            raise JobError(f"signature_agent: {problem}")
         if not self.contact.isprintable():
             raise JobError(f"contact is sent in an HTTP header and cannot have line breaks; got {self.contact!r}")
 
     def _check_combinations(self) -> None:
         if self.proxy is not None and self.proxy_env:
             raise JobError("proxy and proxy_env both name a proxy: leave out proxy or proxy_env")
+        if bool(self.signing_key) != bool(self.signature_agent):
+            raise JobError("signing_key and signature_agent need each other: sites look up the key at signature_agent")
         if self.own_hosts and not self.contact:
             raise JobError("own_hosts needs contact: a crawler that does not apply robots.txt must name its owner")
         if self.stop_after is not None and self.shards > 1:
@@ -270,6 +314,22 @@ class Job:
         for host in self.tokens_env:
             compile_named_hosts(host, key="tokens_env")
         return tuple(rules)
+
+    def request_signer(self) -> RequestSigner | None:
+        """Return the signer of requests, or None. JobError if the key cannot be read, or if others may read it."""
+        if not self.signing_key:
+            return None
+        path = Path(self.signing_key)
+        try:
+            is_open, text = path.stat().st_mode & 0o077, path.read_bytes()
+        except OSError as error:
+            raise JobError(f"the key {path}, which signing_key names, cannot be read: {error.strerror}") from error
+        if is_open:
+            raise JobError(f"the private key {path} must be readable by its owner alone: chmod 600 {path}")
+        try:
+            return RequestSigner(SigningKey.from_pem(text), self.signature_agent)
+        except ValueError as error:
+            raise JobError(f"signing_key: {path}: {error}") from error
 
     def transform_options(self) -> TransformOptions:
         """Parse the table `[transform]` and read its stylesheets."""
@@ -343,6 +403,9 @@ def _check_proxy(url: str, name: str) -> None:
     except ValueError:
         shown = "a URL with a password" if has_password(url) else repr(url)
         raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}") from None
+
+
+_LISTS = frozenset(one.name for one in fields(Job) if str(one.type).startswith("Sequence"))
 
 
 def describe_error(error: ValueError) -> str:

@@ -3,12 +3,12 @@
 import dataclasses
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from motherlode.crawler.config.job import Job
-from motherlode.crawler.config.values import JobError, has_password, parse_size, parse_time, remove_password
+from motherlode.crawler.config.job import UNIT_PARSERS, Job
+from motherlode.crawler.config.values import JobError, has_password, remove_password
 from motherlode.policies import nearest
 from motherlode.transform.options import BUILTIN
 
@@ -24,20 +24,20 @@ _RENAMED_FLAGS: Mapping[str, str] = {"stop_when_dry": "stop_after"}
 """Flags of earlier versions, in the spelling of keys, that had another name than their key."""
 _COMMAND_LINE_ONLY = frozenset({"output", "config", "refresh", "due", "serve", "quiet", "json"})
 """Flags that configure a run and not the crawl."""
-_PATH_KEYS = frozenset({"web", "model", "state"})
+_PATH_KEYS = frozenset({"web", "model", "state", "signing_key"})
 """Keys whose value is a path. `state` may also be a URL."""
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 _FIELDS = {one.name: str(one.type) for one in dataclasses.fields(Job)}
-_TOML_TYPES = {"bool": bool, "int": int, "float": int | float, "str": str, "tuple": list, "Mapping": dict}
-_ITEM_TYPES = {"tuple[str, ...]": str, "tuple[Mapping[str, Any], ...]": dict, "Mapping[str, str]": str}
+_TOML_TYPES = {"bool": bool, "int": int, "float": int | float, "str": str, "Sequence": list, "Mapping": dict}
+_ITEM_TYPES = {"Sequence[str]": str, "Sequence[Mapping[str, Any]]": dict, "Mapping[str, str]": str}
 _TYPE_DESCRIPTIONS = {
     "bool": "true or false",
     "int": "a whole number",
     "float": "a number",
     "str": "a text in quotes",
-    "tuple": "a list of texts",
+    "Sequence": "a list of texts",
     "Mapping": "a table",
 }
 _KEY_DESCRIPTIONS = {
@@ -46,6 +46,7 @@ _KEY_DESCRIPTIONS = {
     "own_hosts": "a list of host names",
     "response_headers": "a list of header names",
     "any_certificate": "a list of host names",
+    "obey_usage": "a list of uses",
     "name_servers": "a list of IP addresses",
     "hosts": 'a table of names and addresses, as in "a.example" = "127.0.0.2:8080"',
     "time": 'a time such as "30m", or a number of seconds',
@@ -56,11 +57,6 @@ _KEY_DESCRIPTIONS = {
     "sinks": "a list of tables, each under [[sinks]]",
 }
 """Descriptions for keys that need a more exact one than their type."""
-_UNIT_PARSERS: dict[str, Callable[[str], float]] = {
-    "time": parse_time,
-    **dict.fromkeys(("bytes", "max_body", "bytes_per_host"), parse_size),
-}
-"""Keys whose values may have a unit."""
 
 
 def read_job_file(path: Path, *, accept_renamed_keys: bool = False) -> dict[str, Any]:
@@ -81,9 +77,9 @@ def _convert(name: str, value: Any, path: Path) -> Any:
     declared = _FIELDS.get(name)
     if declared is None:
         raise JobError(f"{path}: {_describe_unknown_key(name)}")
-    if name in _UNIT_PARSERS and isinstance(value, str):
+    if name in UNIT_PARSERS and isinstance(value, str):
         try:
-            return _UNIT_PARSERS[name](value)
+            return UNIT_PARSERS[name](value)
         except JobError as error:
             raise JobError(f"{path}, {name}: {error}") from None
     if name == "sitemaps" and isinstance(value, (bool, str)):

@@ -10,7 +10,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 _BYTES_PER_UNIT = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _TOKEN = re.compile(
     r"""^\s*(?:\[\s*tokens\s*\]|tokens\s*(?:\.|=\s*\{\s*[^}\s]))"""
-    r"""|(?:authorization|cookie|key|token|secret)["']?\s*=\s*["'][^"']""",
+    r"""|(?:authorization|cookie|(?<!signing_)key|token|secret)["']?\s*=\s*["'][^"']""",
     re.IGNORECASE | re.MULTILINE,
 )
 """A table of tokens, or a header with a secret value."""

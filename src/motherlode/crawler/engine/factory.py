@@ -6,7 +6,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
 from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
+from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
 from motherlode.crawler.parsing.messages import ParseOptions
@@ -55,6 +56,7 @@ from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
+from motherlode.model.usage import Usage
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
@@ -99,7 +101,7 @@ class Assembled:
     clock: Clock
 
 
-def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
+def canonical_seeds(seeds: Sequence[str]) -> tuple[str, ...]:
     """Return the seeds as the frontier spells them. Raise JobError if one is not a URL."""
     found: dict[str, None] = {}
     for seed in seeds:
@@ -124,6 +126,7 @@ def check(job: Job) -> None:
     job.host_endpoints()
     job.proxy_url(os.environ)
     job.host_headers(os.environ)
+    job.request_signer()
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -170,7 +173,8 @@ def assemble(
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     peers = join(storage, traps.plain_reason) if join is not None else None
     is_stale = None if web.http is None else web.http.is_stale
-    frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale)
+    obeyed = ObeyedUsage(job.obey_usage)
+    frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale, obeyed)
     clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
     revisits = Revisits(storage, frontier, refreshing)
     if refresh is not None:
@@ -181,14 +185,11 @@ def assemble(
         storage=storage,
         frontier=frontier,
         policy=policy,
-        **_web_parts(job, folder, web, frontier, clock),
+        **_web_parts(job, folder, web, frontier, clock, obeyed),
         participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
         problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope, make_parsers),
-        sitemaps=bool(job.sitemaps),
-        usual_sitemaps=job.sitemaps == "usual",
-        prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
-        index_query=_index_query(job, folder),
+        **_optional_parts(job, folder),
         describer=describer,
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
@@ -197,7 +198,6 @@ def assemble(
         traps=traps,
         filters=filters,
         ends_when_idle=peers is None,
-        reward=reward_from(job.reward),
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
     return Assembled(engine, frontier, seeds, storage, store, policy, clock)
@@ -233,7 +233,9 @@ def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, stora
     return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
 
 
-def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock) -> dict[str, Any]:
+def _web_parts(
+    job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock, obeyed: ObeyedUsage
+) -> dict[str, Any]:
     """Return the components that depend on whether a recorded web is crawled."""
     recorded, fetcher = web.recorded, web.fetcher
     archive = _archive(job, folder, web.http) if job.warc else NoArchive()
@@ -248,6 +250,9 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         forget=forget,
         clock=clock,
     )
+    wants_tdm_files = job.tdmrep or Usage.TDM.value in job.obey_usage
+    tdm_files = TdmFiles(subrequests.polite, clock=clock) if wants_tdm_files else NoTdmFiles()
+    obeyed.sources = (frontier.robots_preferences, tdm_files.preferences)
     return {
         "fetcher": fetcher,
         "archive": archive,
@@ -255,12 +260,24 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         "names": NoNames() if web.http is None else web.http,
         "forget_response": forget,
         "subrequests": subrequests,
+        "tdm_files": tdm_files,
         "outage_monitor": OutageMonitor(web.detector, web.monitored, frontier, resolve=resolve, clock=clock),
         "respell": recorded.spelling if recorded is not None else same_url,
         # what was recorded is there under its own URL alone
         "simplify": (lambda url: url if recorded is not None and url in recorded else simplify(url))
         if job.simplify
         else same_url,
+    }
+
+
+def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
+    """Return the components and settings that only depend on a key of the job."""
+    return {
+        "sitemaps": bool(job.sitemaps),
+        "usual_sitemaps": job.sitemaps == "usual",
+        "prober": NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
+        "index_query": _index_query(job, folder),
+        "reward": reward_from(job.reward),
     }
 
 
@@ -288,8 +305,8 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
         version=VERSION,
         target=job.target,
         policy=job.policy,
-        own_hosts=job.own_hosts,
-        unproven_hosts=job.any_certificate,
+        own_hosts=tuple(job.own_hosts),
+        unproven_hosts=tuple(job.any_certificate),
     )
     store.begin(run)
     if job.words:
@@ -369,6 +386,7 @@ def _frontier(
     filters: Filters,
     peers: Peers | None,
     is_stale: Callable[[str], bool] | None,
+    obeyed: ObeyedUsage,
 ) -> Frontier:
     is_live = job.web is None  # a recorded web has no addresses, and needs neither delays nor retries
     politeness = Politeness(
@@ -384,10 +402,11 @@ def _frontier(
         delay_factor=job.delay_factor,
         max_ready_at_once=_MAX_READY_AT_ONCE,
     )
+    admit = waiting_rule(filters, traps)
     return Frontier(
         storage=storage,
         policy=policy,
-        scope=traps.reason,
+        scope=(lambda url: traps.reason(url) or obeyed.refusal(url)) if job.obey_usage else traps.reason,
         read_rules=RobotsRules,
         politeness=politeness,
         keep_own=peers.keep_own if peers is not None else None,
@@ -395,7 +414,7 @@ def _frontier(
         random=Random(job.seed),
         is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
         is_stale=is_stale,
-        admit=waiting_rule(filters, traps),
+        admit=(lambda entry: admit(entry) or obeyed.refusal(entry.url)) if job.obey_usage else admit,
         max_untried_hosts=job.max_untried_hosts,
     )
 
@@ -411,6 +430,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
         context_graph=reads_context_graph(job.policy),
+        obeyed_uses=tuple(job.obey_usage),
         scope=scope if is_scoped else ScopeRule(),
     )
 
@@ -428,12 +448,13 @@ def _http_options(job: Job) -> HttpOptions:
     return HttpOptions(
         user_agent=_user_agent(job),
         limits=HttpLimits(whole=job.timeout, body=job.max_body, min_rate=job.min_rate),
-        allow=job.allow,
+        allow=tuple(job.allow),
         useful=transformable_types(job.transform_options()),
         hosts=job.host_endpoints(),
         name_servers=job.name_servers,
         any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         host_headers=job.host_headers(os.environ),
+        signer=job.request_signer(),
         keep_wire=job.warc,
         environment=os.environ,
         proxy=job.proxy_url(os.environ),

@@ -120,7 +120,7 @@ def build_harvest_curve(name: str, totals: Counters) -> Curve:
     return Curve(name=name, points=(*before, (totals.first, totals.relevant)) if totals.first else before)
 
 
-def _format_title(seeds: tuple[str, ...]) -> str:
+def _format_title(seeds: Sequence[str]) -> str:
     hosts = list(dict.fromkeys(_host(seed) for seed in seeds))
     if not hosts:
         return "A crawl"

@@ -18,6 +18,7 @@ from motherlode.fetch.http.host_headers import HostHeaders, headers_for, is_secr
 from motherlode.fetch.http.intermediates import MAX_CERTIFICATE_BYTES, Intermediates
 from motherlode.fetch.http.proxy import proxy_chooser
 from motherlode.fetch.http.response import ResponseReader
+from motherlode.fetch.http.signatures import RequestSigner
 from motherlode.fetch.http.tls import TlsContexts, new_strict_context
 from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
@@ -70,6 +71,8 @@ class HttpOptions:
     """Returns whether the certificate of a host (with its port, if that is not the default) is not verified."""
     host_headers: tuple[HostHeaders, ...] = ()
     """Headers for named hosts."""
+    signer: RequestSigner | None = None
+    """Signs https requests (Web Bot Auth); None if they are not signed."""
     keep_wire: bool = False
     """Whether to keep the bytes of each response as received, for an archive, and to read the bodies of failures."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -87,13 +90,23 @@ class RequestWriter:
         self._common = _serialize_headers({**common_headers, "Accept-Encoding": ACCEPT_ENCODING})
 
     def serialize(
-        self, request: Request, *, target: str, authority: str, more: Mapping[str, str] = _NO_HEADERS
+        self,
+        request: Request,
+        *,
+        target: str,
+        authority: str,
+        more: Mapping[str, str] = _NO_HEADERS,
+        signature: str = "",
     ) -> bytes:
-        """Return the request with its headers, further ones, and for a POST its body."""
-        method = "HEAD" if request.kind is RequestKind.PROBE else "GET" if request.posting is None else "POST"
-        own = _serialize_headers({**_request_headers(request), **more})
+        """Return the request with its headers, further ones, the lines of a signature, and for a POST its body."""
+        method = method_of(request)
+        own = _serialize_headers({**_request_headers(request), **more}) + signature
         head = f"{method} {target} HTTP/1.1\r\nHost: {authority}\r\n{self._common}{own}\r\n".encode()
         return head if request.posting is None else head + request.posting.body
+
+
+def method_of(request: Request) -> str:
+    return "HEAD" if request.kind is RequestKind.PROBE else "GET" if request.posting is None else "POST"
 
 
 def _request_headers(request: Request) -> dict[str, str]:
@@ -133,6 +146,7 @@ class HttpFetcher:
         self._useful = options.useful
         self._keep_wire = options.keep_wire
         self._host_headers = options.host_headers
+        self._signer = options.signer
         self._guard = AddressGuard(options.allow)
         self._resolver = GuardedResolver(self._guard, options.hosts, names=NameServers(options.name_servers))
         self._has_proxy = options.proxy is not None
@@ -229,7 +243,7 @@ class HttpFetcher:
         return f"longer than {MAX_CERTIFICATE_BYTES} bytes" if fetched.truncated else fetched.body
 
     def serialize(self, request: Request) -> bytes:
-        """Return a request as its host receives it, for archives. Secrets and headers for the proxy are left out."""
+        """Return a request as its host receives it, for archives, without secrets, signatures and proxy headers."""
         origin, target = split_url(request.url)
         more = {name: value for name, value in self._headers_for(origin).items() if not is_secret(name)}
         return self._writer.serialize(request, target=target, authority=origin.authority, more=more)
@@ -269,10 +283,14 @@ class HttpFetcher:
         return error._replace(elsewhere=has_next and is_unconnected)
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
-        more, proxy = self._headers_for(origin), self._proxy_for(origin)
+        more, proxy, signature = self._headers_for(origin), self._proxy_for(origin), ""
+        if self._signer is not None and origin.is_https and request.posting is None:
+            signature = self._signer.header_lines(method_of(request), origin.authority, target, now=time.time())
         if proxy is not None and not (origin.is_https or proxy.is_socks):
             more, target = {**more, **proxy.headers}, f"http://{origin.authority}{target}"
-        return self._writer.serialize(request, target=target, authority=origin.authority, more=more)
+        return self._writer.serialize(
+            request, target=target, authority=origin.authority, more=more, signature=signature
+        )
 
     async def _find_endpoint(self, origin: Origin, deadline: float) -> Endpoint | FetchError:
         if self._proxy_for(origin) is not None:

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from tantivy import Occur, Query
 
 from motherlode.index.fulltext.analysis import schema, tokenize
-from motherlode.model.terms import PREFIXES
+from motherlode.model.terms import PREFIXES, expand_prefix
 from motherlode.www.urls import canonical, host_of
 
 _PORT = re.compile(r":\d+\Z")
 _PLAIN_HOST = re.compile(r"[a-z0-9._\-\[\]:]+")
-_BARE_SCHEMES = frozenset({"urn", "tag", "info", "did", "mailto", "tel", "doi", "data"})
-"""IRI schemes without `//`, which look like the prefix of a prefixed name."""
 _PART = re.compile(r'(-?)"([^"]*)"?|(-?)(\S+)')
 _MAX_PARTS = 32
 _MAX_CHARACTERS = 1_000
@@ -134,12 +132,12 @@ def _host_query(host: str) -> Query:
 def _iri_problem(field: str, name: str) -> str:
     """Return why a name is not an IRI; "" if it is one."""
     name = name.strip()
-    prefix, colon, local = name.partition(":")
-    if not name or (colon and name.startswith("<")):
+    has_colon = ":" in name
+    if not name or (has_colon and name.startswith("<")):
         return ""
-    if not colon:
+    if not has_colon:
         return f"{field}: {name!r} is not an IRI; write for example schema:Recipe or http://schema.org/Recipe"
-    if prefix in PREFIXES or prefix.lower() in _BARE_SCHEMES or local.startswith("//"):
+    if expand_prefix(name) is not None:
         return ""
     known = ", ".join(sorted(PREFIXES))
     return f"{field}: the prefix of {name!r} is not known; write <IRI>, or use one of {known}"
@@ -150,9 +148,7 @@ def iri_variants(name: str) -> Sequence[str]:
     if not name:
         return []
     name = name.strip().removeprefix("<").removesuffix(">")
-    prefix, colon, local = name.partition(":")
-    if colon and prefix in PREFIXES and not local.startswith("//"):
-        name = PREFIXES[prefix] + local
+    name = expand_prefix(name) or name
     for scheme, other in (("http://", "https://"), ("https://", "http://")):
         if name.startswith(scheme):
             return [name, other + name[len(scheme) :]]

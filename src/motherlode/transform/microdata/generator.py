@@ -11,12 +11,12 @@ from selectolax.lexbor import LexborNode
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import RDF_TYPE, XSD, literal
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.source_locations import locate_problems
+from motherlode.transform.source_locations import IriProblems, locate_problems
 from motherlode.www.document import Document
 from motherlode.www.html_ancestors import Ancestry, date_datatype, languages
 from motherlode.www.html_limits import TextBudget
 from motherlode.www.html_prefilter import Mark
-from motherlode.www.iri import Iri, check, is_absolute, repair_message, resolve_and_check, without_fragment
+from motherlode.www.iri import Iri, check, is_absolute, resolve_and_check, without_fragment
 
 # A plain list of selectors is faster than `:is()`. It returns an element once per selector that matches.
 _SELECTOR = "[itemscope], [itemprop]"
@@ -51,6 +51,8 @@ class ItemTree:
         wanted = {word for reference in references for word in split_words(reference)}
         self.by_id: dict[str, ItemElement] = {}
         self.top_items: list[ItemElement] = []
+        self.has_references = bool(wanted)
+        """Whether an item has an itemref."""
         if wanted:
             nodes = {node.mem_id: node for node in document.html.css(f"{selector}, [id]")}
             elements = dict(self._iter_with_targets(nodes, wanted))
@@ -63,6 +65,8 @@ class ItemTree:
             if element.is_item and not element.names:
                 (reverse_items if element.reverse else self.top_items).append(element)
         self.top_items.extend(reverse_items)
+        self.elements = list(elements.values())
+        """All elements of the tree in document order."""
 
     def _iter_with_targets(
         self, nodes: Mapping[int, LexborNode], wanted: set[str]
@@ -180,12 +184,11 @@ DEFAULT_VOCABULARIES = Vocabularies(DEFAULT_REGISTRY)
 
 # Values
 
-_URL_ATTRIBUTES = {
+URL_ATTRIBUTES = {
     **dict.fromkeys(("audio", "embed", "iframe", "img", "source", "track", "video"), "src"),
     **dict.fromkeys(("a", "area", "link"), "href"),
     "object": "data",
 }
-_MAX_REPORTED_IRIS = 100
 _NUMBERS = (
     (re.compile(r"[+-]?\d+", re.ASCII), XSD + "integer"),
     (re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII), XSD + "double"),
@@ -196,7 +199,7 @@ def _number_datatype(text: str) -> str | None:
     return next((datatype for pattern, datatype in _NUMBERS if pattern.fullmatch(text)), None)
 
 
-_TYPED: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
+VALUE_ATTRIBUTES: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
     "time": ("datetime", date_datatype),
     "data": ("value", _number_datatype),
     "meter": ("value", _number_datatype),
@@ -210,22 +213,19 @@ class PropertyValues:
     def __init__(self, document: Document) -> None:
         self._base = document.iri_base
         self.budget = TextBudget(len(document.body))
-        self.invalid_iris: dict[str, None] = {}
-        """IRIs that were left out because they are invalid."""
-        self.repairs: dict[str, str] = {}
-        """The message about each repaired IRI, and the original IRI."""
+        self.iri_problems = IriProblems()
         self._language_of = languages(document, default=_default_language(document))
 
     def read(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
         """Return the value of an element that is not an item, or None. A `content` attribute replaces any value."""
         tag = node.tag or ""
         content = attributes.get("content")
-        if tag in _URL_ATTRIBUTES:
-            reference = content or attributes.get(_URL_ATTRIBUTES[tag])
+        if tag in URL_ATTRIBUTES:
+            reference = content or attributes.get(URL_ATTRIBUTES[tag])
             if reference is not None:  # otherwise the text is the value; HTML specifies an empty string
                 return self.resolve_reference(reference)
-        elif tag in _TYPED:
-            attribute, datatype_of = _TYPED[tag]
+        elif tag in VALUE_ATTRIBUTES:
+            attribute, datatype_of = VALUE_ATTRIBUTES[tag]
             given = content or attributes.get(attribute)
             value = self._read_text(node) if given is None else given
             datatype = datatype_of((value or "").strip())
@@ -240,13 +240,9 @@ class PropertyValues:
 
     def record_term(self, iri: Iri, *, is_reference: bool = True) -> str | None:
         """Return the term of an IRI, or None if it is invalid; record whether it is invalid or repaired."""
-        if iri.is_valid:
-            if iri.is_repaired and len(self.repairs) < _MAX_REPORTED_IRIS:
-                self.repairs[repair_message(iri)] = iri.value
-            return iri.term
-        if (is_absolute(iri.value) or not is_reference) and len(self.invalid_iris) < _MAX_REPORTED_IRIS:
-            self.invalid_iris[iri.value] = None
-        return None
+        if not iri.is_valid and is_reference and not is_absolute(iri.value):
+            return None
+        return self.iri_problems.record(iri)
 
     def _text_literal(self, node: LexborNode, value: str | None) -> str | None:
         return None if value is None else literal(value, language=self._language_of(node))
@@ -272,7 +268,7 @@ def _default_language(document: Document) -> str:
 
 # Statements
 
-_MAX_VALUES = 250_000
+MAX_VALUES = 250_000
 """Maximum number of property values of one page. Many items with an itemref to the same large element multiply them."""
 _MAX_REPORTED_TYPES = 100
 
@@ -293,7 +289,7 @@ class StatementGenerator:
         """Items still to be processed, each with the type that it inherits."""
         self._statements: list[Statement] = []
         self._repaired_types: dict[str, str] = {}
-        self._values_left = _MAX_VALUES
+        self._values_left = MAX_VALUES
 
     def run(self) -> Extraction:
         """Process all items and return their statements and problems."""
@@ -310,16 +306,14 @@ class StatementGenerator:
     def _collect_problems(self) -> list[Problem]:
         limits = []
         if self._values_left <= 0:
-            limits.append(f"more than {_MAX_VALUES} property values; the rest was left out")
+            limits.append(f"more than {MAX_VALUES} property values; the rest was left out")
         if self._values.budget.was_short:
             limits.append("nested properties repeat too much text; the rest was left out")
-        invalid = ((f"not a valid IRI: <{iri[:200]}>", iri) for iri in self._values.invalid_iris)
         repaired = ((message, written) for written, message in self._repaired_types.items())
         return [
             *(Problem(syntax=Syntax.MICRODATA, message=message) for message in limits),
-            *locate_problems(self._document, Syntax.MICRODATA, invalid),
             *locate_problems(self._document, Syntax.MICRODATA, repaired, repaired=True),
-            *locate_problems(self._document, Syntax.MICRODATA, self._values.repairs.items(), repaired=True),
+            *self._values.iri_problems.locate(self._document, Syntax.MICRODATA),
         ]
 
     def _get_subject(self, item: ItemElement, inherited: str) -> str:

@@ -8,11 +8,11 @@ from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microformats.class_names import LAYOUT_NAMES
 from motherlode.transform.microformats.item_rdf import ItemWriter
-from motherlode.transform.microformats.page_items import parse, read_items
+from motherlode.transform.microformats.page_items import parse, parse_items, read_items
 from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
 
-__all__ = ["extract", "parse"]
+__all__ = ["extract", "parse", "parse_items"]
 
 
 def extract(document: Document, names: BlankNames) -> Extraction:
@@ -26,7 +26,7 @@ def extract(document: Document, names: BlankNames) -> Extraction:
         statements=tuple(dict.fromkeys(writer.statements)),
         problems=(
             *locate_problems(document, Syntax.MICROFORMATS, writer.problems),
-            *locate_problems(document, Syntax.MICROFORMATS, writer.repairs.items(), repaired=True),
+            *writer.iri_problems.locate(document, Syntax.MICROFORMATS),
             *(Problem(syntax=Syntax.MICROFORMATS, message=limit) for limit in limits),
         ),
     )

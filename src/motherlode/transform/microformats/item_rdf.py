@@ -7,7 +7,8 @@ from motherlode.model.terms import RDF, RDF_TYPE, literal
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microformats.dates import to_typed_value
 from motherlode.transform.microformats.value_parsing import Item, Value, collapse
-from motherlode.www.iri import check, is_absolute, repair_message
+from motherlode.transform.source_locations import IriProblems
+from motherlode.www.iri import check, is_absolute
 
 MICROFORMATS = "http://microformats.org/profile/"
 """Namespace of types (h-card) and properties (name)."""
@@ -35,9 +36,8 @@ class ItemWriter:
     def __init__(self, page_url: str, names: BlankNames) -> None:
         self.statements: list[Statement] = []
         self.problems: list[tuple[str, str]] = []
-        """Messages about URLs that were left out, and the original text of each."""
-        self.repairs: dict[str, str] = {}
-        """Messages about repaired URLs, and the original text of each."""
+        """Messages about URLs that were left out because they are too long, and the original text of each."""
+        self.iri_problems = IriProblems()
         self._page = page_url.partition("#")[0]
         self._names = names
         self._subjects: dict[int, str] = {}
@@ -110,20 +110,12 @@ class ItemWriter:
         if len(value.text) > _MAX_URL_CHARS:
             self.problems.append((f"a URL of {len(value.text)} characters was left out", written))
             return None
-        term = self._iri_term(value.text, written)
+        term = self.iri_problems.record(check(value.text), written)
         if term is None:
-            self.problems.append((f"not a valid IRI: <{value.text[:200]}>", written))
             return None
         if value.alt and (alt := collapse(value.alt)):
             self._add(term, _ALT, literal(alt, language=value.language))
         return term
-
-    def _iri_term(self, url: str, written: str) -> str | None:
-        """Return the term of a URL, or None if it is invalid; record a repair."""
-        found = check(url)
-        if found.is_valid and found.is_repaired:
-            self.repairs[repair_message(found)] = written
-        return found.term if found.is_valid else None
 
     def _add(self, subject: str, predicate: str, term: str) -> None:
         self.statements.append((subject, predicate, term, ""))

@@ -38,31 +38,45 @@ _LINK_ATTRIBUTES = ("hreflang", "media", "title", "type")
 def parse(document: Document) -> dict[str, Any]:
     """Return items, rels and rel-urls of a page, including the layout classes that `extract` ignores."""
     rels, rel_urls = _read_rels(document)
-    return {"items": [_item_json(item) for item in read_items(document)[0]], "rels": rels, "rel-urls": rel_urls}
+    return {"items": parse_items(document), "rels": rels, "rel-urls": rel_urls}
 
 
-def _item_json(item: Item) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "type": list(item.types),
-        "properties": {name: [_value_json(value, item) for value in item.values(name)] for name in item.properties},
-    }
-    if item.id and not item.is_classic:
-        found["id"] = item.id
-    if item.children:
-        found["children"] = [_item_json(child) for child in item.children]
-    return found
+def parse_items(document: Document, *, with_languages: bool = False) -> list[dict[str, Any]]:
+    """Return only the items of `parse`. With languages, items and markup have the key lang, and classic ones an id."""
+    writer = _ItemJson(with_languages=with_languages)
+    return [writer.write(item) for item in read_items(document)[0]]
 
 
-def _value_json(value: Value, owner: Item) -> Any:
-    if value.item is not None:
-        inner = value.item_value
-        plain = _value_json(inner, value.item) if isinstance(inner, Value) else inner
-        nested = {**_item_json(value.item), "value": plain}
-        return nested if value.html is None else {**nested, "html": value.html}
-    if value.html is not None:
-        return {"value": value.text, "html": value.html}
-    # parsers of classic microformats do not return alternative texts
-    return value.text if value.alt is None or owner.is_classic else {"value": value.text, "alt": value.alt}
+class _ItemJson:
+    """Writes items as canonical JSON."""
+
+    def __init__(self, *, with_languages: bool) -> None:
+        self._has_languages = with_languages
+
+    def write(self, item: Item) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "type": list(item.types),
+            "properties": {name: [self._value(value, item) for value in item.values(name)] for name in item.properties},
+        }
+        if item.id and (self._has_languages or not item.is_classic):
+            found["id"] = item.id
+        if self._has_languages and item.language:
+            found["lang"] = item.language
+        if item.children:
+            found["children"] = [self.write(child) for child in item.children]
+        return found
+
+    def _value(self, value: Value, owner: Item) -> Any:
+        if value.item is not None:
+            inner = value.item_value
+            plain = self._value(inner, value.item) if isinstance(inner, Value) else inner
+            nested = {**self.write(value.item), "value": plain}
+            return nested if value.html is None else {**nested, "html": value.html}
+        if value.html is not None:
+            markup = {"value": value.text, "html": value.html}
+            return {**markup, "lang": value.language} if self._has_languages and value.language else markup
+        # parsers of classic microformats do not return alternative texts
+        return value.text if value.alt is None or owner.is_classic else {"value": value.text, "alt": value.alt}
 
 
 def _read_rels(document: Document) -> tuple[dict[str, list[str]], dict[str, dict[str, Any]]]:

@@ -50,6 +50,7 @@ class Item(msgspec.Struct, kw_only=True):
     types: tuple[str, ...]
     is_classic: bool
     id: str = ""
+    language: str = ""
     properties: dict[str, list[Value | None]] = msgspec.field(default_factory=dict)
     """The values by name; None for a value whose element is still open."""
     children: list[Item] = msgspec.field(default_factory=list)

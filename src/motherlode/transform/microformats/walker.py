@@ -283,7 +283,13 @@ class ItemWalker:
             return
         attributes = opened.attributes
         types = roots or class_names.classic_types(classic_roots)
-        item = Item(key=opened.key, types=types, is_classic=not roots, id=attributes.get("id") or "")
+        item = Item(
+            key=opened.key,
+            types=types,
+            is_classic=not roots,
+            id=attributes.get("id") or "",
+            language=opened.language,
+        )
         if self._contexts:
             self._contexts[-1].item.has_nested = True
         opened.item = item

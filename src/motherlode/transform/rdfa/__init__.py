@@ -17,8 +17,6 @@ from motherlode.www.html_limits import TextBudget
 
 __all__ = ["MARKS", "extract", "processor_graph"]
 
-_MAX_REPORTED_IRIS = 100
-
 
 def extract(document: Document, names: BlankNames, *, roles: bool = False) -> Extraction:
     """Extract the statements of a document. With `roles`, also those of Role Attribute 1.0."""
@@ -46,12 +44,10 @@ def _process(document: Document, names: BlankNames, graph: ProcessorGraph, *, ro
     if budget.was_short:
         limits.append("nested properties repeat too much text; the rest was left out")
     problems.extend(Problem(syntax=Syntax.RDFA, message=message) for message in limits)
-    reported = [*graph.invalid_terms][:_MAX_REPORTED_IRIS]
-    invalid = ((f"not a valid IRI: {term[:200]}", term[1:-1]) for term in reported)
-    problems.extend(locate_problems(document, Syntax.RDFA, invalid))
+    problems.extend(graph.iri_problems.locate(document, Syntax.RDFA))
     statements: Sequence[Statement] = processor.statements
-    if graph.invalid_terms:
-        statements = [it for it in statements if graph.invalid_terms.keys().isdisjoint(it)]
+    if invalid := graph.iri_problems.invalid:
+        statements = [it for it in statements if invalid.keys().isdisjoint(it)]
     if tree.host.is_html5:
         statements = copy_patterns(statements, limit=MAX_STATEMENTS)
     return Extraction(syntax=Syntax.RDFA, statements=tuple(dict.fromkeys(statements)), problems=tuple(problems))

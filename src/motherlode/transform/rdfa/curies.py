@@ -11,11 +11,11 @@ from motherlode.model.terms import iri as iri_term
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdfa.evaluation_context import PREFIXES, XHV, EvaluationContext, HostLanguage
 from motherlode.transform.rdfa.sparse_tree import SCOPING, RdfaElement
+from motherlode.transform.source_locations import IriProblems
 from motherlode.www.iri import (
     Iri,
     check,
     is_absolute,
-    repair_message,
     resolve_and_check,
     split_curie,
     without_fragment,
@@ -42,23 +42,14 @@ class ProcessorGraph:
     def __init__(self) -> None:
         self.messages: dict[tuple[ProcessorMessage, str], None] = {}
         self.repairs: dict[str, str] = {}
-        """The description of each repair, and the original text."""
-        self.invalid_terms: dict[str, None] = {}
-        """Terms that are not valid IRIs. Statements with them must be removed."""
-        self._repaired_terms: set[str] = set()
+        """The description of each repair of a namespace, and the original text."""
+        self.iri_problems = IriProblems()
+        """Statements with invalid IRIs must be removed."""
 
     def record_term(self, iri: Iri) -> str:
         """Return the term of an IRI, also of an invalid one, and record whether it is invalid or repaired."""
-        if not iri.is_valid:
-            self.invalid_terms[iri.term] = None
-        elif iri.is_repaired and len(self._repaired_terms) < _MAX_ENTRIES:
-            self._repaired_terms.add(iri.term)
-            self.add_repair(repair_message(iri), iri.value)
+        self.iri_problems.record(iri)
         return iri.term
-
-    def has_problem(self, term: str) -> bool:
-        """Whether a term was invalid or repaired. It must not be cached, because each page reports its problems."""
-        return term in self.invalid_terms or term in self._repaired_terms
 
     def add_message(self, message: ProcessorMessage, description: str) -> None:
         if len(self.messages) < _MAX_ENTRIES:
@@ -116,7 +107,8 @@ class CurieResolver:
         if known is not None:
             return known
         found = self._term(token, context) if ":" not in token else self._curie_or_iri(token, context)
-        if found is None or found[0] != "<" or self._graph.has_problem(found):
+        # IRIs with problems are not cached, because each page reports them
+        if found is None or found[0] != "<" or found in self._graph.iri_problems:
             return found
         if len(context.tokens) < _MAX_TOKENS:
             context.tokens[token] = found

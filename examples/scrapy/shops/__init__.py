@@ -1,0 +1,1 @@
+"""A Scrapy project whose requests are picked by the policy of Motherlode."""

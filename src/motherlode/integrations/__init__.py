@@ -1,0 +1,1 @@
+"""Motherlode inside other crawlers: `selector` for any crawler, `scrapy` for Scrapy."""
