@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -48,10 +49,12 @@ class CrawlThread:
         self._task: asyncio.Task[None] | None = None
         self._is_stopping = False
         self._state = threading.Lock()
-        # a daemon, so that a program that forgets to leave the crawl can end; the system then releases the lock
+        # a daemon, so that a program that forgets to leave the crawl can end; `close` then lets the thread end before the
+        # interpreter does. Python ends thread pools earlier, so data since the last checkpoint is lost, as after a kill
         self._thread = threading.Thread(target=self._run, name=f"crawl {folder.path}", daemon=True)
 
     def start(self) -> None:
+        atexit.register(self.close)
         self._thread.start()
 
     @property
@@ -81,6 +84,7 @@ class CrawlThread:
             finally:  # also after Ctrl-C
                 self._cancel()
                 self._thread.join()
+        atexit.unregister(self.close)
 
     def _cancel(self) -> None:
         with self._state:
