@@ -192,7 +192,7 @@ def test_crawl_interrupted_by_ctrl_c_saves_and_unlocks(tmp_path: Path) -> None:
     assert not CrawlFolder(tmp_path / "out").is_in_use
 
 
-def test_crawl_that_is_never_left_ends_as_after_a_kill_and_can_be_resumed(shop: Path, tmp_path: Path) -> None:
+def test_crawl_that_is_never_left_is_closed_at_exit_and_can_be_resumed(shop: Path, tmp_path: Path) -> None:
     program = (
         f"import motherlode as ml\ncrawl = ml.crawl([{HOME!r}], output='out', web={str(shop)!r}).__enter__()\n"
         "print(next(iter(crawl)).url)\n"
@@ -200,5 +200,6 @@ def test_crawl_that_is_never_left_ends_as_after_a_kill_and_can_be_resumed(shop: 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert (done.stdout.strip(), done.stderr) == (HOME, "")
     assert not CrawlFolder(tmp_path / "out").is_in_use
+    assert ml.open(tmp_path / "out").stats()["fetched"] >= 1
     result = ml.crawl(output=tmp_path / "out", resume=True).run()
     assert len(result.query("SELECT ?s { ?s a schema:Product }")) == 29
