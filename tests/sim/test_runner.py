@@ -118,7 +118,7 @@ def silent(done: int, of: int) -> None:
 def test_warc_source_is_recorded_once(tmp_path: Path) -> None:
     warc = recorded_graph(tmp_path / "w.warc.gz", hosts=2, pages=3)[0]
     trace = Path(prepared(str(warc), tmp_path / "cache", silent))
-    table = next(trace.glob("*.pages.parquet"))
+    table = next(trace.glob("*.pages.zst"))
     made = table.stat().st_mtime_ns
     assert prepared(str(warc), tmp_path / "cache", silent) == str(trace)
     assert table.stat().st_mtime_ns == made

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import urljoin, urlparse
 
@@ -12,7 +13,7 @@ import msgspec
 from selectolax.lexbor import LexborNode
 
 from motherlode.api.dublin_core import find_dublin_core
-from motherlode.model import Syntax
+from motherlode.model import ContentKind, Syntax, TransformResult
 from motherlode.transform import microformats, rdfa
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.json_decoder import decode
@@ -25,6 +26,43 @@ from motherlode.www.html_prefilter import Mark
 ItemDict = dict[str, Any]
 MICROFORMATS_CONTEXT = "http://microformats.org/wiki/"
 SCHEMA_CONTEXT = "http://schema.org"
+_logger = logging.getLogger(__name__)
+
+
+def read_items(
+    document: Document | None, result: TransformResult, syntaxes: Collection[Syntax] | None = None
+) -> dict[str, list[ItemDict]]:
+    """Return the items of a page by syntax in the uniform shape of extruct.
+
+    Syntaxes that extruct does not have, such as Turtle, are node objects of expanded JSON-LD under our names.
+    `document` is None if only the statements are known.
+    """
+    found: dict[str, list[ItemDict]] = {}
+    if document is not None and document.kind in (ContentKind.HTML, ContentKind.XHTML):
+        for name, (syntax, read) in _UNIFORM_READERS.items():
+            if syntaxes is None or syntax in syntaxes:
+                found[name] = _read_isolated(name, read, document)
+    elif document is not None and document.kind is ContentKind.JSON_LD:
+        found["json-ld"] = _flatten_values(decode(document.text.removeprefix("\ufeff")).values)
+    for extraction in result.extractions:
+        name = _NAMES.get(extraction.syntax, extraction.syntax.value)
+        if name not in found and extraction.statements:
+            found[name] = build_node_objects(extraction.statements)
+    return found
+
+
+def _read_isolated(name: str, read: Callable[[Document], list[ItemDict]], document: Document) -> list[ItemDict]:
+    try:
+        return read(document)
+    except Exception:  # isolation: an unexpected page in one syntax does not affect the others
+        _logger.exception("internal error: the items of %s in %s could not be read", document.url, name)
+        return []
+
+
+def _flatten_values(values: list[Any]) -> list[ItemDict]:
+    """Return the objects of some JSON values. Arrays at the top are replaced by their members."""
+    members = (it for value in values for it in (value if isinstance(value, list) else [value]))
+    return [item for item in members if item]
 
 
 # JSON-LD
@@ -39,11 +77,9 @@ def read_jsonld(document: Document, report_broken: ReportBroken) -> list[ItemDic
     """Return the top-level objects of the JSON-LD scripts. A broken script does not affect the others."""
     if Mark.JSON_LD not in document.marks:
         return []
-    found: list[Any] = []
-    for script in find_scripts(document):
-        for value in _decode_script(script.content, report_broken):
-            found.extend(value if isinstance(value, list) else [value])
-    return [item for item in found if item]
+    return _flatten_values(
+        [it for script in find_scripts(document) for it in _decode_script(script.content, report_broken)]
+    )
 
 
 def _decode_script(text: str, report_broken: ReportBroken) -> list[Any]:
@@ -241,3 +277,21 @@ def infer_context(written: str, context: str = SCHEMA_CONTEXT) -> tuple[str, str
     if parts.fragment:
         return urljoin(base, parts.path), parts.fragment.strip("/")
     return base, parts.path.strip("/")
+
+
+_UNIFORM_READERS: dict[str, tuple[Syntax, Callable[[Document], list[ItemDict]]]] = {
+    "microdata": (Syntax.MICRODATA, lambda page: uniform_items(read_microdata(page), SCHEMA_CONTEXT)),
+    "json-ld": (Syntax.JSON_LD, lambda page: read_jsonld(page, lambda _error: None)),
+    "opengraph": (Syntax.RDFA, lambda page: uniform_opengraph(read_opengraph(page))),
+    "microformat": (Syntax.MICROFORMATS, lambda page: uniform_items(read_microformats(page), MICROFORMATS_CONTEXT)),
+    "rdfa": (Syntax.RDFA, read_rdfa),
+    "dublincore": (Syntax.PAGE, lambda page: uniform_dublincore(read_dublincore(page))),
+}
+"""Name in extruct → our syntax, and the function that reads it in the uniform shape."""
+_NAMES = {
+    Syntax.MICRODATA: "microdata",
+    Syntax.JSON_LD: "json-ld",
+    Syntax.MICROFORMATS: "microformat",
+    Syntax.RDFA: "rdfa",
+    Syntax.PAGE: "dublincore",
+}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyoxigraph as ox
 
+from motherlode.api.items import read_items
+from motherlode.api.jsonld import build_jsonld
 from motherlode.crawler.parsing.page_parser import ParseResult, parse_document
 from motherlode.index.page_record import parse_quads
 from motherlode.links.collect import collect_links
@@ -34,8 +36,9 @@ class Quad(NamedTuple):
 class ExtractedPage:
     """The structured data and the links of one document."""
 
-    def __init__(self, parsed: ParseResult) -> None:
+    def __init__(self, parsed: ParseResult, *, syntaxes: frozenset[Syntax] | None = None) -> None:
         self._parsed = parsed
+        self._syntaxes = syntaxes
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.url} {self.kind}: {len(self.quads)} quads, {len(self.problems)} problems>"
@@ -65,6 +68,22 @@ class ExtractedPage:
         """The links of markup and statements that a crawl would follow, each URL once."""
         return self._parsed.links
 
+    def items(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the items by syntax as dicts, as extruct gives them with uniform=True: @context, @type, properties.
+
+        An RDF document has one entry, whose items are node objects of expanded JSON-LD.
+        """
+        return read_items(self._parsed.document, self._parsed.result, self._syntaxes)
+
+    def jsonld(self) -> dict[str, Any]:
+        """Return one JSON-LD document of all statements: nodes merged by IRI, nested, and compacted.
+
+        >>> body = '<p itemscope itemtype="http://schema.org/Person"><b itemprop="name">Ada</b>'
+        >>> extract(body).jsonld()
+        {'@context': 'https://schema.org', '@type': 'Person', 'name': 'Ada'}
+        """
+        return build_jsonld(it for found in self._parsed.result.extractions for it in found.statements)[0]
+
 
 def extract(
     body: bytes | str, *, url: str = DEFAULT_URL, content_type: str = "", syntaxes: Iterable[str] | None = None
@@ -82,9 +101,8 @@ def extract(
     if isinstance(body, str):
         body, content_type = body.encode(errors="replace"), _with_utf8(content_type)
     options = TransformOptions(syntaxes=None if syntaxes is None else frozenset(map(_parse_syntax, syntaxes)))
-    return ExtractedPage(
-        parse_document(body, url=url, content_type=content_type, options=options, collect_links=collect_links)
-    )
+    parsed = parse_document(body, url=url, content_type=content_type, options=options, collect_links=collect_links)
+    return ExtractedPage(parsed, syntaxes=options.syntaxes)
 
 
 def _parse_syntax(name: str) -> Syntax:

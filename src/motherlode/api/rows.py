@@ -12,7 +12,7 @@ from motherlode.index.page_record import Term, serialize_term
 from motherlode.model.terms import XSD
 from motherlode.runtime import import_extra
 
-Value = str | int | float | bool | datetime | date | list[str] | None
+Value = str | int | float | bool | datetime | date | list[Any] | dict[str, Any] | None
 """A value of a row: the text of an IRI or a literal, or the number, truth value or time that a literal stands for."""
 _MAX_SHOWN = 20
 _MAX_INTEGER = 1 << 63

@@ -1,8 +1,9 @@
 """The command `export`: write the data of a crawl in formats that other tools read."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
@@ -13,10 +14,12 @@ from motherlode.cli.index import update_index
 from motherlode.cli.options import OUTPUT, CrawlDir, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop, terminal
 from motherlode.crawler import CrawlFolder
+from motherlode.crawler.config.values import format_count
 from motherlode.index.export.streams import export_nquads, export_trig, open_output
 from motherlode.index.export.void import export_void
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError
+from motherlode.model.usage import ALIASES, USES
 
 ProgressCallback = Callable[[int], None]
 """Called with the number of items written so far."""
@@ -24,12 +27,8 @@ ProgressCallback = Callable[[int], None]
 
 ExportFormat = Literal["nquads", "trig", "parquet", "warc", "void"]
 
-_STREAMS: dict[ExportFormat, tuple[Callable[[QuadStore, BinaryIO, ProgressCallback], int], str]] = {
-    "nquads": (export_nquads, "quads"),
-    "trig": (export_trig, "quads"),
-    "void": (export_void, "statements"),
-}
-"""Formats that are one stream: the writer, and what it counts."""
+_STREAMS: dict[ExportFormat, Callable[..., int]] = {"nquads": export_nquads, "trig": export_trig}
+"""Formats that are one stream of quads, and their writers."""
 
 
 def export(
@@ -39,6 +38,10 @@ def export(
     output: Annotated[
         Path | None,
         option("FILE", "A file, compressed if it ends in .gz; for Parquet a folder. [default: stdout]", *OUTPUT),
+    ] = None,
+    without_reserved: Annotated[
+        list[str] | None,
+        option("USE", f"Leave out the statements of pages that reserve a use: {', '.join(USES)}; repeatable."),
     ] = None,
 ) -> None:
     """Write the data of a crawl in a format for other tools.
@@ -56,7 +59,9 @@ def export(
       motherlode export out --format nquads -o all.nq.gz
       motherlode export out --format parquet -o tables
       motherlode export out --format void
+      motherlode export out --without-reserved train-ai --without-reserved tdm -o free.nq.gz
     """
+    uses = _check_uses(without_reserved or [], form)
     crawl = open_crawl(folder)
     if form == "warc":
         _export_warc(crawl, output)
@@ -64,13 +69,28 @@ def export(
     update_index(crawl)
     store = _open_store(crawl)
     try:
+        without = store.pages_that_reserve(uses)
         if form == "parquet":
-            _export_parquet(store, output)
+            _export_parquet(store, output, without)
+        elif form == "void":
+            _export_stream(lambda file, progress: export_void(store, file, progress), output, "statements")
         else:
-            write, unit = _STREAMS[form]
-            _export_stream(lambda file, progress: write(store, file, progress), output, unit)
+            write = partial(_STREAMS[form], store, without=without)
+            _export_stream(lambda file, progress: write(file, progress), output, "quads")
     finally:
         store.close()
+    if uses:
+        say(f"left out: the statements of {format_count(len(without), 'page')} that reserve {' or '.join(uses)}")
+
+
+def _check_uses(uses: list[str], form: ExportFormat) -> list[str]:
+    """Return the uses under their names in the store, or exit with an error."""
+    if uses and form in ("warc", "void"):
+        stop(f"--without-reserved works with nquads, trig and parquet, not with {form}")
+    found = [ALIASES.get(use, use) for use in uses]
+    if unknown := next((use for use in found if use not in USES), ""):
+        stop(f"--without-reserved must be one of {', '.join(USES)}; got {unknown!r}")
+    return found
 
 
 def _open_store(folder: CrawlFolder) -> QuadStore:
@@ -96,7 +116,7 @@ def _export_stream(
     say(f"{count:,} {unit} in {output}")
 
 
-def _export_parquet(store: QuadStore, output: Path | None) -> None:
+def _export_parquet(store: QuadStore, output: Path | None, without: Collection[str]) -> None:
     if output is None:
         stop("Parquet is written as two tables: name a folder for quads.parquet and pages.parquet with -o FOLDER")
     if output.exists() and not output.is_dir():
@@ -104,7 +124,7 @@ def _export_parquet(store: QuadStore, output: Path | None) -> None:
     from motherlode.index.export.parquet import export_parquet  # Arrow is slow to import
 
     with _writing(output, "quads") as progress:
-        quads, pages = export_parquet(store, output, progress)
+        quads, pages = export_parquet(store, output, progress, without=without)
     say(f"{quads:,} quads and {pages:,} pages in {output}")
 
 

@@ -1,16 +1,16 @@
 """The command `extract`: the structured data of one file, URL or stream."""
 
 import asyncio
+import json
 import mimetypes
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pyoxigraph as ox
 import typer
@@ -31,7 +31,7 @@ SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 
 Contexts = Literal["bundled", "fetch"]
 
-ExtractFormat = Literal["nquads", "trig", "turtle", "jsonld"]
+ExtractFormat = Literal["nquads", "trig", "turtle", "jsonld", "items"]
 
 
 def extract(
@@ -54,7 +54,7 @@ def extract(
 ) -> None:
     """Extract the structured data of one page or document.
 
-    Quads go to stdout, problems to stderr.
+    Quads go to stdout, problems to stderr. The formats items and jsonld are indented on a terminal.
 
     \b
     Examples:
@@ -62,6 +62,7 @@ def extract(
       curl -s https://example.org/ | motherlode extract - --base https://example.org/ --syntax jsonld
       motherlode extract https://example.org/data.ttl
       motherlode extract things.jsonld --contexts fetch
+      motherlode extract https://example.org/ --format items
 
     A URL is fetched as in a crawl: robots.txt is fetched first and applied, also to redirects, and there is a delay
     between two requests to one host.
@@ -79,7 +80,7 @@ def extract(
         document = _open_source(source, base=base, media_type=media_type, network=network)
         get_contexts = network.contexts if contexts == "fetch" else None
         parts = read_source(document, wanted, get_contexts, limits, strict_jsonld=strict_jsonld)
-        _write(counter.watch(parts), document.url, form)
+        _write(counter.watch(parts), document.url, form, wanted)
     except JobError as error:
         stop(str(error), code=FAILED)
     except MemoryError:
@@ -114,12 +115,12 @@ class _Counter:
         self.failure = ""
         """Why the input could not be read to its end. Statements before that are still written as a whole document."""
 
-    def watch(self, parts: Iterable[DocumentPart]) -> Iterator[TransformResult]:
-        """Yield the results of all parts and count them."""
+    def watch(self, parts: Iterable[DocumentPart]) -> Iterator[DocumentPart]:
+        """Yield all parts and count their results."""
         try:
             for part in parts:
                 self._count(part)
-                yield part.result
+                yield part
         except JobError as error:
             self.failure = str(error)
 
@@ -261,44 +262,62 @@ def _nquads_lines(result: TransformResult, page: str) -> Iterator[str]:
                 yield f"{subject} {predicate} {object_} {graph or page} .\n"
 
 
-def _write(parts: Iterator[TransformResult], url: str, form: ExtractFormat) -> None:
+def _write(parts: Iterator[DocumentPart], url: str, form: ExtractFormat, syntaxes: frozenset[Syntax] | None) -> None:
     page = f"<{url}>"
-    if form == "nquads":
+    if form == "items":
+        _write_items(parts, syntaxes)
+    elif form == "jsonld":
+        _write_jsonld(part.result for part in parts)
+    elif form == "nquads":
         for part in parts:
-            sys.stdout.write("".join(_nquads_lines(part, page)))
-        return
-    first = next(parts, TransformResult())
+            sys.stdout.write("".join(_nquads_lines(part.result, page)))
+    else:
+        _write_rdf((part.result for part in parts), page, form)
+
+
+def _write_rdf(results: Iterator[TransformResult], page: str, form: Literal["turtle", "trig"]) -> None:
+    first = next(results, TransformResult())
     used = _used_prefixes(first, page)
-    quads = (quad for part in chain([first], parts) for quad in _parse_quads(part, page))
+    quads = (quad for result in chain([first], results) for quad in _parse_quads(result, page))
     if form == "turtle":
         ox.serialize((quad.triple for quad in quads), sys.stdout.buffer, ox.RdfFormat.TURTLE, prefixes=used)
-    elif form == "trig":
-        ox.serialize(quads, sys.stdout.buffer, ox.RdfFormat.TRIG, prefixes=used)
     else:
-        counts: Counter[bool] = Counter()
-        writable = _without_triple_terms(quads, counts)
-        ox.serialize(writable, sys.stdout.buffer, ox.RdfFormat.JSON_LD, prefixes=used)
-        sys.stdout.buffer.write(b"\n")
-        if counts[False]:
-            what = f"{format_count(counts[False], 'statement')} left out"
-            reason = "JSON-LD 1.1 has no triple terms; use --format trig"
-            say(Text.assemble(("problem", "red"), " ", ("jsonld", "bold"), f" {what}: {reason}"))
-        if counts[False] and not counts[True]:
-            raise typer.Exit(FAILED)
+        ox.serialize(quads, sys.stdout.buffer, ox.RdfFormat.TRIG, prefixes=used)
+
+
+def _write_items(parts: Iterator[DocumentPart], syntaxes: frozenset[Syntax] | None) -> None:
+    from motherlode.api.items import read_items  # needed for this format only
+
+    found: dict[str, list[dict[str, Any]]] = {}
+    for part in parts:
+        for name, items in read_items(part.document, part.result, syntaxes).items():
+            found.setdefault(name, []).extend(items)
+    _print_json(found)
+
+
+def _write_jsonld(results: Iterable[TransformResult]) -> None:
+    from motherlode.api.jsonld import build_jsonld  # needed for this format only
+
+    extractions = (extraction for result in results for extraction in result.extractions)
+    document, omitted = build_jsonld(statement for extraction in extractions for statement in extraction.statements)
+    _print_json(document)
+    if omitted:
+        what = f"{format_count(omitted, 'statement')} left out"
+        reason = "JSON-LD 1.1 has no triple terms; use --format trig"
+        say(Text.assemble(("problem", "red"), " ", ("jsonld", "bold"), f" {what}: {reason}"))
+    if omitted and not document:
+        raise typer.Exit(FAILED)
+
+
+def _print_json(value: Any) -> None:
+    """Write JSON, indented on a terminal, on one line elsewhere."""
+    text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
+    sys.stdout.buffer.write(text.encode(errors="replace") + b"\n")
 
 
 def _used_prefixes(result: TransformResult, page: str) -> dict[str, str]:
     text = "".join(_nquads_lines(result, page))
     return {name: namespace for name, namespace in PREFIXES.items() if f"<{namespace}" in text}
-
-
-def _without_triple_terms(quads: Iterator[ox.Quad], counts: Counter[bool]) -> Iterator[ox.Quad]:
-    """Yield the quads whose object is no triple term of RDF 1.2, and count them and the others."""
-    for quad in quads:
-        is_writable = not isinstance(quad.object, ox.Triple)
-        counts[is_writable] += 1
-        if is_writable:
-            yield quad
 
 
 def _parse_quads(result: TransformResult, page: str) -> Iterator[ox.Quad]:

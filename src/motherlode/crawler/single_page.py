@@ -45,6 +45,7 @@ from motherlode.transform import TransformOptions
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import installed_transformers, transformable_types
 from motherlode.transform.rdf_documents import find_label_mismatch, read
+from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, by_extension, by_media_type
 from motherlode.www.urls import canonical
 
@@ -182,6 +183,8 @@ class DocumentPart:
 
     kind: ContentKind
     result: TransformResult
+    document: Document | None = None
+    """The whole document; None for a part of a stream."""
 
 
 GetContexts = Callable[[Sequence[str]], Mapping[str, bytes]]
@@ -286,7 +289,7 @@ def _parse_whole(
     if kind is ContentKind.EMPTY:
         declared = by_media_type(source.content_type) or by_extension(named)
         kind = declared if declared in _KINDS_THAT_MAY_BE_EMPTY else kind
-    return DocumentPart(kind=kind, result=parsed.result)
+    return DocumentPart(kind=kind, result=parsed.result, document=parsed.document)
 
 
 def _find_missing_contexts(result: TransformResult, requested: Mapping[str, object]) -> list[str]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from http import HTTPStatus
 
 from motherlode.model import Failure, FailureKind, Page
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
 from motherlode.project import PRODUCT_TOKEN
+from motherlode.www.usage_values import parse_content_signal, parse_content_usage
 
 _PLAIN = "A-Za-z0-9\\-._~/?:@!&()+,;="
 """Characters that are never escaped in normalized paths and patterns. Quote and brackets are not included, although
@@ -152,6 +154,26 @@ def _split_pattern(pattern: str) -> tuple[str, tuple[str, ...], str | None]:
     return head, tuple(piece for piece in rest[:-1] if piece), rest[-1] if rest[-1] else None
 
 
+MAX_USAGE_RULES = 1000
+"""Maximum number of preferences about the use of pages per file."""
+
+
+class UsageRules:
+    """Preferences about the use of pages, by path. The first pattern that matches decides."""
+
+    def __init__(self, rules: Iterable[tuple[str, UsagePreferences]]) -> None:
+        self._rules = [(_WildcardPattern(pattern, allowed=True), stated) for pattern, stated in rules]
+
+    def preferences(self, url: str) -> UsagePreferences:
+        if not self._rules:
+            return NO_PREFERENCES
+        path = normalize_path(url)
+        return next((stated for pattern, stated in self._rules if pattern.matches(path)), NO_PREFERENCES)
+
+
+NO_USAGE_RULES = UsageRules(())
+
+
 # Parsing (RFC 9309, 2.1 and 2.2) -------------------------------------------------------------------------------------
 
 MAX_LINE_CHARACTERS = 16_663
@@ -177,8 +199,14 @@ class RobotsField(Enum):
     DISALLOW = "disallow"
     CRAWL_DELAY = "crawl-delay"
     SITEMAP = "sitemap"
+    CONTENT_USAGE = "content-usage"
+    CONTENT_SIGNAL = "content-signal"
 
 
+_USAGE_PARSERS = {
+    RobotsField.CONTENT_USAGE: parse_content_usage,
+    RobotsField.CONTENT_SIGNAL: parse_content_signal,
+}
 _NAMES = {field.value: field for field in RobotsField}
 
 
@@ -191,12 +219,20 @@ class RobotsGroup:
     rules: dict[str, bool] = field(default_factory=dict)
     """Pattern → allowed. A pattern that is both allowed and disallowed is allowed (2.2.2)."""
     delay: float | None = None
+    usage: dict[RobotsField, dict[str, UsagePreferences]] = field(default_factory=dict)
+    """Content-Usage and Content-Signal → pattern → preferences about the use of pages."""
+
+    def add_usage(self, found: RobotsField, pattern: str, stated: UsagePreferences) -> None:
+        rules = self.usage.setdefault(found, {})
+        if pattern in rules or len(rules) < MAX_USAGE_RULES:
+            rules[pattern] = combine_preferences([rules.get(pattern, NO_PREFERENCES), stated])
 
 
 def parse_robots(text: str, agent: str) -> tuple[RobotsGroup, tuple[str, ...]]:
     """Return the group for a product token, else the one for `*`, and all sitemaps.
 
-    Only Allow and Disallow end a list of User-agent lines. Other lines, Crawl-delay among them, do not (2.2.4).
+    Only Allow and Disallow end a list of User-agent lines. Other lines do not (2.2.4), such as Crawl-delay and
+    Content-Usage, which crawlers may ignore.
     """
     agent = agent.lower()
     ours, default = RobotsGroup(), RobotsGroup()
@@ -219,6 +255,10 @@ def parse_robots(text: str, agent: str) -> tuple[RobotsGroup, tuple[str, ...]]:
             if seconds is not None:
                 for group in current:
                     group.delay = max(seconds, group.delay or 0.0)
+        elif found in _USAGE_PARSERS:
+            pattern, stated = _parse_usage(found, value)
+            for group in current if stated.uses else ():
+                group.add_usage(found, pattern, stated)
         else:
             naming = False
             if value and current:
@@ -226,6 +266,14 @@ def parse_robots(text: str, agent: str) -> tuple[RobotsGroup, tuple[str, ...]]:
                 for group in current:
                     group.rules[pattern] = found is RobotsField.ALLOW or group.rules.get(pattern, False)
     return ours if ours.named else default, tuple(sitemaps)
+
+
+def _parse_usage(found: RobotsField, value: str) -> tuple[str, UsagePreferences]:
+    """Return pattern and preferences of a line. A line without a path holds for all paths."""
+    pattern, text = "/", value
+    if value.startswith("/"):
+        pattern, _, text = value.replace("\t", " ").partition(" ")
+    return normalize_pattern(pattern), _USAGE_PARSERS[found](text)
 
 
 def _strip_tags(line: str) -> str:
@@ -342,10 +390,17 @@ class RobotsRules:
         group, self.sitemaps = parse_robots(_decode(_truncate(body)), agent)
         self.delay = group.delay
         self._matcher = Matcher(group.rules)
+        self._usage = [
+            UsageRules(sorted(rules.items(), key=lambda rule: -len(rule[0]))) for rules in group.usage.values()
+        ]
 
     def allows(self, url: str) -> bool:
         path = normalize_path(url)
         return self._matcher.allows(path) or path == _OWN_PATH
+
+    def preferences(self, url: str) -> UsagePreferences:
+        """Return what the file says about the use of a page. The longest pattern of each field decides."""
+        return combine_preferences(rules.preferences(url) for rules in self._usage) if self._usage else NO_PREFERENCES
 
 
 def _decompress(body: bytes) -> bytes:

@@ -43,6 +43,7 @@ from motherlode.frontier.records import (
 from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, Rating, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 from motherlode.www.urls import Scope, host_of
 
 _MAX_REFUSALS = 1000
@@ -254,6 +255,11 @@ class Frontier:
         if host is None or self._prerequisites.needs_rules(host, url, self._admission.now):
             return ""
         return "" if self._prerequisites.allows(host, url) else FailureKind.ROBOTS.value
+
+    def robots_preferences(self, url: str) -> UsagePreferences:
+        """Return what the robots.txt of the URL's host says about the use of the page, if it is known."""
+        host = self._hosts.get(host_of(url))
+        return NO_PREFERENCES if host is None else self._prerequisites.preferences(host, url)
 
     def lease_for(self, url: str, now: float, *, obey_robots: bool = True) -> Lease | float | None:
         """Return a lease for a request that a page needs, or when to call again; None if robots.txt forbids it.

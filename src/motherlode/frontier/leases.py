@@ -28,6 +28,7 @@ from motherlode.frontier.records import (
     retry_wait,
 )
 from motherlode.model import Failure, FailureKind, RequestKind
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 from motherlode.www.urls import host_of, origin_of
 
 MAX_RULES_HOPS = 5
@@ -435,6 +436,11 @@ class Prerequisites:
             return True
         rules = self._rules(host, url)
         return rules is None or rules.allows(url)
+
+    def preferences(self, host: Host, url: str) -> UsagePreferences:
+        """Return what the known rules of the host say about the use of a page."""
+        rules = None if self._is_own(host.record.name) else self._rules(host, url)
+        return NO_PREFERENCES if rules is None else rules.preferences(url)
 
     def _rules(self, host: Host, url: str) -> HostRules | None:
         """Return the rules for a URL of the host; None if they are unknown."""

@@ -14,6 +14,7 @@ from typing import Protocol
 import msgspec
 
 from motherlode.model import Link, LinkSource, Outcome, Rating, Request, RequestKind
+from motherlode.model.usage import UsagePreferences
 
 _REVISIT_PREFIX = "revisit "
 _REDIRECT = LinkSource.REDIRECT
@@ -333,6 +334,9 @@ class HostRules(Protocol):
 
     def allows(self, url: str) -> bool:
         """Return whether the rules allow our crawler to fetch the URL."""
+
+    def preferences(self, url: str) -> UsagePreferences:
+        """Return what the rules say about the use of the page."""
 
 
 RulesReader = Callable[[bytes], HostRules]

@@ -31,6 +31,7 @@ import pyoxigraph as ox
 
 from motherlode.model import Statement, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES, RDF_TYPE, XSD, literal, page_iri
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 
 KEY = ox.NamedNode(PREFIXES["ml"] + "key")
 _KEY_DIGITS = 10
@@ -119,6 +120,8 @@ DATASET = "urn:motherlode:dataset"
 """The void:Dataset of all stored quads."""
 SOFTWARE = "urn:motherlode:software"
 
+GRAPH_OF_PAGE = "#graph="
+"""Between the URL of a page and the name of a graph that the page names itself."""
 _ML, _PROV = PREFIXES["ml"], PREFIXES["prov"]
 _GENERATED, _GENERATED_BY, _STARTED, _ENDED, _AGENT = (
     f"<{_PROV}{name}>"
@@ -133,6 +136,7 @@ _STATE, _REASON, _HEADERS, _FOUND_BY = (f"<{_ML}{name}>" for name in ("state", "
 _STATUS, _KIND, _SYNTAX, _HASH = (f"<{_ML}{name}>" for name in ("status", "kind", "syntax", "contentHash"))
 _REFERRER, _REDIRECTS, _GRAPH, _SIZE = (f"<{_ML}{name}>" for name in ("referrer", "redirectsTo", "graph", "size"))
 _SAYS, _VERSION, _TARGET, _POLICY = (f"<{_ML}{name}>" for name in ("says", "version", "target", "policy"))
+RESERVED, _PERMITTED, _TDM_POLICY = (f"<{_ML}{name}>" for name in ("reserved", "permitted", "tdmPolicy"))
 _OWN_HOST = f"<{_ML}robotsNotApplied>"
 _UNPROVEN_HOST = f"<{_ML}certificatesNotChecked>"
 
@@ -163,6 +167,8 @@ class PageRecord:
     """The target of a redirect. A redirect has no statements."""
     headers: str = ""
     """Response headers, one `name: value` per line."""
+    preferences: UsagePreferences = NO_PREFERENCES
+    """What the page and its site say about its use."""
     found_by: str = ""
     """How the URL was found, if no page is its referrer: seed, sitemap, index_query."""
     state: str = ""
@@ -229,7 +235,7 @@ def serialize_page(url: str, result: TransformResult) -> SerializedPage:
             triple = f"{subject} {predicate} {object_}"
             name = page
             if graph:
-                name = inner.setdefault(graph, f"{page[:-1]}#graph={quote(graph.strip('<>'), safe=':/')}>")
+                name = inner.setdefault(graph, f"{page[:-1]}{GRAPH_OF_PAGE}{quote(graph.strip('<>'), safe=':/')}>")
             in_graphs.append(f"{triple} {name} .\n")
             in_union.append(f"{triple} .\n")
     graph_quads, union_quads = ("".join(lines).encode("utf-8", "replace") for lines in (in_graphs, in_union))
@@ -287,8 +293,19 @@ def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
         yield _SAYS, literal(key)
     for graph in record.graphs:
         yield _GRAPH, graph
+    if record.preferences.uses:
+        yield from _usage_properties(record.preferences)
     if record.referrer:
         yield _REFERRER, page_iri(record.referrer)
+
+
+def _usage_properties(preferences: UsagePreferences) -> Iterable[tuple[str, str]]:
+    for use in preferences.reserved:
+        yield RESERVED, literal(use)
+    for use in preferences.permitted:
+        yield _PERMITTED, literal(use)
+    if preferences.tdm_policy:
+        yield _TDM_POLICY, literal(preferences.tdm_policy)
 
 
 def serialize_run(run: RunRecord) -> str:

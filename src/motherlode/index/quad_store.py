@@ -8,7 +8,7 @@ they become large.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -16,9 +16,11 @@ from typing import TypeVar
 import pyoxigraph as ox
 
 from motherlode.index.page_record import (
+    GRAPH_OF_PAGE,
     KEY,
     PAGE,
     PROVENANCE,
+    RESERVED,
     PageRecord,
     RunRecord,
     key_function,
@@ -31,7 +33,7 @@ from motherlode.index.rdf_patch import ChangeLog, changes_path, copy_changes
 from motherlode.index.snapshot import DamagedError, Snapshot, is_damage, store_advice
 from motherlode.model import Term
 from motherlode.model.sparql import query_in_order
-from motherlode.model.terms import PREFIXES, RDF_TYPE, page_iri
+from motherlode.model.terms import PREFIXES, RDF_TYPE, literal, page_iri
 
 _PROVENANCE = ox.NamedNode(PROVENANCE)
 _GRAPH = ox.NamedNode(PREFIXES["ml"] + "graph")
@@ -225,10 +227,24 @@ class QuadStore:
         """Yield the union: every statement of every page, once, in the order of subjects."""
         return self._raising_damage(self._store.quads_for_pattern(None, None, None, _UNION))
 
-    def quads(self) -> Iterator[ox.Quad]:
-        """Yield every quad of the pages and of the provenance, graph by graph, without the union."""
+    def quads(self, *, without: Collection[str] = ()) -> Iterator[ox.Quad]:
+        """Yield every quad of the pages and of the provenance, graph by graph, without the union.
+
+        The statements of the pages in `without` are left out. Their provenance is not.
+        """
         for graph in self._raising_damage(self._store.named_graphs()):
+            if without and graph.value.partition(GRAPH_OF_PAGE)[0] in without:
+                continue
             yield from self._raising_damage(self._store.quads_for_pattern(None, None, None, graph))
+
+    def pages_that_reserve(self, uses: Iterable[str]) -> set[str]:
+        """Return the URLs of the pages that reserve one of the uses (`model.usage.Usage`)."""
+        return {
+            quad.subject.value
+            for use in uses
+            for quad in self.match(predicate=RESERVED, object_=literal(use), graph=f"<{PROVENANCE}>")
+            if isinstance(quad.subject, ox.NamedNode)
+        }
 
     def _raising_damage(self, found: Iterable[_Found]) -> Iterator[_Found]:
         """Yield all items. DamagedError, with advice for the user, if the files of the store are damaged."""

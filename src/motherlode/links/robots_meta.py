@@ -1,15 +1,21 @@
-"""Directives of a page for crawlers: `<meta name=robots>` and the header X-Robots-Tag, with the dates in them."""
+"""Directives of a page for crawlers: `<meta name=robots>` and the header X-Robots-Tag, with the dates in them.
+
+Also the preferences about the use of the page that are stated in both (`noai`), and in `<meta name=tdm-reservation>`.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
 
 from motherlode.model import NO_DIRECTIVES, CrawlerDirectives
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
 from motherlode.project import PRODUCT_TOKEN
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
+from motherlode.www.usage_values import no_ai_preferences, tdm_preferences
 
 _MAX_DATE_CHARACTERS = 60
 """Longer dates are cut. No honest one is as long."""
@@ -61,6 +67,7 @@ _ALL_CRAWLERS = frozenset({"*", "robots"})
 _WEEKDAY = re.compile(r"\b(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\s*,")
 """A weekday with its comma, which does not end a directive."""
 _SEPARATOR = re.compile(r"[,;]")
+_MAX_META_ELEMENTS = 1000
 _MAX_CHARACTERS, _MAX_ELEMENTS = 4096, 50
 """Maximum length of one list of directives, and maximum number of meta elements: a hostile page may have a million."""
 
@@ -97,6 +104,13 @@ def header_directives(value: str) -> CrawlerDirectives:
     'noindex'
     """
     directives = NO_DIRECTIVES
+    for element in _own_elements(value):
+        directives |= _parse_directive(element)
+    return directives
+
+
+def _own_elements(value: str) -> Iterator[str]:
+    """Yield the elements of an X-Robots-Tag header that address all crawlers or ours, without the address."""
     ours = True
     for element in _split_directives(value):
         if not element:
@@ -108,8 +122,7 @@ def header_directives(value: str) -> CrawlerDirectives:
             ours = agent in _ALL_CRAWLERS or agent.partition("/")[0] == PRODUCT_TOKEN
             element = rest
         if ours:
-            directives |= _parse_directive(element)
-    return directives
+            yield element
 
 
 def _split_directives(value: str) -> list[str]:
@@ -125,3 +138,39 @@ def _parse_directive(element: str) -> CrawlerDirectives:
         nofollow="nofollow" in words or "none" in words,
         ends_at=parse_date(date.lstrip(" \t:=")) if found else None,
     )
+
+
+# Preferences about use -----------------------------------------------------------------------------------------------
+
+
+def usage_in_head(document: Document) -> UsagePreferences:
+    """Return the preferences that the meta elements of an HTML page state.
+
+    >>> from motherlode.model import ContentKind, Detected, DetectionEvidence
+    >>> body = b'<meta name="robots" content="noai"><meta name="tdm-reservation" content="1">'
+    >>> html = Detected(kind=ContentKind.HTML, evidence=DetectionEvidence.CONTENT)
+    >>> usage_in_head(Document(url="http://example.org/", body=body, detected=html)).reserved
+    ['tdm', 'train-ai']
+    """
+    if Mark.USAGE_RULES not in document.marks:
+        return NO_PREFERENCES
+    stated, tdm = [], {"tdm-reservation": "", "tdm-policy": ""}
+    for element in islice(document.html.tags("meta"), _MAX_META_ELEMENTS):
+        name = (element.attributes.get("name") or "").strip().lower()
+        content = element.attributes.get("content") or ""
+        if name in ("robots", PRODUCT_TOKEN):
+            stated += [no_ai_preferences(directive) for directive in _split_directives(content)]
+        elif name in tdm:
+            tdm[name] = content
+    return combine_preferences([*stated, tdm_preferences(tdm["tdm-reservation"], tdm["tdm-policy"])])
+
+
+def usage_in_robots_tag(value: str) -> UsagePreferences:
+    """Return the preferences that an X-Robots-Tag header states.
+
+    >>> usage_in_robots_tag("otherbot: noai, , noimageai").reserved
+    ['train-ai-images']
+    """
+    if "ai" not in value.lower():
+        return NO_PREFERENCES
+    return combine_preferences(no_ai_preferences(element) for element in _own_elements(value))

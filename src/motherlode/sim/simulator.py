@@ -21,6 +21,7 @@ from motherlode.fetch import content_type_of, replaces_get
 from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import ContentKind, Failure, FailureKind, Outcome, Policy, RequestKind
 from motherlode.model.policy import MAX_UNTRIED_HOSTS, Stops
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 from motherlode.policies import Reward
 from motherlode.sim.web_protocol import SimPage, SimulatedWeb
 from motherlode.www.media_types import MEDIA
@@ -126,6 +127,9 @@ class _NoRules:
 
     def allows(self, url: str) -> bool:
         return True
+
+    def preferences(self, url: str) -> UsagePreferences:
+        return NO_PREFERENCES
 
 
 class Simulation:

@@ -61,11 +61,17 @@ def value_object(term: str) -> dict[str, Any]:
 
 
 def build_node_objects(
-    statements: Iterable[Statement], *, rename: Callable[[str], str] | None = None
+    statements: Iterable[Statement],
+    *,
+    rename: Callable[[str], str] | None = None,
+    read_term: Callable[[str], Any] = value_object,
 ) -> list[NodeObject]:
-    """Return one node object per subject, in the order of the statements. `rename` may change predicate IRIs."""
+    """Return one node object per subject, in the order of the statements.
+
+    `rename` may change predicate IRIs. `read_term` returns the value for an object that is no collection.
+    """
     known = statements if isinstance(statements, Sequence) else list(statements)
-    lists = _CollectionReader(known) if any(it[1] == _FIRST for it in known) else None
+    lists = _CollectionReader(known, read_term) if any(it[1] == _FIRST for it in known) else None
     nodes: dict[str, NodeObject] = {}
     for subject, predicate, object_, _graph in known:
         if lists is not None and subject in lists.cells:
@@ -77,7 +83,7 @@ def build_node_objects(
             node.setdefault("@type", []).append(object_[1:-1] if object_[0] == "<" else {"@id": object_})
             continue
         key = predicate[1:-1] if rename is None else rename(predicate[1:-1])
-        value = value_object(object_) if lists is None else lists.read(object_)
+        value = read_term(object_) if lists is None else lists.read(object_)
         if key in node:
             node[key].append(value)
         else:
@@ -88,7 +94,8 @@ def build_node_objects(
 class _CollectionReader:
     """Finds the well-formed collections of some statements and returns them as list objects."""
 
-    def __init__(self, statements: Sequence[Statement]) -> None:
+    def __init__(self, statements: Sequence[Statement], read_term: Callable[[str], Any]) -> None:
+        self._read_term = read_term
         cells: dict[str, dict[str, list[str]]] = {}
         references: dict[str, int] = {}
         for subject, predicate, object_, _graph in statements:
@@ -114,13 +121,13 @@ class _CollectionReader:
             name = self._items[name][1]
         return chain if name == _NIL else []
 
-    def read(self, term: str) -> dict[str, Any]:
+    def read(self, term: str) -> Any:
         """Return the list object of a collection, or the JSON-LD object of another term."""
         if term == _NIL:
             return {"@list": []}
         if term not in self.cells:
-            return value_object(term)
-        return {"@list": [value_object(self._items[cell][0]) for cell in self._chain(term)]}
+            return self._read_term(term)
+        return {"@list": [self._read_term(self._items[cell][0]) for cell in self._chain(term)]}
 
 
 def _is_cell(values: Mapping[str, list[str]]) -> bool:

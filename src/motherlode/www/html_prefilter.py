@@ -17,6 +17,8 @@ class Mark(Enum):
     BASE = "base"
     CRAWLER_RULES = "crawler-rules"
     """A `meta` element with directives for crawlers."""
+    USAGE_RULES = "usage-rules"
+    """A `meta` element with preferences about the use of the page."""
     JSON_LD = "json-ld"
     MICRODATA = "microdata"
     REVERSE_PROPERTIES = "reverse-properties"
@@ -53,6 +55,7 @@ _PATTERNS = {
     Mark.BASE: "<base",
     # an attribute may contain a >, and attributes may be separated by a slash
     Mark.CRAWLER_RULES: r"<meta[\s/][^<]*(?:no(?:index|follow|ne)|unavailable_after)",
+    Mark.USAGE_RULES: r"<meta[\s/][^<]*(?:no(?:image)?ai|tdm-reservation)",
     Mark.JSON_LD: rf"application/ld|{_REFERENCE_IN_TYPE}",
     Mark.MICRODATA: "itemscope",
     Mark.REVERSE_PROPERTIES: "itemprop-reverse",

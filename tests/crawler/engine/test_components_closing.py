@@ -36,7 +36,7 @@ class Notes:
         self._writer_fails = writer_fails
 
     def parts(self) -> Any:
-        names = ("index_query", "outage_monitor", "subrequests", "readers", "fetcher", "writer")
+        names = ("index_query", "outage_monitor", "subrequests", "tdm_files", "readers", "fetcher", "writer")
         slow = {name: SimpleNamespace(close=self._closing(name)) for name in names}
         quick = ("archive", "storage", "sinks")
         participants = tuple(SimpleNamespace(close=self._note(name)) for name in ("journal", "peers"))
@@ -63,7 +63,7 @@ async def test_the_last_commit_comes_after_the_quads_and_before_the_ledger_is_cl
     await close_components(notes.parts(), notes.save_final, is_broken=False)
     order = [name for name in notes.done if name in ("writer", "commit", "storage")]
     assert order == ["writer", "commit", "storage"]
-    others = {"index_query", "subrequests", "readers", "fetcher", "archive", "journal", "peers", "sinks"}
+    others = {"index_query", "subrequests", "tdm_files", "readers", "fetcher", "archive", "journal", "peers", "sinks"}
     assert others | {"outage_monitor"} <= set(notes.done)
 
 

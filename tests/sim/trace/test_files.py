@@ -13,20 +13,20 @@ from motherlode.sim.trace.files import (
     TracePart,
     existing_parts,
     read_facts,
+    read_link_table,
+    read_pages,
     read_parts,
-    read_table,
     tidy,
     write_parts,
 )
 
 PART = TracePart(name="one", source="/somewhere", fingerprint="one", pages=1, links=0, broken=0)
+PAGE = TracePage(url="https://a.example/", status=200, kind="html", counts={"jsonld": 2})
 
 
 def write(folder: Path, name: str) -> PartWriter:
     writer = PartWriter(folder, name)
-    writer.add(
-        TracePage(url="https://a.example/", status=200, kind="html", counts={"jsonld": 2}), (), b"<a> <b> <c> .\n"
-    )
+    writer.add(PAGE, (), b"<a> <b> <c> .\n")
     return writer
 
 
@@ -38,7 +38,8 @@ def test_manifest_is_read_back(tmp_path: Path) -> None:
 
 def test_tables_are_read_back(tmp_path: Path) -> None:
     write(tmp_path, "one").finish()
-    assert read_table(tmp_path, PART, "pages").column("url").to_pylist() == ["https://a.example/"]
+    assert read_pages(tmp_path, PART) == [PAGE]
+    assert read_link_table(tmp_path, PART).links_per_page.tolist() == [0]
     assert list(read_facts(tmp_path, PART)) == [(0, b"<a> <b> <c> .\n")]
 
 
@@ -52,11 +53,11 @@ def test_unfinished_part_has_no_final_name(tmp_path: Path) -> None:
 def test_cleanup_keeps_needed_and_foreign_files(tmp_path: Path) -> None:
     write(tmp_path, "one").finish()
     write(tmp_path, "old").finish()
-    (tmp_path / "dead.pages.parquet.999999999.part").touch()
-    (tmp_path / "alive.pages.parquet.1.part").touch()
+    (tmp_path / "dead.pages.zst.999999999.part").touch()
+    (tmp_path / "alive.pages.zst.1.part").touch()
     tidy(tmp_path, [PART])
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"alive.pages.parquet.1.part", *(f"one.{table}.parquet" for table in ("pages", "links", "facts"))}
+    assert names == {"alive.pages.zst.1.part", *(f"one.{table}.zst" for table in ("pages", "links", "facts"))}
 
 
 @pytest.mark.parametrize("version", [1, VERSION + 1])
@@ -81,8 +82,13 @@ def test_folder_without_trace_is_an_error(tmp_path: Path) -> None:
 
 
 def test_missing_or_broken_table_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="cannot be read"):
-        read_table(tmp_path, PART, "pages")
-    (tmp_path / "one.pages.parquet").write_bytes(b"PAR1 is not all that it takes")
-    with pytest.raises(TraceError, match="cannot be read"):
-        read_table(tmp_path, PART, "pages")
+    with pytest.raises(TraceError, match=r"cannot be read \(No such file"):
+        read_pages(tmp_path, PART)
+    (tmp_path / "one.pages.zst").write_bytes(b"\0\0\0\x05wrong")
+    with pytest.raises(TraceError, match=r"cannot be read \(it is damaged"):
+        read_pages(tmp_path, PART)
+    write(tmp_path, "one").finish()
+    whole = (tmp_path / "one.facts.zst").read_bytes()
+    (tmp_path / "one.facts.zst").write_bytes(whole[:-4])
+    with pytest.raises(TraceError, match=r"cannot be read \(it is incomplete"):
+        list(read_facts(tmp_path, PART))

@@ -27,6 +27,7 @@ from motherlode.fetch.http.signatures import RequestSigner, SigningKey, check_ag
 from motherlode.index.sinks.sink_settings import SinkSettings, sink_settings
 from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
+from motherlode.model.usage import ALIASES, USES
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions, from_table
@@ -152,6 +153,11 @@ class Job:
     """File with the private key that signs https requests (Web Bot Auth): see docs/trust.md and `motherlode keys`."""
     signature_agent: str = ""
     """The https URL, without a path, at which the key directory is published. Needed with `signing_key`."""
+    obey_usage: tuple[str, ...] = ()
+    """Uses for which the preferences of sites are obeyed: train-ai, train-ai-images, ai-use, search, tdm. Pages that
+    reserve one are not fetched, or their statements are not kept if only the page itself says so: docs/trust.md."""
+    tdmrep: bool = False
+    """Whether to request /.well-known/tdmrep.json once per origin. Always requested if `obey_usage` names tdm."""
     index: str = "now"
     """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
     appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
@@ -239,6 +245,8 @@ class Job:
                 raise JobError(f"{name} must be {', '.join(others)} or {last}; got {value!r}")
         if self.sitemaps not in (True, False, "robots", "usual"):
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
+        if unknown := next((use for use in self.obey_usage if use not in USES), ""):
+            raise JobError(f"obey_usage must be a list of {', '.join(USES)}; got {ALIASES.get(unknown, unknown)!r}")
         wrong = next((name for name in self.response_headers if not _HEADER_NAME.fullmatch(name)), None)
         if wrong is not None:
             raise JobError(f'response_headers must be names such as "last-modified", or "*" for all; got {wrong!r}')

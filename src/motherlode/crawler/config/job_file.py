@@ -46,6 +46,7 @@ _KEY_DESCRIPTIONS = {
     "own_hosts": "a list of host names",
     "response_headers": "a list of header names",
     "any_certificate": "a list of host names",
+    "obey_usage": "a list of uses",
     "name_servers": "a list of IP addresses",
     "hosts": 'a table of names and addresses, as in "a.example" = "127.0.0.2:8080"',
     "time": 'a time such as "30m", or a number of seconds',

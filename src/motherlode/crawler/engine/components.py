@@ -15,6 +15,7 @@ from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Names, Resolve
+from motherlode.crawler.engine.usage import NoTdmFiles, TdmFiles
 from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
@@ -71,6 +72,7 @@ class Components:
     fetcher: Fetcher
     readers: Parsers
     subrequests: Subrequests
+    tdm_files: TdmFiles | NoTdmFiles
     writer: BatchWriter
     describer: UrlDescriber
     traps: TrapWatch
@@ -137,6 +139,7 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
     await parts.index_query.close()
     await parts.outage_monitor.close()
     await parts.subrequests.close()
+    await parts.tdm_files.close()
     await parts.readers.close()
     await parts.fetcher.close()
     parts.archive.close()

@@ -24,6 +24,7 @@ from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
 from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
+from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
 from motherlode.crawler.parsing.messages import ParseOptions
@@ -55,6 +56,7 @@ from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
+from motherlode.model.usage import Usage
 from motherlode.policies import (
     default_wait_threshold,
     policy_from,
@@ -171,7 +173,8 @@ def assemble(
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     peers = join(storage, traps.plain_reason) if join is not None else None
     is_stale = None if web.http is None else web.http.is_stale
-    frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale)
+    obeyed = ObeyedUsage(job.obey_usage)
+    frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale, obeyed)
     clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
     revisits = Revisits(storage, frontier, refreshing)
     if refresh is not None:
@@ -182,7 +185,7 @@ def assemble(
         storage=storage,
         frontier=frontier,
         policy=policy,
-        **_web_parts(job, folder, web, frontier, clock),
+        **_web_parts(job, folder, web, frontier, clock, obeyed),
         participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
         problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope, make_parsers),
@@ -234,7 +237,9 @@ def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, stora
     return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
 
 
-def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock) -> dict[str, Any]:
+def _web_parts(
+    job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock, obeyed: ObeyedUsage
+) -> dict[str, Any]:
     """Return the components that depend on whether a recorded web is crawled."""
     recorded, fetcher = web.recorded, web.fetcher
     archive = _archive(job, folder, web.http) if job.warc else NoArchive()
@@ -249,6 +254,9 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         forget=forget,
         clock=clock,
     )
+    wants_tdm_files = job.tdmrep or Usage.TDM.value in job.obey_usage
+    tdm_files = TdmFiles(subrequests.polite, clock=clock) if wants_tdm_files else NoTdmFiles()
+    obeyed.sources = (frontier.robots_preferences, tdm_files.preferences)
     return {
         "fetcher": fetcher,
         "archive": archive,
@@ -256,6 +264,7 @@ def _web_parts(job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clo
         "names": NoNames() if web.http is None else web.http,
         "forget_response": forget,
         "subrequests": subrequests,
+        "tdm_files": tdm_files,
         "outage_monitor": OutageMonitor(web.detector, web.monitored, frontier, resolve=resolve, clock=clock),
         "respell": recorded.spelling if recorded is not None else same_url,
         # what was recorded is there under its own URL alone
@@ -370,6 +379,7 @@ def _frontier(
     filters: Filters,
     peers: Peers | None,
     is_stale: Callable[[str], bool] | None,
+    obeyed: ObeyedUsage,
 ) -> Frontier:
     is_live = job.web is None  # a recorded web has no addresses, and needs neither delays nor retries
     politeness = Politeness(
@@ -385,10 +395,11 @@ def _frontier(
         delay_factor=job.delay_factor,
         max_ready_at_once=_MAX_READY_AT_ONCE,
     )
+    admit = waiting_rule(filters, traps)
     return Frontier(
         storage=storage,
         policy=policy,
-        scope=traps.reason,
+        scope=(lambda url: traps.reason(url) or obeyed.refusal(url)) if job.obey_usage else traps.reason,
         read_rules=RobotsRules,
         politeness=politeness,
         keep_own=peers.keep_own if peers is not None else None,
@@ -396,7 +407,7 @@ def _frontier(
         random=Random(job.seed),
         is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
         is_stale=is_stale,
-        admit=waiting_rule(filters, traps),
+        admit=(lambda entry: admit(entry) or obeyed.refusal(entry.url)) if job.obey_usage else admit,
         max_untried_hosts=job.max_untried_hosts,
     )
 
@@ -412,6 +423,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
         context_graph=reads_context_graph(job.policy),
+        obeyed_uses=job.obey_usage,
         scope=scope if is_scoped else ScopeRule(),
     )
 

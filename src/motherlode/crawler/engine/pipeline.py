@@ -35,6 +35,7 @@ from motherlode.fetch import replaces_get
 from motherlode.frontier import Entry, Frontier, Lease, UrlState
 from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind, Syntax
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
 from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.transform.options import Service
 
@@ -178,7 +179,7 @@ class LeasePipeline:
 
     async def _parse(self, result: LeaseResult, page: Page) -> ParsedPage:
         """Parse a page, a second time if it needs subrequests, and hand it to the writer."""
-        body = body_of(page)
+        body = body_of(page, await self._site_preferences(result, page.url))
         parsed = await self._parts.readers.read(body)
         with self._slots.waiting(result, self._clock.now()):  # the servers of subrequests may be slow as well
             supplies = await self._parts.subrequests.supplies(page, parsed)
@@ -189,11 +190,26 @@ class LeasePipeline:
         await self._parts.writer.put(record)
         return parsed
 
+    async def _site_preferences(self, result: LeaseResult, url: str) -> UsagePreferences:
+        """Return what the site says about the use of a page."""
+        stated, files = self._frontier.robots_preferences(url), self._parts.tdm_files
+        if not files.is_wanted:
+            return stated
+        with self._slots.waiting(result, self._clock.now()):
+            await files.load(url)
+        return combine_preferences([stated, files.preferences(url)])
 
-def body_of(page: Page) -> PageBody:
-    """Return the part of a page that its parser gets."""
-    headers = {name: page.headers[name] for name in READ_HEADERS if name in page.headers}
-    return PageBody(url=page.url, content_type=page.content_type, body=page.body, headers=headers, at=page.fetched_at)
+
+def body_of(page: Page, site_preferences: UsagePreferences = NO_PREFERENCES) -> PageBody:
+    """Return the part of a page that its parser gets, and what its site says about its use."""
+    return PageBody(
+        url=page.url,
+        content_type=page.content_type,
+        body=page.body,
+        headers={name: page.headers[name] for name in READ_HEADERS if name in page.headers},
+        at=page.fetched_at,
+        site_preferences=site_preferences,
+    )
 
 
 def syntaxes(page: ParsedPage) -> tuple[str, ...]:
@@ -278,6 +294,7 @@ def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float, hea
         content_hash=parsed.content_hash,
         size=len(page.body),
         headers=headers,
+        preferences=parsed.preferences,
         referrer=lease.entry.parent_url,
         found_by="" if lease.entry.parent_url else lease.entry.source,
     )
@@ -297,9 +314,9 @@ class Subrequests:
         forget: ForgetResponse = ignore_response,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, forget=forget, clock=clock)
+        self.polite = PoliteFetcher(frontier, fetcher, resolve=resolve, forget=forget, clock=clock)
         self._has_services = bool(services)
-        self._services = ServiceClient(services, polite=self._polite.fetch, direct=fetcher.fetch, clock=clock)
+        self._services = ServiceClient(services, polite=self.polite.fetch, direct=fetcher.fetch, clock=clock)
         self._clock = clock
         self._fetch_contexts = fetch_contexts
         self._contexts: OrderedDict[str, asyncio.Task[bytes | None]] = OrderedDict()
@@ -322,7 +339,7 @@ class Subrequests:
     async def _context(self, url: str, wait_until: float) -> bytes | None:
         """Return a context from the cache or the network; None if it could not be fetched."""
         if url not in self._contexts:
-            self._contexts[url] = asyncio.create_task(self._polite.context(url, wait_until=wait_until))
+            self._contexts[url] = asyncio.create_task(self.polite.context(url, wait_until=wait_until))
             if len(self._contexts) > _CACHED:
                 self._contexts.popitem(last=False)
         return await asyncio.shield(self._contexts[url])

@@ -116,8 +116,10 @@ def _check_robots(url: str, job: Job, record: HostRecord | None) -> Check:
         return Check(name="robots", passed=False if given_up(record) else None, detail=_describe_unread(record))
     if robots is None:
         return Check(name="robots", passed=None, detail="the robots.txt of its host is not fetched yet")
-    allows = RobotsRules(robots).allows(url)
-    return _check_from_refusal("robots", "" if allows else "its host's robots.txt disallows it")
+    rules = RobotsRules(robots)
+    use = rules.preferences(url).reserves(job.obey_usage)
+    reserved = f"its host's robots.txt reserves {use}, which obey_usage names" if use else ""
+    return _check_from_refusal("robots", reserved if rules.allows(url) else "its host's robots.txt disallows it")
 
 
 def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:

@@ -10,8 +10,10 @@ import msgspec
 
 from motherlode.links.from_quads import LinkRules
 from motherlode.model import Link, Problem
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 from motherlode.transform.options import TransformOptions
 from motherlode.www.urls import ScopeRule
+from motherlode.www.usage_values import USAGE_HEADERS
 
 MAX_CONTEXTS = 8
 """Maximum number of JSON-LD contexts that are fetched for one page."""
@@ -54,6 +56,8 @@ class ParseOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Whether to return the ids of the elements around each link. Some policies and traces need them."""
     context_graph: bool = False
     """Whether to return the properties and sibling groups of each link. LDCOC and traces need them."""
+    obeyed_uses: tuple[str, ...] = ()
+    """Uses for which the preferences of pages are obeyed: statements of pages that reserve one are left out."""
     scope: ScopeRule = ScopeRule()
     """Links out of this scope are counted and not returned."""
 
@@ -69,9 +73,11 @@ class PageBody(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     at: float = 0.0
     """Time of the fetch in seconds since the epoch. It is 0 in a recorded web, in which no date has passed."""
     supplies: SubrequestResults = NO_SUBREQUEST_RESULTS
+    site_preferences: UsagePreferences = NO_PREFERENCES
+    """What robots.txt and tdmrep.json say about the use of the page."""
 
 
-READ_HEADERS = ("link", "content-location", "refresh", "x-robots-tag")
+READ_HEADERS = ("link", "content-location", "refresh", "x-robots-tag", *USAGE_HEADERS)
 """Names of the headers that the parser uses, in addition to the content type."""
 
 
@@ -107,5 +113,7 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Directives of the X-Robots-Tag header, in the text form of `CrawlerDirectives`."""
     ends_at: float | None = None
     """Time (seconds since the epoch) after which the page must not be kept (`unavailable_after` in its HTML head)."""
+    preferences: UsagePreferences = NO_PREFERENCES
+    """Preferences about the use of the page, from its site, its headers and its HTML head."""
     content_fingerprint: int = 0
     """Content fingerprint: equal for pages with the same statements."""

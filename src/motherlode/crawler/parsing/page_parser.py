@@ -32,7 +32,7 @@ from motherlode.index.page_record import serialize_page, syntax_keys
 from motherlode.links.collect import collect_links as extract_links
 from motherlode.links.headers import context_links, header_links
 from motherlode.links.href import LinkOptions
-from motherlode.links.robots_meta import header_directives, robots_directives
+from motherlode.links.robots_meta import header_directives, robots_directives, usage_in_head, usage_in_robots_tag
 from motherlode.model import (
     NO_DIRECTIVES,
     ContentKind,
@@ -44,6 +44,7 @@ from motherlode.model import (
     Syntax,
     TransformResult,
 )
+from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
 from motherlode.policies import Target, ntriples, statement_hashes, target_from
 from motherlode.policies.targets import COUNTED
 from motherlode.transform import TransformOptions, member_url, merge, transform, unpack_members
@@ -53,6 +54,7 @@ from motherlode.transform.plugins import find_service_call, is_further_step, rea
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
 from motherlode.www.urls import Scope
+from motherlode.www.usage_values import header_preferences
 
 _MAX_HASHED_STATEMENTS = 1000
 """Maximum number of statements that enter a content fingerprint."""
@@ -252,6 +254,7 @@ class PageParser:
         self._link_rules = options.following
         self._keep_ntriples = options.keep_ntriples
         self._keep_hashes = options.keep_hashes
+        self._obeyed_uses = options.obeyed_uses
         self._described: set[str] | None = set() if options.is_brief else None
 
     def read(self, page: PageBody) -> ParsedPage:
@@ -273,7 +276,11 @@ class PageParser:
         in_head = robots_directives(document) if MEDIA[document.kind].is_html else NO_DIRECTIVES
         in_header = header_directives(page.headers.get("x-robots-tag", ""))
         directives = in_head | in_header
-        result = result if directives.may_be_kept(page.at) else _omit_statements(result, directives)
+        if not directives.may_be_kept(page.at):
+            result = _omit_statements(result, _describe_directives(directives))
+        preferences = _find_preferences(page, document)
+        if self._obeyed_uses and (use := preferences.reserves(self._obeyed_uses)):
+            result = _omit_statements(result, f"{use}: the page reserves this use, which obey_usage names")
         if self._described is not None and not directives.nofollow:
             _add_described(self._described, links)
         serialized = serialize_page(page.url, result)
@@ -296,6 +303,7 @@ class PageParser:
             hashes=statement_hashes(result) if self._keep_hashes else b"",
             directives=(in_header if page.at else msgspec.structs.replace(in_header, ends_at=None)).text,
             ends_at=in_head.ends_at if page.at else None,
+            preferences=preferences,
             content_fingerprint=content_fingerprint(result, page.url),
         )
 
@@ -335,15 +343,27 @@ def _find_extensions(patterns: Sequence[str]) -> frozenset[str]:
     return frozenset(end[1:] for end, kind in known if any(fits(pattern, kind) for pattern in patterns))
 
 
-def _omit_statements(result: TransformResult, directives: CrawlerDirectives) -> TransformResult:
-    """Return a result without the statements that the page asks not to keep, with a problem that says how many."""
+def _find_preferences(page: PageBody, document: Document) -> UsagePreferences:
+    """Return the preferences about the use of a page: of its site, its headers and its HTML head."""
+    in_head = usage_in_head(document) if MEDIA[document.kind].is_html else NO_PREFERENCES
+    if not page.headers:
+        return combine_preferences([page.site_preferences, in_head]) if in_head.uses else page.site_preferences
+    in_robots_tag = usage_in_robots_tag(page.headers.get("x-robots-tag", ""))
+    return combine_preferences([page.site_preferences, header_preferences(page.headers), in_robots_tag, in_head])
+
+
+def _omit_statements(result: TransformResult, why: str) -> TransformResult:
+    """Return a result without statements, with a problem that says why and how many they were."""
     count = sum(result.counts.values())
-    why = "noindex: the page asks not to be kept"
-    if not directives.noindex and directives.ends_at is not None:
-        last = datetime.fromtimestamp(0, UTC) + timedelta(seconds=directives.ends_at)
-        why = f"unavailable_after: the page asks not to be kept after {last:%Y-%m-%d %H:%M}"
     note = Problem(syntax=None, message=f"{why}; {count} statements were left out")
     return TransformResult(problems=(note,)) if count else TransformResult()
+
+
+def _describe_directives(directives: CrawlerDirectives) -> str:
+    if not directives.noindex and directives.ends_at is not None:
+        last = datetime.fromtimestamp(0, UTC) + timedelta(seconds=directives.ends_at)
+        return f"unavailable_after: the page asks not to be kept after {last:%Y-%m-%d %H:%M}"
+    return "noindex: the page asks not to be kept"
 
 
 def _limit_problems(result: TransformResult) -> tuple[Problem, ...]:

@@ -1,6 +1,6 @@
 """Export the store as two Parquet tables: `quads.parquet` (a row per quad) and `pages.parquet` (a row per page)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pyoxigraph as ox
 
 from motherlode.index.export.streams import CountedQuads, Progress, ignore_progress
-from motherlode.index.page_record import PROVENANCE, serialize_term
+from motherlode.index.page_record import GRAPH_OF_PAGE, PROVENANCE, serialize_term
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES
 
@@ -39,6 +39,7 @@ PAGES = pa.schema(
         pa.field("kind", _TEXT),
         pa.field("syntaxes", pa.list_(_TEXT), **_REQUIRED),
         *(pa.field(name, _TEXT) for name in ("content_hash", "referrer", "redirects_to", "run")),
+        *(pa.field(name, pa.list_(_TEXT), **_REQUIRED) for name in ("reserved", "permitted")),
     ]
 )
 
@@ -55,13 +56,16 @@ _COLUMNS = {
     _ML + "redirectsTo": "redirects_to",
     PREFIXES["prov"] + "wasGeneratedBy": "run",
 }
+_LISTS = {_ML + "syntax": "syntaxes", _ML + "reserved": "reserved", _ML + "permitted": "permitted"}
 _CONVERTERS: dict[str, Any] = {"fetched_at": datetime.fromisoformat, "status": int, "size": int}
 
 
-def export_parquet(store: QuadStore, folder: Path, progress: Progress = ignore_progress) -> tuple[int, int]:
-    """Write `quads.parquet` and `pages.parquet` into a folder. Return the number of rows of each."""
+def export_parquet(
+    store: QuadStore, folder: Path, progress: Progress = ignore_progress, *, without: Collection[str] = ()
+) -> tuple[int, int]:
+    """Write `quads.parquet`, without the statements of some pages, and `pages.parquet`. Return the numbers of rows."""
     folder.mkdir(parents=True, exist_ok=True)
-    quads = CountedQuads((quad for quad in store.quads() if quad.graph_name != _PROVENANCE), progress)
+    quads = CountedQuads((quad for quad in store.quads(without=without) if quad.graph_name != _PROVENANCE), progress)
     _write(folder / "quads.parquet", QUADS, (_quad_row(quad) for quad in quads))
     return quads.count, _write(folder / "pages.parquet", PAGES, _page_rows(store))
 
@@ -102,14 +106,14 @@ def _quad_row(quad: ox.Quad) -> tuple[str | None, ...]:
         value, kind = term.value, "iri"
     else:
         value, kind = serialize_term(term), "triple" if isinstance(term, ox.Triple) else "blank"
-    return (subject, quad.predicate.value, value, kind, datatype, language, graph, graph.partition("#graph=")[0])
+    return (subject, quad.predicate.value, value, kind, datatype, language, graph, graph.partition(GRAPH_OF_PAGE)[0])
 
 
 def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
     """Yield a row for each subject of the provenance that is a page. The store returns quads sorted by subject."""
     quads = store.match(graph=f"<{PROVENANCE}>")
     for subject, group in groupby(quads, key=lambda quad: quad.subject):
-        row: dict[str, Any] = {"url": subject.value, "syntaxes": []}
+        row: dict[str, Any] = {"url": subject.value} | {column: [] for column in _LISTS.values()}
         is_page = False
         for quad in group:
             name = quad.predicate.value
@@ -117,9 +121,10 @@ def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
                 continue
             if (column := _COLUMNS.get(name)) is not None:
                 row[column] = _CONVERTERS.get(column, str)(quad.object.value)
-            elif name == _ML + "syntax":
-                row["syntaxes"].append(quad.object.value)
+            elif (column := _LISTS.get(name)) is not None:
+                row[column].append(quad.object.value)
             is_page = is_page or (isinstance(quad.object, ox.NamedNode) and quad.object.value == _ML + "Page")
         if is_page:
-            row["syntaxes"].sort()
+            for column in _LISTS.values():
+                row[column].sort()
             yield tuple(row.get(field.name) for field in PAGES)

@@ -2,7 +2,7 @@
 
 import gzip
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -38,16 +38,20 @@ class CountedQuads:
         self._progress(self.count)
 
 
-def export_nquads(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
-    """Write every quad of the pages and of the provenance as N-Quads. Return their number."""
-    quads = CountedQuads(store.quads(), progress)
+def export_nquads(
+    store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress, *, without: Collection[str] = ()
+) -> int:
+    """Write every quad of the pages and of the provenance as N-Quads, without some pages. Return their number."""
+    quads = CountedQuads(store.quads(without=without), progress)
     ox.serialize(quads, output, format=ox.RdfFormat.N_QUADS)
     return quads.count
 
 
-def export_trig(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
-    """Write every quad of the pages and of the provenance as TriG, one block per graph. Return their number."""
-    quads = CountedQuads(store.quads(), progress)
+def export_trig(
+    store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress, *, without: Collection[str] = ()
+) -> int:
+    """Write the same quads as TriG, one block per graph. Return their number."""
+    quads = CountedQuads(store.quads(without=without), progress)
     ox.serialize(quads, output, format=ox.RdfFormat.TRIG, prefixes=PREFIXES)
     return quads.count
 

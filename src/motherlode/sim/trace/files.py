@@ -1,9 +1,10 @@
-"""A trace: pages, links and labels of a recorded web as Parquet files in a folder, a set of parts for each source.
+"""A trace: pages, links and labels of a recorded web as tables in a folder, a set of parts for each source.
 
-`PART.pages.parquet` has a row for each response (url, status, kind, size, redirect, statements by syntax, types),
-`PART.links.parquet` a row for each link with all its properties and the row number of its page, `PART.facts.parquet`
-the page's statements as N-Triples, which only targets by type or query read. `trace.json` names the version and the
-parts.
+`PART.pages.zst` has a row for each response (url, status, kind, size, redirect, statements by syntax, types),
+`PART.links.zst` a row for each link with all its properties, and `PART.facts.zst` the page's statements as N-Triples,
+which only targets by type or query read. `trace.json` names the version and the parts. `tables` defines the files.
+
+Versions 2 to 4 were Parquet files. Such a trace is converted in its place when it is opened (`parquet_traces`).
 """
 
 from __future__ import annotations
@@ -12,51 +13,23 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from motherlode.model import Link
+from motherlode.sim.trace.tables import LinkChunkBuilder, LinkTable, TableError, TableWriter, read_chunks, read_links
 
-VERSION = 4
-_READABLE = frozenset({2, 3, VERSION})
-"""Versions that can be read. Links of version 2 have no `element_ids`. Links of version 3 have no `properties` and
-`sibling_groups`, and its pages no `content_type`. What is missing is empty."""
+VERSION = 5
+PARQUET_VERSIONS = frozenset({2, 3, 4})
+"""Versions whose tables are Parquet files. Links of version 2 have no `element_ids`. Links of version 3 have no
+`properties` and `sibling_groups`, and its pages no `content_type`. What is missing is empty."""
 _MANIFEST = "trace.json"
-_ROWS = 2000
+_CHUNK_PAGES = 2000
 """Number of pages that are collected in memory before they are written to disk."""
-
-PAGES = pa.schema(
-    {
-        "url": pa.string(),
-        "status": pa.int16(),
-        "failure": pa.string(),
-        "kind": pa.string(),
-        "content_type": pa.string(),
-        "size": pa.int32(),
-        "location": pa.string(),
-        "counts": pa.map_(pa.string(), pa.int32()),
-        "types": pa.list_(pa.string()),
-    }
-)
-_TEXTS = ("anchor", "rel", "type", "title", "context", "tag_path", "element_ids", "predicate")
-_LISTS = ("properties", "sibling_groups")
-"""Columns with lists, each stored as one space-separated string: most are empty, and many links share the same one."""
-LINKS = pa.schema(
-    [
-        ("page", pa.int32()),
-        ("url", pa.string()),
-        ("source", pa.dictionary(pa.int8(), pa.string())),
-        *((name, pa.string()) for name in (*_TEXTS, *_LISTS)),
-        ("nofollow", pa.bool_()),
-    ]
-)
-FACTS = pa.schema([("page", pa.int32()), ("ntriples", pa.binary())])
+TABLES = ("pages", "links", "facts")
 
 
-class TracePage(msgspec.Struct, frozen=True, kw_only=True):
+class TracePage(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """One row of the table of pages."""
 
     url: str
@@ -96,7 +69,8 @@ class TraceError(ValueError):
     """The trace cannot be used. The message says what to do."""
 
 
-_SCHEMAS = {"pages": PAGES, "links": LINKS, "facts": FACTS}
+_Facts = tuple[int, bytes]
+"""Row number of a page in its part, and its statements as N-Triples."""
 
 
 class PartWriter:
@@ -104,52 +78,37 @@ class PartWriter:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self.name = folder, name
-        self._rows = self._no_rows()
-        self._writers = {
-            table: pq.ParquetWriter(self._path(table, unfinished=True), schema, compression="zstd")
-            for table, schema in _SCHEMAS.items()
-        }
+        self._writers = {table: TableWriter(self._path(table, unfinished=True)) for table in TABLES}
+        self._pages: list[TracePage] = []
+        self._links = LinkChunkBuilder()
+        self._facts: list[_Facts] = []
         self.pages = 0
         self.links = 0
 
     def _path(self, table: str, *, unfinished: bool = False) -> Path:
-        return self._folder / f"{self.name}.{table}.parquet{f'.{os.getpid()}.part' if unfinished else ''}"
-
-    @staticmethod
-    def _no_rows() -> dict[str, dict[str, list[Any]]]:
-        return {table: {name: [] for name in schema.names} for table, schema in _SCHEMAS.items()}
+        path = table_path(self._folder, self.name, table)
+        return path.with_name(f"{path.name}.{os.getpid()}.part") if unfinished else path
 
     def add(self, page: TracePage, links: Sequence[Link], ntriples: bytes) -> None:
-        rows = self._rows["pages"]
-        for name in ("url", "status", "failure", "kind", "content_type", "size", "location"):
-            rows[name].append(getattr(page, name))
-        rows["counts"].append(list(page.counts.items()))
-        rows["types"].append(list(page.types))
-        table = self._rows["links"]
-        for link in links:
-            table["page"].append(self.pages)
-            table["source"].append(link.source.value)
-            for name in ("url", *_TEXTS, "nofollow"):
-                table[name].append(getattr(link, name))
-            for name in _LISTS:
-                table[name].append(" ".join(map(str, getattr(link, name))))
+        self._pages.append(page)
+        self._links.add(links)
         if ntriples:
-            self._rows["facts"]["page"].append(self.pages)
-            self._rows["facts"]["ntriples"].append(ntriples)
+            self._facts.append((self.pages, ntriples))
         self.pages += 1
         self.links += len(links)
-        if self.pages % _ROWS == 0:
+        if self.pages % _CHUNK_PAGES == 0:
             self._write()
 
     def _write(self) -> None:
-        for table, schema in _SCHEMAS.items():
-            self._writers[table].write_table(pa.table(self._rows[table], schema=schema))
-        self._rows = self._no_rows()
+        self._writers["pages"].write(self._pages)
+        self._writers["links"].write(self._links.finish())
+        self._writers["facts"].write(self._facts)
+        self._pages, self._facts = [], []
 
     def finish(self) -> None:
         self._write()
         for table, writer in self._writers.items():
-            writer.close()
+            writer.finish()
             self._path(table, unfinished=True).rename(self._path(table))
 
     def abandon(self) -> None:
@@ -158,20 +117,34 @@ class PartWriter:
             self._path(table, unfinished=True).unlink(missing_ok=True)
 
 
+def table_path(folder: Path, part: str, table: str) -> Path:
+    """Return the file of a table."""
+    return folder / f"{part}.{table}.zst"
+
+
 def read_parts(folder: Path) -> list[TracePart]:
-    """Return the parts of a trace. The result is empty for a new folder."""
+    """Return the parts of a trace. The result is empty for a new folder. A trace of Parquet files is converted."""
     path = folder / _MANIFEST
     if not path.exists():
         return []
     try:
         version = msgspec.json.decode(path.read_bytes(), type=_Version).version
-        if version in _READABLE:
-            return msgspec.json.decode(path.read_bytes(), type=_Manifest).parts
+        parts = [] if version not in {VERSION, *PARQUET_VERSIONS} else _decode_parts(path)
     except ValueError as error:
         raise TraceError(f"{path} is not the manifest of a trace: {error}") from error
-    raise TraceError(
-        f"{folder} is a trace of version {version}, but {VERSION} is needed: make it again with `motherlode record`"
-    )
+    if version in PARQUET_VERSIONS:
+        from motherlode.sim.trace.parquet_traces import convert  # only old traces need it
+
+        convert(folder, parts)
+    elif version != VERSION:
+        raise TraceError(
+            f"{folder} is a trace of version {version}, but {VERSION} is needed: make it again with `motherlode record`"
+        )
+    return parts
+
+
+def _decode_parts(path: Path) -> list[TracePart]:
+    return msgspec.json.decode(path.read_bytes(), type=_Manifest).parts
 
 
 def write_parts(folder: Path, parts: Sequence[TracePart]) -> None:
@@ -183,8 +156,8 @@ def write_parts(folder: Path, parts: Sequence[TracePart]) -> None:
 
 def tidy(folder: Path, parts: Sequence[TracePart]) -> None:
     """Remove tables that no part needs: those of changed sources and those left by a killed process."""
-    needed = {f"{part.name}.{table}.parquet" for part in parts for table in _SCHEMAS}
-    for path in folder.glob("*.parquet*"):
+    needed = {table_path(folder, part.name, table).name for part in parts for table in TABLES}
+    for path in (*folder.glob("*.parquet*"), *folder.glob("*.zst*")):
         writer = path.name.removesuffix(".part").rpartition(".")[2]
         if path.name in needed or (path.suffix == ".part" and writer.isdigit() and _runs(int(writer))):
             continue
@@ -211,26 +184,30 @@ def existing_parts(folder: Path) -> list[TracePart]:
     return parts
 
 
-def read_table(folder: Path, part: TracePart, table: str, *, shared: Sequence[str] = ()) -> pa.Table:
-    """Read one table of a part. Columns in `shared` hold each distinct text once."""
-    path = folder / f"{part.name}.{table}.parquet"
-    try:
-        return _complete(pq.read_table(path, read_dictionary=list(shared)), table, shared)
-    except (OSError, pa.ArrowInvalid) as error:
-        reason = str(error).partition("\n")[0][:200]
-        raise TraceError(f"{path} cannot be read ({reason}): make the trace again with `motherlode record`") from error
+def read_pages(folder: Path, part: TracePart) -> list[TracePage]:
+    """Read the rows of the pages of a part."""
+    with _naming(table_path(folder, part.name, "pages")) as path:
+        return [page for chunk in read_chunks(path, list[TracePage]) for page in chunk]
 
 
-def _complete(read: pa.Table, table: str, shared: Sequence[str]) -> pa.Table:
-    """Add the columns that older versions lack, with empty texts."""
-    for name in _SCHEMAS[table].names:
-        if name not in read.column_names:
-            texts = pa.array([""] * read.num_rows, pa.string())
-            read = read.append_column(name, texts.dictionary_encode() if name in shared else texts)
-    return read
+def read_link_table(folder: Path, part: TracePart) -> LinkTable:
+    """Read the links of a part."""
+    with _naming(table_path(folder, part.name, "links")) as path:
+        return read_links(path)
 
 
-def read_facts(folder: Path, part: TracePart) -> Iterator[tuple[int, bytes]]:
+def read_facts(folder: Path, part: TracePart) -> Iterator[_Facts]:
     """Yield the row number of each page in its part, and its statements as N-Triples."""
-    for batch in pq.ParquetFile(folder / f"{part.name}.facts.parquet").iter_batches(batch_size=1000):
-        yield from zip(batch.column("page").to_pylist(), batch.column("ntriples").to_pylist(), strict=True)
+    with _naming(table_path(folder, part.name, "facts")) as path:
+        for chunk in read_chunks(path, list[_Facts]):
+            yield from chunk
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[Path]:
+    """Raise TraceError, with what to do, if a file cannot be read."""
+    try:
+        yield path
+    except (OSError, TableError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise TraceError(f"{path} cannot be read ({reason}): make the trace again with `motherlode record`") from error

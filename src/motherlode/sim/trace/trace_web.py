@@ -14,20 +14,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from motherlode.model import ContentKind, FailureKind, Link, LinkSource, Syntax
 from motherlode.policies import Target
-from motherlode.sim.trace.files import LINKS, TracePart, existing_parts, read_facts, read_table
+from motherlode.sim.trace.files import (
+    TracePage,
+    TracePart,
+    existing_parts,
+    read_facts,
+    read_link_table,
+    read_pages,
+)
 from motherlode.sim.web_protocol import PAGE_KINDS, SimPage
 from motherlode.www.urls import host_of
 
 _SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 _SOURCES = {source.value: source for source in LinkSource}
-_TEXTS = tuple(field.name for field in LINKS if field.name not in ("page", "nofollow"))
-
-Numbers = npt.NDArray[np.int32]
 
 
 class TraceWeb:
@@ -41,7 +43,8 @@ class TraceWeb:
         self._dead = dead
         self._places: dict[str, tuple[str, int]] = {}
         """URL without its scheme → the URL as recorded, and its row number over all parts."""
-        self._pages: list[dict[str, Any]] = []
+        self._pages: list[TracePage] = []
+        self._counts: list[dict[Syntax, int]] = []
         self._relevant: list[bool] = []
         self._made: dict[str, SimPage] = {}
         parts = existing_parts(folder)
@@ -50,7 +53,7 @@ class TraceWeb:
         self._locate()
         self._links = [_LinkColumns(folder, part, self._held) for part in parts]
         self._first_rows = np.cumsum([0, *(len(links) for links in self._links)])
-        self._count = sum(self._pages[row]["kind"] in PAGE_KINDS for _, row in self._places.values())
+        self._count = sum(self._pages[row].kind in PAGE_KINDS for _, row in self._places.values())
 
     def _read_pages(self, folder: Path, part: TracePart, target: Target) -> None:
         statements = dict(read_facts(folder, part)) if target.needs_statements else {}
@@ -58,17 +61,18 @@ class TraceWeb:
         def about(number: int) -> bytes:
             return statements.get(number, b"")
 
-        for number, row in enumerate(read_table(folder, part, "pages").drop(["types"]).to_pylist()):
-            counts = row["counts"] = {_SYNTAXES[name]: count for name, count in row["counts"]}
-            relevant = not row["failure"] and target.judge(counts, ContentKind(row["kind"]), partial(about, number))
+        for number, row in enumerate(read_pages(folder, part)):
+            counts = {_SYNTAXES[name]: count for name, count in row.counts.items()}
+            relevant = not row.failure and target.judge(counts, ContentKind(row.kind), partial(about, number))
             self._pages.append(row)
+            self._counts.append(counts)
             self._relevant.append(bool(relevant))
 
     def _locate(self) -> None:
         for number, row in enumerate(self._pages):
-            key = _schemeless(row["url"])
+            key = _schemeless(row.url)
             if key not in self._places or not _leads_back(row):
-                self._places[key] = (row["url"], number)
+                self._places[key] = (row.url, number)
 
     def _held(self, url: str) -> str | None:
         """Return the URL as it was or would have been recorded. None if a link to a missing URL is to be left out."""
@@ -96,20 +100,20 @@ class TraceWeb:
     def _make(self, url: str, number: int) -> SimPage:
         row = self._pages[number]
         latency = latency_of(host_of(url))
-        if row["failure"]:
-            kind = FailureKind(row["failure"])
-            location = self.spelling(row["location"]) if kind is FailureKind.REDIRECT else ""
-            status = row["status"] if location else 0
-            return SimPage(url=url, failure=kind, status=status, location=location, size=row["size"], latency=latency)
+        if row.failure:
+            kind = FailureKind(row.failure)
+            location = self.spelling(row.location) if kind is FailureKind.REDIRECT else ""
+            status = row.status if location else 0
+            return SimPage(url=url, failure=kind, status=status, location=location, size=row.size, latency=latency)
         part = int(np.searchsorted(self._first_rows, number, side="right")) - 1
         return SimPage(
             url=url,
             relevant=self._relevant[number],
-            kind=row["kind"],
-            content_type=row["content_type"],
-            counts=row["counts"],
+            kind=row.kind,
+            content_type=row.content_type,
+            counts=self._counts[number],
             links=self._links[part].of(number - int(self._first_rows[part])),
-            size=row["size"],
+            size=row.size,
             latency=latency,
         )
 
@@ -118,7 +122,7 @@ class TraceWeb:
         homes: dict[str, str] = {}
         for url, number in self._places.values():
             row = self._pages[number]
-            if row["failure"] != FailureKind.REDIRECT.value and row["kind"] not in PAGE_KINDS:
+            if row.failure != FailureKind.REDIRECT.value and row.kind not in PAGE_KINDS:
                 continue
             host = host_of(url)
             known = homes.get(host)
@@ -130,7 +134,7 @@ class TraceWeb:
         return (self.page(url) for url, _ in self._places.values())
 
     def labels(self) -> Iterator[tuple[str, bool]]:
-        return ((url, self._relevant[row]) for url, row in self._places.values() if not self._pages[row]["failure"])
+        return ((url, self._relevant[row]) for url, row in self._places.values() if not self._pages[row].failure)
 
 
 def is_dead_link_kept(key: str, share: float) -> bool:
@@ -161,27 +165,26 @@ def _shortness(url: str) -> tuple[int, str]:
     return len(rest), rest
 
 
-def _leads_back(row: dict[str, Any]) -> bool:
+def _leads_back(row: TracePage) -> bool:
     """Return whether a redirect leads to the same page: from http to https, or to another form of the same URL."""
-    if row["failure"] == FailureKind.REDIRECT_BROKEN.value:
-        return bool(row["location"])
-    redirect: bool = row["failure"] == FailureKind.REDIRECT.value
-    return redirect and _schemeless(row["location"]) == _schemeless(row["url"])
+    if row.failure == FailureKind.REDIRECT_BROKEN.value:
+        return bool(row.location)
+    redirect = row.failure == FailureKind.REDIRECT.value
+    return redirect and _schemeless(row.location) == _schemeless(row.url)
 
 
 class _LinkColumns:
     """The links of one part of a trace to recorded URLs. Each column has indices into a list of distinct strings."""
 
     def __init__(self, folder: Path, part: TracePart, held: Callable[[str], str | None]) -> None:
-        table = read_table(folder, part, "links", shared=_TEXTS).unify_dictionaries().combine_chunks()
-        columns = {name: _encoded(table, name) for name in _TEXTS}
-        spelled = [held(url) for url in columns["url"][1]]
-        kept = np.array([url is not None for url in spelled], dtype=np.bool_)[columns["url"][0]]
-        pages = table.column("page").to_numpy()[kept]
+        table = read_link_table(folder, part)
+        spelled = [held(url) for url in table.texts["url"]]
+        kept = np.array([url is not None for url in spelled], dtype=np.bool_)[table.numbers["url"]]
+        pages = np.repeat(np.arange(part.pages), table.links_per_page)[kept]
         self._ends = np.cumsum(np.bincount(pages, minlength=part.pages))
-        self._nofollow = table.column("nofollow").to_numpy()[kept]
-        self._numbers = {name: numbers[kept] for name, (numbers, _) in columns.items()}
-        self._texts: dict[str, Sequence[Any]] = {name: texts for name, (_, texts) in columns.items()}
+        self._nofollow = table.nofollow[kept]
+        self._numbers = {name: numbers[kept] for name, numbers in table.numbers.items()}
+        self._texts: dict[str, Sequence[Any]] = dict(table.texts)
         self._texts["url"] = spelled
         self._texts["properties"] = [tuple(text.split()) for text in self._texts["properties"]]
         self._texts["sibling_groups"] = [tuple(map(int, text.split())) for text in self._texts["sibling_groups"]]
@@ -199,11 +202,3 @@ class _LinkColumns:
             Link(**dict(zip(self._texts, row, strict=True)), nofollow=nofollow)
             for row, nofollow in zip(zip(*rows, strict=True), self._nofollow[first:end].tolist(), strict=True)
         ]
-
-
-def _encoded(table: pa.Table, name: str) -> tuple[Numbers, list[str]]:
-    column = table.column(name)
-    if not column.num_chunks:
-        return np.zeros(0, dtype=np.int32), []
-    (chunk,) = column.chunks
-    return chunk.indices.to_numpy(zero_copy_only=False).astype(np.int32), chunk.dictionary.to_pylist()
