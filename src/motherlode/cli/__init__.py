@@ -5,7 +5,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -69,11 +69,12 @@ HELP_FLAGS = {"help_option_names": ["-h", "--help"]}
 class Application(TyperGroup):
     """The commands, with one style of error messages: `error:`, what is wrong, and where to find help."""
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(self, args: Any = None, prog_name: Any = None, *, standalone_mode: bool = True, **extra: Any) -> Any:
+        run = partial(super().main, args, prog_name, standalone_mode=False, **extra)
         if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
+            return run()
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = run()
         except typer.Abort:
             sys.exit(INTERRUPTED)
         except Exception as error:  # Typer does not export the types of its errors
