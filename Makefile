@@ -70,7 +70,7 @@ fuzz: setup  ## the fuzz tests, twenty times as long as in `make test`
 bench: setup  ## every benchmark, into bench/RESULTS.md
 	$(BIN)/python bench/run.py
 
-papers: setup  ## the papers' tables and figures, measured anew, into docs/papers.md (half an hour)
+papers: setup  ## the papers' tables and figures, measured anew, into docs/papers.md (under an hour on two cores)
 	$(BIN)/python -m tools.papers --fresh
 
 focus: setup  ## our policy against every other, by target and budget, into bench/results/focus.md

@@ -53,6 +53,8 @@ class JobOptions(TypedDict, total=False):
     tokens_env: Mapping[str, str]
     signing_key: str
     signature_agent: str
+    obey_usage: Sequence[str]
+    tdmrep: bool
     index: str
     describe: str
     response_headers: Sequence[str]

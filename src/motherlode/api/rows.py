@@ -116,8 +116,8 @@ class Rows(Sequence[dict[str, Value]]):
         return pandas.DataFrame(self.to_dict(), columns=list(self.columns))
 
     def to_polars(self) -> Any:
-        """Return a `polars.DataFrame`. Needs the extra `polars`."""
-        polars = import_extra("polars", extra="polars", purpose="to_polars()")
+        """Return a `polars.DataFrame`. Needs the extra `pandas`."""
+        polars = import_extra("polars", extra="pandas", purpose="to_polars()")
         return polars.DataFrame(self.to_dict(), schema=list(self.columns))
 
     def to_dict(self) -> dict[str, list[Value]]:

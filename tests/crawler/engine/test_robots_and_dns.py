@@ -1,4 +1,4 @@
-"""What follows from a robots.txt, whatever came of asking for it."""
+"""Consequences of each kind of response to a request for robots.txt, and DNS look-ups ahead of time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, sitemap_adder
+from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, look_up_ahead, sitemap_adder
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import RobotsRules
 from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
@@ -18,7 +18,7 @@ HOME, ROBOTS = "http://a.example/", "http://a.example/robots.txt"
 
 
 def asked() -> tuple[Frontier, RobotsAndDns, Lease]:
-    """A frontier whose first ticket is out: for the rules of the seed's host."""
+    """Return a frontier with its first lease, which is for the robots.txt of the seed's host."""
     policy = policy_from("bfs")
     frontier = Frontier(
         storage=MemoryStorage(),
@@ -132,3 +132,38 @@ def test_a_host_that_says_with_its_rules_that_it_is_asked_too_much_is_asked_less
     (record,) = frontier.host_records()
     assert record.slowdown > 0
     assert record.ready_at >= NOW + 30, "a second is what it asks for, and less than it gets"
+
+
+class CountedNames:
+    """Counts the look-ups that it is asked to start. At most two may be in flight."""
+
+    def __init__(self) -> None:
+        self.hosts: list[str] = []
+
+    @property
+    def lookups_free(self) -> int:
+        return max(0, 2 - len(self.hosts))
+
+    def look_up_ahead(self, host: str) -> None:
+        self.hosts.append(host)
+
+
+def test_look_up_ahead_starts_as_many_look_ups_as_are_free() -> None:
+    policy = policy_from("bfs")
+    frontier = Frontier(
+        storage=MemoryStorage(),
+        policy=policy,
+        scope=lambda url: "",
+        read_rules=RobotsRules,
+        politeness=Politeness(delay=1.0, by_address=True),
+    )
+    Scheduler(frontier, policy).add_seeds([f"http://{name}.example/" for name in "abcde"])
+    lease = frontier.lease(0.0)
+    assert lease is not None and lease.kind is RequestKind.RESOLVE
+    names = CountedNames()
+    for _ in range(3):
+        look_up_ahead(frontier.host_queue, names)
+    assert len(names.hosts) == 2
+    first, names.hosts = names.hosts, []
+    look_up_ahead(frontier.host_queue, names)
+    assert sorted([lease.host, *first, *names.hosts]) == [f"{name}.example" for name in "abcde"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import inf
 from os import fspath
 from pathlib import Path
@@ -153,7 +153,7 @@ class Job:
     """File with the private key that signs https requests (Web Bot Auth): see docs/trust.md and `motherlode keys`."""
     signature_agent: str = ""
     """The https URL, without a path, at which the key directory is published. Needed with `signing_key`."""
-    obey_usage: tuple[str, ...] = ()
+    obey_usage: Sequence[str] = ()
     """Uses for which the preferences of sites are obeyed: train-ai, train-ai-images, ai-use, search, tdm. Pages that
     reserve one are not fetched, or their statements are not kept if only the page itself says so: docs/trust.md."""
     tdmrep: bool = False
@@ -376,7 +376,6 @@ _POSITIVE = (
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
     "checkpoint",
 )
-_LISTS = ("seeds", "own_hosts", "any_certificate", "allow", "response_headers", "name_servers", "sinks")
 _CHOICES = {
     "probe": ("never", "unsure", "always"),
     "index": ("now", "later"),
@@ -404,6 +403,9 @@ def _check_proxy(url: str, name: str) -> None:
     except ValueError:
         shown = "a URL with a password" if has_password(url) else repr(url)
         raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}") from None
+
+
+_LISTS = frozenset(one.name for one in fields(Job) if str(one.type).startswith("Sequence"))
 
 
 def describe_error(error: ValueError) -> str:
