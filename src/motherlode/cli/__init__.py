@@ -4,7 +4,7 @@ import ast
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 from importlib import import_module
 from io import TextIOWrapper
@@ -69,8 +69,16 @@ HELP_FLAGS = {"help_option_names": ["-h", "--help"]}
 class Application(TyperGroup):
     """The commands, with one style of error messages: `error:`, what is wrong, and where to find help."""
 
-    def main(self, args: Any = None, prog_name: Any = None, *, standalone_mode: bool = True, **extra: Any) -> Any:
-        run = partial(super().main, args, prog_name, standalone_mode=False, **extra)
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: FBT001 - the signature of Typer
+        windows_expand_args: bool = True,  # noqa: FBT001
+        **extra: Any,
+    ) -> Any:
+        run = partial(super().main, args, prog_name, complete_var, False, windows_expand_args, **extra)
         if not standalone_mode:
             return run()
         try:
@@ -191,7 +199,10 @@ def main() -> None:
     typed = _typed_command()
     try:
         application([typed] if typed else (), listed=() if typed else COMMANDS)()
-    except OSError as error:  # of `--version` and `--help`; commands handle their own
+    except BrokenPipeError:  # of `--version` and `--help`; commands handle their own
+        _discard_output()
+        raise SystemExit(0) from None
+    except OSError as error:
         if not _is_stdout_closed(error):
             raise
         _discard_output()

@@ -154,7 +154,7 @@ def print_outcome(folder: CrawlFolder, *, as_json: bool, ending: Ending | None =
         print_json(stats.summary() | refresh)
     else:
         print_summary(stats)
-        for line in ending(stats) if ending is not None else ():
+        for line in ending(stats) if ending is not None and stats.totals.pages else ():
             say(line)
         say(f"report: {folder.report}")
     if not stats.totals.pages:
