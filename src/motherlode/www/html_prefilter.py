@@ -40,6 +40,8 @@ class Mark(Enum):
     """A `script` element with Turtle or another RDF syntax, except JSON-LD."""
     DATA_VIEW = "data-view"
     """GRDDL's profile or namespace."""
+    HYDRATION = "hydration"
+    """Data from which a script builds the page, such as that of `__NEXT_DATA__`."""
 
 
 _ROOT_CLASSES = (
@@ -70,6 +72,10 @@ _PATTERNS = {
     Mark.LANGUAGES: r"""[\s"'/]lang[\s=/>]""",
     Mark.RDF_SCRIPTS: (
         rf"<script[^>]*(?:text/(?:turtle|n3)|application/(?:trig|n-triples|n-quads|rdf))|{_REFERENCE_IN_TYPE}"
+    ),
+    Mark.HYDRATION: (
+        r"""(?:id\s*=\s*["']?|window\s*\.\s*|window\s*\[\s*["']|self\s*\.\s*|globalThis\s*\.\s*|(?:var|let|const)\s+)__"""
+        r"""|id\s*=\s*["']?[a-z0-9_-]+-state["'\s>]"""
     ),
     Mark.DATA_VIEW: r"http://www\.w3\.org/2003/g/data-view",
 }

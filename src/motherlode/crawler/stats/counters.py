@@ -42,6 +42,8 @@ class Counters(msgspec.Struct, kw_only=True):
     redirects: int = 0
     duplicates: int = 0
     """Number of pages with the same content as an earlier page at another URL."""
+    script_applications: int = 0
+    """Number of pages that are empty until a script fills them. First visits only."""
     syntaxes: dict[str, list[int]] = {}
     """Number of pages and number of statements by syntax."""
     problems: dict[str, int] = {}
@@ -65,6 +67,7 @@ class Counters(msgspec.Struct, kw_only=True):
         self.bytes += visit.size
         self.links += visit.links
         self.duplicates += visit.failure is None and bool(visit.detail)
+        self.script_applications += visit.is_script_application and not visit.refresh
         if visit.refresh:
             self.refreshed += 1
             self.unchanged += visit.refresh == "unchanged"
@@ -140,6 +143,7 @@ class Counters(msgspec.Struct, kw_only=True):
 _COUNTERS = (
     *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
     *("refreshed", "unchanged", "changed", "gone", "outages"),
+    "script_applications",
 )
 
 
