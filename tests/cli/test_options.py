@@ -95,7 +95,7 @@ def test_help_and_docs_of_extract_list_every_syntax() -> None:
         (("extract", "x", "--format", "xml"), "'--format': 'xml' is not one of 'nquads', 'trig', 'turtle', 'jsonld'"),
         (("filter", "x", "drop"), "'drop' is not one of 'add', 'list', 'remove'"),
         (("search", "x", "-python", "git"), "exclude after --, as in motherlode search DIR -- -python"),
-        (("search", "x", "--limt", "3"), "error: no such option: --limt see `motherlode search --help`"),
+        (("search", "x", "--limt", "3"), "error: no such option: --limt"),
         (("crawl", "-x"), "error: no such option: -x"),
     ],
 )
