@@ -29,7 +29,7 @@ class Difference:
 
 
 class PageFeatures:
-    """What the classes need to know about a page."""
+    """Features of a page that the classes test."""
 
     def __init__(self, url: str, body: bytes) -> None:
         self.url = url
@@ -93,7 +93,7 @@ CLASSES = {
     ),
     "white space in text": DifferenceClass(
         ("microformat",),
-        "microformats2-parsing, p-, u- and e- properties: textContent; extruct fails the case v2/h-entry/summarycontent",
+        "microformats2-parsing, textContent of p-, u- and e-; extruct fails the case v2/h-entry/summarycontent",
     ),
     "markup of e- properties": DifferenceClass(
         ("microformat",),
@@ -114,7 +114,7 @@ _XML_LITERAL = "http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral"
 
 
 def classify(page: PageFeatures, syntax: str, differences: Sequence[Difference]) -> str:
-    """Return the class of an item. Of several classes, the last one in `CLASSES` counts; unexplained ones are last."""
+    """Return the class of an item. If there are several, it is the last one in `CLASSES`; unexplained is last."""
     found = [_CLASSIFIERS[syntax](page, difference) for difference in differences]
     return max(found, key=list(CLASSES).index, default=UNEXPLAINED)
 
