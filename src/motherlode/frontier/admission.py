@@ -23,9 +23,18 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.records import Correct, Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
+from motherlode.frontier.records import (
+    Correct,
+    Entry,
+    Host,
+    HostRecord,
+    UrlState,
+    assumed_redirect,
+    entry_from,
+    is_revisit_arm,
+)
 from motherlode.frontier.storage import FrontierStorage
-from motherlode.model import Link, LinkSource, Outcome, Policy, RatesAgain, Rating
+from motherlode.model import Link, LinkSource, Outcome, Policy, PredictsRedirects, RatesAgain, Rating
 from motherlode.www.urls import Scope, host_of, registrable_domain
 
 KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
@@ -35,6 +44,7 @@ MAX_WITHHELD_HOSTS = 10_000
 """Hosts of one domain that may be withheld; links to further ones are refused, because each takes memory."""
 _MAX_CHECKED_URLS = 5_000
 """Maximum number of waiting URLs of a host that are checked when its robots.txt arrives."""
+KNOWN_REDIRECT = "known redirect"
 TOO_MANY_HOSTS = "too many untried hosts of its domain"
 _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
@@ -245,6 +255,7 @@ class Admission:
         self._storage = storage
         self._policy = policy
         self._rates_again = policy if isinstance(policy, RatesAgain) else None
+        self._predicts = policy if isinstance(policy, PredictsRedirects) else None
         self._host_queue = host_queue
         self._scope = scope
         self._keep_own = keep_own
@@ -394,8 +405,14 @@ class Admission:
     def rate_picked(self, entry: Entry) -> tuple[Entry, bool]:
         """Return an entry that was taken with its new rating, if it has one, and whether it waits again because of it.
 
-        It waits again if the rating is worse, or refuses the URL: then it has left the frontier.
+        It waits again if the rating is worse, or refuses the URL: then it has left the frontier. The same holds if the
+        policy knows where it redirects: then the target waits instead.
         """
+        if self._predicts is not None and not entry.hops and not entry.is_revisit:
+            target = self._predicts.predict_redirect(entry.url, entry.arm)
+            if target:
+                self._assume_redirect(entry, target)
+                return entry, True
         if self._rates_again is None or entry.is_revisit:
             return entry, False
         before = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)
@@ -410,6 +427,12 @@ class Admission:
         if is_worse:
             self.enqueue(rated)
         return rated, is_worse
+
+    def _assume_redirect(self, entry: Entry, target: str) -> None:
+        """Add the URL to which a waiting URL is known to redirect, as if the redirect had happened."""
+        self.refuse(entry, KNOWN_REDIRECT)
+        link = Link(url=target, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
+        self.add_links([link], parent=assumed_redirect(entry))
 
     def refuse(self, entry: Entry, reason: str) -> None:
         self.revisits_left -= entry.is_revisit

@@ -271,16 +271,19 @@ class Frontier:
 
     # ── responses arrive ────────────────────────────────────────────────────────────────────────────
 
-    def response_received(self, lease: Lease, now: float, *, elapsed: float = 0.0, address: str = "") -> None:
+    def response_received(
+        self, lease: Lease, now: float, *, elapsed: float = 0.0, address: str = "", was_sent: bool = True
+    ) -> None:
         """Start the delays of the host and the IP address of a request, which has ended.
 
-        `elapsed` is the response time in seconds, and `address` the IP address of the server.
+        `elapsed` is the response time in seconds, and `address` the IP address of the server. Without `was_sent` only
+        the delay of the IP address starts: it accepted no connection, and the host's next address is tried at once.
         """
         self._prerequisites.in_flight -= 1
         asked = self._hosts[host_of(lease.url)]
         self._host_delay.note_answer(asked.record, elapsed)
         for name in {lease.host, asked.record.name}:
-            self.host_queue.end_request(self._hosts[name], now)
+            self.host_queue.end_request(self._hosts[name], now, was_sent=was_sent)
         if lease.address:
             self.host_queue.end_request_to(lease.address, now)
             if address and address != lease.address:
