@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from tools.extruct_agreement import Tally, add_page, canonical, compare, find_differences, print_table
 from tools.extruct_classes import CLASSES, UNEXPLAINED, Difference, PageFeatures, classify
 
