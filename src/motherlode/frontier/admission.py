@@ -250,7 +250,8 @@ class Admission:
         self._keep_own = keep_own
         """None if this process owns all hosts."""
         self.domains = Domains(max_untried_hosts, relevance=host_queue.relevance)
-        self._postponed: list[tuple[float, int, Entry]] = []
+        self._postponed: list[tuple[float, int, Entry, str]] = []
+        """Time, order, entry and last failure of the URLs that wait for a retry, as a heap."""
         self._sequence = 0
         self.now = 0.0
         """The latest time that was passed to the frontier, in this run or the previous one."""
@@ -271,8 +272,8 @@ class Admission:
             self.refused.update(state["refused"])
             self.now = state.get("now", 0.0)
         self._storage.recover()
-        self._postponed = [(until, entry.sequence, entry) for until, entry in self._storage.postponed()]
-        self.revisits_left = sum(entry.is_revisit for _, _, entry in self._postponed)
+        self._postponed = [(until, entry.sequence, entry, "") for until, entry in self._storage.postponed()]
+        self.revisits_left = sum(entry.is_revisit for _, _, entry, _ in self._postponed)
         heapq.heapify(self._postponed)
         for record in self._storage.hosts():
             self._host_queue.restore(record)
@@ -461,9 +462,9 @@ class Admission:
 
     # ── postponed entries ────────────────────────────────────────────────────────────────────────────────
 
-    def enqueue_later(self, entry: Entry, when: float) -> None:
-        """Queue an entry again at a later time."""
-        heapq.heappush(self._postponed, (when, entry.sequence, entry))
+    def enqueue_later(self, entry: Entry, when: float, failure: str = "") -> None:
+        """Queue an entry again at a later time, after a failure of this kind."""
+        heapq.heappush(self._postponed, (when, entry.sequence, entry, failure))
 
     def enqueue_due(self, now: float) -> None:
         """Put the postponed entries whose time has come into the queues of their arms."""
@@ -472,13 +473,28 @@ class Admission:
 
     def correct_times(self, correct: Correct) -> int:
         """Correct the times of postponed entries. Return how many changed."""
-        late = [(correct(when), entry) for when, _, entry in self._postponed if correct(when) != when]
+        late = [(correct(when), entry) for when, _, entry, _ in self._postponed if correct(when) != when]
         for when, entry in late:
             self._storage.postpone(entry, when)
-        self._postponed = [(correct(when), sequence, entry) for when, sequence, entry in self._postponed]
+        self._postponed = [(correct(when), *rest) for when, *rest in self._postponed]  # type: ignore[misc]
         heapq.heapify(self._postponed)
         return len(late)
 
     def next_time(self) -> float | None:
         """Return the time of the next retry; None if nothing is postponed."""
         return self._postponed[0][0] if self._postponed else None
+
+    @property
+    def retries(self) -> int:
+        """Number of URLs that wait for a retry."""
+        return len(self._postponed)
+
+    @property
+    def next_retry(self) -> tuple[float, Entry, str] | None:
+        """The time of the next retry, its entry and its last failure; None if there is none."""
+        return (self._postponed[0][0], *self._postponed[0][2:]) if self._postponed else None
+
+    def take_retries(self) -> list[tuple[Entry, str]]:
+        """Remove all URLs that wait for a retry. Return them with their last failures."""
+        taken, self._postponed = self._postponed, []
+        return [(entry, failure) for _, _, entry, failure in taken]

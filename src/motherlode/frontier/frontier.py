@@ -14,6 +14,7 @@ import msgspec
 
 from motherlode.frontier.admission import Admission, KeepOwn, Withheld
 from motherlode.frontier.host_queue import HostQueue
+from motherlode.frontier.idle import Retries
 from motherlode.frontier.leases import (
     ADDRESS_IN_DOUBT,
     ENDINGS,
@@ -136,6 +137,8 @@ class Frontier:
         """When `lease` returned None after `_MAX_REFUSALS`, although more URLs could be leased."""
         self._awaited, self._awaited_since = "", 0.0
         """The host for which the policy waits, and since when."""
+        self.retries = Retries(self._admission, self.host_queue, storage, unsettled=lambda: self._unsettled)
+        """The URLs that failed and wait for their next attempt."""
         self._reopened = self._admission.load()
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
@@ -407,7 +410,7 @@ class Frontier:
         """Let a URL that failed wait for its next attempt, or finish it after the last."""
         entry = msgspec.structs.replace(entry, attempts=entry.attempts + 1)
         if self._politeness.retries and entry.attempts <= TREATMENTS[kind].retries:
-            self._admission.enqueue_later(entry, when)
+            self._admission.enqueue_later(entry, when, kind.value)
             self._storage.postpone(entry, when)
             return when
         self._admission.revisits_left -= entry.is_revisit

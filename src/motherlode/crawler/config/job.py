@@ -137,6 +137,8 @@ class Job:
     """Minimum bytes per second of a response, averaged over 30 seconds. A slower response fails. 0 allows any rate."""
     retry_wait: float = 15.0
     """Seconds of one unit of back-off: waits after failures are multiples of it."""
+    idle_timeout: float = 60.0
+    """Seconds that a crawl waits if it has nothing left but retries of failed requests. Then they are given up."""
     allow: Sequence[str] = ()
     """Private address ranges that may be fetched from, as in 127.0.0.0/8."""
     contact: str = ""
@@ -153,7 +155,7 @@ class Job:
     """File with the private key that signs https requests (Web Bot Auth): see docs/trust.md and `motherlode keys`."""
     signature_agent: str = ""
     """The https URL, without a path, at which the key directory is published. Needed with `signing_key`."""
-    obey_usage: tuple[str, ...] = ()
+    obey_usage: Sequence[str] = ()
     """Uses for which the preferences of sites are obeyed: train-ai, train-ai-images, ai-use, search, tdm. Pages that
     reserve one are not fetched, or their statements are not kept if only the page itself says so: docs/trust.md."""
     tdmrep: bool = False
@@ -376,7 +378,7 @@ _POSITIVE = (
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
     "checkpoint",
 )
-_LISTS = ("seeds", "own_hosts", "any_certificate", "allow", "response_headers", "name_servers", "sinks")
+_LISTS = ("seeds", "own_hosts", "any_certificate", "allow", "response_headers", "name_servers", "obey_usage", "sinks")
 _CHOICES = {
     "probe": ("never", "unsure", "always"),
     "index": ("now", "later"),
@@ -384,7 +386,7 @@ _CHOICES = {
     "describe": ("pages", "requests", "all"),
     "log_level": LOG_LEVELS,
 }
-_NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
+_NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "idle_timeout", "address_delay", "delay_factor")
 
 
 def _host_headers(key: str, host: str, headers: object) -> HostHeaders:

@@ -209,7 +209,12 @@ def assemble(
 
 def _budget(job: Job) -> Budget:
     return Budget(
-        pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
+        pages=job.pages,
+        seconds=job.time,
+        bytes=job.bytes,
+        stop_after=job.stop_after,
+        stop_below=job.stop_below,
+        idle=job.idle_timeout,
     )
 
 
@@ -423,7 +428,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
         context_graph=reads_context_graph(job.policy),
-        obeyed_uses=job.obey_usage,
+        obeyed_uses=tuple(job.obey_usage),
         scope=scope if is_scoped else ScopeRule(),
     )
 
