@@ -1,4 +1,4 @@
-"""What a frontier waits for while nothing may be fetched, and how its last retries are given up."""
+"""The waits of a frontier from which nothing may be fetched, and the end of retries that are all that is left."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class Engine:
                 self._start_requests()
                 if not self._outage.is_stalled:
                     look_up_ahead(self._frontier.host_queue, self._parts.names)
-                self._note_wait(self._frontier.idle_until(), self._clock.now())
+                self._note_wait()
                 if self._finished() and not await self._query_index_again():
                     break
                 result = await self._next_result()
@@ -185,10 +185,11 @@ class Engine:
         finally:
             timer.cancel()
 
-    def _note_wait(self, ready_at: float | None, now: float) -> None:
+    def _note_wait(self) -> None:
         """Note until when and why nothing may be fetched, or give up the retries for which alone the crawl waits."""
-        totals, shortest = self.totals, min(_NOTED_WAIT_SECONDS, self._idle_timeout.seconds)
-        if self._slots.in_use or ready_at is None or ready_at <= now + shortest:
+        totals = self.totals
+        ready_at, now = (None, 0.0) if self._slots.in_use else (self._frontier.idle_until(), self._clock.now())
+        if ready_at is None or ready_at <= now + min(_NOTED_WAIT_SECONDS, self._idle_timeout.seconds):
             totals.waits_until, totals.waits_for = None, ""
             return
         if self._parts.ends_when_idle and self._gives_up(ready_at, now):
