@@ -50,7 +50,7 @@ BUSY = (
     "**The machine was busy with other work during this run.** Ratios of wall-clock times are not reliable then (a "
     "ratio above 2 cannot be right), and ratios of CPU times only roughly: run it again on an idle machine."
 )
-POLICIES = ("bandit:success-rate", "ldcoc", "motherlode")
+POLICIES = ("bandit:success-rate", "ldcoc:head=no", "motherlode")
 """Policies that share their statistics."""
 
 

@@ -66,7 +66,7 @@ def test_to_pandas_keeps_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "extra"), [("to_arrow", "parquet"), ("to_pandas", "pandas"), ("to_polars", "polars")]
+    ("method", "extra"), [("to_arrow", "parquet"), ("to_pandas", "pandas"), ("to_polars", "pandas")]
 )
 def test_data_frame_without_its_library_names_the_extra(
     method: str, extra: str, monkeypatch: pytest.MonkeyPatch

@@ -9,13 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 from motherlode.cluster import merge_shards
 from motherlode.cluster.coordinator import Coordinator
 from motherlode.cluster.outbox import make_page_links, pack
 from motherlode.cluster.shard import Shard, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardReport
 from motherlode.crawler import CrawlFolder, Job, read_stats
-from motherlode.model import Link, LinkSource
+from motherlode.crawler.engine import factory
+from motherlode.model import Link, LinkSource, Outcome
+from motherlode.policies import policy_from
 from tests.cluster.conftest import RecordedSite, pages_of, quads_of
 
 DEADLINE_SECONDS = 300
@@ -86,6 +90,33 @@ async def test_deltas_of_a_mergeable_policy_reach_the_other_shard(site: Recorded
 async def test_time_limit_ends_all_shards_while_urls_wait(site: RecordedSite, tmp_path: Path) -> None:
     await run_shards(site.job(shards=2, time=2.0, delay=600.0), tmp_path / "crawl")
     assert read_stats(CrawlFolder(tmp_path / "crawl")).totals.fetched < len(site.pages)
+
+
+class _StopsAfter:
+    """Breadth-first order that ends the crawl of its shard after some outcomes."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self._policy = policy_from("bfs")
+        for name in ("rate", "arm_ready", "arm_snoozed", "pick", "dump", "load"):
+            setattr(self, name, getattr(self._policy, name))
+
+    def learn(self, outcome: Outcome) -> None:
+        self._left -= 1
+        self._policy.learn(outcome)
+
+    @property
+    def stop_reason(self) -> str:
+        return "enough" if self._left <= 0 else ""
+
+
+async def test_sharded_crawl_ends_if_the_policy_of_every_shard_stops(
+    site: RecordedSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(factory, "policy_from", lambda *_, **__: _StopsAfter(2))
+    await run_shards(site.job(shards=2, delay=0.0), tmp_path / "crawl")
+    fetched = read_stats(CrawlFolder(tmp_path / "crawl")).totals.fetched
+    assert 0 < fetched < len(site.pages), "URLs wait, and yet the crawl has ended"
 
 
 async def test_shard_that_was_not_started_refuses_a_batch(site: RecordedSite, tmp_path: Path) -> None:

@@ -50,6 +50,13 @@ def test_link_rules_predicates_follow_objects_and_urls_in_literals() -> None:
     assert found(predicates=["http://xmlns.com/foaf/0.1/homepage"]) == {"http://home.example/"}
 
 
+def test_link_rules_predicate_may_be_an_iri_without_slashes() -> None:
+    assert link_rules_from({"predicates": ["urn:example:p", "<tag:a.example,2026:q>"]}).predicates == (
+        "urn:example:p",
+        "tag:a.example,2026:q",
+    )
+
+
 def test_link_rules_link_keeps_its_predicate() -> None:
     rules = link_rules_from({"predicates": ["foaf:homepage"]})
     (link,) = statement_links(FACTS, rules, page_url=PAGE, options=LinkOptions())

@@ -9,7 +9,7 @@ import pyoxigraph as ox
 import pytest
 
 from motherlode.index.quad_store import QuadStore
-from motherlode.model.terms import PREFIXES, iri
+from motherlode.model.terms import PREFIXES, expand_prefix, iri
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
@@ -28,3 +28,25 @@ def test_query_may_use_every_prefix_undeclared(tmp_path: Path) -> None:
     found = QuadStore(tmp_path / "store").query(f"SELECT ?x {{ VALUES ?x {{ {pairs} }} }}")
     assert isinstance(found, ox.QuerySolutions)
     assert {row["x"].value for row in found} == {f"{start}x" for start in PREFIXES.values()}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("schema:Recipe", "http://schema.org/Recipe"),
+        ("schema:", "http://schema.org/"),
+        ("http://a.example/", "http://a.example/"),
+        ("schema://x", "schema://x"),
+        ("URN:isbn:1", "URN:isbn:1"),
+        ("word", "word"),
+        ("nosuch:thing", None),
+        ("", ""),
+    ],
+)
+def test_expand_prefix_expands_known_prefixes_only(name: str, expected: str | None) -> None:
+    assert expand_prefix(name) == expected
+
+
+def test_expand_prefix_uses_the_given_prefixes() -> None:
+    assert expand_prefix("a:b", {"a": "http://a.example/"}) == "http://a.example/b"
+    assert expand_prefix("schema:name", {}) is None

@@ -12,12 +12,13 @@ from motherlode.policies import DEFAULT_POLICY, POLICIES, nearest, policy_from, 
 from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
 from motherlode.policies.baselines.orders import OrderPolicy
 from motherlode.policies.registry import GUIDE, ORACLE, POLICY_TABLE
+from motherlode.project import ADDRESS
 from motherlode.sim.simulator import Simulation
 from tests.sim.fakes import everyone_linked
 
 from .fakes import links
 
-GUIDE_PAGE = Path(__file__).parents[2] / GUIDE
+GUIDE_PAGE = Path(__file__).parents[2] / GUIDE.removeprefix(f"{ADDRESS}/")
 
 
 @pytest.mark.parametrize("name", [*POLICIES, DEFAULT_POLICY])
@@ -130,7 +131,7 @@ def test_order_policies_are_made_by_name() -> None:
         ("bandit:success-rate:0.1:10:7", "did you mean bandit:success-rate?"),
         ("bandit", "unknown policy 'bandit': it should look like bandit:FUNCTION[:λ[:m]]"),
         ("", "unknown policy ''"),
-        ("bfs:1", "it should look like bfs; see docs/policies.md"),
+        ("bfs:1", f"it should look like bfs; see {GUIDE}"),
         ("bandit:success-rate:much", "λ and m are numbers"),
         ("bandit:success-rate:", "λ and m are numbers"),
         ("bandit:success-rate:2", "λ is a probability"),
@@ -151,7 +152,7 @@ def test_order_policies_are_made_by_name() -> None:
         ("linkanalysis:match=word,match=word", "it should look like linkanalysis"),
         ("bounded:deep", "depth and growth are whole numbers"),
         ("bounded:300", "from 1 to 255"),
-        ("ldspider:2", "it should look like ldspider; see docs/policies.md"),
+        ("ldspider:2", f"it should look like ldspider; see {GUIDE}"),
     ],
 )
 def test_wrong_name_raises_value_error_with_hint(name: str, hint: str) -> None:
@@ -216,7 +217,7 @@ def test_guide_documents_every_policy_and_every_argument() -> None:
 
 def test_guide_is_linked_from_pages_that_name_policies() -> None:
     root = GUIDE_PAGE.parents[1]
-    assert f"]({GUIDE})" in (root / "README.md").read_text(encoding="utf-8")
+    assert "](docs/policies.md)" in (root / "README.md").read_text(encoding="utf-8")
     assert all(
         "](policies.md)" in (root / "docs" / page).read_text(encoding="utf-8") for page in ("crawl.md", "simulate.md")
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.source_locations import _find_position, locate_problems
+from motherlode.transform.source_locations import IriProblems, _find_position, locate_problems
+from motherlode.www.iri import check
 from tests.transform.microdata.pages import microdata
 from tests.transform.microformats.pages import extracted
 from tests.transform.rdfa.pages import rdfa
@@ -55,3 +56,28 @@ def test_find_position_on_examples_gives_expected_values() -> None:
         (2, 10),
         (None, None),
     )
+
+
+def test_iri_problems_report_invalid_and_repaired_iris_with_the_text_of_the_page() -> None:
+    found = IriProblems()
+    assert found.record(check("http://a.example/ok")) == "<http://a.example/ok>"
+    assert found.record(check("http://[bad"), "//[bad") is None
+    assert found.record(check("http://a.example/a b")) == "<http://a.example/a%20b>"
+    assert "<http://a.example/a%20b>" in found
+    assert "<http://[bad>" in found
+    assert "<http://a.example/ok>" not in found
+    page = document("<a href='//[bad'>\n<a href='http://a.example/a b'>")
+    located = [(one.message, one.line, one.repaired) for one in found.locate(page, Syntax.RDFA)]
+    assert located == [
+        ("not a valid IRI: <http://[bad>", 1, False),
+        ("not a valid IRI, read as <http://a.example/a%20b>", 2, True),
+    ]
+
+
+def test_iri_problems_many_iris_are_kept_and_a_hundred_of_each_kind_reported() -> None:
+    found = IriProblems()
+    for number in range(300):
+        found.record(check(f"http://[{number}"))
+        found.record(check(f"http://a.example/a {number}"))
+    assert len(found.invalid) == 300, "their statements are removed"
+    assert [one.repaired for one in found.locate(document(""), Syntax.RDFA)] == [False] * 100 + [True] * 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ class Example(NamedTuple):
     relevant: bool
 
 
+@lru_cache(maxsize=1)
 def crawled(web: str, order: str, pages: int, target: str = "any") -> list[Example]:
     """Return the pages of a crawl from every home page in the order of fetching, without seeds, which have no link."""
     found: list[Example] = []

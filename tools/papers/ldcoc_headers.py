@@ -10,7 +10,7 @@ from tools.papers.webs import opened
 TARGETS = ("any", "rdf")
 SHARE = 0.12
 """Requests of a crawl, GET and HEAD together, as a share of the pages of the web."""
-_MAX_REQUESTS = 30_000
+_MAX_REQUESTS = 15_000
 
 
 def header_crawl(*, web: str, target: str, policy: str, seed: int) -> dict[str, Counts]:
@@ -34,7 +34,9 @@ def headers(lab: Lab) -> str:
     for web in lab.scale.webs:
         for target in TARGETS:
             rows = [row for policy in VARIANTS for row in rows_of(policy, sums[web.name, target, policy])]
-            parts.append(f"**{web.name} web, target `{target}`** (sum of {web.repeat})")
+            parts.append(
+                f"**{web.name} web, target `{target}`** ({f'sum of {web.repeat}' if web.repeat > 1 else 'one crawl'})"
+            )
             parts.append(table(HEADER, rows))
     return section(
         "### Header features: what a HEAD brings and costs",

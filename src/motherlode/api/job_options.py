@@ -51,6 +51,10 @@ class JobOptions(TypedDict, total=False):
     headers: Mapping[str, Any]
     tokens: Mapping[str, str]
     tokens_env: Mapping[str, str]
+    signing_key: str
+    signature_agent: str
+    obey_usage: Sequence[str]
+    tdmrep: bool
     index: str
     describe: str
     response_headers: Sequence[str]

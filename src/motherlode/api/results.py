@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
+import msgspec
 import pyoxigraph as ox
 
 from motherlode.api.rows import Rows, Value, to_value
@@ -18,16 +19,16 @@ from motherlode.crawler.config.values import JobError
 from motherlode.crawler.explain.explanation import UrlExplanation, explain_url
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import check_lengths, find_unread, has_log
-from motherlode.crawler.stats.reader import read_stats, read_visits
+from motherlode.crawler.stats.page_list import PageRow, read_pages
+from motherlode.crawler.stats.reader import read_stats
 from motherlode.frontier import STORAGE_ERRORS
 from motherlode.index.export.streams import export_nquads, export_trig, export_warc, open_output
 from motherlode.index.export.void import export_void
 from motherlode.index.quad_store import QuadStore, StoreResult
 from motherlode.index.query.query_worker import QueryExecutor, QueryRequest
-from motherlode.model import Visit
+from motherlode.model import FailureKind
 from motherlode.model.sparql import order_variables
 from motherlode.runtime import import_extra
-from motherlode.www.urls import host_of
 
 ExportFormat = Literal["nquads", "trig", "parquet", "warc", "void"]
 
@@ -104,25 +105,20 @@ class CrawlResult:
         `failed` selects URLs without a page, `relevant` those that match the target, `problems` those whose data had
         errors, and `host` those of one host.
         """
-        last = {visit.url: visit for visit in self._read_visits()}
-        wanted = (
-            visit
-            for visit in last.values()
-            if failed in (None, visit.failure is not None)
-            and relevant in (None, visit.relevant)
-            and problems in (None, bool(visit.problems))
-            and host in (None, visit.host, host_of(visit.url))
+        selected = read_pages(
+            self._folder, failed=failed is True, problems=problems is True, relevant=relevant is True, host=host or ""
         )
-        return Rows(_PAGE_COLUMNS, map(_page_row, wanted))
-
-    def _read_visits(self) -> Iterator[Visit]:
         try:
-            parts = self._folder.shard_folders() or [self._folder]
-            for part in parts:
-                if part.frontier.exists():
-                    yield from read_visits(part)
+            wanted = [
+                row
+                for row in selected
+                if (failed is not False or row.failure in _NO_FAILURES)
+                and (relevant is not False or not row.relevant)
+                and (problems is not False or not row.problems)
+            ]
         except (OSError, *STORAGE_ERRORS) as error:
             _explain_open_frontier(error)
+        return Rows(_PAGE_COLUMNS, map(_page_row, wanted))
 
     def stats(self) -> dict[str, Any]:
         """Return the statistics of the crawl, the same object as `motherlode stats --json` prints."""
@@ -202,35 +198,13 @@ class CrawlResult:
 
 
 _HIT_COLUMNS = ("subject", "label", "types", "score", "snippet", "predicate", "language", "page", "pages")
-_PAGE_COLUMNS = (
-    *("url", "status", "failure", "detail", "relevant", "quads", "kind", "media_type", "size", "seconds", "fetched_at"),
-    *("depth", "parent_url", "score", "reward", "links", "new_links", "location", "problems"),
-)
+_PAGE_COLUMNS = PageRow.__struct_fields__
+_NO_FAILURES = (None, FailureKind.REDIRECT.value, FailureKind.NOT_MODIFIED.value)
 
 
-def _page_row(visit: Visit) -> tuple[Value, ...]:
-    row: dict[str, Value] = {
-        "url": visit.url,
-        "status": visit.status,
-        "failure": None if visit.failure is None else visit.failure.value,
-        "detail": visit.detail,
-        "relevant": visit.relevant,
-        "quads": visit.quads,
-        "kind": visit.kind,
-        "media_type": visit.media_type,
-        "size": visit.size,
-        "seconds": visit.elapsed,
-        "fetched_at": datetime.fromtimestamp(visit.at, UTC),
-        "depth": visit.depth,
-        "parent_url": visit.parent_url,
-        "score": visit.score,
-        "reward": visit.reward,
-        "links": visit.links,
-        "new_links": visit.new_links,
-        "location": visit.location,
-        "problems": [problem.message for problem in visit.problems],
-    }
-    return tuple(row[name] for name in _PAGE_COLUMNS)
+def _page_row(row: PageRow) -> tuple[Value, ...]:
+    values = msgspec.to_builtins(row) | {"fetched_at": datetime.fromtimestamp(row.fetched_at, UTC)}
+    return tuple(values[name] for name in _PAGE_COLUMNS)
 
 
 def _explain_open_frontier(error: BaseException) -> NoReturn:

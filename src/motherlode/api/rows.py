@@ -12,7 +12,7 @@ from motherlode.index.page_record import Term, serialize_term
 from motherlode.model.terms import XSD
 from motherlode.runtime import import_extra
 
-Value = str | int | float | bool | datetime | date | list[str] | None
+Value = str | int | float | bool | datetime | date | list[Any] | dict[str, Any] | None
 """A value of a row: the text of an IRI or a literal, or the number, truth value or time that a literal stands for."""
 _MAX_SHOWN = 20
 _MAX_INTEGER = 1 << 63
@@ -116,8 +116,8 @@ class Rows(Sequence[dict[str, Value]]):
         return pandas.DataFrame(self.to_dict(), columns=list(self.columns))
 
     def to_polars(self) -> Any:
-        """Return a `polars.DataFrame`. Needs the extra `polars`."""
-        polars = import_extra("polars", extra="polars", purpose="to_polars()")
+        """Return a `polars.DataFrame`. Needs the extra `pandas`."""
+        polars = import_extra("polars", extra="pandas", purpose="to_polars()")
         return polars.DataFrame(self.to_dict(), schema=list(self.columns))
 
     def to_dict(self) -> dict[str, list[Value]]:

@@ -15,7 +15,7 @@ from motherlode.project import VERSION
 
 COMMANDS = (
     *("crawl", "resume", "stats", "explain", "model", "index", "query", "search"),
-    *("serve", "export", "changes", "extract", "filter", "record", "simulate", "demo", "keys"),
+    *("pages", "serve", "export", "changes", "extract", "filter", "record", "simulate", "demo", "keys"),
 )
 """All commands. Each is a function in the module of this package that has the same name."""
 INTERRUPTED = 130

@@ -30,7 +30,9 @@ def keys(
     days: Annotated[int, option("N", "Days for which these headers are valid.", min=1)] = 90,
     output: Annotated[Path | None, option("FILE", "File for the directory. [default: stdout]", *OUTPUT)] = None,
 ) -> None:
-    """Make keys for signed requests (Web Bot Auth), and the directory in which sites look them up.
+    """Make keys for signed requests (Web Bot Auth).
+
+    Sites look the public keys up in a directory, which this command writes as well.
 
     A site can verify a signed request: it takes the public key from the directory at the URL that the request names.
     Other senders cannot pretend to be you, whatever their User-Agent says.

@@ -10,6 +10,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from motherlode.cli.terminal import stop, typed_flags
 from motherlode.crawler import CrawlFolder, JobError
+from motherlode.project import make_links_absolute
 
 
 def argument(metavar: str, help: str) -> Any:
@@ -64,6 +65,13 @@ _SEARCH = "search"
 
 class Command(TyperCommand):
     """A command whose help shows arguments as they are typed, and whose errors name the typed flags."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.help = make_links_absolute(self.help or "")
+        for param in self.params:
+            if isinstance(param, (TyperArgument, TyperOption)):
+                param.help = make_links_absolute(param.help or "")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         arguments = [param for param in self.params if isinstance(param, TyperArgument) and not param.hidden]

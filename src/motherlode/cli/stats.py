@@ -62,6 +62,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("unfinished", _describe_unfinished(totals))] if totals.unfinished else []),
         ("failures", _join_counts(totals.failures) or "none"),
         *([("challenged by", _join_counts(totals.challenged_by))] if totals.challenged_by else []),
+        *([("scripts", _describe_script_applications(totals))] if totals.script_applications else []),
         ("refused", _join_counts(stats.refused) or "none"),
         *([("withheld", _describe_withheld(stats))] if stats.withheld.urls else []),
         *([("robots.txt unread", _describe_unread_robots(stats))] if stats.unread_rules else []),
@@ -136,6 +137,12 @@ def _describe_unfinished(totals: Counters) -> str:
     stages = Counter(totals.unfinished.values())
     counts = " and ".join(f"{count:,} {stage}" for stage, count in sorted(stages.items(), reverse=True))
     return f"{counts} when the time was up; `motherlode resume` begins with them"
+
+
+def _describe_script_applications(totals: Counters) -> str:
+    count = totals.script_applications
+    verb = "is" if count == 1 else "are"
+    return f"{format_count(count, 'page')} {verb} empty until a script runs, which a crawl does not do"
 
 
 def _describe_refreshes(totals: Counters) -> str:

@@ -18,7 +18,7 @@ import msgspec
 import xxhash
 
 from motherlode.crawler import Counters, CrawlFolder
-from motherlode.crawler.stats.counters import sum_of
+from motherlode.crawler.stats.counters import sum_of, visit_key, visit_labels
 from motherlode.frontier import LmdbStorage, UrlState
 from motherlode.index.quad_store import QuadStore, merge
 from motherlode.model import Visit
@@ -127,7 +127,9 @@ def _copy_visits(sources: Sequence[LmdbStorage], target: LmdbStorage) -> list[tu
     counted = Counters()
     for number, visit in enumerate(by_time, start=1):
         counted.add(visit)
-        target.append_visit(number, msgspec.msgpack.encode(replace(visit, number=number)))
+        target.append_visit(
+            number, msgspec.msgpack.encode(replace(visit, number=number)), visit_key(visit), visit_labels(visit)
+        )
         if number % _COMMIT_ROWS == 0:
             target.commit()
     return counted.curve

@@ -214,7 +214,8 @@ class Shard:
                 await self._saving.acquire()  # never released: the storage must stay open while a checkpoint copies it
                 return
             has_requests = report.wanted or report.returned or orders.grants or orders.recalls
-            is_calm = not has_requests and not assembled.engine.is_idle
+            engine = assembled.engine
+            is_calm = not has_requests and not engine.is_idle and not engine.is_early_stopped
             has_more_pages = orders.limit is not None and orders.limit > report.limit
             await self._wait_to_report(2 * pause if is_calm else pause, assembled, has_more_pages=has_more_pages)
 
@@ -229,8 +230,10 @@ class Shard:
     def _make_report(self, assembled: Assembled, outbox: Outbox) -> ShardReport:
         crawl, frontier = assembled.engine, assembled.frontier
         visits, self._visits = self._visits[-_MAX_REPORT_VISITS:], []
-        is_idle = crawl.is_idle and outbox.is_empty
-        if crawl.is_idle and self._spec.job.pages is not None:
+        # a shard whose policy has stopped counts as idle: the crawl ends when every shard is idle or has stopped
+        is_crawl_idle = crawl.is_idle or crawl.is_early_stopped
+        is_idle = is_crawl_idle and outbox.is_empty
+        if is_crawl_idle and self._spec.job.pages is not None:
             self._limit = crawl.pages_started  # returns the unused part of the grant
             crawl.limit_pages(self._limit)
         return ShardReport(
@@ -242,7 +245,7 @@ class Shard:
             in_flight=frontier.in_flight,
             pages_started=crawl.pages_started,
             limit=self._limit,
-            wants_more=not frontier.exhausted,
+            wants_more=not frontier.exhausted and not crawl.is_early_stopped,
             idle_mark=(self._incarnation, self._deliveries) if is_idle else None,
             known_round=self._round,
             visits=visits,

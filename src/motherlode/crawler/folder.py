@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from motherlode.crawler.config.values import JobError
+from motherlode.project import docs_url
 
 if TYPE_CHECKING:
     from motherlode.crawler.config.job import Job
@@ -89,7 +90,7 @@ class CrawlFolder:
             problem = "has no seeds" if values else "is empty"
             raise JobError(
                 f"{self.job_file} {problem}, so it is not what the crawl wrote. Restore a copy if you have one, "
-                'or write the job again, beginning with seeds = ["http://…"]: see docs/crawl.md'
+                f'or write the job again, beginning with seeds = ["http://…"]: see {docs_url("crawl.md")}'
             )
         return Job(**values)
 

@@ -368,11 +368,12 @@ class HostQueue:
             self._snooze_hosts_at(address)
         return address.name
 
-    def end_request(self, host: Host, now: float) -> None:
-        """Note that a request for the host has ended, which starts its delay."""
+    def end_request(self, host: Host, now: float, *, was_sent: bool = True) -> None:
+        """Note that a request for the host has ended, which starts its delay if the request was sent."""
         host.in_flight -= 1
         record = host.record
-        record.ready_at = max(record.ready_at, now + self._host_delay.delay(record))
+        if was_sent:
+            record.ready_at = max(record.ready_at, now + self._host_delay.delay(record))
         self.changed.add(record.name)
         self.schedule(host)
         if host.waiting_hosts:

@@ -41,13 +41,13 @@ class Retries:
         """Returns the number of URLs that were taken from the queue and have neither ended nor gone back."""
 
     def __len__(self) -> int:
-        return self._admission.retries
+        return len(self._admission.postponed)
 
     def next_wait(self) -> Wait | None:
         """Return when the next host is ready or the next URL is tried again, and why it waits; None if none waits."""
         waits, queue = [], self._host_queue
-        if self._admission.next_retry is not None:
-            when, entry, failure = self._admission.next_retry
+        if self._admission.postponed:
+            when, _, entry, failure = self._admission.postponed[0]
             cause = f" after {failure}" if failure else ""
             others = f" and {len(self) - 1:,} other URLs" if len(self) > 1 else ""
             waits.append(Wait(when, f"{entry.url}{others} will be tried again{cause}"))
@@ -75,7 +75,8 @@ class Retries:
         No request is sent earlier than it may be. Return the entries with their last failures. The URLs of the hosts
         that are given up are refused by the next leases.
         """
-        ended = self._admission.take_retries()
+        ended = [(entry, failure) for _, _, entry, failure in self._admission.postponed]
+        self._admission.postponed.clear()
         for entry, failure in ended:
             self._admission.revisits_left -= entry.is_revisit
             self._storage.finish(entry, UrlState.FAILED, failure or NOT_RETRIED)

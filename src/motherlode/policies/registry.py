@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from motherlode.model import Policy
 from motherlode.policies.name_arguments import choice, number_between, whole_numbers
 from motherlode.policies.policy_table import POLICY_TABLE, PolicyLine, find_line, installed_policies
+from motherlode.project import docs_url
 
 if TYPE_CHECKING:
     from motherlode.policies.targets import Target
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 DEFAULT_POLICY = "motherlode"
 ORACLE = "oracle"
 """A policy that knows all labels and links. Only the simulator can make it, so it is not in the table."""
-GUIDE = "docs/policies.md"
-"""The page that documents each policy and its arguments."""
+GUIDE = docs_url("policies.md")
+"""Address of the page that documents each policy and its arguments."""
 
 RIVALS_LARGEST_WEB = 50_000
 """Pages of a web on which the newer policies of others are compared. They were published for single sites and for

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler.config.job import Job, JobError
-from motherlode.crawler.config.job_file import _outer_type, job_to_toml, make_paths_absolute, read_job_file, read_seeds
+from motherlode.crawler.config.job_file import (
+    _FIELDS,
+    _TOML_TYPES,
+    _outer_type,
+    job_to_toml,
+    make_paths_absolute,
+    read_job_file,
+    read_seeds,
+)
 
 
 def _file(tmp_path: Path, text: str) -> Path:
@@ -117,3 +125,7 @@ def test_seed_file_with_comments_and_byte_order_mark_gives_urls(tmp_path: Path) 
 
 def test_outer_type_on_examples_gives_expected_values() -> None:
     assert (_outer_type("tuple[str, ...]"), _outer_type("int | None")) == ("tuple", "int")
+
+
+def test_every_job_key_has_a_type_that_a_job_file_can_have() -> None:
+    assert {_outer_type(declared) for declared in _FIELDS.values()} <= _TOML_TYPES.keys()

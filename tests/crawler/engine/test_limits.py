@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import ExitStack
 from math import inf
 
 import pytest
 
-from motherlode.crawler.engine.limits import SLOW_SECONDS, Slots
+from motherlode.crawler.engine.limits import SLOW_SECONDS, Slots, cancel
 from motherlode.frontier import Lease
 from motherlode.model import RequestKind
 from tests.frontier.fakes import entry
@@ -33,6 +34,18 @@ def test_slot_that_is_freed_twice_is_an_error() -> None:
     slots.free(one)
     with pytest.raises(KeyError):
         slots.free(one)
+
+
+async def test_take_tasks_returns_each_task_once() -> None:
+    slots = Slots(3)
+    one, other, _ = slots.take(LEASE), slots.take(LEASE), slots.take(ROBOTS)
+    one.task, other.task = (asyncio.create_task(asyncio.sleep(60)) for _ in range(2))
+    tasks = slots.take_tasks()
+    assert len(tasks) == 2
+    assert slots.take_tasks() == []
+    assert slots.in_use == 3, "the slots stay taken"
+    await cancel(tasks)
+    assert all(task.cancelled() for task in tasks)
 
 
 def test_request_that_ended_is_not_slow_any_more() -> None:

@@ -14,7 +14,7 @@ from motherlode.crawler.parsing.messages import ServiceResponse
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request
 from motherlode.transform.options import Service
-from tests.crawler.engine.test_pipeline_subrequests import Site, _crawl, _job, serving
+from tests.crawler.engine.test_pipeline import Site, _crawl, _job, serving
 
 URLS = ("http://a.example/", "http://b.example/", "http://c.example/")
 PAGE = Page(url="http://x.example/p.pdf", status=200, headers={"content-type": "application/pdf"}, body=b"%PDF")

@@ -13,11 +13,11 @@ from motherlode.sim.synthetic.entities import (
     WRITERS,
     Block,
     Edge,
+    Entity,
     Flaw,
     RdfDocument,
-    Thing,
+    make_entity,
     statements,
-    thing,
 )
 from motherlode.sim.synthetic.entity_kinds import KINDS, EntityKind
 from motherlode.sim.synthetic.host_profiles import Voice
@@ -60,11 +60,11 @@ def test_markup_trailing_comma_keeps_and_unfilled_template_loses_statements() ->
     assert _statements(template.write(), Syntax.JSON_LD) == template.count() == 0
 
 
-def _count(one: Thing) -> int:
+def _count(one: Entity) -> int:
     total = 1
     for _, values in one.values:
         assert len(set(map(repr, values))) == len(values)
-        total += sum(1 + (_count(value) if isinstance(value, Thing) else 0) for value in values)
+        total += sum(1 + (_count(value) if isinstance(value, Entity) else 0) for value in values)
     return total
 
 
@@ -72,7 +72,7 @@ def _count(one: Thing) -> int:
 def test_statement_count_equals_built_statements(kind: EntityKind) -> None:
     for number in range(60):
         bits = mix(4, number)
-        assert statements(kind, bits) == _count(thing(kind, bits))
+        assert statements(kind, bits) == _count(make_entity(kind, bits))
 
 
 def test_types_include_nested_things() -> None:
@@ -119,7 +119,7 @@ def test_rdf_writer_output_has_counted_statements(format_: ContentKind, voice: V
 
 
 def test_thing_gives_expected_results_for_examples() -> None:
-    recipe = thing(EntityKind.RECIPE, 12345)
+    recipe = make_entity(EntityKind.RECIPE, 12345)
     assert (recipe.type, recipe.values[0][1]) == ("Recipe", ("Green Chickpea Curry with Lemon",))
 
 

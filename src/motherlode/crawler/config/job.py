@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import inf
 from os import fspath
 from pathlib import Path
@@ -378,7 +378,6 @@ _POSITIVE = (
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
     "checkpoint",
 )
-_LISTS = ("seeds", "own_hosts", "any_certificate", "allow", "response_headers", "name_servers", "obey_usage", "sinks")
 _CHOICES = {
     "probe": ("never", "unsure", "always"),
     "index": ("now", "later"),
@@ -406,6 +405,9 @@ def _check_proxy(url: str, name: str) -> None:
     except ValueError:
         shown = "a URL with a password" if has_password(url) else repr(url)
         raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}") from None
+
+
+_LISTS = frozenset(one.name for one in fields(Job) if str(one.type).startswith("Sequence"))
 
 
 def describe_error(error: ValueError) -> str:

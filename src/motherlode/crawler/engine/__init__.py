@@ -5,8 +5,9 @@ The life of a URL:
 1. `Engine` asks the frontier for a lease while a slot is free (`limits.Slots`) and no limit is reached
    (`limits.Limits`). A lease is permission to send one request now. For the first page of a host, the frontier first
    gives leases for its IP address and its robots.txt. The state of a lease in flight is one `LeaseResult`.
-2. `LeasePipeline` runs many leases at the same time. It sends the request (`RequestRunner`), hands the page to a parser
-   process, fetches what the page needs to be parsed (`Subrequests`), and hands the quads to the writer.
+2. `LeasePipeline` runs many leases at the same time. It sends the request (`robots_and_dns.send_request`), hands the
+   page to a parser process, fetches what the page needs to be parsed (`Subrequests`), and hands the quads to the
+   writer.
 3. The result waits in a queue. If nothing came back over the network, `OutageMonitor` holds it until it is known
    whether our own network is down.
 4. The engine frees the slot, and `Settlement` settles one result at a time: it lets the policy learn, adds the links

@@ -49,8 +49,7 @@ class Engine:
         )
         for problem in parts.problems:
             self.totals.note_problem(problem)
-        stopping = parts.policy if parts.ends_when_idle else None  # a shard sees only its own requests
-        self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below, policy=stopping)
+        self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below, policy=parts.policy)
         self._checkpointer = Checkpointer(parts, self.totals, estimator, self._early_stop)
         self._slots = Slots(concurrency, on_free=self.wake_up)
         self._limits = Limits(
@@ -105,8 +104,8 @@ class Engine:
 
     @property
     def is_early_stopped(self) -> bool:
-        """True if the crawl ended, or is ending, because few of the last requests gave relevant pages."""
-        return self._early_stop.is_reached
+        """True if no lease is in flight and none starts, because few requests gave relevant pages."""
+        return self._slots.in_use == 0 and self._early_stop.is_reached
 
     def _finished(self) -> bool:
         if self._limits.is_late_by(_SETTLING_SECONDS):

@@ -189,10 +189,7 @@ def assemble(
         participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
         problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope, make_parsers),
-        sitemaps=bool(job.sitemaps),
-        usual_sitemaps=job.sitemaps == "usual",
-        prober=NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
-        index_query=_index_query(job, folder),
+        **_optional_parts(job, folder),
         describer=describer,
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
@@ -201,7 +198,6 @@ def assemble(
         traps=traps,
         filters=filters,
         ends_when_idle=peers is None,
-        reward=reward_from(job.reward),
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
     return Assembled(engine, frontier, seeds, storage, store, policy, clock)
@@ -276,6 +272,17 @@ def _web_parts(
         "simplify": (lambda url: url if recorded is not None and url in recorded else simplify(url))
         if job.simplify
         else same_url,
+    }
+
+
+def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
+    """Return the components and settings that only depend on a key of the job."""
+    return {
+        "sitemaps": bool(job.sitemaps),
+        "usual_sitemaps": job.sitemaps == "usual",
+        "prober": NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
+        "index_query": _index_query(job, folder),
+        "reward": reward_from(job.reward),
     }
 
 

@@ -14,7 +14,7 @@ from motherlode.crawler.engine.robots_and_dns import NEVER_SENT, RobotsAndDns, e
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, MAX_VALIDATOR_CHARACTERS, RevisitResult
-from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
+from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator, visit_key, visit_labels
 from motherlode.fetch import content_type_of
 from motherlode.frontier import MAX_REDIRECTS, STORAGE_ERRORS, End, Entry, Lease
 from motherlode.index.page_record import PageRecord
@@ -278,7 +278,9 @@ class Settlement:
             received=visit.size,
             is_known=bool(visit.refresh),
         )
-        self._parts.storage.append_visit(visit.number, msgspec.msgpack.encode(visit))
+        self._parts.storage.append_visit(
+            visit.number, msgspec.msgpack.encode(visit), visit_key(visit), visit_labels(visit)
+        )
         if _LOG.isEnabledFor(logging.INFO):
             _log_visit(visit)
         return visit
@@ -326,6 +328,7 @@ def page_visit(
         last_modified=_validator(page, "last-modified"),
         directives=parsed.directives,
         ends_at=parsed.ends_at,
+        is_script_application=parsed.is_script_application,
         detail=f"the same content as {copy_of}" if copy_of else "",
     )
 

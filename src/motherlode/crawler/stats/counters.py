@@ -6,6 +6,7 @@ from math import hypot, sqrt
 from typing import Any
 
 import msgspec
+import xxhash
 
 from motherlode.frontier import is_revisit_arm
 from motherlode.model import ChallengeProduct, FailureKind, Policy, Visit
@@ -45,6 +46,8 @@ class Counters(msgspec.Struct, kw_only=True):
     redirects: int = 0
     duplicates: int = 0
     """Number of pages with the same content as an earlier page at another URL."""
+    script_applications: int = 0
+    """Number of pages that are empty until a script fills them. First visits only."""
     syntaxes: dict[str, list[int]] = {}
     """Number of pages and number of statements by syntax."""
     problems: dict[str, int] = {}
@@ -74,6 +77,7 @@ class Counters(msgspec.Struct, kw_only=True):
         self.bytes += visit.size
         self.links += visit.links
         self.duplicates += visit.failure is None and bool(visit.detail)
+        self.script_applications += visit.is_script_application and not visit.refresh
         if visit.refresh:
             self.refreshed += 1
             self.unchanged += visit.refresh == "unchanged"
@@ -147,6 +151,7 @@ class Counters(msgspec.Struct, kw_only=True):
 _COUNTERS = (
     *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
     *("refreshed", "unchanged", "changed", "gone", "outages"),
+    "script_applications",
 )
 
 
@@ -462,3 +467,40 @@ class EarlyStop:
         if self._policy is not None and self._policy.stop_reason:
             return True
         return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after
+
+
+# ── Labels of visits ─────────────────────────────────────────────────────────────────────────────────
+
+FAILED_LABEL, PROBLEMS_LABEL, RELEVANT_LABEL = b"f", b"p", b"r"
+UNCHANGED = "unchanged"
+"""Value of `Visit.refresh` for a page that a revisit found unchanged."""
+_NO_FAILURES = frozenset({None, FailureKind.REDIRECT, FailureKind.NOT_MODIFIED})
+
+
+def visit_key(visit: Visit) -> bytes:
+    """Return the key of the visits to one URL, of which the last one has labels.
+
+    It is empty for an unchanged page, which the earlier visit still describes.
+    """
+    return b"" if visit.refresh == UNCHANGED else url_key(visit.url)
+
+
+def url_key(url: str) -> bytes:
+    """Return the key of the visits to a URL."""
+    return b"u" + xxhash.xxh3_128_digest(url.encode())
+
+
+def visit_labels(visit: Visit) -> list[bytes]:
+    """Return the labels by which the frontier storage finds a visit (`page_list`)."""
+    marks = ((FAILED_LABEL, is_failed(visit)), (PROBLEMS_LABEL, visit.problems), (RELEVANT_LABEL, visit.relevant))
+    return [host_label(visit.host), *(label for label, is_set in marks if is_set)]
+
+
+def is_failed(visit: Visit) -> bool:
+    """Return whether the visit gave no page. Redirects and unchanged pages are no failures."""
+    return visit.failure not in _NO_FAILURES
+
+
+def host_label(host: str) -> bytes:
+    """Return the label of the visits to a host."""
+    return b"h" + xxhash.xxh3_128_digest(host.encode())

@@ -70,11 +70,6 @@ class TlsStream:
         return plain
 
     @property
-    def is_resumed(self) -> bool:
-        """True if the handshake resumed the session of an earlier connection."""
-        return bool(self._object.session_reused)
-
-    @property
     def certificate(self) -> bytes:
         """The server's certificate in DER form, after the handshake."""
         return self._object.getpeercert(binary_form=True) or b""

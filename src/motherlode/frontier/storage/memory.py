@@ -98,8 +98,11 @@ class MemoryStorage:
         """Yield the record of every host that has one."""
         return iter(self._hosts.values())
 
-    def append_visit(self, number: int, record: bytes) -> None:
-        """Append the record of a visit to the log."""
+    def append_visit(self, number: int, record: bytes, key: bytes = b"", labels: Sequence[bytes] = ()) -> None:
+        """Append the record of a visit to the log.
+
+        A file also stores its labels, by which it is found. They replace those of earlier visits with the same key.
+        """
         self._visits.append(record)
 
     def visits(self) -> Iterator[bytes]:

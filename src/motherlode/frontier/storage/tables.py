@@ -121,6 +121,8 @@ def unwrap(key: str, data: bytes) -> bytes:
 
 NUMBER_KEY = struct.Struct(">Q")
 encode = msgspec.msgpack.Encoder().encode
+_NO_LABELS = encode([])
+_decode_labels = msgspec.msgpack.Decoder(list[bytes]).decode
 _decode_host = msgspec.msgpack.Decoder(HostRecord).decode
 _MAP_SIZE = 1 << 40  # address space, not disk space: LMDB extends the file on demand
 STORAGE_ERRORS = (lmdb.Error,)
@@ -141,6 +143,7 @@ class LmdbTables:
             }
             self._batches = None if read_only else self._env.open_db(b"letters")
             self._pages = None if read_only else self._env.open_db(b"pages")
+            self._labels = _open_optional(self._env, b"visit_labels", create=not read_only)
         except lmdb.Error as error:
             raise OSError(f"the frontier in {path} cannot be opened: {error}") from error
         self._hosts, self._visits = self._tables["hosts"], self._tables["visits"]
@@ -155,8 +158,38 @@ class LmdbTables:
         for _, value in self._txn.cursor(db=self._hosts):
             yield _decode_host(value)
 
-    def append_visit(self, number: int, record: bytes) -> None:
-        self._txn.put(NUMBER_KEY.pack(number), record, db=self._visits)
+    def append_visit(self, number: int, record: bytes, key: bytes = b"", labels: Sequence[bytes] = ()) -> None:
+        number_key = NUMBER_KEY.pack(number)
+        self._txn.put(number_key, record, db=self._visits)
+        if not key:
+            return
+        for earlier in list(self.labelled_visits(key)):
+            self._remove_labels(key + NUMBER_KEY.pack(earlier))
+        self._txn.put(key + number_key, encode(labels), db=self._labels)
+        for label in labels:
+            self._txn.put(label + number_key, b"", db=self._labels)
+
+    def _remove_labels(self, key: bytes) -> None:
+        """Remove the labels of a visit whose URL is visited again."""
+        for label in _decode_labels(self._txn.pop(key, db=self._labels) or _NO_LABELS):
+            self._txn.delete(label + key[-NUMBER_KEY.size :], db=self._labels)
+
+    def visit(self, number: int) -> bytes | None:
+        """Return the record of a visit by its number."""
+        return self._get(NUMBER_KEY.pack(number), self._visits)
+
+    def labelled_visits(self, label: bytes) -> Iterator[int]:
+        """Yield the numbers of the visits with a label or key, in order.
+
+        The file of an earlier version may have visits without labels: see `crawler.stats.page_list`.
+        """
+        if self._labels is None:
+            return
+        with self._txn.cursor(db=self._labels) as cursor:
+            found = cursor.set_range(label)
+            while found and (key := bytes(cursor.key())).startswith(label) and len(key) == len(label) + NUMBER_KEY.size:
+                yield NUMBER_KEY.unpack_from(key, len(label))[0]
+                found = cursor.next()
 
     def visits(self) -> Iterator[bytes]:
         for _, value in self._txn.cursor(db=self._visits):
@@ -216,6 +249,14 @@ class LmdbTables:
     def close(self) -> None:
         self._txn.abort()
         self._env.close()
+
+
+def _open_optional(environment: lmdb.Environment, name: bytes, *, create: bool) -> Any:
+    """Open a table; None if the file of an earlier version lacks it."""
+    try:
+        return environment.open_db(name, create=create)
+    except lmdb.NotFoundError:
+        return None
 
 
 def _open_environment(path: Path, *, read_only: bool) -> lmdb.Environment:

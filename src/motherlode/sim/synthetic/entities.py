@@ -19,21 +19,21 @@ SCHEMA = "http://schema.org/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thing:
-    """One thing with its values, ready to be written."""
+class Entity:
+    """An entity with its values, ready to be written."""
 
     type: str
-    values: tuple[tuple[EntityField, tuple[str | Thing, ...]], ...]
+    values: tuple[tuple[EntityField, tuple[str | Entity, ...]], ...]
 
 
-def thing(kind: EntityKind, bits: int) -> Thing:
-    """Return the thing of a kind that is drawn by these bits."""
-    return _thing(KINDS[kind].type, KINDS[kind].fields, bits)
+def make_entity(kind: EntityKind, bits: int) -> Entity:
+    """Return the entity of a kind that is drawn by these bits."""
+    return _make_entity(KINDS[kind].type, KINDS[kind].fields, bits)
 
 
-def _thing(type_: str, fields: tuple[EntityField, ...], bits: int) -> Thing:
-    values = ((one, (_thing(one.type, one.parts, bits),) if one.parts else one.values(bits)) for one in fields)
-    return Thing(type=type_, values=tuple(values))
+def _make_entity(type_: str, fields: tuple[EntityField, ...], bits: int) -> Entity:
+    values = ((one, (_make_entity(one.type, one.parts, bits),) if one.parts else one.values(bits)) for one in fields)
+    return Entity(type=type_, values=tuple(values))
 
 
 def statements(kind: EntityKind, bits: int, *, microformat: bool = False) -> int:
@@ -80,25 +80,25 @@ class Flaw(Enum):
 class _Attributes(NamedTuple):
     """The attributes by which a syntax marks up HTML elements."""
 
-    thing: Callable[[EntityKindFacts], str]
-    nested_thing: Callable[[EntityField], str]
+    entity: Callable[[EntityKindFacts], str]
+    nested_entity: Callable[[EntityField], str]
     value: Callable[[EntityField], str]
 
 
 _ATTRIBUTES = {
     Syntax.MICRODATA: _Attributes(
-        thing=lambda kind: f'class="item" itemscope itemtype="{SCHEMA}{kind.type}"',
-        nested_thing=lambda one: f'class="item" itemprop="{one.name}" itemscope itemtype="{SCHEMA}{one.type}"',
+        entity=lambda kind: f'class="item" itemscope itemtype="{SCHEMA}{kind.type}"',
+        nested_entity=lambda one: f'class="item" itemprop="{one.name}" itemscope itemtype="{SCHEMA}{one.type}"',
         value=lambda one: f'itemprop="{one.name}"',
     ),
     Syntax.RDFA: _Attributes(
-        thing=lambda kind: f'class="item" vocab="{SCHEMA}" typeof="{kind.type}"',
-        nested_thing=lambda one: f'class="item" property="{one.name}" typeof="{one.type}"',
+        entity=lambda kind: f'class="item" vocab="{SCHEMA}" typeof="{kind.type}"',
+        nested_entity=lambda one: f'class="item" property="{one.name}" typeof="{one.type}"',
         value=lambda one: f'property="{one.name}"',
     ),
     Syntax.MICROFORMATS: _Attributes(
-        thing=lambda kind: f'class="item {kind.microformat}"',
-        nested_thing=lambda one: f'class="{one.microformat} h-card"',
+        entity=lambda kind: f'class="item {kind.microformat}"',
+        nested_entity=lambda one: f'class="{one.microformat} h-card"',
         value=lambda one: f'class="{one.microformat}"' if one.microformat else "",
     ),
 }
@@ -123,22 +123,22 @@ class Block:
         return statements(self.kind, self.bits, microformat=self.syntax is Syntax.MICROFORMATS) + vocab
 
     def write(self) -> str:
-        one = thing(self.kind, self.bits)
+        one = make_entity(self.kind, self.bits)
         if self.syntax is Syntax.JSON_LD:
             return _jsonld_script(one, self.flaw)
-        return "".join(_markup(one, _ATTRIBUTES[self.syntax].thing(KINDS[self.kind]), self.syntax))
+        return "".join(_markup(one, _ATTRIBUTES[self.syntax].entity(KINDS[self.kind]), self.syntax))
 
 
-def _markup(one: Thing, opening: str, syntax: Syntax) -> Iterator[str]:
+def _markup(one: Entity, opening: str, syntax: Syntax) -> Iterator[str]:
     """Yield the HTML elements of a thing. `opening` has the attributes of the outermost."""
     yield f"<div {opening}>\n"
     for field, values in one.values:
         attribute = _ATTRIBUTES[syntax].value(field)
         for value in values:
             if not attribute:  # the vocabulary has no such property
-                yield f"<p>{field.name} {'' if isinstance(value, Thing) else escape(value)}</p>\n"
-            elif isinstance(value, Thing):
-                yield from _markup(value, _ATTRIBUTES[syntax].nested_thing(field), syntax)
+                yield f"<p>{field.name} {'' if isinstance(value, Entity) else escape(value)}</p>\n"
+            elif isinstance(value, Entity):
+                yield from _markup(value, _ATTRIBUTES[syntax].nested_entity(field), syntax)
             elif field.form is Form.DATE:
                 yield f'<p>{field.name}: <time {attribute} datetime="{value}">{value}</time></p>\n'
             elif field.form is Form.DURATION and syntax is Syntax.MICRODATA:
@@ -148,7 +148,7 @@ def _markup(one: Thing, opening: str, syntax: Syntax) -> Iterator[str]:
     yield "</div>\n"
 
 
-def _jsonld_script(one: Thing, flaw: Flaw) -> str:
+def _jsonld_script(one: Entity, flaw: Flaw) -> str:
     text = json.dumps({"@context": "https://schema.org", **_json_object(one)}, indent=1).replace("</", "<\\/")
     if flaw is Flaw.TRAILING_COMMA:
         text = text[:-2] + ",\n}"
@@ -157,7 +157,7 @@ def _jsonld_script(one: Thing, flaw: Flaw) -> str:
     return f'<script type="application/ld+json">\n{text}\n</script>\n'
 
 
-def _json_object(one: Thing) -> dict[str, object]:
+def _json_object(one: Entity) -> dict[str, object]:
     written: dict[str, object] = {"@type": one.type}
     for field, values in one.values:
         spelled = [_json_value(field, value) for value in values]
@@ -165,8 +165,8 @@ def _json_object(one: Thing) -> dict[str, object]:
     return written
 
 
-def _json_value(field: EntityField, value: str | Thing) -> object:
-    if isinstance(value, Thing):
+def _json_value(field: EntityField, value: str | Entity) -> object:
+    if isinstance(value, Entity):
         return _json_object(value)
     if field.form is not Form.NUMBER:
         return value
@@ -239,19 +239,19 @@ def _friend(document: RdfDocument, subject: str) -> list[Triple]:
 
 
 def _described(document: RdfDocument, subject: str) -> list[Triple]:
-    one = thing(document.kind, document.bits)
+    one = make_entity(document.kind, document.bits)
     said = list(_triples_of(one, subject, count()))
     said.append((subject, f"<{RDFS}label>", literal(str(one.values[0][1][0]), language="en")))
     said += [(subject, f"<{edge.predicate}>", f"<{edge.target}>") for edge in document.edges]
     return said
 
 
-def _triples_of(one: Thing, subject: str, numbers: Iterator[int]) -> Iterator[Triple]:
+def _triples_of(one: Entity, subject: str, numbers: Iterator[int]) -> Iterator[Triple]:
     yield subject, RDF_TYPE, f"<{SCHEMA}{one.type}>"
     for field, values in one.values:
         for value in values:
             predicate = f"<{SCHEMA}{field.name}>"
-            if isinstance(value, Thing):
+            if isinstance(value, Entity):
                 node = f"_:n{next(numbers)}"
                 yield subject, predicate, node
                 yield from _triples_of(value, node, numbers)

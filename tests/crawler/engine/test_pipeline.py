@@ -1,4 +1,4 @@
-"""What a page needs from elsewhere: contexts and services, through a crawl of a real server on loopback."""
+"""Subrequests of a page: contexts and services, in a crawl of a server on loopback."""
 
 from __future__ import annotations
 

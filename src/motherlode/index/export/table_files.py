@@ -1,0 +1,151 @@
+"""Tables as files: CSV, JSON lines, SQLite and Parquet, written row by row.
+
+Values are str, int, float, bool, datetime, date, list and dict. In CSV and SQLite, lists and dicts are JSON texts.
+"""
+
+import csv
+import json
+import sqlite3
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from motherlode.runtime import import_extra
+
+TableFormat = Literal["csv", "json", "sqlite", "parquet"]
+Row = Sequence[Any]
+_ROWS_PER_GROUP = 10_000
+
+
+class Column:
+    """A column: its name, and the type of its values in Parquet and SQLite."""
+
+    __slots__ = ("kind", "name")
+
+    def __init__(self, name: str, kind: str = "string") -> None:
+        """`kind` is string, integer, number, boolean, time, date, list (of strings), or json (any other value)."""
+        self.name = name
+        self.kind = kind
+
+
+_SQLITE_TYPES = {"integer": "INTEGER", "number": "REAL", "boolean": "INTEGER"}
+
+
+def write_table(
+    columns: Sequence[Column], rows: Iterable[Row], output: Path | None, *, form: TableFormat, name: str = "rows"
+) -> int:
+    """Write a table to a file, or to stdout if `output` is None. Return the number of rows.
+
+    `name` is the name of the table in a SQLite file. SQLite and Parquet need a file.
+    """
+    if form == "sqlite":
+        return _write_sqlite(columns, rows, _need_file(output, form), name)
+    if form == "parquet":
+        return _write_parquet(columns, rows, _need_file(output, form))
+    write = _write_csv if form == "csv" else _write_json
+    with _open_text(output) as file:
+        return write(columns, rows, file)
+
+
+def _need_file(output: Path | None, form: str) -> Path:
+    if output is None:
+        raise ValueError(f"{form} needs a file: -o FILE")
+    return output
+
+
+@contextmanager
+def _open_text(output: Path | None) -> Iterator[IO[str]]:
+    if output is None:
+        yield sys.stdout
+    else:
+        with output.open("w", encoding="utf-8", newline="") as file:
+            yield file
+
+
+def _write_csv(columns: Sequence[Column], rows: Iterable[Row], file: IO[str]) -> int:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([column.name for column in columns])
+    count = 0
+    for count, row in enumerate(rows, start=1):  # noqa: B007 - it is the number of rows
+        writer.writerow([_to_cell(value) for value in row])
+    return count
+
+
+def _write_json(columns: Sequence[Column], rows: Iterable[Row], file: IO[str]) -> int:
+    names, count = [column.name for column in columns], 0
+    for count, row in enumerate(rows, start=1):  # noqa: B007 - it is the number of rows
+        file.write(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=_to_text) + "\n")
+    return count
+
+
+def _write_sqlite(columns: Sequence[Column], rows: Iterable[Row], path: Path, name: str) -> int:
+    path.unlink(missing_ok=True)
+    connection = sqlite3.connect(path)
+    try:
+        fields = ", ".join(f"{_quote(c.name)} {_SQLITE_TYPES.get(c.kind, 'TEXT')}" for c in columns)
+        marks = ", ".join("?" * len(columns))
+        with connection:
+            connection.execute(f"CREATE TABLE {_quote(name)} ({fields})")
+            cells = ([_to_cell(value) for value in row] for row in rows)
+            cursor = connection.executemany(f"INSERT INTO {_quote(name)} VALUES ({marks})", cells)
+        return max(cursor.rowcount, 0)
+    finally:
+        connection.close()
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _to_cell(value: Any) -> Any:
+    """Return a value for CSV and SQLite."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, (list, tuple, dict)):
+        return json.dumps(value, ensure_ascii=False, default=_to_text)
+    return value.isoformat() if isinstance(value, (date, datetime)) else value
+
+
+def _to_text(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, (date, datetime)) else str(value)
+
+
+def _write_parquet(columns: Sequence[Column], rows: Iterable[Row], path: Path) -> int:
+    pa = import_extra("pyarrow", extra="parquet", purpose="a Parquet file")
+    pq = import_extra("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
+    schema = pa.schema([pa.field(column.name, _arrow_type(pa, column.kind)) for column in columns])
+    converters = [_json_cell if column.kind == "json" else None for column in columns]
+    count, source = 0, iter(rows)
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        while group := list(islice(source, _ROWS_PER_GROUP)):
+            arrays = [
+                pa.array(_convert(values, convert), type=field.type)
+                for values, convert, field in zip(zip(*group, strict=True), converters, schema, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            count += len(group)
+    return count
+
+
+def _convert(values: Iterable[Any], convert: Callable[[Any], Any] | None) -> list[Any]:
+    return list(values) if convert is None else [convert(value) for value in values]
+
+
+def _json_cell(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, default=_to_text)
+
+
+def _arrow_type(pa: Any, kind: str) -> Any:
+    kinds: Mapping[str, Any] = {
+        "integer": pa.int64(),
+        "number": pa.float64(),
+        "boolean": pa.bool_(),
+        "time": pa.timestamp("ms", tz="UTC"),
+        "date": pa.date32(),
+        "list": pa.list_(pa.string()),
+    }
+    return kinds.get(kind, pa.string())

@@ -1,0 +1,99 @@
+"""Identity: clusters on a web with known truth, hubs, conflicts and evidence."""
+
+import random
+
+import pytest
+
+from motherlode.quality.identifiers import Identifier, IdentifierKind
+from motherlode.quality.identity import IdentityIndex, Thing
+from tests.quality.synthetic_things import Web, as_pairs, make_web
+
+GTIN = Identifier(IdentifierKind.GTIN, "04006381333931")
+
+
+def cluster(things: list[Thing]) -> IdentityIndex:
+    index = IdentityIndex()
+    for thing in things:
+        index.add(thing)
+    return index
+
+
+def measure(web: Web) -> tuple[float, float]:
+    """Return pairwise precision and recall."""
+    numbers = {}
+    for number, found in enumerate(cluster(web.things).clusters()):
+        numbers |= dict.fromkeys(found.members, number)
+    joined, true = as_pairs(numbers), web.pairs()
+    return len(joined & true) / len(joined), len(joined & true) / len(true)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_clusters_of_a_web_with_known_truth_are_precise_and_complete(seed: int) -> None:
+    precision, recall = measure(make_web(seed=seed))
+    assert precision >= 0.99
+    assert recall >= 0.95
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        Identifier(IdentifierKind.PHONE, "+493012345678"),
+        Identifier(IdentifierKind.GTIN, "00000000000000"),
+        Identifier(IdentifierKind.SAME_AS, "shop.example"),
+    ],
+)
+def test_identifier_of_a_thousand_different_things_joins_nothing(shared: Identifier) -> None:
+    draw = random.Random(1)
+    words = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("ako", "eli", "iru", "onda", "ussa")]
+    things = [
+        Thing(id=f"_:{number}", names=(" ".join(draw.sample(words, 3)),), identifiers=(shared,))
+        for number in range(1000)
+    ]
+    assert cluster(things).clusters() == []
+
+
+def test_one_gtin_with_agreeing_names_on_a_thousand_hosts_is_one_cluster() -> None:
+    things = [
+        Thing(
+            id=f"http://h{number}.example/p",
+            names=(f"Acme steel lamp 300 {'new ' * (number % 2)}",),
+            identifiers=(GTIN,),
+        )
+        for number in range(1000)
+    ]
+    [found] = cluster(things).clusters()
+    assert len(found.members) == 1000
+    assert len(found.evidence) == 999
+
+
+def test_same_as_of_a_page_joins_the_thing_with_that_iri() -> None:
+    link = Identifier(IdentifierKind.SAME_AS, "b.example/p")
+    one = Thing(id="http://a.example/p", names=("Oak table",), identifiers=(link,))
+    other = Thing(id="http://b.example/p", names=("Oak table large",))
+    [found] = cluster([one, other]).clusters()
+    assert found.members == ("http://a.example/p", "http://b.example/p")
+    assert found.evidence[0].identifier == link
+
+
+def test_weak_identifier_does_not_join_things_with_different_gtins() -> None:
+    link = Identifier(IdentifierKind.SAME_AS, "maker.example/lamp")
+    other = Identifier(IdentifierKind.GTIN, "00012345678905")
+    things = [
+        Thing(id="_:1", names=("Acme lamp",), identifiers=(GTIN, link)),
+        Thing(id="_:2", names=("Acme lamp",), identifiers=(other, link)),
+    ]
+    assert cluster(things).clusters() == []
+
+
+def test_clusters_follow_changes_and_do_not_depend_on_the_order() -> None:
+    web = make_web(things=60, seed=9)
+    index = cluster(web.things)
+    first = index.clusters()
+    gone = first[0].members[0]
+    index.remove(gone)
+    assert all(gone not in found.members for found in index.clusters())
+    index.add(next(thing for thing in web.things if thing.id == gone))
+    again = index.clusters()
+    shuffled = cluster(random.Random(3).sample(web.things, len(web.things))).clusters()
+    assert [found.members for found in again] == [found.members for found in first]
+    assert [found.members for found in shuffled] == [found.members for found in first]
