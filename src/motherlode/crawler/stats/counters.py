@@ -114,6 +114,11 @@ class Counters(msgspec.Struct, kw_only=True):
             self.curve = [point for point in self.curve if point[0] % step == 0]
 
     @property
+    def pages(self) -> int:
+        """Number of requests that returned a page."""
+        return self.fetched - self.redirects - sum(self.failures.values())
+
+    @property
     def first(self) -> int:
         """Number of requests for pages that were not visited before."""
         return self.fetched - self.refreshed
