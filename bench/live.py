@@ -72,6 +72,8 @@ class Run:
     """CPU seconds of web servers, name servers and delay layer."""
     blamed: dict[str, int]
     """Failures of healthy hosts by kind; of our side only."""
+    load: float
+    """Load average of the machine before the run. Above one per core, other programs slowed the run down."""
 
     @property
     def share(self) -> float:
@@ -98,6 +100,7 @@ def plan(hosts: int) -> BoxPlan:
 
 def run_side(box: Box, side: str, mode: str, seconds: float) -> Run:
     """Let one crawler run in the box, and count its pages in the log of the web servers."""
+    load = os.getloadavg()[0]
     box.restart_resolvers()
     hosts = len(box.hosts)
     folder = Path(tempfile.mkdtemp(dir=box.folder))
@@ -126,6 +129,7 @@ def run_side(box: Box, side: str, mode: str, seconds: float) -> Run:
         cpu=after.children_user + after.children_system - before.children_user - before.children_system,
         box_cpu=group_cpu(box_cpu),
         blamed=failures,
+        load=load,
     )
     shutil.rmtree(folder)
     return run
@@ -264,8 +268,11 @@ def ratios(runs: list[Run]) -> Iterator[str]:
         if side == "ours":
             blamed = ", ".join(f"{count} {kind}" for kind, count in ours.blamed.items()) or "none"
             times = f"**{ours.rate / peer.rate:.1f} times** Scrapy's pages per second; " if peer and peer.rate else ""
+            loads = f"load average before the run {ours.load:.1f}" + (
+                f", before Scrapy's {peer.load:.1f}" if peer else ""
+            )
             share = f"**{100 * ours.share:.0f} %** of live hosts ÷ delay"
-            yield f"- {mode}, {hosts:,} hosts: {share}; {times}failures blamed on healthy hosts: {blamed}"
+            yield f"- {mode}, {hosts:,} hosts: {share}; {times}failures blamed on healthy hosts: {blamed}; {loads}"
 
 
 if __name__ == "__main__":
