@@ -6,6 +6,7 @@ The command runs in a terminal of 120 columns. Progress that it overwrites is le
 line is drawn.
 """
 
+import io
 import os
 import pty
 import re
@@ -53,7 +54,7 @@ def final_lines(output: str) -> list[str]:
 
 
 def main(picture: Path, command: list[str]) -> None:
-    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"))  # noqa: SIM115 - until the end
+    console = Console(record=True, width=COLUMNS, file=io.StringIO())
     console.print(Text(f"$ {' '.join(command)}", style="bold"))
     for line in final_lines(run_in_terminal(command)):
         console.print(Text.from_ansi(line), soft_wrap=True)
