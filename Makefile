@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-busy lint types imports docs unit browser unbound pywb conformance fuzz bench focus papers lock clean
+.PHONY: dist help setup demo test test-busy lint types imports docs unit browser box pywb conformance fuzz bench focus papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -39,10 +39,13 @@ imports: setup  ## import-linter: the layers of docs/architecture.md
 docs: setup  ## the documentation site, into site/; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
-unit: setup browser unbound pywb
+dist: setup  ## wheel and source distribution, into dist/
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist .
+
+unit: setup browser box pywb
 	$(BIN)/python -m pytest -q -n 2
 
-test-busy: setup browser unbound pywb  ## every test, three times in a row, beside two busy loops
+test-busy: setup browser box pywb  ## every test, three times in a row, beside two busy loops
 	$(BIN)/python -m tools.busy --loops 2 --times 3 -- $(BIN)/python -m pytest -q -n 2
 
 browser:  ## Chromium for the tests of the pages, where it is missing and can be installed; without it they are skipped
@@ -51,11 +54,13 @@ browser:  ## Chromium for the tests of the pages, where it is missing and can be
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } >/dev/null 2>&1; } || \
 	  echo 'Chromium is not here and could not be installed: the tests in a browser are skipped'
 
-unbound:  ## a name server for the tests of look-ups, where it is missing and can be installed; without it one is skipped
-	@command -v unbound /usr/sbin/unbound >/dev/null || { \
+box:  ## name server, web server and network tools for the tests of look-ups and of the internet in a box (tools/box)
+	@PATH="$$PATH:/usr/sbin:/sbin"; command -v unbound >/dev/null && command -v nginx >/dev/null && \
+	  command -v nft >/dev/null && command -v ip >/dev/null || { \
 	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq unbound; } >/dev/null 2>&1; } || \
-	  echo 'unbound is not here and could not be installed: its test is skipped'
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq unbound nginx nftables iproute2; } \
+	  >/dev/null 2>&1; } || \
+	  echo 'unbound, nginx, nftables or iproute2 is not here and could not be installed: their tests are skipped'
 
 pywb:  ## pywb in an environment of its own for its test, where it can be installed; without it the test is skipped
 	@test -x .pywb/bin/wayback || { python3 -m venv .pywb && .pywb/bin/pip install -q pywb==2.10.0 webtest==3.0.7; } >/dev/null 2>&1 || \

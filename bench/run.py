@@ -13,7 +13,10 @@ from pathlib import Path
 from results import machine, today
 
 FOLDER = Path(__file__).parent
-ORDER = ("extract", "extruct_dropin", "scrapy", "simulate", "frontier", "select", "index", "crawl", "cluster", "merge")
+ORDER = (
+    *("extract", "extruct_dropin", "scrapy", "simulate", "frontier"),
+    *("select", "index", "crawl", "live", "cluster", "merge"),
+)
 """The order of the sections; a benchmark is bench/NAME.py and writes bench/results/NAME.md."""
 
 

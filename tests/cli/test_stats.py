@@ -175,3 +175,9 @@ def test_summary_of_a_crawl_with_challenges_counts_them_by_product(capsys: pytes
     assert lines["challenged by"] == "cloudflare 2, anubis 1"
     assert "challenged by" not in summary(capsys, stats())
     assert sum_of([totals, totals]).summary()["challenged_by"] == {"anubis": 2, "cloudflare": 4}
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 page is empty"), (3, "3 pages are empty")])
+def test_summary_says_how_many_pages_need_a_script(count: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    row = summary(capsys, stats(Counters(script_applications=count)))["scripts"]
+    assert row == f"{said} until a script runs, which a crawl does not do"

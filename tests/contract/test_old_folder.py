@@ -144,20 +144,10 @@ def test_resume_of_old_folder_with_index_later_goes_on(folder: Path) -> None:
 
 
 def test_old_trace_is_simulated_with_the_same_result(folder: Path) -> None:
-    simulated = (
-        "simulate",
-        "trace",
-        "--policy",
-        "bfs",
-        "--policy",
-        "motherlode",
-        "--pages",
-        "5",
-        "--no-missing",
-        "--json",
-    )
+    simulated = ("simulate", "trace", "--policy", "bfs", "--pages", "5", "--no-missing", "--json")
     found = [json.loads(line) for line in motherlode(folder, *simulated).splitlines()]
-    assert differences(EXPECTED["simulate"], found) == []
+    expected = [row for row in EXPECTED["simulate"] if row["policy"] == "bfs"]
+    assert differences(expected, found) == []
 
 
 def test_old_model_starts_a_crawl(folder: Path) -> None:

@@ -153,15 +153,42 @@ async def test_resolver_ttl_is_kept_within_limits(ttl: float, lasts: float) -> N
     assert resolver.is_stale("a.example")
 
 
-async def test_resolver_unknown_name_is_not_asked_again_for_a_minute() -> None:
-    clock, names = FakeTime(), FakeNames([], [PUBLIC])
-    resolver = GuardedResolver(AddressGuard(), names=names, clock=clock)
-    for _ in range(3):
+async def fail_to_renew(resolver: GuardedResolver, *, times: int) -> None:
+    for _ in range(times):
         with pytest.raises(socket.gaierror):
             await resolver.renew("a.example")
+
+
+async def test_resolver_unknown_name_is_confirmed_once_and_then_not_asked_for_a_minute() -> None:
+    clock, names = FakeTime(), FakeNames([], [], [PUBLIC])
+    resolver = GuardedResolver(AddressGuard(), names=names, clock=clock)
+    await fail_to_renew(resolver, times=1)
     assert names.asked == 1
+    await fail_to_renew(resolver, times=3)
+    assert names.asked == 2, "the retry asks again, because otherwise it could not succeed"
     clock.now += 61
     assert await resolver.renew("a.example") == PUBLIC
+
+
+async def test_resolver_unknown_name_that_exists_at_the_retry_is_resolved() -> None:
+    names = FakeNames([], [PUBLIC])
+    resolver = GuardedResolver(AddressGuard(), names=names)
+    await fail_to_renew(resolver, times=1)
+    assert await resolver.renew("a.example") == PUBLIC
+
+
+async def test_resolver_unknown_name_looked_up_ahead_is_asked_again_only_by_the_retry() -> None:
+    names = FakeNames([])
+    resolver = GuardedResolver(AddressGuard(), names=names)
+    resolver.look_up_ahead("a.example")
+    await asyncio.gather(
+        *(task for task in asyncio.all_tasks() if task is not asyncio.current_task()), return_exceptions=True
+    )
+    await fail_to_renew(resolver, times=1)
+    assert names.asked == 1, "the first request uses the look-up ahead of time"
+    resolver.look_up_ahead("a.example")
+    await fail_to_renew(resolver, times=2)
+    assert names.asked == 2
 
 
 async def test_resolver_keeps_expired_address_while_no_server_answers() -> None:

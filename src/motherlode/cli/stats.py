@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -35,10 +36,11 @@ def stats(folder: CrawlDir, *, as_json: AsJson = False) -> None:
 
 def print_summary(stats: CrawlStats) -> None:
     totals = stats.totals
-    rate = totals.fetched / totals.seconds if totals.seconds else 0.0
+    waits = totals.waits_until is not None and totals.waits_until > time.time()
     advice = "`motherlode index` or the first query indexes them"
     rows = [
-        ("fetched", f"{format_count(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({rate:,.0f} per second)"),
+        ("fetched", f"{format_count(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({_describe_rate(totals)})"),
+        *([("waits", describe_wait(totals))] if waits else []),
         ("relevant", f"{totals.relevant:,} (harvest rate {totals.harvest_rate:.3f})"),
         ("quads", f"{totals.quads:,}"),
         ("contacted hosts", f"{len(stats.hosts):,}"),
@@ -60,6 +62,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("unfinished", _describe_unfinished(totals))] if totals.unfinished else []),
         ("failures", _join_counts(totals.failures) or "none"),
         *([("challenged by", _join_counts(totals.challenged_by))] if totals.challenged_by else []),
+        *([("scripts", _describe_script_applications(totals))] if totals.script_applications else []),
         ("refused", _join_counts(stats.refused) or "none"),
         *([("withheld", _describe_withheld(stats))] if stats.withheld.urls else []),
         *([("robots.txt unread", _describe_unread_robots(stats))] if stats.unread_rules else []),
@@ -67,6 +70,23 @@ def print_summary(stats: CrawlStats) -> None:
         ("syntaxes", _describe_syntaxes(totals.syntaxes) or "none"),
     ]
     print_table(("", ""), rows)
+
+
+def describe_wait(totals: Counters) -> str:
+    """Return until when nothing may be fetched, and why; "" if the crawl does not wait."""
+    if totals.waits_until is None:
+        return ""
+    return f"nothing may be fetched until {format_moment(totals.waits_until)}: {totals.waits_for}"
+
+
+def _describe_rate(totals: Counters) -> str:
+    """Return the pages per second of the last minute, and for longer crawls the mean."""
+    from motherlode.crawler.stats.counters import RATE_SECONDS  # slow to import
+
+    mean = totals.fetched / totals.seconds if totals.seconds else 0.0
+    if totals.seconds <= RATE_SECONDS:
+        return f"{mean:,.0f} per second"
+    return f"{totals.rate:,.1f} per second in the last minute, {mean:,.1f} on average"
 
 
 def describe_estimate(stats: CrawlStats) -> str:
@@ -117,6 +137,12 @@ def _describe_unfinished(totals: Counters) -> str:
     stages = Counter(totals.unfinished.values())
     counts = " and ".join(f"{count:,} {stage}" for stage, count in sorted(stages.items(), reverse=True))
     return f"{counts} when the time was up; `motherlode resume` begins with them"
+
+
+def _describe_script_applications(totals: Counters) -> str:
+    count = totals.script_applications
+    verb = "is" if count == 1 else "are"
+    return f"{format_count(count, 'page')} {verb} empty until a script runs, which a crawl does not do"
 
 
 def _describe_refreshes(totals: Counters) -> str:

@@ -33,7 +33,7 @@ _SECOND_FAMILY_SECONDS = 0.05
 MIN_TTL_SECONDS = 30.0
 _MAX_TTL_SECONDS = 6 * 3600.0
 _NEGATIVE_SECONDS = 60.0
-"""Seconds for which a name that does not exist is not looked up again."""
+"""Seconds for which a name that does not exist is not looked up again, after a second look-up has confirmed that."""
 _STALE_SECONDS = 60.0
 """Seconds for which an expired address is still used if no name server answers (RFC 8767)."""
 _MAX_PINNED_HOSTS = 100_000
@@ -212,6 +212,18 @@ class _Pin:
     """Whether the last request to the address failed, so that the next look-up goes on to the next address."""
 
 
+@dataclass(slots=True, eq=False)
+class _UnknownName:
+    """A name that does not exist, as far as the last look-up knows."""
+
+    error: OSError
+    expires: float
+    is_reported: bool = False
+    """Whether a request has failed because of it. The next one, a retry, looks the name up again."""
+    is_confirmed: bool = False
+    """Whether a second look-up had the same result, so that the name is not looked up again until it expires."""
+
+
 class GuardedResolver:
     """Resolves names with a table first, then by look-ups, and leaves refused addresses out.
 
@@ -232,8 +244,7 @@ class GuardedResolver:
         self._names: LookUp = names or NameServers()
         self._clock = clock
         self._pins: OrderedDict[str, _Pin] = OrderedDict()
-        self._unknown: OrderedDict[str, tuple[float, OSError]] = OrderedDict()
-        """Name that does not exist → time until which it is not looked up again, and the error."""
+        self._unknown: OrderedDict[str, _UnknownName] = OrderedDict()
         self._lookups: dict[str, asyncio.Task[Answer]] = {}
 
     def known_address(self, host: str, port: int) -> tuple[str, int] | None:
@@ -316,11 +327,20 @@ class GuardedResolver:
         await self._names.close()
 
     async def _look_up(self, host: str) -> Answer:
-        """Return the answer of a look-up, which other callers may share."""
-        error = self._known_error(host)
-        if error is not None:
-            raise socket.gaierror(*error.args)
-        return await asyncio.shield(self._lookups.get(host) or self._start(host))
+        """Return the answer of a look-up, which other callers may share.
+
+        A name that does not exist is looked up once more by the retry of the frontier, and then not for a minute.
+        """
+        unknown = self._known_error(host)
+        if unknown is not None and (unknown.is_confirmed or not unknown.is_reported):
+            unknown.is_reported = True
+            raise socket.gaierror(*unknown.error.args)
+        try:
+            return await asyncio.shield(self._lookups.get(host) or self._start(host))
+        except socket.gaierror:
+            if (found := self._known_error(host)) is not None:
+                found.is_reported = True
+            raise
 
     def _start(self, host: str) -> asyncio.Task[Answer]:
         task = self._lookups[host] = asyncio.ensure_future(self._names.look_up(host))
@@ -331,7 +351,9 @@ class GuardedResolver:
         self._lookups.pop(host, None)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, socket.gaierror) and error.errno != socket.EAI_AGAIN:
-            self._unknown[host] = self._clock() + _NEGATIVE_SECONDS, error
+            before = self._unknown.pop(host, None)
+            expires = self._clock() + _NEGATIVE_SECONDS
+            self._unknown[host] = _UnknownName(error, expires, is_confirmed=before is not None)
             if len(self._unknown) > _MAX_UNKNOWN_HOSTS:
                 self._unknown.popitem(last=False)
 
@@ -340,12 +362,12 @@ class GuardedResolver:
             with suppress(GuardRefusedError):  # the look-up for a request reports it
                 self._pin(host, task.result())
 
-    def _known_error(self, host: str) -> OSError | None:
-        until, error = self._unknown.get(host, (0.0, None))
-        if error is not None and self._clock() >= until:
+    def _known_error(self, host: str) -> _UnknownName | None:
+        unknown = self._unknown.get(host)
+        if unknown is not None and self._clock() >= unknown.expires:
             del self._unknown[host]
             return None
-        return error
+        return unknown
 
     def _pin(self, host: str, answer: Answer) -> str:
         addresses = self._filter_allowed(host, list(answer.addresses))

@@ -23,9 +23,18 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.records import Correct, Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
+from motherlode.frontier.records import (
+    Correct,
+    Entry,
+    Host,
+    HostRecord,
+    UrlState,
+    assumed_redirect,
+    entry_from,
+    is_revisit_arm,
+)
 from motherlode.frontier.storage import FrontierStorage
-from motherlode.model import Link, LinkSource, Outcome, Policy, RatesAgain, Rating
+from motherlode.model import Link, LinkSource, Outcome, Policy, PredictsRedirects, RatesAgain, Rating
 from motherlode.www.urls import Scope, host_of, registrable_domain
 
 KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
@@ -35,6 +44,7 @@ MAX_WITHHELD_HOSTS = 10_000
 """Hosts of one domain that may be withheld; links to further ones are refused, because each takes memory."""
 _MAX_CHECKED_URLS = 5_000
 """Maximum number of waiting URLs of a host that are checked when its robots.txt arrives."""
+KNOWN_REDIRECT = "known redirect"
 TOO_MANY_HOSTS = "too many untried hosts of its domain"
 _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
@@ -245,12 +255,14 @@ class Admission:
         self._storage = storage
         self._policy = policy
         self._rates_again = policy if isinstance(policy, RatesAgain) else None
+        self._predicts = policy if isinstance(policy, PredictsRedirects) else None
         self._host_queue = host_queue
         self._scope = scope
         self._keep_own = keep_own
         """None if this process owns all hosts."""
         self.domains = Domains(max_untried_hosts, relevance=host_queue.relevance)
-        self._postponed: list[tuple[float, int, Entry]] = []
+        self.postponed: list[tuple[float, int, Entry, str]] = []
+        """Time, order, entry and last failure of the URLs that wait for a retry, as a heap."""
         self._sequence = 0
         self.now = 0.0
         """The latest time that was passed to the frontier, in this run or the previous one."""
@@ -271,9 +283,9 @@ class Admission:
             self.refused.update(state["refused"])
             self.now = state.get("now", 0.0)
         self._storage.recover()
-        self._postponed = [(until, entry.sequence, entry) for until, entry in self._storage.postponed()]
-        self.revisits_left = sum(entry.is_revisit for _, _, entry in self._postponed)
-        heapq.heapify(self._postponed)
+        self.postponed = [(until, entry.sequence, entry, "") for until, entry in self._storage.postponed()]
+        self.revisits_left = sum(entry.is_revisit for _, _, entry, _ in self.postponed)
+        heapq.heapify(self.postponed)
         for record in self._storage.hosts():
             self._host_queue.restore(record)
             if record.admitted:
@@ -394,8 +406,14 @@ class Admission:
     def rate_picked(self, entry: Entry) -> tuple[Entry, bool]:
         """Return an entry that was taken with its new rating, if it has one, and whether it waits again because of it.
 
-        It waits again if the rating is worse, or refuses the URL: then it has left the frontier.
+        It waits again if the rating is worse, or refuses the URL: then it has left the frontier. The same holds if the
+        policy knows where it redirects: then the target waits instead.
         """
+        if self._predicts is not None and not entry.hops and not entry.is_revisit:
+            target = self._predicts.predict_redirect(entry.url, entry.arm)
+            if target:
+                self._assume_redirect(entry, target)
+                return entry, True
         if self._rates_again is None or entry.is_revisit:
             return entry, False
         before = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)
@@ -411,6 +429,12 @@ class Admission:
             self.enqueue(rated)
         return rated, is_worse
 
+    def _assume_redirect(self, entry: Entry, target: str) -> None:
+        """Add the URL to which a waiting URL is known to redirect, as if the redirect had happened."""
+        self.refuse(entry, KNOWN_REDIRECT)
+        link = Link(url=target, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
+        self.add_links([link], parent=assumed_redirect(entry))
+
     def refuse(self, entry: Entry, reason: str) -> None:
         self.revisits_left -= entry.is_revisit
         self.refused[reason] += 1
@@ -420,7 +444,7 @@ class Admission:
     @property
     def is_empty(self) -> bool:
         """True if no URL waits, except those that the limit on untried hosts withholds."""
-        return self.waiting == self.domains.withheld_urls and not self._postponed
+        return self.waiting == self.domains.withheld_urls and not self.postponed
 
     # ── the limit on untried hosts of a domain ───────────────────────────────────────────────────────────
 
@@ -461,24 +485,24 @@ class Admission:
 
     # ── postponed entries ────────────────────────────────────────────────────────────────────────────────
 
-    def enqueue_later(self, entry: Entry, when: float) -> None:
-        """Queue an entry again at a later time."""
-        heapq.heappush(self._postponed, (when, entry.sequence, entry))
+    def enqueue_later(self, entry: Entry, when: float, failure: str = "") -> None:
+        """Queue an entry again at a later time, after a failure of this kind."""
+        heapq.heappush(self.postponed, (when, entry.sequence, entry, failure))
 
     def enqueue_due(self, now: float) -> None:
         """Put the postponed entries whose time has come into the queues of their arms."""
-        while self._postponed and self._postponed[0][0] <= now:
-            self.enqueue(heapq.heappop(self._postponed)[2])
+        while self.postponed and self.postponed[0][0] <= now:
+            self.enqueue(heapq.heappop(self.postponed)[2])
 
     def correct_times(self, correct: Correct) -> int:
         """Correct the times of postponed entries. Return how many changed."""
-        late = [(correct(when), entry) for when, _, entry in self._postponed if correct(when) != when]
+        late = [(correct(when), entry) for when, _, entry, _ in self.postponed if correct(when) != when]
         for when, entry in late:
             self._storage.postpone(entry, when)
-        self._postponed = [(correct(when), sequence, entry) for when, sequence, entry in self._postponed]
-        heapq.heapify(self._postponed)
+        self.postponed = [(correct(when), *rest) for when, *rest in self.postponed]  # type: ignore[misc]
+        heapq.heapify(self.postponed)
         return len(late)
 
     def next_time(self) -> float | None:
         """Return the time of the next retry; None if nothing is postponed."""
-        return self._postponed[0][0] if self._postponed else None
+        return self.postponed[0][0] if self.postponed else None

@@ -13,8 +13,9 @@ from typing import Protocol
 
 import msgspec
 
-from motherlode.model import Link, LinkSource, Outcome, Rating, Request, RequestKind
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating, Request, RequestKind
 from motherlode.model.usage import UsagePreferences
+from motherlode.www.urls import host_of
 
 _REVISIT_PREFIX = "revisit "
 _REDIRECT = LinkSource.REDIRECT
@@ -95,6 +96,20 @@ def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: 
         predicate=link.predicate,
         policy_state=rating.policy_state,
         hops=hops,
+    )
+
+
+def assumed_redirect(entry: Entry) -> Outcome:
+    """Return the outcome, without an arm, of a URL that was not requested because the policy knows its redirect."""
+    return Outcome(
+        url=entry.url,
+        host=host_of(entry.url),
+        score=entry.score,
+        depth=entry.depth,
+        hops=entry.hops,
+        source=entry.source,
+        parent_url=entry.parent_url,
+        failure=FailureKind.REDIRECT,
     )
 
 
@@ -397,6 +412,11 @@ class ReadyTimes:
     def next_time(self) -> float | None:
         return self._heap[0][0] if self._heap else None
 
+    @property
+    def first(self) -> tuple[float, str] | None:
+        """The earliest time with its host; None if there is none."""
+        return self._heap[0] if self._heap else None
+
     def turn_back(self, seconds: float) -> None:
         """Move all times back, because the machine's clock was set back."""
         self._heap = [(ready_at - seconds, host) for ready_at, host in self._heap]  # keeps the order of the heap
@@ -433,10 +453,10 @@ class SnoozedHosts:
         return self._arms.pop(name, None)
 
     def first(self, limit: int | None) -> list[str]:
-        """Return the names of the `limit` oldest hosts, sorted. They stay here until they are taken."""
+        """Return the names of the `limit` oldest hosts, the oldest first. They stay here until they are taken."""
         found: list[str] = []
         while self._order and len(found) != limit:
             name = self._order.popleft()
             if name in self._arms:
                 found.append(name)
-        return sorted(found)
+        return found

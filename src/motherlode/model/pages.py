@@ -348,5 +348,7 @@ class Visit:
     quads_before: int = 0
     counts_before: Mapping[str, int] = field(default_factory=dict)
     """For a revisit, `relevant_before`, `quads_before` and `counts_before` are the figures of the previous visit."""
+    is_script_application: bool = False
+    """Whether the page has no structured data, and is empty until a script fills it."""
     value: float | None = None
     """The value of the arm when the policy picked it; None if the policy has no values."""

@@ -108,6 +108,14 @@ class RatesAgain(Protocol):
 
 
 @runtime_checkable
+class PredictsRedirects(Protocol):
+    """A policy that knows rules by which the URLs of a host redirect. The target is then added without a request."""
+
+    def predict_redirect(self, url: str, arm: str) -> str:
+        """Return the URL to which a picked URL of an arm redirects; "" if that is not known and it is to be fetched."""
+
+
+@runtime_checkable
 class Mergeable(Protocol):
     """A policy whose learned state can be shared between the shards of one crawl."""
 

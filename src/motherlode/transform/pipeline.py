@@ -51,7 +51,7 @@ def _make_stylesheet_extractor(syntax: Syntax) -> Extractor:
     return Extractor(syntax=syntax, extract=xslt.extract, gate=xslt.wants)
 
 
-_JSON_LD = _make_marked_extractor(Syntax.JSON_LD, jsonld.extract, Mark.JSON_LD)
+_JSON_LD = _make_marked_extractor(Syntax.JSON_LD, jsonld.extract, Mark.JSON_LD, Mark.HYDRATION)
 _MICRODATA = _make_marked_extractor(Syntax.MICRODATA, _ignore_options(microdata.extract), Mark.MICRODATA)
 _RDFA = _make_marked_extractor(Syntax.RDFA, _ignore_options(rdfa.extract), *rdfa.MARKS)
 _MICROFORMATS = _make_marked_extractor(Syntax.MICROFORMATS, _ignore_options(microformats.extract), Mark.MICROFORMATS)

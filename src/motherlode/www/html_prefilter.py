@@ -40,6 +40,8 @@ class Mark(Enum):
     """A `script` element with Turtle or another RDF syntax, except JSON-LD."""
     DATA_VIEW = "data-view"
     """GRDDL's profile or namespace."""
+    HYDRATION = "hydration"
+    """Data from which a script builds the page, such as that of `__NEXT_DATA__`."""
 
 
 _ROOT_CLASSES = (
@@ -71,6 +73,8 @@ _PATTERNS = {
     Mark.RDF_SCRIPTS: (
         rf"<script[^>]*(?:text/(?:turtle|n3)|application/(?:trig|n-triples|n-quads|rdf))|{_REFERENCE_IN_TYPE}"
     ),
+    # matches more than the names of states: to check what is around them would cost a third of the scan
+    Mark.HYDRATION: r"""[\s"'.=]__[a-z0-9]|-state["'\s>]""",
     Mark.DATA_VIEW: r"http://www\.w3\.org/2003/g/data-view",
 }
 _MARKS = tuple(_PATTERNS)

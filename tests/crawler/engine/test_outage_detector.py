@@ -1,4 +1,4 @@
-"""Whether there is a network, by made-up clocks: what counts, what waits, what does not, and that it ends."""
+"""Outage detector with times given by the tests: which failures count, wait or are not counted, and when it ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DAY = 86_400.0
 
 
 def doubted(*, at: float = 100.0, responded: float | None = 90.0) -> OutageDetector:
-    """Enough networks were silent at a time, after which nobody has answered."""
+    """Return a detector that suspects an outage: several networks were silent, and no host has responded since."""
     detector = OutageDetector(unit=UNIT)
     if responded is not None:
         detector.record_response(responded)
@@ -24,7 +24,7 @@ def doubted(*, at: float = 100.0, responded: float | None = 90.0) -> OutageDetec
 
 
 def run_silent_round(detector: OutageDetector, *, enough: bool = True) -> float:
-    """Witnesses are asked when they are to be, and say nothing; when that was."""
+    """Let a round of requests to reference hosts end without a response. Return its time."""
     now = detector.next_round_at
     assert now < float("inf")
     detector.begin_round()
@@ -36,7 +36,7 @@ def verdict(detector: OutageDetector, *, ended: float, now: float) -> Verdict:
     return detector.verdict(began=ended - 1, ended=ended, now=now)
 
 
-def test_a_silence_counts_once_somebody_else_has_answered() -> None:
+def test_silence_counts_when_another_host_has_responded() -> None:
     detector = OutageDetector(unit=UNIT)
     detector.record_response(90.0)
     detector.record_silence("a", 100.0)
@@ -46,7 +46,7 @@ def test_a_silence_counts_once_somebody_else_has_answered() -> None:
 
 
 @pytest.mark.parametrize("networks", range(1, MIN_RESPONDING_HOSTS))
-def test_where_few_networks_are_asked_nobody_can_tell_and_silence_counts_soon(networks: int) -> None:
+def test_silence_of_few_networks_counts_after_one_unit(networks: int) -> None:
     detector = OutageDetector(unit=UNIT)
     for time in range(100):
         for number in range(networks):
@@ -56,7 +56,7 @@ def test_where_few_networks_are_asked_nobody_can_tell_and_silence_counts_soon(ne
     assert verdict(detector, ended=50.0, now=50.0 + UNIT) is Verdict.COUNTS
 
 
-def test_neighbours_are_one_network() -> None:
+def test_adjacent_addresses_are_one_network() -> None:
     assert len({network_of(f"198.51.100.{number}", f"{number}.example") for number in range(256)}) == 1
     assert network_of("198.51.101.1", "") != network_of("198.51.100.1", "")
     assert network_of("2001:db8:1::1", "") == network_of("2001:db8:1:5::1", "") != network_of("2001:db8:2::1", "")
@@ -64,7 +64,7 @@ def test_neighbours_are_one_network() -> None:
     assert network_of("behind-a-proxy", "x") == "behind-a-proxy"
 
 
-def test_doubt_gives_others_some_seconds_before_anything_stands_still() -> None:
+def test_suspicion_gives_other_hosts_some_seconds_before_the_crawl_is_stalled() -> None:
     detector = doubted(at=100.0)
     assert detector.next_round_at == 105.0
     assert not detector.is_stalled
@@ -76,7 +76,7 @@ def test_doubt_gives_others_some_seconds_before_anything_stands_still() -> None:
     assert verdict(detector, ended=103.0, now=103.0) is Verdict.WAITS, "an answer in passing does not make us believe"
 
 
-def test_a_witness_that_answers_says_that_the_others_are_dead() -> None:
+def test_response_of_a_reference_host_makes_the_silence_of_others_count() -> None:
     detector = doubted()
     detector.begin_round()
     assert detector.is_stalled
@@ -88,7 +88,7 @@ def test_a_witness_that_answers_says_that_the_others_are_dead() -> None:
     assert detector.since is None, "the others of the round come too late"
 
 
-def test_where_no_witness_answers_nothing_counts_until_somebody_does() -> None:
+def test_silence_does_not_count_while_no_reference_host_responds() -> None:
     detector = doubted(at=100.0)
     now = run_silent_round(detector)
     assert detector.is_stalled and (detector.since, detector.outages) == (100.0, 1)
@@ -103,7 +103,7 @@ def test_where_no_witness_answers_nothing_counts_until_somebody_does() -> None:
     assert late is Verdict.UNCOUNTED, "it was asked while there was no network"
 
 
-def test_questions_to_witnesses_grow_rarer_up_to_a_bound() -> None:
+def test_rounds_become_rarer_up_to_a_bound() -> None:
     detector = doubted()
     times = [run_silent_round(detector) for _ in range(12)]
     pauses = [after - before for before, after in pairwise(times)]
@@ -111,8 +111,8 @@ def test_questions_to_witnesses_grow_rarer_up_to_a_bound() -> None:
     assert set(pauses[5:]) == {20 * UNIT}
 
 
-def test_dead_hosts_are_believed_longer_each_time_so_that_they_are_given_up() -> None:
-    """The others of a crawl have ended, and a witness answers whenever it is asked."""
+def test_failures_count_at_once_for_longer_after_each_false_alarm() -> None:
+    """Only dead hosts are left in the crawl, and a reference host responds in every round."""
     detector, now, rounds, counted = OutageDetector(unit=UNIT), 0.0, 0, 0
     detector.record_response(now)
     while counted < 100:
@@ -129,8 +129,8 @@ def test_dead_hosts_are_believed_longer_each_time_so_that_they_are_given_up() ->
     assert now < 3_600
 
 
-def test_an_outage_that_is_over_is_believed_in_the_same_way() -> None:
-    """A witness that may not be asked soon enough makes dead hosts look like an outage, again and again."""
+def test_failures_count_at_once_for_longer_after_each_outage() -> None:
+    """If the delay of a reference host is long, dead hosts look like an outage again and again."""
     detector, now, outages = OutageDetector(unit=UNIT), 0.0, 0
     counted = 0
     while counted < 30:
@@ -147,7 +147,7 @@ def test_an_outage_that_is_over_is_believed_in_the_same_way() -> None:
     assert outages < 20
 
 
-def test_what_was_long_ago_makes_no_doubt_less_likely() -> None:
+def test_old_false_alarm_does_not_delay_the_next_suspicion() -> None:
     detector = doubted()
     run_silent_round(detector)
     detector.record_response(1_000.0)
@@ -158,7 +158,7 @@ def test_what_was_long_ago_makes_no_doubt_less_likely() -> None:
     assert verdict(detector, ended=later, now=later) is Verdict.WAITS
 
 
-def test_where_nobody_has_ever_answered_the_hosts_are_taken_for_dead_after_ten_minutes() -> None:
+def test_hosts_count_as_dead_after_ten_minutes_if_none_has_ever_responded() -> None:
     detector = doubted(at=0.0, responded=None)
     now = 0.0
     while detector.next_round_at < float("inf"):
@@ -175,7 +175,7 @@ def test_where_nobody_has_ever_answered_the_hosts_are_taken_for_dead_after_ten_m
     assert verdict(detector, ended=now + 1_000, now=now + 1_000) is Verdict.WAITS, "now there is a network to lose"
 
 
-def test_a_network_that_was_there_is_waited_for_a_day() -> None:
+def test_crawl_waits_a_day_for_a_network_that_was_up_before() -> None:
     detector = doubted(at=100.0)
     while (now := run_silent_round(detector)) < 100.0 + DAY:
         assert not detector.is_spent(now)

@@ -1,4 +1,4 @@
-"""Who is heard, who is asked, and by whose clocks; on a real frontier and a made-up network."""
+"""Outage monitor with a real frontier and a simulated network: reference hosts, rounds and delays."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def address_of(host: str) -> str:
 
 
 class Crawl:
-    """As much of one as a lookout sees."""
+    """The parts of a crawl that the outage monitor uses."""
 
     def __init__(self, *, delay: float = 0.0) -> None:
         self.network = Network()
@@ -110,7 +110,7 @@ class Crawl:
 
 
 async def met(crawl: Crawl, *hosts: str) -> None:
-    """Hosts answer, as witnesses must have."""
+    """Let hosts respond, so that they become reference hosts."""
     crawl.add_links(*hosts)
     for _ in range(2 * len(hosts)):
         lease, fetched = await crawl.turn()
@@ -135,11 +135,11 @@ async def met(crawl: Crawl, *hosts: str) -> None:
         (Failure(url="u", kind=FailureKind.GUARD), False),
     ],
 )
-def test_a_sign_of_life_is_what_came_over_the_network(*, fetched: Fetched, alive: bool) -> None:
+def test_network_is_up_if_a_response_came_over_it(*, fetched: Fetched, alive: bool) -> None:
     assert shows_network_is_up(fetched) is alive
 
 
-def test_one_origin_a_network_and_only_the_last_ones() -> None:
+def test_reference_hosts_keep_the_last_origin_of_each_recent_network() -> None:
     origins = ReferenceHosts()
     for number in range(100):
         origins.keep(str(number % 50), f"http://h{number}.example")
@@ -147,11 +147,11 @@ def test_one_origin_a_network_and_only_the_last_ones() -> None:
     assert origins.choose(2) == ["http://h99.example", "http://h98.example"]
     assert origins.choose(1) == ["http://h97.example"], "each once before one is asked twice"
     every = {str(number) for number in range(50)}
-    assert len(origins.choose(3, unless=every)) == 3, "better those than nobody"
+    assert len(origins.choose(3, unless=every)) == 3, "they are used if there are no others"
     assert ReferenceHosts().choose(3) == []
 
 
-async def test_a_living_witness_makes_silence_count() -> None:
+async def test_responding_reference_host_makes_silence_count() -> None:
     crawl = Crawl()
     await met(crawl, "h1.example")
     crawl.network.dead = {"dead5.example", "dead6.example", "dead7.example"}
@@ -167,7 +167,7 @@ async def test_a_living_witness_makes_silence_count() -> None:
     assert crawl.detector.outages == 0
 
 
-async def test_without_a_network_witnesses_are_asked_in_turn_until_one_answers() -> None:
+async def test_reference_hosts_get_requests_in_turn_until_one_responds() -> None:
     crawl = Crawl()
     await met(crawl, *(f"h{number}.example" for number in range(8)))
     crawl.network.is_up = False
@@ -180,7 +180,7 @@ async def test_without_a_network_witnesses_are_asked_in_turn_until_one_answers()
     no_name = Failure(url="http://x.example/", kind=FailureKind.DNS)
     assert crawl.verdict(no_name, began=0.0, ended=SYSTEM_CLOCK.now()) is Verdict.UNCOUNTED
     await crawl.tended_until(lambda: len(crawl.network.log) >= 7)
-    assert len(set(crawl.asked())) >= 7, "nobody twice"
+    assert len(set(crawl.asked())) >= 7, "no host twice"
     assert all(url.endswith("/robots.txt") for url in crawl.asked())
     since = crawl.detector.since
     assert since is not None and abs(since - time.time()) < 60
@@ -191,7 +191,7 @@ async def test_without_a_network_witnesses_are_asked_in_turn_until_one_answers()
     await crawl.outage_monitor.close()
 
 
-async def test_a_witness_is_asked_by_its_own_clock() -> None:
+async def test_request_to_a_reference_host_obeys_its_delay() -> None:
     crawl = Crawl(delay=0.08)
     await met(crawl, "h1.example")
     met_at = time.monotonic()
@@ -203,7 +203,7 @@ async def test_a_witness_is_asked_by_its_own_clock() -> None:
     await crawl.outage_monitor.close()
 
 
-async def test_a_witness_that_holds_a_page_can_be_asked_although_the_page_may_not_go() -> None:
+async def test_reference_host_with_a_held_page_gets_a_request() -> None:
     crawl = Crawl()
     crawl.add_links("h1.example")
     lease, _ = await crawl.turn()
@@ -216,7 +216,7 @@ async def test_a_witness_that_holds_a_page_can_be_asked_although_the_page_may_no
     assert page.url == "http://h1.example/1", "the page that was held goes next"
 
 
-async def test_where_nobody_ever_answered_the_silent_are_asked_again_and_then_taken_for_dead() -> None:
+async def test_silent_hosts_get_requests_and_count_as_dead_if_none_has_ever_responded() -> None:
     crawl = Crawl()
     crawl.network.is_up = False
     failed = await crawl.fail("h1.example", "h2.example", "h3.example")
@@ -230,7 +230,7 @@ async def test_where_nobody_ever_answered_the_silent_are_asked_again_and_then_ta
     assert not crawl.outage_monitor.is_exhausted()
 
 
-async def test_after_a_resume_those_who_answered_before_are_called_up() -> None:
+async def test_resumed_crawl_uses_hosts_that_responded_before_as_reference_hosts() -> None:
     crawl = Crawl()
     await met(crawl, "h1.example", "h2.example", "h3.example")
     crawl.detector.reference_hosts.__init__()  # type: ignore[misc]
@@ -242,7 +242,7 @@ async def test_after_a_resume_those_who_answered_before_are_called_up() -> None:
     await crawl.outage_monitor.close()
 
 
-async def test_silence_that_a_killed_run_left_in_its_journal_says_nothing_now() -> None:
+async def test_silence_in_the_journal_of_a_killed_run_does_not_count() -> None:
     crawl = Crawl()
     crawl.add_links("h1.example")
     lease, _ = await crawl.turn()
@@ -253,7 +253,7 @@ async def test_silence_that_a_killed_run_left_in_its_journal_says_nothing_now() 
     assert crawl.verdict(recalled, began=0.0, ended=0.0) is Verdict.UNCOUNTED
 
 
-async def test_closing_ends_a_round_that_waits() -> None:
+async def test_close_ends_a_waiting_round() -> None:
     crawl = Crawl(delay=0.02)
     await met(crawl, "h1.example")
     crawl.frontier.end(

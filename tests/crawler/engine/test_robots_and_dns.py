@@ -44,7 +44,7 @@ def failure(kind: FailureKind, location: str = "") -> Failure:
 
 
 def waiting(frontier: Frontier) -> set[str]:
-    """What the frontier hands out from now on."""
+    """Return the URLs for which the frontier gives leases from now on."""
     found, now = set(), 2.0
     while (lease := frontier.lease(now)) is not None:
         found.add(lease.url)
@@ -54,20 +54,20 @@ def waiting(frontier: Frontier) -> set[str]:
     return found
 
 
-def test_rules_let_the_page_go_and_bring_their_sitemaps() -> None:
+def test_robots_txt_releases_the_page_and_adds_its_sitemaps() -> None:
     frontier, robots_and_dns, lease = asked()
     rules = b"User-agent: *\nDisallow: /private\nSitemap: /map.xml\n"
     assert robots_and_dns.settle(lease, page(rules), NOW) is None
     assert waiting(frontier) == {HOME, "http://a.example/map.xml"}
 
 
-def test_without_a_robots_txt_all_is_allowed_and_the_usual_sitemap_is_tried() -> None:
+def test_missing_robots_txt_allows_everything_and_adds_the_usual_sitemap() -> None:
     frontier, robots_and_dns, lease = asked()
     assert robots_and_dns.settle(lease, failure(FailureKind.NOT_FOUND), NOW) is None
     assert waiting(frontier) == {HOME, "http://a.example/sitemap.xml"}
 
 
-def test_rules_that_lie_elsewhere_are_asked_for_there() -> None:
+def test_redirected_robots_txt_is_fetched_from_its_new_url() -> None:
     frontier, robots_and_dns, lease = asked()
     elsewhere = "http://a.example/rules/robots.txt"
     assert robots_and_dns.settle(lease, failure(FailureKind.REDIRECT, location=elsewhere), NOW) is None
@@ -77,13 +77,13 @@ def test_rules_that_lie_elsewhere_are_asked_for_there() -> None:
 
 
 @pytest.mark.parametrize("kind", [FailureKind.DNS, FailureKind.CONNECT, FailureKind.TIMEOUT])
-def test_a_host_that_cannot_be_reached_costs_the_page_that_waited(kind: FailureKind) -> None:
+def test_unreachable_host_fails_the_waiting_page(kind: FailureKind) -> None:
     _, robots_and_dns, lease = asked()
     found = robots_and_dns.settle(lease, failure(kind), NOW)
     assert found is not None and found.kind is kind
 
 
-def test_a_server_in_trouble_is_asked_again_later() -> None:
+def test_robots_txt_with_server_error_is_fetched_again_later() -> None:
     frontier, robots_and_dns, lease = asked()
     assert robots_and_dns.settle(lease, failure(FailureKind.SERVER_ERROR), NOW) is None
     assert frontier.lease(1.0) is None, "nothing is allowed before the rules are known"
@@ -94,7 +94,7 @@ ELSEWHERE = "http://www.a.example/robots.txt"
 
 
 def rerouted() -> tuple[Frontier, RobotsAndDns, Lease]:
-    """The rules of the seed's host lie on another host, which was asked for them."""
+    """Return a frontier in which the robots.txt of the seed's host is on another host, with the lease for it."""
     frontier, robots_and_dns, lease = asked()
     robots_and_dns.settle(lease, failure(FailureKind.REDIRECT, location=ELSEWHERE), NOW)
     again = frontier.lease(1.0)
@@ -103,7 +103,7 @@ def rerouted() -> tuple[Frontier, RobotsAndDns, Lease]:
     return frontier, robots_and_dns, again
 
 
-def test_who_holds_the_rules_of_others_and_is_asked_too_much_rests() -> None:
+def test_host_with_the_robots_txt_of_another_is_snoozed_when_rate_limited() -> None:
     frontier, robots_and_dns, lease = rerouted()
     answer = Failure(url=ELSEWHERE, kind=FailureKind.TOO_MANY, fetched_at=1.0, retry_after=600.0)
     assert robots_and_dns.settle(lease, answer, NOW) is None
@@ -111,7 +111,7 @@ def test_who_holds_the_rules_of_others_and_is_asked_too_much_rests() -> None:
     assert frontier.lease(600.0) is None
 
 
-def test_rules_at_an_address_that_nobody_may_ask_forbid_everything_once() -> None:
+def test_robots_txt_at_a_guarded_address_disallows_everything() -> None:
     frontier, robots_and_dns, lease = rerouted()
     Scheduler(frontier, policy_from("bfs")).add_seeds([HOME + "1", HOME + "2"])
     assert robots_and_dns.settle(lease, Failure(url=ELSEWHERE, kind=FailureKind.GUARD, fetched_at=1.0), NOW) is None
@@ -119,14 +119,14 @@ def test_rules_at_an_address_that_nobody_may_ask_forbid_everything_once() -> Non
     assert frontier.refused == {"robots": 3}
 
 
-def test_a_host_at_an_address_that_nobody_may_ask_is_a_failure() -> None:
+def test_host_at_a_guarded_address_is_a_failure() -> None:
     _, robots_and_dns, lease = asked()
     found = robots_and_dns.settle(lease, failure(FailureKind.GUARD), NOW)
     assert found is not None and found.kind is FailureKind.GUARD
 
 
 @pytest.mark.parametrize("kind", [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE])
-def test_a_host_that_says_with_its_rules_that_it_is_asked_too_much_is_asked_less(kind: FailureKind) -> None:
+def test_rate_limit_on_robots_txt_slows_the_host_down(kind: FailureKind) -> None:
     frontier, robots_and_dns, lease = asked()
     assert robots_and_dns.settle(lease, replace(failure(kind), retry_after=1.0), NOW) is None
     (record,) = frontier.host_records()

@@ -1,4 +1,4 @@
-"""Single requests pass what every request of a crawl passes."""
+"""Single requests obey robots.txt, delays and back-off like the requests of a crawl."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.servers import serving
 NAMES = {"a.example": "127.0.0.2", "b.example": "127.0.0.3", "c.example": "127.0.0.2"}
 X = "http://a.example/x"
 Answer = tuple[int, str]
-"""A status, and a text or, with a 3xx, the place of what was asked for; with some, the seconds to wait."""
+"""A status, and the body or, with a 3xx, the redirect target; with some, the seconds of Retry-After."""
 _WAITS = (429, 502)
 
 
 class Site:
-    """Answers by host and path, and logs when each request came. What it lacks is a 404."""
+    """Responds by host and path, with 404 to other URLs, and logs when each request came."""
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
         self.port = 0
@@ -64,7 +64,7 @@ async def politely(site: Site, *, delay: float, retry_wait: float, waits: list[s
 
 
 async def ask(site: Site, *urls: str, delay: float = 0.0, retry_wait: float = 30.0) -> tuple[list[Fetched], list[str]]:
-    """The answers to requests one after the other, and the hosts that were waited for."""
+    """Return the responses to requests that are sent one after the other, and the hosts that were waited for."""
     waits: list[str] = []
     async with politely(site, delay=delay, retry_wait=retry_wait, waits=waits) as polite:
         return [await polite.fetch(Request(url=url)) for url in urls], waits
@@ -75,7 +75,7 @@ def failure(fetched: Fetched) -> Failure:
     return fetched
 
 
-async def test_the_rules_are_asked_for_once_and_before_the_first_page() -> None:
+async def test_robots_txt_is_fetched_once_before_the_first_page() -> None:
     site = Site({"a.example/robots.txt": (200, "User-agent: *\nDisallow: /no"), "a.example/1": (200, "one")})
     (one, none, forbidden), _ = await ask(site, *(f"http://a.example/{path}" for path in ("1", "2", "no/3")))
     assert isinstance(one, Page)
@@ -86,7 +86,7 @@ async def test_the_rules_are_asked_for_once_and_before_the_first_page() -> None:
 
 
 @pytest.mark.parametrize("status", [500, 503, 429])
-async def test_rules_that_cannot_be_read_now_allow_nothing_now(status: int) -> None:
+async def test_unreadable_robots_txt_disallows_everything_for_now(status: int) -> None:
     site = Site({"a.example/robots.txt": (status, ""), "a.example/1": (200, "one")})
     (refused,), _ = await ask(site, "http://a.example/1")
     assert failure(refused).kind is FailureKind.ROBOTS
@@ -96,7 +96,7 @@ async def test_rules_that_cannot_be_read_now_allow_nothing_now(status: int) -> N
     assert site.asked() == ["a.example/robots.txt"]
 
 
-async def test_a_host_whose_rules_cannot_be_read_is_not_asked_anew_for_every_page() -> None:
+async def test_unreadable_robots_txt_is_not_fetched_again_for_every_page() -> None:
     site = Site({"a.example/robots.txt": (500, ""), "a.example/1": (200, "one")})
     async with politely(site, delay=0.0, retry_wait=30.0, waits=[]) as polite:
         answers = [
@@ -107,7 +107,7 @@ async def test_a_host_whose_rules_cannot_be_read_is_not_asked_anew_for_every_pag
     assert site.asked() == ["a.example/robots.txt"]
 
 
-async def test_rules_may_lie_on_another_host() -> None:
+async def test_robots_txt_may_redirect_to_another_host() -> None:
     site = Site(
         {
             "a.example/robots.txt": (301, "http://b.example/rules"),
@@ -121,14 +121,14 @@ async def test_rules_may_lie_on_another_host() -> None:
     assert site.asked() == ["a.example/robots.txt", "b.example/rules", "a.example/1"]
 
 
-async def test_rules_that_are_never_found_are_none() -> None:
+async def test_robots_txt_with_endless_redirects_allows_everything() -> None:
     hops = {f"a.example/{n}": (302, f"/{n + 1}") for n in range(20)}
     (found,), _ = await ask(Site({"a.example/robots.txt": (302, "/0"), **hops, "a.example/x": (200, "")}), X)
     assert isinstance(found, Page)
 
 
 @pytest.mark.parametrize(("other", "least"), [("a.example", 0.2), ("c.example", 0.1), ("b.example", 0.0)])
-async def test_hosts_and_addresses_have_clocks(other: str, least: float) -> None:
+async def test_delays_hold_by_host_and_by_address(other: str, least: float) -> None:
     """Two names at one address are at least half a delay apart, two addresses not at all."""
     site = Site({"a.example/x": (200, "")})
     _, waits = await ask(site, X, f"http://{other}/y", delay=0.2)
@@ -140,7 +140,7 @@ async def test_hosts_and_addresses_have_clocks(other: str, least: float) -> None
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, FailureKind.TOO_MANY), (502, FailureKind.SERVER_ERROR)])
-async def test_a_host_that_says_it_is_asked_too_much_rests(status: int, kind: FailureKind) -> None:
+async def test_rate_limited_host_is_snoozed(status: int, kind: FailureKind) -> None:
     site = Site({"a.example/x": (status, "1"), "b.example/x": (200, "")})
     (first, other, _), waits = await ask(site, X, "http://b.example/x", "http://a.example/y", retry_wait=0.01)
     assert failure(first).kind is kind
@@ -150,7 +150,7 @@ async def test_a_host_that_says_it_is_asked_too_much_rests(status: int, kind: Fa
     assert times["a.example/y"] - times["a.example/x"] >= 1.0
 
 
-async def test_a_host_that_nobody_finds_is_told_as_such() -> None:
+async def test_unknown_host_name_is_a_dns_failure() -> None:
     (lost,), _ = await ask(Site({}), "http://127.0.0.9:9/x")
     assert failure(lost).kind is FailureKind.CONNECT
     assert failure(lost).url == "http://127.0.0.9:9/x"
@@ -158,7 +158,7 @@ async def test_a_host_that_nobody_finds_is_told_as_such() -> None:
     assert failure(private).kind is FailureKind.GUARD
 
 
-async def test_where_nobody_is_met_at_an_address_the_next_one_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_connection_is_tried_at_the_next_address(monkeypatch: pytest.MonkeyPatch) -> None:
     use_names(monkeypatch, ["127.0.0.9", "127.0.0.2"])
     site = Site({})
     async with politely(site, delay=0.0, retry_wait=30.0, waits=[]) as polite:
@@ -168,9 +168,7 @@ async def test_where_nobody_is_met_at_an_address_the_next_one_is_asked(monkeypat
 
 
 @pytest.mark.parametrize(("delay", "context"), [(1, b"{}"), (3600, None)])
-async def test_a_context_is_not_waited_for_where_its_host_wants_to_be_left_alone(
-    delay: int, context: bytes | None
-) -> None:
+async def test_context_of_a_host_with_a_long_delay_is_not_waited_for(delay: int, context: bytes | None) -> None:
     site = Site(
         {
             "a.example/robots.txt": (200, f"User-agent: *\nCrawl-delay: {delay}"),

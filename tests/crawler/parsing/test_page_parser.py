@@ -254,3 +254,12 @@ def test_directives_of_the_header_are_returned_without_dates_in_a_recorded_web()
     assert parser.read(page).directives == "nofollow ends=86400"
     assert parser.read(msgspec.structs.replace(page, at=0.0)).directives == "nofollow"
     assert parser.read(msgspec.structs.replace(page, headers={})).directives == ""
+
+
+def test_empty_page_of_a_script_is_a_script_application_unless_it_has_data() -> None:
+    page = '<div id="root"></div><script src="/app.js"></script>'
+    data = '{"a": {"@context": "https://schema.org", "@type": "X"}}'
+    state = f'<script id="__NEXT_DATA__" type="application/json">{data}</script>'
+    assert parse(page).is_script_application
+    assert not parse(page + state).is_script_application
+    assert not parse(HTML).is_script_application

@@ -81,3 +81,12 @@ def test_sum_of_estimates_on_examples_gives_expected_values() -> None:
         sum_of_estimates([Estimate(finds=3, deviation=3, urls=9), Estimate(finds=2, deviation=4, urls=9)]).deviation
         == 5.0
     )
+
+
+def test_script_applications_are_counted_at_their_first_visit() -> None:
+    totals = Counters()
+    totals.add(_visit(1, is_script_application=True))
+    totals.add(_visit(2))
+    totals.add(_visit(3, is_script_application=True, refresh="unchanged"))
+    assert totals.summary()["script_applications"] == 1
+    assert sum_of([totals, totals]).script_applications == 2

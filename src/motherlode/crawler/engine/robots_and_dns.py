@@ -70,8 +70,9 @@ async def send_request(lease: Lease, request: Request, fetcher: Fetcher, frontie
     """Send the request that a lease allows, and report the response to the frontier, where the delay starts."""
     response = await fetcher.fetch(request)
     # a failed connection to one of several addresses says nothing about the host's response time
-    elapsed = 0.0 if isinstance(response, Failure) and response.elsewhere else response.elapsed
-    frontier.response_received(lease, ended_at(response, clock), elapsed=elapsed, address=response.address)
+    was_sent = not (isinstance(response, Failure) and response.elsewhere)
+    elapsed, address = response.elapsed if was_sent else 0.0, response.address
+    frontier.response_received(lease, ended_at(response, clock), elapsed=elapsed, address=address, was_sent=was_sent)
     return response
 
 

@@ -328,6 +328,7 @@ def page_visit(
         last_modified=_validator(page, "last-modified"),
         directives=parsed.directives,
         ends_at=parsed.ends_at,
+        is_script_application=parsed.is_script_application,
         detail=f"the same content as {copy_of}" if copy_of else "",
     )
 

@@ -117,3 +117,5 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Preferences about the use of the page, from its site, its headers and its HTML head."""
     content_fingerprint: int = 0
     """Content fingerprint: equal for pages with the same statements."""
+    is_script_application: bool = False
+    """Whether the page has no structured data, and is empty until a script fills it."""

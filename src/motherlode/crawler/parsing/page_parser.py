@@ -53,6 +53,7 @@ from motherlode.transform.options import transformable_types
 from motherlode.transform.plugins import find_service_call, is_further_step, read_service_response, service_failure
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
+from motherlode.www.script_applications import is_script_application
 from motherlode.www.urls import Scope
 from motherlode.www.usage_values import header_preferences
 
@@ -305,10 +306,16 @@ class PageParser:
             ends_at=in_head.ends_at if page.at else None,
             preferences=preferences,
             content_fingerprint=content_fingerprint(result, page.url),
+            is_script_application=_is_script_application(document, result),
         )
 
     def _collect_links(self, document: Document, result: TransformResult, *, described: AbstractSet[str]) -> list[Link]:
         return extract_links(document, result, self._link_options, self._link_rules, described)
+
+
+def _is_script_application(document: Document, result: TransformResult) -> bool:
+    has_data = any(found.statements for found in result.extractions if found.syntax in COUNTED)
+    return not has_data and is_script_application(document)
 
 
 class OutOfScope:

@@ -88,6 +88,8 @@ class PolicyConfig:
     """Whether the value of an arm includes the information of a relevant page about the other links of the arm."""
     values_links: bool = True
     """Whether the value of an arm includes the pages that its pages link to."""
+    predicts_redirects: bool = True
+    """Whether the targets of redirects that a rule predicts are requested at once."""
     learns_features: bool = True
     """Whether features are learned."""
 

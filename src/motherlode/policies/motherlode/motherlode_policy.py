@@ -22,11 +22,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from motherlode.model import Explanation, Link, Outcome, Rating, SummaryLine
+from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, SummaryLine
 from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder
 from motherlode.policies.motherlode.config import PolicyConfig, target_priors
 from motherlode.policies.motherlode.explanation import explain_arm, summarize
 from motherlode.policies.motherlode.posterior import ArmStatistics, PolicyStatistics, PosteriorModel
+from motherlode.policies.motherlode.redirect_rules import RedirectRules
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
 from motherlode.policies.targets import Target
 
@@ -138,6 +139,9 @@ class Motherlode(WaitRule):
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         arm_of, count = self._keys.arm, self._count
         arms = [arm_of(link, parent) for link in links]
+        if parent is not None and parent.failure is FailureKind.REDIRECT and parent.arm:
+            for link in links:
+                self.posterior.learn_redirect(parent.url, link.url)
         self._count = count + len(links)
         depth = 0
         if parent is not None:
@@ -174,6 +178,12 @@ class Motherlode(WaitRule):
         for name in self._keys.arms_of_tried_host(host) if changes_host else (arm,):
             if name in self._ready:
                 self._ready.put(name, self.value_now(name))
+
+    def predict_redirect(self, url: str, arm: str) -> str:
+        target = RedirectRules(self.statistics.redirects).predict(url) if self.config.predicts_redirects else ""
+        if target:
+            self._end_request(arm)
+        return target
 
     def _end_request(self, arm: str) -> None:
         in_flight = self._in_flight.get(arm, 0)

@@ -27,6 +27,7 @@ from motherlode.model import FailureKind, Outcome
 from motherlode.policies.ftrl import sigmoid, weight_from_sums, z_increment
 from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, Features
 from motherlode.policies.motherlode.config import PolicyConfig
+from motherlode.policies.motherlode.redirect_rules import RedirectRule, RedirectRules
 
 RESPONSE: Final = 0
 """The predicted event "a request returns a page". The number is the index of the event's z in the sums of a feature;
@@ -190,6 +191,8 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
     hosts: dict[str, HostStatistics] = msgspec.field(default_factory=dict)
     unseen_hosts: Tally = msgspec.field(default_factory=Tally)
     """Counts of hosts, found by cross-host links, that did and did not respond at their first try."""
+    redirects: dict[str, list[RedirectRule]] = msgspec.field(default_factory=dict)
+    """Rules of redirects by host."""
 
     def arm(self, base_arm: str) -> ArmStatistics:
         """Return the statistics of a base arm. As in the methods below, missing ones are created."""
@@ -221,6 +224,7 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
         for name, host in other.hosts.items():
             self.host(name).add(host)
         self.unseen_hosts.add(other.unseen_hosts)
+        RedirectRules(self.redirects).merge(other.redirects)
         for feature, sums in other.features.items():
             own = self.sums(feature)
             for index, value in enumerate(sums):
@@ -359,8 +363,16 @@ class PosteriorModel:
             posterior = posterior.update(statistics, response_tries=tries, relevance_tries=tries)
         return posterior.probability
 
+    def learn_redirect(self, url: str, target: str) -> None:
+        for statistics in self._targets:
+            RedirectRules(statistics.redirects).learn_redirect(url, target)
+
     def learn(self, outcome: Outcome) -> None:
         key = ArmKey.parse(outcome.arm)
+        if outcome.failure is None and not outcome.hops:
+            for statistics in self._targets:
+                if outcome.host in statistics.redirects:
+                    RedirectRules(statistics.redirects).learn_response(outcome.url)
         host = self.statistics.hosts.get(outcome.host)
         has_responded = host is not None and host.responses > 0
         is_first_response = bool(key.from_host) and not has_responded

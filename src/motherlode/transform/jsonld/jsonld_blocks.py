@@ -6,16 +6,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import PREFIXES
 from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.jsonld.hydration import find_hydration_objects
 from motherlode.transform.jsonld.json_decoder import decode
 from motherlode.transform.jsonld.jsonld_errors import shorten
 from motherlode.transform.jsonld.processor_options import Json, ProcessorOptions
 from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document, Script
+from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import split_curie
 
 _OPENING = re.compile(r"<!--(?:-?>|.*?--!?>|.*)|<script\b[^>]{0,1000}+>", re.IGNORECASE | re.DOTALL)
@@ -147,15 +150,19 @@ _KEYWORDS_WITHOUT_OBJECTS = frozenset({"@id", "@index", "@language", "@type", "@
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """Extract the JSON-LD scripts of a page. An invalid script does not affect the others."""
-    blocks = (script.content for script in find_scripts(document))
-    return _BlockReader(document, names, options, base=document.iri_base, embedded=True).read(blocks)
+    """Extract the JSON-LD scripts and the hydration data of a page. An invalid script does not affect the others."""
+    reader = _BlockReader(document, names, options, base=document.iri_base, embedded=True)
+    if Mark.JSON_LD in document.marks:
+        reader.add_blocks(script.content for script in find_scripts(document))
+    for value in find_hydration_objects(document, reader.values):
+        reader.add_value(value)
+    return reader.finish()
 
 
 def read_document(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
     """Extract a JSON-LD document."""
     block = document.text.removeprefix("\ufeff")
-    return _BlockReader(document, names, options, base=document.iri, embedded=False).read([block])
+    return _BlockReader(document, names, options, base=document.iri, embedded=False).add_blocks([block]).finish()
 
 
 class _BlockReader:
@@ -178,14 +185,20 @@ class _BlockReader:
         self._locations: ScriptLocations | None = None
         self._blocks: list[str] = []
         """Contents of all blocks so far, needed to locate the last one."""
+        self.values: list[Json] = []
+        """The decoded values of all blocks so far."""
         self._statements: list[Statement] = []
         self._problems: list[Problem] = []
         self._missing_contexts: dict[str, None] = {}
 
-    def read(self, blocks: Iterable[str]) -> Extraction:
-        """Decode and process all blocks."""
+    def add_blocks(self, blocks: Iterable[str]) -> Self:
+        """Decode and process some blocks."""
         for content in blocks:
             self._add_block(content)
+        return self
+
+    def finish(self) -> Extraction:
+        """Return the statements and problems so far."""
         return Extraction(
             syntax=Syntax.JSON_LD,
             statements=tuple(self._statements),
@@ -201,31 +214,43 @@ class _BlockReader:
         if decoded.failure is not None:
             self._report(f"broken JSON-LD block: {decoded.failure.message}", decoded.failure.offset)
         for value in decoded.values:
-            left = self._options.max_statements - len(self._statements)
-            options = replace(self._options, max_statements=left) if self._statements else self._options
-            processed = to_rdf(value, self._names, options)
-            self._statements.extend(processed.statements)
-            self._missing_contexts.update(dict.fromkeys(processed.wanted))
-            for note in processed.notes:
-                self._report(note.message, find_sample(content, note.sample), repaired=note.repaired)
-            self._report_lost_content(value, content, processed)
+            self.add_value(value, content)
 
-    def _report_lost_content(self, value: Json, content: str, processed: ProcessedDocument) -> None:
+    def add_value(self, value: Json, content: str | None = None) -> None:
+        """Process a decoded value. Without the content of its block, problems have no position."""
+        self.values.append(value)
+        left = self._options.max_statements - len(self._statements)
+        options = replace(self._options, max_statements=left) if self._statements else self._options
+        processed = to_rdf(value, self._names, options)
+        self._statements.extend(processed.statements)
+        self._missing_contexts.update(dict.fromkeys(processed.wanted))
+        for note in processed.notes:
+            self._report(note.message, _find_offset(content, note.sample), repaired=note.repaired)
+        self._report_lost_content(value, content, processed)
+
+    def _report_lost_content(self, value: Json, content: str | None, processed: ProcessedDocument) -> None:
         """Report content that is dropped without an error, but hardly on purpose."""
         has_content = bool(value.keys() - {"@context"}) if isinstance(value, dict) else bool(value)
         if self._options.expand_context is None and (name := find_undefined_name(value)):
             reason = "the prefix of {} is undefined" if ":" in name else "terms are undefined and left out"
-            self._report(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
+            self._report(f"no @context, so {reason.format(shorten(name))}", _find_offset(content, name))
         elif has_content and not processed.statements and all(note.repaired for note in processed.notes):
-            self._report("the block gives no statements", find_sample(content, ""))
+            self._report("the block gives no statements", _find_offset(content, ""))
 
-    def _report(self, message: str, offset: int, *, repaired: bool = False) -> None:
-        if self._locations is None:
-            self._locations = ScriptLocations(self._document.text, embedded=self._is_embedded)
-        line, column = self._locations.position(self._blocks, offset)
+    def _report(self, message: str, offset: int | None, *, repaired: bool = False) -> None:
+        """Record a problem at an offset in the last block, or without a position."""
+        line = column = None
+        if offset is not None:
+            if self._locations is None:
+                self._locations = ScriptLocations(self._document.text, embedded=self._is_embedded)
+            line, column = self._locations.position(self._blocks, offset)
         self._problems.append(
             Problem(syntax=Syntax.JSON_LD, message=message, line=line, column=column, repaired=repaired)
         )
+
+
+def _find_offset(content: str | None, sample: str) -> int | None:
+    return None if content is None else find_sample(content, sample)
 
 
 def find_undefined_name(value: Json) -> str:

@@ -1,4 +1,4 @@
-"""What a resumed crawl takes up beside its frontier."""
+"""Counters and trap watch of a resumed crawl."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def visit(number: int) -> Visit:
     )
 
 
-def test_nothing_was_there() -> None:
+def test_restore_without_saved_state_gives_empty_counters() -> None:
     assert restored(MemoryStorage(), watch()) == Counters()
 
 
-def test_an_account_that_cannot_be_read_is_added_up_again() -> None:
+def test_unreadable_counters_are_added_up_from_the_visits() -> None:
     storage = MemoryStorage()
     for number in range(1, 6):
         storage.append_visit(number, msgspec.msgpack.encode(visit(number)))
@@ -50,7 +50,7 @@ def test_an_account_that_cannot_be_read_is_added_up_again() -> None:
     assert [problem for problem in totals.problems if "added up again" in problem]
 
 
-def test_what_was_seen_of_traps_is_taken_up() -> None:
+def test_state_of_the_trap_watch_is_restored() -> None:
     before, body = watch(), b"the same text everywhere" * 10
     before.record_page("http://a.example/1", body, useful=False)
     for number in range(20):
