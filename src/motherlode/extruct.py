@@ -3,7 +3,7 @@
     from motherlode import extruct   # instead of: import extruct
     data = extruct.extract(html, base_url="https://example.org/page", uniform=True)
 
-docs/from-extruct.md lists the differences. In short: nothing that extruct finds is lost; more is found where the
+docs/migrate/extruct.md lists the differences. In short: nothing that extruct finds is lost; more is found where the
 specifications say so, and a broken JSON-LD block no longer costs the others if `errors` is "log" or "ignore".
 """
 

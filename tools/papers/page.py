@@ -18,8 +18,10 @@ from tools.papers.link_analysis import link_analysis
 from tools.papers.markdown import note
 from tools.papers.online_methods import methods
 from tools.papers.phase_tables import phases
+from tools.papers.web_facts import webs
 
 SECTIONS: dict[str, Callable[[Lab], str]] = {
+    "webs": webs,
     "methods": methods,
     "anthelion-table-1": table_1,
     "anthelion-table-2": table_2,

@@ -311,7 +311,10 @@ def _write_jsonld(results: Iterable[TransformResult]) -> None:
 
 def _print_json(value: Any) -> None:
     """Write JSON, indented on a terminal, on one line elsewhere."""
-    text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
+    except RecursionError:
+        stop("the data is nested too deep for JSON output: use --format nquads", code=FAILED)
     sys.stdout.buffer.write(text.encode(errors="replace") + b"\n")
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import sys
 import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -177,10 +178,18 @@ def _to_toml(value: Any) -> str:
     return str(value)
 
 
+STDIN = "-"
+"""The name of a file that means stdin."""
+
+
 def read_seeds(path: Path) -> tuple[str, ...]:
-    """Read a file with one URL per line. A # starts a comment at the beginning of a line or after a space."""
+    """Read a file with one URL per line. A # starts a comment at the beginning of a line or after a space.
+
+    The path - is stdin.
+    """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        text = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
+        lines = text.decode("utf-8-sig").splitlines()
     except OSError as error:
         hint = "; give a URL without --seeds" if str(path).startswith(("http:", "https:")) else ""
         raise JobError(f"the seed file {path} cannot be read: {error.strerror}{hint}") from error
