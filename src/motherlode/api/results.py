@@ -21,6 +21,7 @@ from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import check_lengths, find_unread, has_log
 from motherlode.crawler.stats.page_list import PageRow, read_pages
 from motherlode.crawler.stats.reader import read_stats
+from motherlode.crawler.thing_table import open_table
 from motherlode.frontier import STORAGE_ERRORS
 from motherlode.index.export.streams import export_nquads, export_trig, export_warc, open_output
 from motherlode.index.export.void import export_void
@@ -154,6 +155,20 @@ class CrawlResult:
             raise JobError(f"{self.path} has no index of words (words = false?): `{command}` builds one") from None
         found = [hit.summary() for hit in hits]
         return Rows(_HIT_COLUMNS, ([hit[name] for name in _HIT_COLUMNS] for hit in found))
+
+    def table(
+        self, type: str, *, where: str = "", distinct: bool = False, profile: str | PathLike[str] | None = None
+    ) -> Rows:
+        """Return one row per thing of a type, such as "schema:Product", with columns that follow from the data.
+
+        `where` is a SPARQL pattern with the variable ?thing. With `distinct`, descriptions of one thing on several
+        pages are one row. `profile` is a JSON file with the first columns: see docs/tables.md.
+        """
+        self._update_index()
+        path = None if profile is None else Path(profile)
+        with open_table(self._folder, type, where=where, distinct=distinct, profile=path) as table:
+            names = [column.name for column in table.columns]
+            return Rows(names, ([row[name] for name in names] for row in table.rows()))
 
     def export(self, output: str | PathLike[str], *, format: ExportFormat | None = None) -> int:
         """Write the data of the crawl to a file or folder, and return the number of quads or records.

@@ -20,7 +20,7 @@ from motherlode.index.export.void import export_void
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError
 from motherlode.model.usage import ALIASES, USES
-from motherlode.runtime import MissingExtraError, import_extra
+from motherlode.runtime import import_extra
 
 ProgressCallback = Callable[[int], None]
 """Called with the number of items written so far."""
@@ -122,10 +122,7 @@ def _export_parquet(store: QuadStore, output: Path | None, without: Collection[s
         stop("Parquet is written as two tables: name a folder for quads.parquet and pages.parquet with -o FOLDER")
     if output.exists() and not output.is_dir():
         stop(f"{output} is a file: Parquet is written as two tables and needs a folder, -o FOLDER")
-    try:
-        import_extra("pyarrow", extra="parquet", purpose="--format parquet")
-    except MissingExtraError as error:
-        stop(str(error))
+    import_extra("pyarrow", extra="parquet", purpose="--format parquet")
     from motherlode.index.export.parquet import export_parquet  # Arrow is slow to import
 
     with _writing(output, "quads") as progress:
