@@ -29,7 +29,9 @@ ProgressCallback = Callable[[int], None]
 ExportFormat = Literal["nquads", "trig", "jsonld", "parquet", "warc", "void"]
 
 _STREAMS: dict[ExportFormat, Callable[..., int]] = {
-    "nquads": export_nquads, "trig": export_trig, "jsonld": export_jsonld
+    "nquads": export_nquads,
+    "trig": export_trig,
+    "jsonld": export_jsonld,
 }
 """Formats that are one stream of quads, and their writers."""
 
