@@ -26,7 +26,7 @@ ProgressCallback = Callable[[int], None]
 """Called with the number of items written so far."""
 
 
-ExportFormat = Literal["nquads", "trig", "jsonld", "parquet", "warc", "void"]
+ExportFormat = Literal["nquads", "trig", "jsonld", "parquet", "warc", "void", "dataset"]
 
 _STREAMS: dict[ExportFormat, Callable[..., int]] = {
     "nquads": export_nquads,
@@ -58,6 +58,7 @@ def export(
     parquet        a folder with quads.parquet and pages.parquet, for DuckDB, Polars, Spark …
     warc           all requests and responses, if the crawl saved them (crawl --warc)
     void           a description of the data set: sizes, classes, properties, runs
+    dataset        a folder to publish: quads, VoID and DCAT, Croissant, and a README
 
     \b
     Examples:
@@ -77,6 +78,8 @@ def export(
         without = store.pages_that_reserve(uses)
         if form == "parquet":
             _export_parquet(store, output, without)
+        elif form == "dataset":
+            _export_dataset(crawl, store, output, without)
         elif form == "void":
             _export_stream(lambda file, progress: export_void(store, file, progress), output, "statements")
         else:
@@ -132,6 +135,19 @@ def _export_parquet(store: QuadStore, output: Path | None, without: Collection[s
     with _writing(output, "quads") as progress:
         quads, pages = export_parquet(store, output, progress, without=without)
     say(f"{quads:,} quads and {pages:,} pages in {output}")
+
+
+def _export_dataset(crawl: CrawlFolder, store: QuadStore, output: Path | None, without: Collection[str]) -> None:
+    if output is None or (output.exists() and not output.is_dir()):
+        stop("a data set is several files: name a folder with -o FOLDER")
+    from motherlode.crawler.config.job_file import describe_job
+    from motherlode.index.export.dataset import export_dataset
+
+    with _writing(output, "quads") as progress:
+        count = export_dataset(
+            store, output, parameters=describe_job(crawl.read_job()), progress=progress, without=without
+        )
+    say(f"{count:,} quads and their description in {output}")
 
 
 def _export_warc(folder: CrawlFolder, output: Path | None) -> None:
