@@ -133,9 +133,13 @@ def test_bare_wheel_runs_record_simulate_and_names_the_extra_of_parquet(bare: Pa
     assert simulated.stdout.count('"policy"') == 2, simulated.stderr
     crawled = command("crawl", "http://shop.example/", "--web", "shop.warc.gz", "-o", "out", "--quiet")
     assert crawled.returncode == 0, crawled.stderr
-    exported = command("export", "out", "--format", "parquet", "-o", "tables")
-    assert exported.returncode == 2
-    assert 'pip install "motherlode[parquet]"' in exported.stderr
+    for words in (
+        ["export", "out", "--format", "parquet", "-o", "tables"],
+        ["pages", "out", "--format", "parquet", "-o", "pages.parquet"],
+    ):
+        refused = command(*words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert re.fullmatch(r'error: .* pip install "motherlode\[parquet\]"\n', refused.stderr), refused.stderr
 
 
 def test_help_of_every_command_has_absolute_links(bare: Path, tmp_path: Path) -> None:

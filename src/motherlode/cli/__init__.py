@@ -15,10 +15,11 @@ import typer
 from typer.core import TyperGroup
 
 from motherlode.project import VERSION
+from motherlode.runtime import MissingExtraError
 
 COMMANDS = (
     *("crawl", "resume", "stats", "explain", "model", "index", "query", "search"),
-    *("pages", "serve", "export", "changes", "extract", "filter", "record", "simulate", "demo", "keys"),
+    *("pages", "table", "serve", "export", "changes", "extract", "filter", "record", "simulate", "demo", "keys"),
 )
 """All commands. Each is a function in the module of this package that has the same name."""
 _COMPLETION = "_MOTHERLODE_COMPLETE"
@@ -145,7 +146,10 @@ def _first_sentence(docstring: str | None) -> str:
 
 
 def _handle_os_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with handling of OSError: code 0 if the reader of its output is gone, else a message."""
+    """Return the command with handling of OSError: code 0 if the reader of its output is gone, else a message.
+
+    A missing extra of the package is wrong usage.
+    """
 
     @wraps(command)
     def run(**arguments: Any) -> None:
@@ -155,8 +159,12 @@ def _handle_os_errors(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:
             _discard_output()
             raise typer.Exit(0) from None
+        except MissingExtraError as error:
+            from motherlode.cli.terminal import stop  # slow to import, and needed for errors only
+
+            stop(str(error))
         except OSError as error:
-            from motherlode.cli.terminal import FAILED, stop  # slow to import, and needed for errors only
+            from motherlode.cli.terminal import FAILED, stop  # as above
 
             if _is_stdout_closed(error):
                 _discard_output()
