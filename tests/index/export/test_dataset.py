@@ -17,7 +17,8 @@ LICENSE = "<http://schema.org/license>"
 
 def write(tmp_path: Path) -> Path:
     store = QuadStore(tmp_path / "store")
-    store.write([record(A, says("x", "one two"), says("x", "CC-BY", predicate=LICENSE)), record(B, says("y", 'a \\"b\\"'))])
+    licensed = record(A, says("x", "one two"), says("x", "CC-BY", predicate=LICENSE))
+    store.write([licensed, record(B, says("y", 'a \\"b\\"'))])
     export_dataset(store, tmp_path / "set", parameters={"pages": "10"})
     store.close()
     return tmp_path / "set"
