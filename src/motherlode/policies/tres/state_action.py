@@ -1,7 +1,7 @@
 """Features of a state and an action: the path to a page, and one of its links.
 
-The features are those of the authors' program, rounded down to tenths as there. The ones of the domain change during a
-crawl, so they are not stored with a link.
+The features are those of the authors' program, rounded down to tenths as there. The features of the link's domain
+change during a crawl, so they are not stored with a link.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ FEATURES = (
     "unknown domain",
 )
 LINK_FEATURES = 7
-"""The features that do not change after the link was found; the others are those of its domain."""
+"""Number of features that do not change after the link was found. The others are features of its domain."""
 _LEVELS = 10
 
 Row = NDArray[np.float32]
-"""Values of FEATURES."""
+"""A row with the values of the features named in FEATURES."""
 
 
 def quantize(value: float) -> int:
@@ -114,7 +114,8 @@ class Keywords:
         if not self.words:
             return 0, 0, 0
         texts = (link.url, link.anchor, f"{link.title} {link.context} {link.type} {link.rel}")
-        return tuple(_LEVELS * any(word in text.lower() for word in self.words) for text in texts)  # type: ignore[return-value]
+        return tuple(_LEVELS * any(word in text.lower() for word in self.words) for text in texts)  # type:
+        ignore[return-value]
 
 
 @lru_cache(maxsize=4096)

@@ -29,7 +29,7 @@ _serial_numbers = itertools.count()
 
 
 class Placeholder(Enum):
-    """Values that JSON cannot express."""
+    """Special values in contexts that no JSON value can stand for."""
 
     DOCUMENT = "the base IRI of the document"
     ABSENT = "a missing entry, where null has another meaning"
