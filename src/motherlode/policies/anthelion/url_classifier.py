@@ -74,7 +74,7 @@ class TokenRules:
 
     @property
     def shift(self) -> int:
-        """What must be added to the feature number of a label, because the constants above assume 10,000 hashes."""
+        """Number to add to the feature numbers of labels above, which assume 10,000 hashes."""
         return self.hashes - HASHES
 
     def tokens(self, url: str) -> list[str]:

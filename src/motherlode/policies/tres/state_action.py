@@ -114,8 +114,7 @@ class Keywords:
         if not self.words:
             return 0, 0, 0
         texts = (link.url, link.anchor, f"{link.title} {link.context} {link.type} {link.rel}")
-        return tuple(_LEVELS * any(word in text.lower() for word in self.words) for text in texts)  # type:
-        ignore[return-value]
+        return tuple(_LEVELS * any(word in text.lower() for word in self.words) for text in texts)  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=4096)
