@@ -67,10 +67,15 @@ class Validator:
 
     def validate(self, graph: PageGraph) -> list[Result]:
         """Return the results for a page."""
+        return self.validate_and_count(graph)[0]
+
+    def validate_and_count(self, graph: PageGraph) -> tuple[list[Result], int]:
+        """Return the results for a page, and the number of pairs of a shape and a focus node."""
         results: list[Result] = []
-        for shape, focus in dict.fromkeys(self._select(graph)):
+        selected = dict.fromkeys(self._select(graph))
+        for shape, focus in selected:
             results += shape.validate(graph, focus)
-        return results
+        return results, len(selected)
 
     def _select(self, graph: PageGraph) -> Iterator[tuple[Shape, str]]:
         """Yield each shape with its focus nodes, some of them repeatedly."""
