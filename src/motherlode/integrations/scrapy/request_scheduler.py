@@ -116,7 +116,7 @@ class MotherlodeScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Open the queue. Without `LearningMiddleware` the spider is closed, with the reason."""
-        from motherlode.integrations.scrapy.learning_middleware import LearningMiddleware
+        from motherlode.integrations.scrapy.result_middleware import LearningMiddleware
 
         middlewares = self._crawler.engine.scraper.spidermw.middlewares
         if not any(isinstance(middleware, LearningMiddleware) for middleware in middlewares):
