@@ -125,7 +125,9 @@ def _classify_microdata(page: PageFeatures, it: Difference) -> str:
     if b"itemref" in page.body:
         if _as_list(it.theirs) and set(map(str, _as_list(it.mine))) < set(map(str, _as_list(it.theirs))):
             return "itemref to an item"
-        return "order of itemref properties"
+        if isinstance(it.theirs, list) and sorted(map(str, it.theirs)) == sorted(map(str, _as_list(it.mine))):
+            return "order of itemref properties"
+        return UNEXPLAINED
     is_same_words = isinstance(it.theirs, str) and isinstance(it.mine, str) and it.theirs.split() == it.mine.split()
     return "end tag </br>" if is_same_words and page.has_break_end_tag else UNEXPLAINED
 

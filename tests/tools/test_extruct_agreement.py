@@ -35,6 +35,23 @@ def test_find_differences_yields_the_smallest_parts() -> None:
     ]
 
 
+def test_find_differences_of_order_is_one_difference() -> None:
+    assert list(find_differences({"a": [1, 2]}, {"a": [2, 1]})) == [Difference(path=("a",), theirs=[1, 2], mine=[2, 1])]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "mine", "name"),
+    [
+        (["1", "2"], ["2", "1"], "order of itemref properties"),
+        (["1", "2"], ["1"], "itemref to an item"),
+        (["1", "2"], ["1", "3"], UNEXPLAINED),
+    ],
+)
+def test_classify_itemref_needs_the_same_values(theirs: list[str], mine: list[str], name: str) -> None:
+    page = PageFeatures(URL, b'<p itemscope itemref="x">')
+    assert classify(page, "microdata", [Difference(path=("a",), theirs=theirs, mine=mine)]) == name
+
+
 @pytest.mark.parametrize(
     ("syntax", "difference", "name"),
     [

@@ -349,7 +349,7 @@ class Visit:
     relevant_before: bool = False
     quads_before: int = 0
     counts_before: Mapping[str, int] = field(default_factory=dict)
-    """For a revisit, `relevant_before`, `quads_before` and `counts_before` are the figures of the previous visit."""
+    """For a revisit, this and the two fields above are the figures of the previous visit."""
     is_script_application: bool = False
     """Whether the page has no structured data, and is empty until a script fills it."""
     value: float | None = None

@@ -41,7 +41,7 @@ class Engine:
         """Results to settle; None wakes the main loop up."""
         self._broken: BaseException | None = None
         self._logged_wait = 0.0
-        """Until when the last wait lasted that was logged."""
+        """End of the wait that was logged last, so that each wait is logged once."""
         self._idle_timeout = IdleTimeout(budget.idle)
         estimator = Estimator()
         self.totals = restore_counters(

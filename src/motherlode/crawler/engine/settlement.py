@@ -295,7 +295,7 @@ def _log_visit(visit: Visit) -> None:
 
 
 def redirect_record(lease: Lease, failure: Failure, *, now: float, headers: str = "") -> PageRecord:
-    """Return what the store keeps of a redirect."""
+    """Return the record of a redirect that is written to the store."""
     at = failure.fetched_at or now
     return PageRecord(
         url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location, headers=headers

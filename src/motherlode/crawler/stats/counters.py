@@ -19,7 +19,7 @@ BEING_READ, BEING_FETCHED = "being read", "being fetched"
 
 
 RATE_SECONDS = 60.0
-"""The rate in the statistics is that of so many seconds."""
+"""Number of last seconds over which the rate in the statistics is measured."""
 
 
 RESPONSE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -368,7 +368,8 @@ def _estimate_rate(tally: _Tally, expected: float) -> float:
 
 
 def _compute_beta_binomial(count: int, probability: float, *, known: float) -> tuple[float, float]:
-    """Return mean and standard deviation of a beta-binomial distribution that `known` requests gave."""
+    """Return mean and standard deviation of the relevant pages among `count` URLs, by the beta-binomial distribution.
+    `probability` is their probability to be relevant, estimated from `known` requests."""
     return count * probability, sqrt(count * probability * (1 - probability) * (known + count) / (known + 1))
 
 
@@ -513,7 +514,7 @@ _NO_FAILURES = frozenset({None, FailureKind.REDIRECT, FailureKind.NOT_MODIFIED})
 
 
 def visit_key(visit: Visit) -> bytes:
-    """Return the key of the visits to one URL, of which the last one has labels.
+    """Return the key that all visits to a URL share. Only the last visit with a key has labels.
 
     It is empty for an unchanged page, which the earlier visit still describes.
     """

@@ -12,7 +12,8 @@ _PACKAGE = "motherlode.integrations.scrapy"
 SCHEDULER = f"{_PACKAGE}.MotherlodeScheduler"
 LEARNING = f"{_PACKAGE}.LearningMiddleware"
 LEARNING_ORDER = 10
-"""Before Scrapy's HttpErrorMiddleware (50), so that responses with an error status are reported as well."""
+"""Order number of `LearningMiddleware`: before Scrapy's HttpErrorMiddleware (50), so that responses with an error
+status are reported as well."""
 STRUCTURED_DATA_ORDER = 900
 _SAVE_SECONDS = 0.25
 ITEMS_TARGET = "items"

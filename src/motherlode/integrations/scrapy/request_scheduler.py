@@ -52,7 +52,7 @@ PARENT = "motherlode_parent"
 LINK = "motherlode_link"
 """Key in `Request.meta`: the link as it is on the page. Removed when the request is scheduled."""
 FOLDER = "motherlode"
-"""Folder in JOBDIR."""
+"""Name of the scheduler's folder in JOBDIR."""
 _OTHER_SCHEME_URL = "http://other-scheme.invalid/"
 """URL under which the policy sees requests that are not for http or https."""
 _SAVE_SHARE = 0.05

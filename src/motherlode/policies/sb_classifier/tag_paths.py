@@ -83,7 +83,7 @@ class Cluster(msgspec.Struct, array_like=True):
     """The path that started the cluster."""
     centroid: Vector
     links: int = 0
-    """Number of links that the centroid is the mean of."""
+    """Number of links in the cluster. The centroid is the mean of their vectors."""
 
     def add(self, vector: Vector) -> None:
         """Move the centroid to the mean that includes one more link."""

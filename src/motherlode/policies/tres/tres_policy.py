@@ -122,7 +122,8 @@ class Tres:
         """The ready arms of each domain."""
         self._value_at_pick: dict[str, float] = {}
         self._followed: tuple[str, Experience] | None = None
-        """The page that was learned from last, whose links come next."""
+        """URL and unfinished experience of the page that was learned from last. Its links are rated next and complete
+        it."""
 
     def aim(self, target: Target) -> None:
         """Take the name of the target as keyword, if the user gave none."""

@@ -259,7 +259,7 @@ class SitePages:
         head: tuple[Link, ...] = (),
         outside: tuple[Link, ...] = (),
     ) -> Groups:
-        """Return the links of a page together with those that every page of the site has."""
+        """Return all links of a page: the given ones, and those that every page of the site has."""
         links = self.links
         return (
             (LinkPosition.HEAD, head),

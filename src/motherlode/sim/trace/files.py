@@ -118,7 +118,7 @@ class PartWriter:
 
 
 def table_path(folder: Path, part: str, table: str) -> Path:
-    """Return the file of a table."""
+    """Return the path of a table's file."""
     return folder / f"{part}.{table}.zst"
 
 
@@ -205,7 +205,7 @@ def read_facts(folder: Path, part: TracePart) -> Iterator[_Facts]:
 
 @contextlib.contextmanager
 def _naming(path: Path) -> Iterator[Path]:
-    """Raise TraceError, with what to do, if a file cannot be read."""
+    """Turn the errors of reading a file into TraceError, with a message that says what to do."""
     try:
         yield path
     except (OSError, TableError) as error:

@@ -54,7 +54,7 @@ class TableWriter:
         self._file.close()
 
     def close(self) -> None:
-        """Close the file without its end."""
+        """Close the file without the frame that ends it, so that readers see that it is incomplete."""
         self._file.close()
 
 
