@@ -320,7 +320,9 @@ class Visit:
     """The value of the page's ContentKind."""
     media_type: str = ""
     size: int = 0
-    """Size of the body in bytes."""
+    """Bytes of the body, unpacked."""
+    received: int = 0
+    """Bytes of the body as they crossed the network, packed if the server packs them."""
     elapsed: float = 0.0
     relevant: bool = False
     reward: float = 0.0
