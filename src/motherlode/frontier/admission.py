@@ -68,7 +68,7 @@ class DomainAccount(msgspec.Struct):
     relevant: int = 0
     """Number of hosts with a relevant page."""
     withheld: dict[str, WithheldHost] = {}
-    """In the order in which they were discovered."""
+    """The withheld hosts by name, in the order of their discovery."""
     unrecorded: list[str] | None = []
     """Admitted hosts without a record in the storage; None as soon as every admitted host must have a record."""
 
@@ -77,7 +77,7 @@ class DomainAccount(msgspec.Struct):
 
 
 class Withheld(msgspec.Struct, frozen=True):
-    """The numbers of domains, hosts and URLs that wait because of the limit."""
+    """The numbers of domains, hosts and URLs that wait because of the limit on untried hosts per domain."""
 
     domains: int = 0
     hosts: int = 0
@@ -173,7 +173,7 @@ class Domains:
         return TOO_MANY_HOSTS
 
     def count_withheld(self) -> dict[str, int]:
-        """Return the fields of `Withheld`."""
+        """Return the numbers of domains, hosts and URLs that wait because of the limit: the fields of `Withheld`."""
         domains = sum(bool(account.withheld) for account in self._accounts.values()) if self.withheld_hosts else 0
         return {"domains": domains, "hosts": self.withheld_hosts, "urls": self.withheld_urls}
 

@@ -36,7 +36,7 @@ def sh(name: str) -> str:
 
 
 def compile_path(shapes: PageGraph, node: str, _within: frozenset[str] = frozenset()) -> Path:
-    """Compile the path with a node in the shapes graph."""
+    """Compile a path, given by its node in the shapes graph."""
     if is_iri(node):
         return Path(node, prefixed_name(node[1:-1]), lambda graph, subject: graph.objects(subject, node))
     if node in _within:

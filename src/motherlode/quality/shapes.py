@@ -22,9 +22,9 @@ class Offence(NamedTuple):
     """A value that violates a constraint."""
 
     value: str | None = None
-    """None if the constraint is about all values, as minCount."""
+    """The value, as a term. None if the constraint is about all values together, as minCount is."""
     path: str | None = None
-    """The term of the property, if it is not the path of the shape."""
+    """The property that the value belongs to, as a term, if it is not the path of the shape."""
     message: str = ""
     """A message that replaces the one of the constraint."""
 
@@ -43,7 +43,7 @@ class Constraint(NamedTuple):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Targets:
-    """Nodes that a shape is for."""
+    """The targets of a shape: which nodes of a graph it validates."""
 
     classes: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Shape:
     """A compiled shape."""
 
     id: str
-    """Its node in the shapes graph."""
+    """The node of the shape in the shapes graph: an IRI or a blank node."""
     path: Path | None = None
     """None for a node shape."""
     severity: str = VIOLATION
