@@ -50,7 +50,7 @@ _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
 _FORMAT_KEY = "format"
 _COUNTERS_KEY = "frontier"
-"""Key of the note with the counters."""
+"""Key under which the storage keeps the counters."""
 
 
 class WithheldHost(msgspec.Struct):
@@ -61,7 +61,7 @@ class WithheldHost(msgspec.Struct):
 
 
 class DomainAccount(msgspec.Struct):
-    """The hosts of one domain."""
+    """Numbers of admitted hosts of one domain and of those with a relevant page, and the domain's withheld hosts."""
 
     admitted: int = 0
     """Number of admitted hosts, without those that the user named."""
@@ -259,7 +259,7 @@ class Admission:
         self._host_queue = host_queue
         self._scope = scope
         self._keep_own = keep_own
-        """None if this process owns all hosts."""
+        """Returns the links to the hosts of this shard. None if this process owns all hosts."""
         self.domains = Domains(max_untried_hosts, relevance=host_queue.relevance)
         self.postponed: list[tuple[float, int, Entry, str]] = []
         """Time, order, entry and last failure of the URLs that wait for a retry, as a heap."""

@@ -86,7 +86,7 @@ def find_files(name: str) -> AnthelionFiles:
 
 
 def _split(name: str) -> tuple[str, dict[str, str]]:
-    """Return the folder and the options of a name."""
+    """Return the folder and the options in `anthelion:DIR[:key=value,…]`."""
     place, _, last = name.removeprefix(ANTHELION).rpartition(":")
     if not place or "=" not in last:
         return name.removeprefix(ANTHELION), {}

@@ -21,7 +21,7 @@ from motherlode.www.traps import trap_reason
 from motherlode.www.urls import host_of, origin_of, scope_rule, split_url
 
 DOMAIN_LIMIT = "domain limit"
-"""Name of the check of `max_untried_hosts`."""
+"""Name of the check of the job key `max_untried_hosts`."""
 DELAY = "delay"
 """Name of the check whether the host is ready. It is there only if the host is snoozed."""
 _TRAP_ERRORS = (msgspec.MsgspecError, ValueError, TypeError)

@@ -121,7 +121,7 @@ _ALL = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crosses:
-    """Limits of the crosses with siblings."""
+    """How many siblings of a link, and which of their features, are combined to cross features (F₊ₓ)."""
 
     siblings: int
     """Siblings that are used per target, because a page with a thousand links has a million pairs."""
