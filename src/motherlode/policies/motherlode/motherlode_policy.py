@@ -183,6 +183,7 @@ class Motherlode(WaitRule):
         target = RedirectRules(self.statistics.redirects).predict(url) if self.config.predicts_redirects else ""
         if target:
             self._end_request(arm)
+            self.statistics.assumed[target] = url
         return target
 
     def _end_request(self, arm: str) -> None:

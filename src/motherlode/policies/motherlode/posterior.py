@@ -193,6 +193,8 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
     """Counts of hosts, found by cross-host links, that did and did not respond at their first try."""
     redirects: dict[str, list[RedirectRule]] = msgspec.field(default_factory=dict)
     """Rules of redirects by host."""
+    assumed: dict[str, str] = msgspec.field(default_factory=dict)
+    """Targets of redirects that were predicted and have not responded yet, with the URLs that lead to them."""
 
     def arm(self, base_arm: str) -> ArmStatistics:
         """Return the statistics of a base arm. As in the methods below, missing ones are created."""
@@ -369,10 +371,7 @@ class PosteriorModel:
 
     def learn(self, outcome: Outcome) -> None:
         key = ArmKey.parse(outcome.arm)
-        if outcome.failure is None and not outcome.hops:
-            for statistics in self._targets:
-                if outcome.host in statistics.redirects:
-                    RedirectRules(statistics.redirects).learn_response(outcome.url)
+        self._learn_redirect_rules(outcome)
         host = self.statistics.hosts.get(outcome.host)
         has_responded = host is not None and host.responses > 0
         is_first_response = bool(key.from_host) and not has_responded
@@ -387,6 +386,17 @@ class PosteriorModel:
             is_explained = is_first_response and self._config.unseen_host_prior_tries > 0
             expected = self._learn_features(outcome, key, is_explained=is_explained)
         self._count_host(outcome, key, expected)
+
+    def _learn_redirect_rules(self, outcome: Outcome) -> None:
+        """Confirm or contradict rules by a response to a URL of theirs, or to a target that they predicted."""
+        is_page = outcome.failure is None
+        original = self.statistics.assumed.pop(outcome.url, "")
+        for statistics in self._targets:
+            rules = RedirectRules(statistics.redirects)
+            if original:
+                rules.learn_target(original, outcome.url, is_page=is_page)
+            elif is_page and not outcome.hops and outcome.host in statistics.redirects:
+                rules.learn_response(outcome.url)
 
     @property
     def _targets(self) -> tuple[PolicyStatistics, PolicyStatistics]:
