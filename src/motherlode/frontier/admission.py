@@ -23,10 +23,10 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.known_redirects import KNOWN_REDIRECT, assumed_redirect, target_link
+from motherlode.frontier.known_redirects import KNOWN_REDIRECT, assumed_redirect, find_original, target_link
 from motherlode.frontier.records import Correct, Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
 from motherlode.frontier.storage import FrontierStorage
-from motherlode.model import Link, LinkSource, Outcome, Policy, PredictsRedirects, RatesAgain, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy, PredictsRedirects, RatesAgain, Rating
 from motherlode.www.urls import Scope, host_of, registrable_domain
 
 KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
@@ -419,6 +419,14 @@ class Admission:
         if is_worse:
             self.enqueue(rated)
         return rated, is_worse
+
+    def finish_failed(self, entry: Entry, kind: FailureKind) -> None:
+        """Finish a URL after its last attempt. If it was assumed to be the target of a redirect, fetch the original."""
+        self.revisits_left -= entry.is_revisit
+        is_redirect = kind is FailureKind.REDIRECT
+        self._storage.finish(entry, UrlState.DONE if is_redirect else UrlState.FAILED, kind.value)
+        if not is_redirect and (original := find_original(self._storage, entry)) is not None:
+            self.enqueue(original)
 
     def refuse(self, entry: Entry, reason: str) -> None:
         self.revisits_left -= entry.is_revisit

@@ -28,7 +28,6 @@ from motherlode.frontier.leases import (
     UrlEffect,
     given_up,
 )
-from motherlode.frontier.known_redirects import find_original
 from motherlode.frontier.records import (
     Entry,
     Host,
@@ -414,11 +413,7 @@ class Frontier:
             self._admission.enqueue_later(entry, when)
             self._storage.postpone(entry, when)
             return when
-        self._admission.revisits_left -= entry.is_revisit
-        state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
-        self._storage.finish(entry, state, kind.value)
-        if state is UrlState.FAILED and (original := find_original(self._storage, entry)) is not None:
-            self._admission.enqueue(original)
+        self._admission.finish_failed(entry, kind)
         return None
 
     def call_on_refused(self, listener: Callable[[Entry, str], None]) -> None:
