@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-busy lint types imports docs unit browser box pywb conformance fuzz bench focus papers lock clean
+.PHONY: dist help setup demo test test-busy lint types imports docs unit browser box pywb conformance fuzz bench focus papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ imports: setup  ## import-linter: the layers of docs/architecture.md
 
 docs: setup  ## the documentation site, into site/; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+
+dist: setup  ## wheel and source distribution, into dist/
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist .
 
 unit: setup browser box pywb
 	$(BIN)/python -m pytest -q -n 2

@@ -69,7 +69,12 @@ def test_examples_of_page_run_as_written(page: Path, shop: str, tmp_path: Path) 
         elif block.language == "console":
             run_console(text, tmp_path, f"{page.name}:{block.line}")
         elif block.language == "python":
-            run([sys.executable, "-c", text], tmp_path, f"{page.name}:{block.line}")
+            run([sys.executable, "-c", allow_loopback(text)], tmp_path, f"{page.name}:{block.line}")
+
+
+def allow_loopback(text: str) -> str:
+    """Return a script whose crawls may fetch from this machine, without delays."""
+    return re.sub(r'(ml\.crawl\(.*?)output="', r'\1allow=["127.0.0.0/8"], delay=0.0, output="', text)
 
 
 def run_console(text: str, folder: Path, where: str) -> None:

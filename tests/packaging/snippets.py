@@ -13,14 +13,6 @@ BODY = b"""<!doctype html><title>Cake</title><a href="/next">next</a>
 <script type="application/ld+json">{"@context": "https://schema.org", "@type": "Product", "name": "Cake"}</script>"""
 
 
-@ml.policy("short-first")
-class ShortFirst:
-    """Short URLs first."""
-
-    def score(self, link, parent):
-        return -len(link.url)
-
-
 def core(site, warc):
     page = ml.extract(BODY, url="https://example.org/p", content_type="text/html")
     assert any(str(quad.object) == '"Cake"' for quad in page.quads)
@@ -32,7 +24,9 @@ def core(site, warc):
     assert found["json-ld"][0]["@type"] == "Product"
 
     options = {"allow": ["127.0.0.0/8"], "delay": 0.0, "address_delay": 0.0}
-    with ml.crawl([site], output="out", pages=10, target="type:schema:Product", **options) as crawl:
+    with ml.crawl(
+        [f"{site}p0", f"{site}none"], output="out", pages=10, target="type:schema:Product", **options
+    ) as crawl:
         assert sum(visit.relevant for visit in crawl) == 9, crawl.totals
 
     result = ml.open("out")
@@ -40,8 +34,15 @@ def core(site, warc):
     assert result.search("lemon cake")
     assert len(result.pages(failed=True)) == 1
     assert result.stats()["fetched"] == 10
-    assert result.explain(site).state == "fetched"
+    assert result.explain(f"{site}p0").state == "fetched"
     assert result.export("all.nq.gz") > 9
+
+    @ml.policy("short-first")
+    class ShortFirst:
+        """Short URLs first."""
+
+        def score(self, link, parent):
+            return -len(link.url)
 
     rows = ml.simulate(warc, policies=["bfs", "motherlode", "short-first"], share=0.5)
     assert [row["policy"] for row in rows] == ["bfs", "motherlode", "short-first"]

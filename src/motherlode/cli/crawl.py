@@ -2,6 +2,7 @@
 
 import dataclasses
 import os.path
+import sys
 import time as clock
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 
 from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl
 from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
-from motherlode.cli.serve import ServerProcess, check_port
+from motherlode.cli.serve import Endpoint, ServerProcess
 from motherlode.cli.terminal import say, stop
 from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
@@ -21,7 +22,7 @@ from motherlode.crawler.engine.recovery import check_model
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.frontier import Frontier
-from motherlode.policies import DEFAULT_POLICY, policy_usage, policy_variants
+from motherlode.policies import DEFAULT_POLICY, hint_about_target, policy_usage, policy_variants
 from motherlode.policies.registry import GUIDE
 
 _BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
@@ -34,7 +35,7 @@ def crawl(
     seeds: Annotated[list[str] | None, argument("SEED...", "URLs to start from.")] = None,
     *,
     output: Annotated[Path, option("DIR", "A new folder for the crawl.", *OUTPUT)],
-    seeds_file: Annotated[Path | None, option("FILE", "A file of URLs, one per line.", "--seeds")] = None,
+    seeds_file: Annotated[Path | None, option("FILE|-", "A file of URLs, one per line; - is stdin.", "--seeds")] = None,
     pages: Annotated[int | None, option("N", "Stop after N requests for pages.")] = None,
     time: Annotated[str | None, option("30m", "Stop after this time: 90s, 30m, 2h.")] = None,
     size: Annotated[str | None, option("1GB", "Stop after this many bytes.", "--bytes")] = None,
@@ -95,8 +96,12 @@ def crawl(
     config: Annotated[Path | None, option("job.toml", "A job file; flags override its keys.")] = None,
     seed: Annotated[int | None, option("S", "Seed of all random numbers. [default: 0]")] = None,
     serve: Annotated[
-        int | None, option("PORT", "Show the crawl at http://127.0.0.1:PORT while it runs.", min=0, max=65535)
+        str | None,
+        option(
+            "[ADDRESS:]PORT", "Show the crawl at http://127.0.0.1:PORT while it runs, and on a terminal until Ctrl-C."
+        ),
     ] = None,
+    force: Annotated[bool, flag("--force", "Replace the crawl in DIR: its data is deleted.")] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
     log_level: LogLevel = None,
@@ -139,29 +144,33 @@ def crawl(
         "ray_parsers": ray_parsers,
         "ray": ray,
     }
+    if force and refresh:
+        stop("--force deletes the crawl that --refresh needs: use only one of them")
     if due and not refresh:
         stop("--due selects the pages of a refresh: use it with --refresh")
-    if serve is not None:
-        check_port(serve, flag="--serve")
+    endpoint = None if serve is None else Endpoint.parse(serve)
+    if endpoint is not None:
+        endpoint.check()
     folder = CrawlFolder(output)
     try:
         values = _job_values(flags, config, seeds or (), seeds_file)
         if refresh:
-            ending = _refresh(folder, values, due=due, serve=serve, quiet=quiet or as_json)
-            print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
+            _refresh(folder, values, due=due, endpoint=endpoint, quiet=quiet, as_json=as_json)
             return
         job = Job(**values)
         if stop_below is not None and job.stop_after is None:
             raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
-        warning = _check_new(job, serve)
-        folder.create(job)
+        warning = _check_new(job, endpoint)
+        folder.create(job, force=force)
     except JobError as error:
         stop(str(error))
-    if warning and not quiet:
-        say(warning)
-    with _serving(folder, serve):
+    for line in (warning, hint_about_target(job.target), _contact_hint(job)):
+        if line and not quiet:
+            say(line)
+    with _serving(folder, endpoint) as server:
         stopped = run_crawl(job, folder, quiet=quiet or as_json)
-    print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
+        print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
+        _keep_serving(server, is_wanted=not (stopped or quiet or as_json))
 
 
 def _job_values(
@@ -182,34 +191,58 @@ def _job_values(
     return values | given
 
 
-def _check_new(job: Job, port: int | None) -> str:
+def _check_new(job: Job, endpoint: Endpoint | None) -> str:
     """Raise JobError if a new crawl of the job cannot start. Return a warning about its model, or ""."""
-    _check_serving(job, port)
+    _check_serving(job, endpoint)
     check(job)
     warning = check_model(job)
     check_shards(job)
     return warning
 
 
-def _serving(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:
+def _contact_hint(job: Job) -> str:
+    """Return a hint if site owners cannot reach the user of a crawl of the network; else ""."""
+    if job.contact or job.web:
+        return ""
+    return "site owners cannot reach you: --contact URL names a page or a mail address in the User-Agent header"
+
+
+def _serving(folder: CrawlFolder, endpoint: Endpoint | None) -> AbstractContextManager[ServerProcess | None]:
     """Return a context manager that runs the web site of the crawl, if `--serve` was given."""
-    return nullcontext() if port is None else ServerProcess(folder.path, port)
+    return nullcontext() if endpoint is None else ServerProcess(folder.path, endpoint)
 
 
-def _check_serving(job: Job, port: int | None) -> None:
-    if port is not None and job.index == "later":
+def _keep_serving(server: ServerProcess | None, *, is_wanted: bool) -> None:
+    """Keep the web site after the crawl until Ctrl-C, if the user is at a terminal."""
+    if server is not None and is_wanted and sys.stderr.isatty():
+        server.wait_for_interrupt()
+
+
+def _check_serving(job: Job, endpoint: Endpoint | None) -> None:
+    if endpoint is not None and job.index == "later":
         raise JobError('--serve shows indexed quads only, and index = "later" indexes none: leave out one of them')
 
 
-def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> RefreshEnd:
-    job, before = refresh_job(folder, flags), read_stats(folder).totals
-    _check_serving(job, serve)
+def _refresh(
+    folder: CrawlFolder,
+    flags: Mapping[str, Any],
+    *,
+    due: bool,
+    endpoint: Endpoint | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Refresh a finished crawl, and print its outcome."""
+    job, before, is_quiet = refresh_job(folder, flags), read_stats(folder).totals, quiet or as_json
+    _check_serving(job, endpoint)
     folder.lock()
     folder.move_secrets()
-    with _serving(folder, serve):
-        stopped = run_crawl(job, folder, quiet=quiet, refresh=refresh_starter(due_only=due, quiet=quiet))
-    left = count_waiting_revisits(folder)
-    return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
+    with _serving(folder, endpoint) as server:
+        stopped = run_crawl(job, folder, quiet=is_quiet, refresh=refresh_starter(due_only=due, quiet=is_quiet))
+        left = count_waiting_revisits(folder)
+        ending = RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
+        print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
+        _keep_serving(server, is_wanted=not (stopped or is_quiet))
 
 
 def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:

@@ -39,7 +39,8 @@ _RING_BYTES = 32 << 20
 _LARGE_BODY_BYTES = 1 << 20
 """Size from which a body is written in a thread, because that takes milliseconds."""
 _SUBREQUEST_LIFETIME_SECONDS = 86_400.0
-"""A context is requested again after this time, because a crawl may be resumed much later."""
+"""The recorded response to a subrequest (a JSON-LD context, for example) is not used after this time, because a crawl
+may be resumed much later."""
 _RESPONSES, _SUBREQUESTS = "answers", "errands"
 """Prefixes of file names."""
 _SETTLED_KINDS = (RequestKind.PAGE, RequestKind.ROBOTS)

@@ -14,6 +14,7 @@ import msgspec
 
 from motherlode.frontier.admission import Admission, KeepOwn, Withheld
 from motherlode.frontier.host_queue import HostQueue
+from motherlode.frontier.idle import Retries
 from motherlode.frontier.leases import (
     ADDRESS_IN_DOUBT,
     ENDINGS,
@@ -43,7 +44,6 @@ from motherlode.frontier.records import (
 from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, Rating, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
-from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 from motherlode.www.urls import Scope, host_of
 
 _MAX_REFUSALS = 1000
@@ -62,7 +62,7 @@ class _EndedPage(NamedTuple):
     entry: Entry
     host: Host
     asked: Host
-    """The host that got the request: another one if the host's robots.txt is there."""
+    """The host that got the request. It is not `host` if the robots.txt of `host` was requested from another host."""
     failure: Failure | None
     now: float
     reason: str
@@ -80,7 +80,8 @@ def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
 
 
 def _rated_again(page: _EndedPage, ending: Ending, rating: Rating) -> tuple[_EndedPage, Ending]:
-    """Return how a page ends that got a new rating: it waits with it, or the rating refuses it."""
+    """Return how the lease of a page ends that got a new rating: the page waits again with that rating, or is refused
+    by it."""
     if rating.refused:
         return page._replace(reason=rating.refused), replace(ending, url=UrlEffect.REFUSED)
     entry = msgspec.structs.replace(page.entry, arm=rating.arm, score=rating.score, policy_state=rating.policy_state)
@@ -136,6 +137,9 @@ class Frontier:
         """When `lease` returned None after `_MAX_REFUSALS`, although more URLs could be leased."""
         self._awaited, self._awaited_since = "", 0.0
         """The host for which the policy waits, and since when."""
+        self.robots_preferences = self._prerequisites.preferences
+        self.retries = Retries(self._admission, self.host_queue, storage, unsettled=lambda: self._unsettled)
+        """The URLs that failed and wait for their next attempt."""
         self._reopened = self._admission.load()
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
@@ -148,7 +152,8 @@ class Frontier:
         return self._admission.add_links(links, parent=parent)
 
     def revisit(self, entry: Entry) -> None:
-        """Queue a URL that has ended again, in the arm of its host's revisits. A host that was given up is tried."""
+        """Queue a finished URL for a revisit, in the arm of its host's revisits. A host that was given up is tried
+        again."""
         name = host_of(entry.url)
         host = self._hosts.get(name)
         if host is not None and given_up(host.record):
@@ -255,11 +260,6 @@ class Frontier:
         if host is None or self._prerequisites.needs_rules(host, url, self._admission.now):
             return ""
         return "" if self._prerequisites.allows(host, url) else FailureKind.ROBOTS.value
-
-    def robots_preferences(self, url: str) -> UsagePreferences:
-        """Return what the robots.txt of the URL's host says about the use of the page, if it is known."""
-        host = self._hosts.get(host_of(url))
-        return NO_PREFERENCES if host is None else self._prerequisites.preferences(host, url)
 
     def lease_for(self, url: str, now: float, *, obey_robots: bool = True) -> Lease | float | None:
         """Return a lease for a request that a page needs, or when to call again; None if robots.txt forbids it.
@@ -410,7 +410,7 @@ class Frontier:
         """Let a URL that failed wait for its next attempt, or finish it after the last."""
         entry = msgspec.structs.replace(entry, attempts=entry.attempts + 1)
         if self._politeness.retries and entry.attempts <= TREATMENTS[kind].retries:
-            self._admission.enqueue_later(entry, when)
+            self._admission.enqueue_later(entry, when, kind.value)
             self._storage.postpone(entry, when)
             return when
         self._admission.finish_failed(entry, kind)

@@ -142,14 +142,15 @@ HOST_GIVEN_UP_AFTER = 9
 DEFAULT_UNIT_SECONDS = 15.0
 """Retry wait for an unreadable robots.txt if the configured retry wait is zero."""
 MAX_UNREADABLE_RULES_UNITS = 1440.0
-"""Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again.
-That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
+"""An unreadable robots.txt is requested again for this long, in units of the configured retry wait: six hours by
+default. That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
 _FIRST_SNOOZE_UNITS = 8.0
 MAX_SNOOZE_UNITS = 240.0
 """Longest snooze of a host in units of the configured retry wait."""
 _FIRST_RULES_SNOOZE_UNITS = 2.0
 MAX_UNRESOLVED_UNITS = 40.0
-"""Units of the configured retry wait (ten minutes by default) for which a name without an answer is looked up again."""
+"""A name for which no name server answers is looked up again for this long, in units of the configured retry wait: ten
+minutes by default."""
 
 
 def host_snooze_units(failures: int) -> float:
@@ -164,7 +165,8 @@ def host_snooze_units(failures: int) -> float:
 
 
 def rules_snooze_units(elapsed: float) -> float:
-    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`: as long again, within limits.
+    """Return for how long to snooze a host whose robots.txt has been unreadable for `elapsed`: as long again, within
+    limits.
 
     Both are in units of the configured retry wait.
 
@@ -343,7 +345,8 @@ class Prerequisites:
         return self._send(host, host, entry.url, RequestKind.PAGE, entry)
 
     def for_subrequest(self, url: str, now: float, *, obey_robots: bool) -> Lease | float | None:
-        """See `Frontier.lease_for`."""
+        """Return a lease for a request that a page needs to be parsed, or for its prerequisite. See
+        `Frontier.lease_for`."""
         host = self._host_queue.host(host_of(url))
         needs_rules = obey_robots and self.needs_rules(host, url, now)
         if obey_robots and not needs_rules and not self.allows(host, url):
@@ -437,9 +440,10 @@ class Prerequisites:
         rules = self._rules(host, url)
         return rules is None or rules.allows(url)
 
-    def preferences(self, host: Host, url: str) -> UsagePreferences:
-        """Return what the known rules of the host say about the use of a page."""
-        rules = None if self._is_own(host.record.name) else self._rules(host, url)
+    def preferences(self, url: str) -> UsagePreferences:
+        """Return what the robots.txt of the URL's host says about the use of the page, if it is known."""
+        host = self._host_queue.hosts.get(host_of(url))
+        rules = None if host is None or self._is_own(host.record.name) else self._rules(host, url)
         return NO_PREFERENCES if rules is None else rules.preferences(url)
 
     def _rules(self, host: Host, url: str) -> HostRules | None:

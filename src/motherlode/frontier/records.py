@@ -373,7 +373,7 @@ class Host(msgspec.Struct, gc=False):
     """True if the host has a relevant page that is counted for its domain (see `Admission`)."""
 
     def stop_asking(self) -> None:
-        """End the fetch of robots.txt."""
+        """Record that robots.txt is no longer being fetched."""
         self.asking, self.rules_url, self.rules_hops = False, "", 0
 
 
@@ -396,6 +396,11 @@ class ReadyTimes:
 
     def next_time(self) -> float | None:
         return self._heap[0][0] if self._heap else None
+
+    @property
+    def first(self) -> tuple[float, str] | None:
+        """The earliest time with its host; None if there is none."""
+        return self._heap[0] if self._heap else None
 
     def turn_back(self, seconds: float) -> None:
         """Move all times back, because the machine's clock was set back."""
@@ -433,7 +438,7 @@ class SnoozedHosts:
         return self._arms.pop(name, None)
 
     def first(self, limit: int | None) -> list[str]:
-        """Return the names of the `limit` oldest hosts, the oldest first. They stay here until they are taken."""
+        """Return the names of the `limit` hosts that were discovered first, in that order, without removing them."""
         found: list[str] = []
         while self._order and len(found) != limit:
             name = self._order.popleft()

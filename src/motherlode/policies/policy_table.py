@@ -31,7 +31,7 @@ class PolicyLine:
     about: str
     """One sentence that helps users to choose."""
     parts: str = ""
-    """Explanation of the arguments."""
+    """Explanation of the arguments, for error messages and help texts."""
     variants: Mapping[str, str] = field(default_factory=dict)
     """Arguments that choose a variant of the method, only by name, with the values of each."""
     examples: tuple[str, ...] = ()

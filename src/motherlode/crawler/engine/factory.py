@@ -205,12 +205,18 @@ def assemble(
 
 def _budget(job: Job) -> Budget:
     return Budget(
-        pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
+        pages=job.pages,
+        seconds=job.time,
+        bytes=job.bytes,
+        stop_after=job.stop_after,
+        stop_below=job.stop_below,
+        idle=job.idle_timeout,
     )
 
 
 class _Web(NamedTuple):
-    """The network or a recorded web. The parts of the other one are None."""
+    """The parts through which a crawl fetches: from the network, or from a recorded web. Parts that a web does not need
+    are None."""
 
     fetcher: Fetcher
     monitored: Fetcher

@@ -36,7 +36,7 @@ from motherlode.integrations.scrapy.addon import LEARNING, LEARNING_ORDER, Mothe
 from motherlode.integrations.selector import FetchResult, LinkSelector
 from motherlode.integrations.selector_storage import WaitingLink
 from motherlode.model import FailureKind, Link, LinkSource, Outcome
-from motherlode.policies import reward_from
+from motherlode.policies import hint_about_target, reward_from
 from motherlode.www.urls import canonical
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ PARENT = "motherlode_parent"
 LINK = "motherlode_link"
 """Key in `Request.meta`: the link as it is on the page. Removed when the request is scheduled."""
 FOLDER = "motherlode"
-"""Folder in JOBDIR."""
+"""Name of the scheduler's folder in JOBDIR."""
 _OTHER_SCHEME_URL = "http://other-scheme.invalid/"
 """URL under which the policy sees requests that are not for http or https."""
 _SAVE_SHARE = 0.05
@@ -116,7 +116,7 @@ class MotherlodeScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Open the queue. Without `LearningMiddleware` the spider is closed, with the reason."""
-        from motherlode.integrations.scrapy.learning_middleware import LearningMiddleware
+        from motherlode.integrations.scrapy.result_middleware import LearningMiddleware
 
         middlewares = self._crawler.engine.scraper.spidermw.middlewares
         if not any(isinstance(middleware, LearningMiddleware) for middleware in middlewares):
@@ -127,6 +127,8 @@ class MotherlodeScheduler(BaseScheduler):
         except ValueError as error:  # a setting has a wrong value, or the folder is in use
             self._refuse(str(error))
             return None
+        if hint := hint_about_target(self._settings.page_target):
+            _LOGGER.warning(hint)
         if len(self._selector):
             _LOGGER.info("Resuming crawl (%d requests scheduled)", len(self._selector))
         return None if self._filter is None else self._filter.open()

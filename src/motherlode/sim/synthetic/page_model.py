@@ -58,7 +58,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     paragraph: str
     heading: str
     void: str
-    """How an element without content ends."""
+    """Closing characters of an element without content: `>`, or ` />` in XHTML."""
     slots: dict[LinkPosition, LinkSlot]
 
 

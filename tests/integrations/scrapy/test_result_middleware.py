@@ -1,3 +1,4 @@
+import gc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -80,6 +81,18 @@ def test_yielded_request_gets_anchor_and_tag_path_of_its_link() -> None:
     assert not request.meta.keys() & {LINK, PARENT}, "the scheduler stores requests without our marks"
 
 
+def test_links_of_response_without_callback_are_released_with_it() -> None:
+    harness = Harness()
+    harness.scheduler.enqueue_request(Request(START))
+    request = harness.scheduler.next_request()
+    response = HtmlResponse(START, body=page("/b").encode(), request=request)
+    harness.middleware.process_spider_input(response)
+    assert len(harness.middleware._links) == 1
+    del response
+    gc.collect()
+    assert len(harness.middleware._links) == 0
+
+
 def test_error_status_is_reported_as_failure() -> None:
     harness = Harness()
     harness.scheduler.enqueue_request(Request(START))
@@ -136,7 +149,7 @@ def test_requests_of_running_callback_are_saved_with_their_fingerprints(tmp_path
     harness.scheduler.enqueue_request(next(iter(callback)))
     harness.scheduler._save_if_due()
     harness.scheduler.selector._storage.close()  # as after a kill
-    harness.scheduler._leases.clear()  # the callback has not ended, and nothing is told to a process that is gone
+    harness.scheduler._leases.clear()  # a killed process does not learn that the callback has ended
     later = Harness(JOBDIR=str(tmp_path))
     urls = set()
     while (found := later.scheduler.next_request()) is not None:
