@@ -413,9 +413,7 @@ class Frontier:
             self._admission.enqueue_later(entry, when, kind.value)
             self._storage.postpone(entry, when)
             return when
-        self._admission.revisits_left -= entry.is_revisit
-        state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
-        self._storage.finish(entry, state, kind.value)
+        self._admission.finish_failed(entry, kind)
         return None
 
     def call_on_refused(self, listener: Callable[[Entry, str], None]) -> None:
