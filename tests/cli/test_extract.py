@@ -117,6 +117,15 @@ def test_stdin_with_type_and_base_is_read() -> None:
     )
 
 
+def test_several_sources_are_written_and_an_unreadable_one_does_not_stop_the_others(page: str, tmp_path: Path) -> None:
+    (tmp_path / "b.ttl").write_text('<a> <b> "c" .')
+    done = extract(page, str(tmp_path / "missing.html"), str(tmp_path / "b.ttl"))
+    assert "missing.html cannot be read" in done.stderr
+    assert {"Pie", "c"} <= {value.strip('"') for _, value in _triples(done.stdout, ox.RdfFormat.N_QUADS)}
+    extract(str(tmp_path / "missing.html"), str(tmp_path / "also-missing.html"), expect=1)
+    assert "--base is the URL of one source" in extract(page, page, "--base", "http://a.example/", expect=2).stderr
+
+
 def test_exit_codes_follow_the_documentation() -> None:
     assert "nothing could be read" in extract("-", "--type", "text/turtle", text="<a <b", expect=1).stderr
     assert "no structured data" in extract("-", "--syntax", "rdfa", text="<p>plain</p>").stderr

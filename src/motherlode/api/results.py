@@ -23,7 +23,7 @@ from motherlode.crawler.stats.page_list import PageRow, read_pages
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.crawler.thing_table import open_table
 from motherlode.frontier import STORAGE_ERRORS
-from motherlode.index.export.streams import export_nquads, export_trig, export_warc, open_output
+from motherlode.index.export.streams import export_jsonld, export_nquads, export_trig, export_warc, open_output
 from motherlode.index.export.void import export_void
 from motherlode.index.quad_store import QuadStore, StoreResult
 from motherlode.index.query.query_worker import QueryExecutor, QueryRequest
@@ -31,18 +31,19 @@ from motherlode.model import FailureKind
 from motherlode.model.sparql import order_variables
 from motherlode.runtime import import_extra
 
-ExportFormat = Literal["nquads", "trig", "parquet", "warc", "void"]
+ExportFormat = Literal["nquads", "trig", "jsonld", "parquet", "warc", "void"]
 
 _FORMATS: dict[str, ExportFormat] = {
     ".nq": "nquads",
     ".nquads": "nquads",
     ".trig": "trig",
+    ".jsonld": "jsonld",
     ".warc": "warc",
     ".ttl": "void",
     ".parquet": "parquet",
 }
 """Export formats by the end of a file name, without `.gz`. A name without an end is a folder of Parquet tables."""
-_STREAMS = {"nquads": export_nquads, "trig": export_trig, "void": export_void}
+_STREAMS = {"nquads": export_nquads, "trig": export_trig, "jsonld": export_jsonld, "void": export_void}
 
 
 class CrawlResult:
@@ -173,8 +174,8 @@ class CrawlResult:
     def export(self, output: str | PathLike[str], *, format: ExportFormat | None = None) -> int:
         """Write the data of the crawl to a file or folder, and return the number of quads or records.
 
-        The end of the name tells the format: .nq, .trig, .warc or .ttl (a VoID description), each also with .gz; any
-        other name is a folder of Parquet tables, which need the extra `parquet`.
+        The end of the name tells the format: .nq, .trig, .jsonld, .warc or .ttl (a VoID description), each also with
+        .gz; any other name is a folder of Parquet tables, which need the extra `parquet`.
         """
         path = Path(output)
         form = format or _FORMATS.get(path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix, "parquet")

@@ -2,9 +2,11 @@
 
 import dataclasses
 import os.path
+import sys
 import time as clock
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +15,7 @@ import uvloop
 from motherlode.cli.crawl_forever import EndlessRefresh
 from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl, stop_after_failure
 from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
-from motherlode.cli.serve import ServerProcess, check_port
+from motherlode.cli.serve import Endpoint, ServerProcess
 from motherlode.cli.terminal import say, stop
 from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
@@ -103,7 +105,10 @@ def crawl(
     config: Annotated[Path | None, option("job.toml", "A job file; flags override its keys.")] = None,
     seed: Annotated[int | None, option("S", "Seed of all random numbers. [default: 0]")] = None,
     serve: Annotated[
-        int | None, option("PORT", "Show the crawl at http://127.0.0.1:PORT while it runs.", min=0, max=65535)
+        str | None,
+        option(
+            "[ADDRESS:]PORT", "Show the crawl at http://127.0.0.1:PORT while it runs, and on a terminal until Ctrl-C."
+        ),
     ] = None,
     force: Annotated[bool, flag("--force", "Replace the crawl in DIR: its data is deleted.")] = False,
     quiet: Quiet = False,
@@ -155,29 +160,30 @@ def crawl(
     if due and not refresh:
         stop("--due selects the pages of a refresh: use it with --refresh")
     _check_forever(flags, refresh=refresh, due=due, forever=forever)
-    if serve is not None:
-        check_port(serve, flag="--serve")
+    endpoint = None if serve is None else Endpoint.parse(serve)
+    if endpoint is not None:
+        endpoint.check()
     folder = CrawlFolder(output)
     try:
         values = _job_values(flags, config, seeds or (), seeds_file)
         if refresh:
-            run = _refresh_forever if forever else _refresh
-            ending = run(folder, values, due=due, serve=serve, quiet=quiet or as_json)
-            print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
+            run = partial(_refresh_forever if forever else _refresh, due=due, endpoint=endpoint)
+            run(folder, values, quiet=quiet, as_json=as_json)
             return
         job = Job(**values)
         if stop_below is not None and job.stop_after is None:
             raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
-        warning = _check_new(job, serve)
+        warning = _check_new(job, endpoint)
         folder.create(job, force=force)
     except JobError as error:
         stop(str(error))
     for line in (warning, hint_about_target(job.target), _contact_hint(job)):
         if line and not quiet:
             say(line)
-    with _serving(folder, serve):
+    with _serving(folder, endpoint) as server:
         stopped = run_crawl(job, folder, quiet=quiet or as_json)
-    print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
+        print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
+        _keep_serving(server, is_wanted=not (stopped or quiet or as_json))
 
 
 def _job_values(
@@ -198,9 +204,9 @@ def _job_values(
     return values | given
 
 
-def _check_new(job: Job, port: int | None) -> str:
+def _check_new(job: Job, endpoint: Endpoint | None) -> str:
     """Raise JobError if a new crawl of the job cannot start. Return a warning about its model, or ""."""
-    _check_serving(job, port)
+    _check_serving(job, endpoint)
     check(job)
     warning = check_model(job)
     check_shards(job)
@@ -214,25 +220,42 @@ def _contact_hint(job: Job) -> str:
     return "site owners cannot reach you: --contact URL names a page or a mail address in the User-Agent header"
 
 
-def _serving(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:
+def _serving(folder: CrawlFolder, endpoint: Endpoint | None) -> AbstractContextManager[ServerProcess | None]:
     """Return a context manager that runs the web site of the crawl, if `--serve` was given."""
-    return nullcontext() if port is None else ServerProcess(folder.path, port)
+    return nullcontext() if endpoint is None else ServerProcess(folder.path, endpoint)
 
 
-def _check_serving(job: Job, port: int | None) -> None:
-    if port is not None and job.index == "later":
+def _keep_serving(server: ServerProcess | None, *, is_wanted: bool) -> None:
+    """Keep the web site after the crawl until Ctrl-C, if the user is at a terminal."""
+    if server is not None and is_wanted and sys.stderr.isatty():
+        server.wait_for_interrupt()
+
+
+def _check_serving(job: Job, endpoint: Endpoint | None) -> None:
+    if endpoint is not None and job.index == "later":
         raise JobError('--serve shows indexed quads only, and index = "later" indexes none: leave out one of them')
 
 
-def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> RefreshEnd:
-    job, before = refresh_job(folder, flags), read_stats(folder).totals
-    _check_serving(job, serve)
+def _refresh(
+    folder: CrawlFolder,
+    flags: Mapping[str, Any],
+    *,
+    due: bool,
+    endpoint: Endpoint | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Refresh a finished crawl, and print its outcome."""
+    job, before, is_quiet = refresh_job(folder, flags), read_stats(folder).totals, quiet or as_json
+    _check_serving(job, endpoint)
     folder.lock()
     folder.move_secrets()
-    with _serving(folder, serve):
-        stopped = run_crawl(job, folder, quiet=quiet, refresh=refresh_starter(due_only=due, quiet=quiet))
-    left = count_waiting_revisits(folder)
-    return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
+    with _serving(folder, endpoint) as server:
+        stopped = run_crawl(job, folder, quiet=is_quiet, refresh=refresh_starter(due_only=due, quiet=is_quiet))
+        left = count_waiting_revisits(folder)
+        ending = RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
+        print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
+        _keep_serving(server, is_wanted=not (stopped or is_quiet))
 
 
 def _check_forever(flags: Mapping[str, Any], *, refresh: bool, due: bool, forever: bool) -> None:
@@ -248,24 +271,31 @@ def _check_forever(flags: Mapping[str, Any], *, refresh: bool, due: bool, foreve
 
 
 def _refresh_forever(
-    folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool
-) -> RefreshEnd:
-    """Run rounds of revisits until the user stops them. `due` is always False."""
+    folder: CrawlFolder,
+    flags: Mapping[str, Any],
+    *,
+    due: bool,
+    endpoint: Endpoint | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run rounds of revisits until the user stops them, and print the outcome. `due` is always False."""
     job, before = refresh_job(folder, {name: flags[name] for name in flags if name not in _BUDGETS}), read_stats(folder)
-    _check_serving(job, serve)
+    _check_serving(job, endpoint)
     if job.ray_parsers:
         raise JobError("--forever parses pages in processes on this machine: leave out ray_parsers")
     folder.lock()
     folder.move_secrets()
     try:
-        with _serving(folder, serve):
-            uvloop.run(EndlessRefresh(job, folder, quiet=quiet).run())
+        with _serving(folder, endpoint):
+            uvloop.run(EndlessRefresh(job, folder, quiet=quiet or as_json).run())
     except (OSError, RuntimeError) as error:
         stop_after_failure(error, folder, command="resume")
     finally:
         folder.unlock()
     left = count_waiting_revisits(folder)
-    return RefreshEnd(folder=folder, budget=job, before=before.totals, stopped=True, left=left)
+    ending = RefreshEnd(folder=folder, budget=job, before=before.totals, stopped=True, left=left)
+    print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
 
 
 def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:

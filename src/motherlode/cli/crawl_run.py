@@ -147,7 +147,7 @@ def describe_failure(error: BaseException, folder: CrawlFolder, *, command: str)
 # The last messages
 
 Ending = Callable[[CrawlStats], Iterator[str]]
-"""Returns the last lines of the output."""
+"""Returns, from the statistics, the lines that say why the crawl ended and how to continue."""
 
 
 def print_outcome(folder: CrawlFolder, *, as_json: bool, ending: Ending | None = None) -> None:

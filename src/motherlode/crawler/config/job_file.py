@@ -155,6 +155,21 @@ def job_to_toml(job: Job, *, only: Collection[str] | None = None, without: Colle
     return "\n".join(lines) + "\n"
 
 
+def describe_job(job: Job) -> dict[str, str]:
+    """Return the keys of a job that differ from their defaults, for a description that is published.
+
+    Keys with passwords are left out, and so are paths of this machine.
+    """
+    hidden = secret_keys(job) | _PATH_KEYS | {"hosts"}
+    changed = (one for one in dataclasses.fields(job) if one.name not in hidden and _is_changed(job, one))
+    return {one.name: _to_toml(getattr(job, one.name)) for one in changed}
+
+
+def _is_changed(job: Job, one: "dataclasses.Field[Any]") -> bool:
+    default = one.default if one.default_factory is dataclasses.MISSING else one.default_factory()
+    return bool(getattr(job, one.name) != default)
+
+
 def secret_keys(job: Job) -> frozenset[str]:
     """Return the keys of a job whose values have passwords. They are kept in a file that only its owner may read."""
     found = {
