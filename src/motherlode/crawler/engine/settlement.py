@@ -167,7 +167,7 @@ class Settlement:
         if isinstance(response, Page):
             return self._settle_page(result, response, now)
         if lease.is_revisit:
-            revisits.failed(lease, response)
+            revisits.failed(lease, response, now)
         return await self._settle_failure(result, response, now)
 
     async def _settle_revisit(self, result: LeaseResult, response: Fetched, found: RevisitResult, now: float) -> Visit:
