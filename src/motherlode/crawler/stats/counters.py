@@ -257,7 +257,8 @@ _PRIOR_REQUESTS = 2.0
 _ARM_DECAY = 0.95
 """Factor by which each request reduces the weight of earlier ones of its arm: waiting URLs resemble recent pages."""
 _GROWTH_DECAY = 0.99
-"""The same factor for the number of new links per request. It gives a mean over about 100 requests."""
+"""Factor by which each request reduces the weight of earlier ones in the mean number of new links per request: a mean
+over about 100 requests."""
 _MIN_REQUESTS = 100
 """Requests needed for a statement about new links. Before, the mean mostly reflects its initial value."""
 _MAX_GROWTH = 0.95
