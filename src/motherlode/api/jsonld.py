@@ -48,7 +48,7 @@ def build_jsonld(statements: Iterable[Statement]) -> tuple[JsonObject, int]:
 
 
 def _unify_schema(statement: Statement) -> Statement:
-    """Return a statement with the schema.org IRIs of predicate and type in the form that the context has, with http."""
+    """Return a statement with `http://schema.org/` instead of `https://schema.org/` in its predicate or type."""
     subject, predicate, object_, graph = statement
     if predicate == RDF_TYPE and object_.startswith(f"<{_HTTPS_SCHEMA}"):
         return subject, predicate, f"<{_SCHEMA}{object_[len(_HTTPS_SCHEMA) + 1 :]}", graph

@@ -41,7 +41,7 @@ _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
 _FORMAT_KEY = "format"
 _COUNTERS_KEY = "frontier"
-"""Key of the note with the counters."""
+"""Key under which the storage keeps the counters."""
 
 
 class WithheldHost(msgspec.Struct):
@@ -52,7 +52,7 @@ class WithheldHost(msgspec.Struct):
 
 
 class DomainAccount(msgspec.Struct):
-    """The hosts of one domain."""
+    """Numbers of admitted hosts of one domain and of those with a relevant page, and the domain's withheld hosts."""
 
     admitted: int = 0
     """Number of admitted hosts, without those that the user named."""
@@ -250,7 +250,7 @@ class Admission:
         self._host_queue = host_queue
         self._scope = scope
         self._keep_own = keep_own
-        """None if this process owns all hosts."""
+        """Returns the links to the hosts of this shard. None if this process owns all hosts."""
         self.domains = Domains(max_untried_hosts, relevance=host_queue.relevance)
         self.postponed: list[tuple[float, int, Entry, str]] = []
         """Time, order, entry and last failure of the URLs that wait for a retry, as a heap."""
@@ -395,10 +395,10 @@ class Admission:
                 del host.arms[arm]
 
     def rate_picked(self, entry: Entry) -> tuple[Entry, bool]:
-        """Return an entry that was taken with its new rating, if it has one, and whether it waits again because of it.
+        """Rate a picked URL again. Return its entry with the new rating, and whether the URL must not be fetched now.
 
-        It waits again if the rating is worse, or refuses the URL: then it has left the frontier. The same holds if the
-        policy knows where it redirects: then the target waits instead.
+        It is not fetched if the new rating is worse (it waits again) or refuses it, or if the policy predicts its
+        redirect (the target of the redirect is added instead).
         """
         if self._predicts is not None and not entry.hops and not entry.is_revisit:
             target = self._predicts.predict_redirect(entry.url, entry.arm)

@@ -302,8 +302,10 @@ def default_cache() -> Path:
 
 
 def prepared(name: str, cache: Path, progress: Progress) -> str:
-    """Return the name by which `WebSpec` opens a web that the user named. WARC files and Anthelion's files are
-    converted first, and the result is kept for later runs."""
+    """Return the name by which `WebSpec` opens a web that the user named.
+
+    WARC files and Anthelion's files are converted first, and the result is kept for later runs.
+    """
     if name.startswith(SYNTHETIC):
         synthetic_pages(name)
         return name
