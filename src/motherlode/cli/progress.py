@@ -177,7 +177,7 @@ def _format_minutes(seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step of work with a known end."""
+    """How much of some work with a known end is done."""
 
     what: str
     done: int

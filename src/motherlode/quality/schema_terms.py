@@ -35,7 +35,7 @@ class Rule(NamedTuple):
     constraint: Constraint
 
     def result(self, focus: str, predicate: str, value: str | None, message: str) -> Result:
-        """Return a result of the rule."""
+        """Return a validation result that says that a node violates the rule."""
         return Result(focus, self.shape, self.constraint, Offence(value, predicate, message))
 
 
@@ -238,7 +238,7 @@ def _judge_property(name: str, types: frozenset[str]) -> tuple[Rule | None, str]
 
 
 def _lowest(names: Iterable[str]) -> str:
-    """Return the class with the most superclasses."""
+    """Return the most specific of some classes: the one with the most superclasses."""
     return max(names, key=lambda name: (len(schema_org().ancestors(name)), name))
 
 

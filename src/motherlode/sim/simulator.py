@@ -117,7 +117,7 @@ class SimResult:
 IN_ORDER = Timing()
 
 
-class _NoRules:
+class NoRules:
     """A host without a robots.txt."""
 
     delay: float | None = None
@@ -158,7 +158,7 @@ class Simulation:
             storage=MemoryStorage(),
             policy=policy,
             scope=scope,
-            read_rules=_NoRules,
+            read_rules=NoRules,
             politeness=Politeness(
                 delay=timing.delay,
                 per_host=timing.per_host,

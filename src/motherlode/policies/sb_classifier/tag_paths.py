@@ -27,7 +27,7 @@ _MAX_KNOWN_PATHS = 50_000
 _START, _END = "[start]", "[end]"
 
 Vector = dict[int, float]
-"""The components of a vector that are not 0."""
+"""A sparse vector: index → value of each component that is not 0."""
 
 
 def full_path(link: Link) -> str:

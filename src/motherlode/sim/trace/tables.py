@@ -81,7 +81,7 @@ class LinkColumn(msgspec.Struct, frozen=True, array_like=True):
     texts: list[str]
     """Each distinct text once, in the order in which they occur."""
     width: int
-    """Bytes per number."""
+    """Bytes of each number in `numbers`."""
     numbers: bytes
     """For each link the number of its text, byte plane by byte plane."""
 
@@ -91,7 +91,7 @@ class LinkChunk(msgspec.Struct, frozen=True, array_like=True):
 
     links_per_page: list[int]
     nofollow: bytes
-    """One bit for each link."""
+    """One bit for each link: whether the page asks crawlers not to follow it."""
     columns: dict[str, LinkColumn]
 
 
