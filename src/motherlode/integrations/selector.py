@@ -27,6 +27,7 @@ from typing import TypeVar
 
 import msgspec
 
+import motherlode.crawler  # noqa: F401 - adds the target valid:PROFILE
 from motherlode.frontier.leases import TREATMENTS
 from motherlode.frontier.records import entry_from
 from motherlode.integrations.selector_storage import SelectorFolder, SelectorMemory, SelectorStorage, WaitingLink
