@@ -302,8 +302,10 @@ def _available(web: SimulatedWeb, progress: Progress) -> dict[str, int]:
 
 
 def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
-    """Return the progress of the whole experiment. A trial that has ended counts with its whole budget, even if it made
-    fewer requests."""
+    """Return the progress of the whole experiment.
+
+    A trial that has ended counts with its whole budget, even if it made fewer requests.
+    """
     ended = sum(one.has_ended for one in standings)
     return ExperimentProgress(
         what=f"simulating, {ended} of {len(standings)} runs ended",

@@ -228,8 +228,10 @@ def _budget(job: Job) -> Budget:
 
 
 class _Web(NamedTuple):
-    """The parts through which a crawl fetches: from the network, or from a recorded web. Parts that a web does not need
-    are None."""
+    """The parts through which a crawl fetches: from the network, or from a recorded web.
+
+    Parts that a web does not need are None.
+    """
 
     fetcher: Fetcher
     monitored: Fetcher

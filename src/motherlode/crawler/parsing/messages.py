@@ -71,7 +71,8 @@ class PageBody(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     headers: dict[str, str] = {}
     """The headers of the response that are in `READ_HEADERS`."""
     at: float = 0.0
-    """Time of the fetch in seconds since the epoch. It is 0 in a recorded web, in which no date has passed."""
+    """Time of the fetch in seconds since the epoch. It is 0 in a recorded web, so that no `unavailable_after` date has
+    passed."""
     supplies: SubrequestResults = NO_SUBREQUEST_RESULTS
     site_preferences: UsagePreferences = NO_PREFERENCES
     """What robots.txt and tdmrep.json say about the use of the page."""

@@ -291,7 +291,7 @@ class HostBandit:
             self._count(host, good=good, bad=bad)
 
     def delta(self) -> bytes:
-        """Return the records since the last call: a redirect may come from a host of another shard."""
+        """Return the records since the last call, for other shards: a redirect may come from one of their hosts."""
         delta, self._delta = self._delta, {}
         return msgspec.msgpack.encode(delta) if delta else b""
 

@@ -26,9 +26,9 @@ from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, Su
 from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedHost
 from motherlode.policies.motherlode.config import PolicyConfig, target_priors
 from motherlode.policies.motherlode.explanation import explain_arm, summarize
-from motherlode.policies.motherlode.posterior import PosteriorModel
+from motherlode.policies.motherlode.model_merge import merge_statistics
+from motherlode.policies.motherlode.posterior import ArmStatistics, PolicyStatistics, PosteriorModel
 from motherlode.policies.motherlode.redirect_rules import RedirectRules
-from motherlode.policies.motherlode.statistics import ArmStatistics, PolicyStatistics
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
 from motherlode.policies.targets import Target
 
@@ -208,7 +208,8 @@ class Motherlode(WaitRule):
                 self._ready.put(name, self.value_now(name))
 
     def predict_redirect(self, url: str, arm: str) -> str:
-        target = RedirectRules(self.statistics.redirects).predict(url) if self.config.predicts_redirects else ""
+        rules = self.statistics.redirects if self.config.predicts_redirects else None
+        target = RedirectRules(rules).predict(url) if rules else ""
         if target:
             self._end_request(arm)
             self.statistics.assumed[target] = url
@@ -396,7 +397,7 @@ class Motherlode(WaitRule):
 
     def merge(self, state: bytes) -> None:
         learned = read_state(state).statistics
-        self.statistics.merge(learned, config=self.config)
+        merge_statistics(self.statistics, learned, config=self.config)
         self._learned_from_others(learned)
 
     def _learned_from_others(self, learned: PolicyStatistics) -> None:

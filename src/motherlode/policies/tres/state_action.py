@@ -84,7 +84,8 @@ class CrawlPath(msgspec.Struct, frozen=True):
 
     @classmethod
     def behind(cls, page: Outcome | None) -> CrawlPath:
-        """Return the path that ends with a page; the empty one for seeds."""
+        """Return the path from a seed to a page, with that page; the empty path for None (a seed has no page before
+        it)."""
         if page is None:
             return cls()
         before = LinkMemory.unpack(page.policy_state)

@@ -39,8 +39,10 @@ class TraceWeb:
     """
 
     def __init__(self, folder: Path, target: Target, *, dead: float = 0.0) -> None:
-        """Open a trace. `dead` is the share of dead links (to URLs that were not recorded) that are kept. A hash of the
-        URL decides."""
+        """Open a trace.
+
+        `dead` is the share of dead links (to URLs that were not recorded) that are kept. A hash of the URL decides.
+        """
         self._dead = dead
         self._places: dict[str, tuple[str, int]] = {}
         """URL without its scheme → the URL as recorded, and its row number over all parts."""
