@@ -74,6 +74,7 @@ class Engine:
             early_stop=self._early_stop,
             clock=clock,
         )
+        parts.notices.start(self.totals)
         self._outage.start(self.totals, wake_up=self.wake_up, is_ending=self._limits.is_ending)
         if self._limits.is_spent() and parts.revisits.finish():
             self._limits.budget = Budget()  # it was for the crawl's own pages, not for the rest of a refresh
@@ -122,6 +123,7 @@ class Engine:
         async with closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
             while True:
                 self._outage.tick()
+                self._parts.notices.note_network(self.totals.no_network_since)
                 if self._limits.is_late_by(_GRACE_SECONDS):
                     await self._abandon_requests()
                 self._start_requests()
@@ -133,6 +135,7 @@ class Engine:
                 result = await self._next_result()
                 if result is not None and (visit := await self._settle(result)) is not None:
                     self._parts.index_query.note_change()
+                    self._parts.notices.note_visit(visit)
                     yield visit
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
                     self.totals.in_flight = self._slots.in_use
