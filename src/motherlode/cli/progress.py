@@ -31,7 +31,7 @@ _LOG_SECONDS = 10.0
 _RATE_SECONDS = 30.0
 """Number of last seconds over which the shown rate is measured."""
 _MIN_REPORTED_SECONDS = 5.0
-"""Seconds by which a wait must last longer than the last reported one to be reported without a terminal."""
+"""Without a terminal, a wait is reported only if it ends at least this many seconds after the last reported one."""
 _LIVE_SECONDS = 0.2
 _BAR_COLUMNS = 24
 _MIN_SHARE = 0.02
