@@ -1,6 +1,7 @@
 """The report of an experiment: curves as SVG, tables as CSV, and one HTML page without scripts or external files.
 
-The curves show harvest, focus, hosts and time per pick. Each curve is the mean of a policy's repetitions."""
+The curves show harvest, focus, hosts and time per pick. Each curve is the mean of a policy's repetitions.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class Picture:
     """A chart: its curves, axes and title."""
 
     name: str
-    """Name of its file."""
+    """File name of the chart, without its extension."""
     title: str
     explanation: str
     axes: Axes

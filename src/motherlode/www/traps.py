@@ -130,7 +130,7 @@ _VARIABLE = re.compile(r"[0-9?]")
 _VALUES = re.compile(r"=[^&]*")
 _DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _MIN_OPAQUE_RUNS = 3
-"""Minimum number of parts that remain if a URL is split at its digits. With fewer, it contains no opaque identifier."""
+"""A URL that gives fewer parts than this when it is split at its digits contains no opaque identifier."""
 _OPAQUE = re.compile(
     r"(?<![0-9A-Za-z])(?:(?:[0-9a-fA-F]{4,}-){2,}[0-9a-fA-F]{4,}|(?=[0-9]*[a-fA-F])[0-9a-fA-F]{12,}"
     r"|(?=(?:[A-Za-z]*[0-9]){2})[0-9A-Za-z]{16,})(?![0-9A-Za-z])"
@@ -141,7 +141,7 @@ _MAX_COPIES = 2
 _PAGES_TO_TRUST = 8
 """Number of useful pages after which a pattern is trusted permanently."""
 _PAGES_PER_LEAD = 50
-"""A pattern is kept if one page in 50 leads to a useful page."""
+"""A URL pattern without useful pages is still not refused if at least one in 50 of its pages links to a useful page."""
 _MIN_TRIED = 100
 """Before a pattern is refused, this number of the URLs that it links to must have been fetched, or half of them."""
 _TRUSTED = -1
@@ -171,7 +171,8 @@ class HostTraps:
         self._offers = offers
         self._sample = sample
         self._capacity = capacity
-        """Maximum number of patterns, and half that of fingerprints. The least recently used ones are dropped first."""
+        """Maximum number of patterns. Twice as many fingerprints are kept. The least recently used ones are dropped
+        first."""
         self._counts: OrderedDict[str, list[int]] = OrderedDict()
         self._page: list[int] | None = None
         """Counts of the pattern of the page whose links are being passed to `reason`."""
@@ -281,7 +282,7 @@ class ContentSeen:
         self._capacity = capacity
         """Bodies that are remembered. The least recently used one is dropped first."""
         self._min_bytes = min_bytes
-        """Bytes. Shorter bodies are ignored: many pages are empty."""
+        """Minimum size of a body in bytes. Shorter bodies are ignored, because many pages are empty."""
         self._urls: OrderedDict[bytes, str] = OrderedDict()
 
     def first(self, url: str, body: bytes) -> str:
@@ -304,7 +305,7 @@ class ContentSeen:
 
 
 class MirrorStats(msgspec.Struct, array_like=True):
-    """Counts of one host's pages."""
+    """Counts by which a host is recognized as a mirror of another host."""
 
     pages: int = 0
     shared: int = 0

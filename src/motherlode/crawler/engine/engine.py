@@ -46,7 +46,7 @@ class Engine:
         """Results to settle; None wakes the main loop up."""
         self._broken: BaseException | None = None
         self._logged_wait = 0.0
-        """Until when the last wait lasted that was logged."""
+        """End of the wait that was logged last, so that each wait is logged once."""
         self._step = Step.RESULT
         """What the main loop waits for, for the watchdog."""
         self._idle_timeout = IdleTimeout(budget.idle)
@@ -81,6 +81,7 @@ class Engine:
             early_stop=self._early_stop,
             clock=clock,
         )
+        parts.notices.start(self.totals)
         self._outage.start(self.totals, wake_up=self.wake_up, is_ending=self._limits.is_ending)
         if self._limits.is_spent() and parts.revisits.finish():
             self._limits.budget = Budget()  # it was for the crawl's own pages, not for the rest of a refresh
@@ -129,6 +130,7 @@ class Engine:
         async with self._watched(), closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
             while True:
                 self._outage.tick()
+                self._parts.notices.note_network(self.totals.no_network_since)
                 if self._limits.is_late_by(_GRACE_SECONDS):
                     await self._abandon_requests()
                 self._start_requests()
@@ -142,13 +144,16 @@ class Engine:
                 self._step = Step.SETTLEMENT
                 if result is not None and (visit := await self._settle(result)) is not None:
                     self._parts.index_query.note_change()
+                    self._parts.notices.note_visit(visit)
                     self._step = Step.READER
                     yield visit
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
                     self._step = Step.CHECKPOINT
+                    self.totals.in_flight = self._slots.in_use
                     await self._checkpointer.save_if_due()
                     self._parts.index_query.add_results(self._scheduler, self.totals)
             self.totals.waits_until, self.totals.waits_for = None, ""
+            self.totals.in_flight = 0
             self._step = Step.CHECKPOINT
             await self._checkpointer.describe_rest()
 

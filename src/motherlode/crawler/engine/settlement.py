@@ -109,7 +109,10 @@ class Settlement:
         return self._record(visit)
 
     def _end_without_visit(self, lease: Lease, failure: Failure, verdict: Verdict) -> End | None:
-        """Return how a lease ends whose failure is not recorded as a visit; None if the failure is a visit."""
+        """Return how to end the lease of a failure that is not recorded as a visit; None if the failure is recorded.
+
+        It is not recorded if our own network is down, the request is repeated, or a rule of ours forbids it.
+        """
         if verdict is Verdict.UNCOUNTED:
             return End.NETWORK_DOWN
         if failure.kind is FailureKind.NO_DNS and self._frontier.waits_for_address(lease, self._clock.now()):
@@ -164,7 +167,7 @@ class Settlement:
         if isinstance(response, Page):
             return self._settle_page(result, response, now)
         if lease.is_revisit:
-            revisits.failed(lease, response)
+            revisits.failed(lease, response, now)
         return await self._settle_failure(result, response, now)
 
     async def _settle_revisit(self, result: LeaseResult, response: Fetched, found: RevisitResult, now: float) -> Visit:
@@ -275,7 +278,7 @@ class Settlement:
             visit.host,
             relevant=visit.relevant - visit.relevant_before,
             quads=visit.quads - visit.quads_before,
-            received=visit.size,
+            received=visit.received,
             is_known=bool(visit.refresh),
         )
         self._parts.storage.append_visit(
@@ -295,7 +298,7 @@ def _log_visit(visit: Visit) -> None:
 
 
 def redirect_record(lease: Lease, failure: Failure, *, now: float, headers: str = "") -> PageRecord:
-    """Return what the store keeps of a redirect."""
+    """Return the record of a redirect that is written to the store."""
     at = failure.fetched_at or now
     return PageRecord(
         url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location, headers=headers
@@ -356,6 +359,7 @@ def _common_fields(entry: Entry, host: str, response: Fetched, number: int, now:
         "score": entry.score,
         "at": response.fetched_at or now,
         "status": response.status,
-        "size": response.wire_bytes,
+        "size": len(response.body) if isinstance(response, Page) else 0,
+        "received": response.wire_bytes,
         "elapsed": response.elapsed,
     }

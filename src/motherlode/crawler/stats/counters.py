@@ -1,8 +1,10 @@
 """Counters of a crawl, the estimate of its remaining relevant pages, and its early stop, updated with each visit."""
 
+from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from math import hypot, sqrt
+from operator import add
 from typing import Any
 
 import msgspec
@@ -17,7 +19,12 @@ BEING_READ, BEING_FETCHED = "being read", "being fetched"
 
 
 RATE_SECONDS = 60.0
-"""The rate in the statistics is that of so many seconds."""
+"""Number of last seconds over which the rate in the statistics is measured."""
+
+
+RESPONSE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+BODY_BYTES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+"""Upper bounds of the buckets of the histograms."""
 
 
 class Counters(msgspec.Struct, kw_only=True):
@@ -68,6 +75,16 @@ class Counters(msgspec.Struct, kw_only=True):
     """What a stalled crawl waits for."""
     rate: float = 0.0
     """Requests for pages per second in the last minute."""
+    in_flight: int = 0
+    """Leases in flight at the last commit."""
+    response_times: list[int] = msgspec.field(default_factory=lambda: [0] * (len(RESPONSE_SECONDS) + 1))
+    """Histogram of the seconds from request to end of response: visits per bucket, the last for slower ones."""
+    response_seconds: float = 0.0
+    """Sum of the seconds that `response_times` counts."""
+    body_sizes: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BODY_BYTES) + 1))
+    """Histogram of the unpacked sizes of pages."""
+    body_bytes: int = 0
+    """Sum of the sizes that `body_sizes` counts."""
     unfinished: dict[str, str] = {}
     """URLs in flight when the crawl reached its time limit, with the step that was not finished. A resumed crawl starts
     with them and removes them."""
@@ -80,8 +97,9 @@ class Counters(msgspec.Struct, kw_only=True):
         self.requests += 1
         self.relevant += visit.relevant - visit.relevant_before
         self.quads += visit.quads - visit.quads_before
-        self.bytes += visit.size
+        self.bytes += visit.received
         self.links += visit.links
+        self._add_to_histograms(visit)
         self.duplicates += visit.failure is None and bool(visit.detail)
         self.script_applications += visit.is_script_application and not visit.refresh
         if visit.refresh:
@@ -102,6 +120,14 @@ class Counters(msgspec.Struct, kw_only=True):
             self.note_problem(f"{problem.syntax.value if problem.syntax else 'page'}: {_generalize(problem.message)}")
         if not visit.refresh:
             self._extend_curve()
+
+    def _add_to_histograms(self, visit: Visit) -> None:
+        if visit.status is not None:
+            self.response_times[bisect_left(RESPONSE_SECONDS, visit.elapsed)] += 1
+            self.response_seconds += visit.elapsed
+        if visit.failure is None:
+            self.body_sizes[bisect_left(BODY_BYTES, visit.size)] += 1
+            self.body_bytes += visit.size
 
     def note_challenge(self, product: ChallengeProduct) -> None:
         self.challenged_by[product.value] = self.challenged_by.get(product.value, 0) + 1
@@ -161,6 +187,8 @@ class Counters(msgspec.Struct, kw_only=True):
         }
 
 
+_SUMS = ("in_flight", "response_seconds", "body_bytes")
+"""Counters that are summed over shards like the others, but are not in the JSON output."""
 _COUNTERS = (
     *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
     *("refreshed", "unchanged", "changed", "gone", "outages", "stalls"),
@@ -182,13 +210,15 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
         rate=sum(part.rate for part in parts),
     )
     for part in parts:
-        for name in _COUNTERS:
+        for name in (*_COUNTERS, *_SUMS):
             setattr(whole, name, getattr(whole, name) + getattr(part, name))
         whole.unfinished |= part.unfinished
         for field in ("failures", "challenged_by", "problems"):
             counts: dict[str, int] = getattr(whole, field)
             for name, count in getattr(part, field).items():
                 counts[name] = counts.get(name, 0) + count
+        for field in ("response_times", "body_sizes"):
+            setattr(whole, field, list(map(add, getattr(whole, field), getattr(part, field))))
         for syntax, (pages, statements) in part.syntaxes.items():
             sums = whole.syntaxes.setdefault(syntax, [0, 0])
             sums[0] += pages
@@ -237,7 +267,8 @@ _PRIOR_REQUESTS = 2.0
 _ARM_DECAY = 0.95
 """Factor by which each request reduces the weight of earlier ones of its arm: waiting URLs resemble recent pages."""
 _GROWTH_DECAY = 0.99
-"""The same factor for the number of new links per request. It gives a mean over about 100 requests."""
+"""Factor by which each request reduces the weight of earlier ones in the mean number of new links per request: a mean
+over about 100 requests."""
 _MIN_REQUESTS = 100
 """Requests needed for a statement about new links. Before, the mean mostly reflects its initial value."""
 _MAX_GROWTH = 0.95
@@ -295,7 +326,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def with_unseen(self) -> float | None:
-        """`finds` and pages to which no link is known yet. None if new links are too many or requests too few."""
+        """Expected relevant pages, including those to which no link is known yet.
+
+        None if new links are too many or requests too few for an estimate.
+        """
         if not self.urls:
             return 0.0
         return None if self.is_early or self.growth >= _MAX_GROWTH else self.finds / (1.0 - self.growth)
@@ -348,7 +382,10 @@ def _estimate_rate(tally: _Tally, expected: float) -> float:
 
 
 def _compute_beta_binomial(count: int, probability: float, *, known: float) -> tuple[float, float]:
-    """Return mean and standard deviation of a beta-binomial distribution that `known` requests gave."""
+    """Return mean and standard deviation of the relevant pages among `count` URLs, by the beta-binomial distribution.
+
+    `probability` is their probability to be relevant, estimated from `known` requests.
+    """
     return count * probability, sqrt(count * probability * (1 - probability) * (known + count) / (known + 1))
 
 
@@ -493,7 +530,7 @@ _NO_FAILURES = frozenset({None, FailureKind.REDIRECT, FailureKind.NOT_MODIFIED})
 
 
 def visit_key(visit: Visit) -> bytes:
-    """Return the key of the visits to one URL, of which the last one has labels.
+    """Return the key that all visits to a URL share. Only the last visit with a key has labels.
 
     It is empty for an unchanged page, which the earlier visit still describes.
     """

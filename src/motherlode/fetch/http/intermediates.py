@@ -60,7 +60,11 @@ class Intermediates:
     def __init__(
         self, fetch: Callable[[str], Awaitable[bytes | str]], new_context: Callable[[], ssl.SSLContext]
     ) -> None:
-        """`fetch` returns the body at a URL, or the reason for its absence. `new_context` has all authorities."""
+        """Start without fetched certificates.
+
+        `fetch` returns the body at a URL, or why there is none. `new_context` returns an SSL context with the machine's
+        authorities.
+        """
         self._fetch = fetch
         self._new_context = new_context
         self._contexts: OrderedDict[str, asyncio.Task[ssl.SSLContext | str]] = OrderedDict()

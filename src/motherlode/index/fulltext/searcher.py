@@ -146,7 +146,7 @@ def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool
 _DOCUMENTS_PER_ROUND = 500
 """Documents that a search reads at once, for any limit, because several documents may have the same subject."""
 _MAX_ROUNDS = 20
-"""Maximum number of such reads. A subject on every page of a site can fill several of them."""
+"""Maximum number of rounds in which a search reads documents. A subject on every page of a site can fill several."""
 MAX_RESULTS = 1_000
 
 
@@ -189,7 +189,7 @@ class WordSearcher:
     """Searches a word index. Any number of processes can search while another one writes."""
 
     def __init__(self, path: Path) -> None:
-        """FileNotFoundError if there is no index."""
+        """Open the word index in a folder. FileNotFoundError if there is none."""
         self._links = LinkedFolder(path) if path.is_dir() and not is_writable(path) else None
         self._index = open_index(path if self._links is None else self._links.path)
 

@@ -50,12 +50,12 @@ from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of
 
 Factor = Callable[[float, float], float]
-"""Maps the numbers of good and bad pages to a number."""
+"""Maps the numbers of good (relevant) and bad (other) pages of a host to a factor of its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueFunction:
-    """One of the seven functions."""
+    """A value function of section 3.2: it gives each host a value, by which the bandit picks."""
 
     factor: Factor
     """Factor from the host's numbers of relevant and other pages. For Thompson sampling, its expected value."""
@@ -89,7 +89,7 @@ FUNCTIONS = {
     "thompson-best-score": ValueFunction(factor=_expected, uses_best_score=True, is_sampled=True),
     "success-best-score": ValueFunction(factor=_success_rate, uses_best_score=True),
 }
-"""The functions by the names that users type."""
+"""The seven value functions of section 3.2, by the names that users type."""
 
 
 class HostsByValue:
@@ -220,7 +220,7 @@ class HostBandit:
         self._best: dict[str, float] = {}
         """Score of the best page of each ready host, if the value function uses it."""
         self._redirected_from: dict[str, str] = {}
-        """Targets of redirects from other hosts, with the first redirecting host."""
+        """Target of a redirect from another host → the host that redirected first."""
         self._value_at_pick: dict[str, float] = {}
         """Value of each host at its last pick. After a pick, the host has another best page."""
         self._picks = 0
@@ -291,7 +291,7 @@ class HostBandit:
             self._count(host, good=good, bad=bad)
 
     def delta(self) -> bytes:
-        """Return the records since the last call: a redirect may come from a host of another shard."""
+        """Return the records since the last call, for other shards: a redirect may come from one of their hosts."""
         delta, self._delta = self._delta, {}
         return msgspec.msgpack.encode(delta) if delta else b""
 

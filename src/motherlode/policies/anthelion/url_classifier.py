@@ -74,7 +74,7 @@ class TokenRules:
 
     @property
     def shift(self) -> int:
-        """Difference between the number of a label and its number with 10,000 hashes."""
+        """Number to add to the feature numbers of labels above, which assume 10,000 hashes."""
         return self.hashes - HASHES
 
     def tokens(self, url: str) -> list[str]:
@@ -282,7 +282,8 @@ def _size_class(number: int) -> int:
 
 
 def inherited_labels(policy_state: bytes, hashes: int = HASHES) -> list[int]:
-    """Return the features that the target of a redirect takes over from the redirecting URL: labels of other pages.
+    """Return the features that the target of a redirect inherits from the redirecting URL: those of parents and
+    siblings.
 
     >>> inherited_labels(array("H", [12, PARENT_GOOD, 77]).tobytes()) == [PARENT_GOOD]
     True

@@ -29,7 +29,7 @@ _serial_numbers = itertools.count()
 
 
 class Placeholder(Enum):
-    """Values that JSON cannot express."""
+    """Special values in contexts, which are different from every JSON value."""
 
     DOCUMENT = "the base IRI of the document"
     ABSENT = "a missing entry, where null has another meaning"
@@ -53,7 +53,7 @@ class ContextOrigin(msgspec.Struct, frozen=True, kw_only=True):
     propagate: bool = True
     """Whether the context also applies inside nested node objects."""
     validate_scoped: bool = True
-    """Whether a remote context is processed again if one of `remote` is the same."""
+    """If False, a remote context that is already in `remote` is not processed again, which ends cycles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
