@@ -175,7 +175,10 @@ def _find_deflate_start(data: bytes, offset: int, members: int) -> int | None:
 
 
 def _find_zstd_start(data: bytes, offset: int, members: int) -> int | None:
-    """Find a frame or a skippable frame (RFC 8878, 3.1). If the first is neither, the library raises the error."""
+    """Find a frame or a skippable frame (RFC 8878, 3.1).
+
+    If the data begins with neither, the decoder raises the error.
+    """
     head = data[offset : offset + 4]
     if len(head) < 4:
         return None
