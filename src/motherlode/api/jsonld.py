@@ -63,7 +63,7 @@ def _identifier(term: str, blank_names: dict[str, str]) -> str:
 
 
 class _Nester:
-    """Nests the nodes of one graph: a node becomes the value at its first reference, the others only name it."""
+    """Nests the nodes of one graph: a node is written at the first reference to it; others have only its @id."""
 
     def __init__(self, statements: list[Statement], compactor: _Compactor, blank_names: dict[str, str]) -> None:
         self._compactor = compactor

@@ -36,7 +36,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     value: str = ""
     focus: str = ""
-    """The node: an IRI, or a blank node."""
+    """The node that violates a rule: an IRI, or a blank node."""
     types: tuple[str, ...] = ()
     component: str = ""
     shape: str = ""
@@ -57,7 +57,7 @@ FINDING_COLUMNS = (
 
 
 def finding_row(finding: Finding) -> list[Any]:
-    """Return the values of a finding in the order of `FINDING_COLUMNS`."""
+    """Return the values of a finding as a table row, in the order of `FINDING_COLUMNS`."""
     values = msgspec.to_builtins(finding)
     return [values[column.name] for column in FINDING_COLUMNS]
 

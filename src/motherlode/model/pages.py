@@ -230,7 +230,7 @@ class Failure:
     wire_bytes: int = 0
     recalled: bool = False
     wire: bytes = b""
-    """As in `Page`. The body is cut at a limit."""
+    """The response as it was received, head and body, for the archive. The body is cut at a limit."""
 
 
 Fetched = Page | Failure

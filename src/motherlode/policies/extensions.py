@@ -1,4 +1,4 @@
-"""Policies that programs add: the decorator `policy`, and what other processes need to know them as well."""
+"""Policies that programs add: the decorator `policy`, and the messages that register them in other processes, too."""
 
 from __future__ import annotations
 

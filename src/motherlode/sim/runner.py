@@ -180,7 +180,10 @@ def run_trial(
     number: int = 0,
     tell: Callable[[], None] = lambda: None,
 ) -> SimResult:
-    """Simulate one policy on the web. `counts` has the numbers of all trials, and `number` is the one of this trial."""
+    """Simulate one policy on the web.
+
+    `counts` has the progress of all trials, and `number` is the index of this trial.
+    """
     counts = [0, 0] if counts is None else counts
     is_oracle = trial.policy == ORACLE
     policy: Policy = (

@@ -177,7 +177,7 @@ def secret_keys(job: Job) -> frozenset[str]:
         for one in dataclasses.fields(job)
         if one.name != "seeds" and has_password(_to_toml(getattr(job, one.name) or ""))
     }
-    return frozenset(found | {name for name in ("tokens", "headers") if getattr(job, name)})
+    return frozenset(found | {name for name in ("tokens", "headers", "notices") if getattr(job, name)})
 
 
 def _to_toml(value: Any) -> str:

@@ -32,7 +32,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     passed: bool | None
-    """None if the result of the check is not known yet."""
+    """Whether the URL passes the check; None if that is not known yet."""
     detail: str = ""
 
 
