@@ -6,12 +6,16 @@ import sys
 import time as clock
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl
+import uvloop
+
+from motherlode.cli.crawl_forever import EndlessRefresh
+from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl, stop_after_failure
 from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
-from motherlode.cli.serve import Endpoint, ServerProcess
+from motherlode.cli.serve import ServerEndpoint, ServerProcess
 from motherlode.cli.terminal import say, stop
 from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
@@ -27,7 +31,8 @@ from motherlode.policies.registry import GUIDE
 
 _BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
 """Each budget, and the counter that it limits."""
-_CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc", "log_level"})
+_FOREVER = ("pages_per_day", "round_time", "max_disk", "notices")
+_CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc", "log_level", *_FOREVER})
 """Keys of the saved job that one refresh may change."""
 
 
@@ -93,6 +98,10 @@ def crawl(
     ] = None,
     refresh: Annotated[bool, flag("--refresh", "Revisit the pages of the crawl in DIR: see docs/refresh.md.")] = False,
     due: Annotated[bool, flag("--due", "With --refresh: only pages whose next visit is due.")] = False,
+    forever: Annotated[
+        bool, flag("--forever", "With --refresh: revisit pages and fetch new links until Ctrl-C.")
+    ] = False,
+    pages_per_day: Annotated[int | None, option("N", "With --forever: requests for pages per day.")] = None,
     config: Annotated[Path | None, option("job.toml", "A job file; flags override its keys.")] = None,
     seed: Annotated[int | None, option("S", "Seed of all random numbers. [default: 0]")] = None,
     serve: Annotated[
@@ -116,6 +125,7 @@ def crawl(
       motherlode crawl --seeds urls.txt -o out --target "type:schema:Recipe" --time 30m
       motherlode crawl --seeds seeds.txt --web sites.warc.gz --delay 0 -o out --pages 2000
       motherlode crawl --refresh -o out --pages 500
+      motherlode crawl --refresh --forever -o out --pages-per-day 20000
       motherlode crawl --seeds urls.txt -o out2 --model out --stop-after 500
 
     Ctrl-C stops cleanly; `motherlode resume DIR` continues. Without a budget the crawl ends when no URL is left.
@@ -143,19 +153,22 @@ def crawl(
         "shards": shards,
         "ray_parsers": ray_parsers,
         "ray": ray,
+        "pages_per_day": pages_per_day,
     }
     if force and refresh:
         stop("--force deletes the crawl that --refresh needs: use only one of them")
     if due and not refresh:
         stop("--due selects the pages of a refresh: use it with --refresh")
-    endpoint = None if serve is None else Endpoint.parse(serve)
+    _check_forever(flags, refresh=refresh, due=due, forever=forever)
+    endpoint = None if serve is None else ServerEndpoint.parse(serve)
     if endpoint is not None:
         endpoint.check()
     folder = CrawlFolder(output)
     try:
         values = _job_values(flags, config, seeds or (), seeds_file)
         if refresh:
-            _refresh(folder, values, due=due, endpoint=endpoint, quiet=quiet, as_json=as_json)
+            run = partial(_refresh_forever if forever else _refresh, due=due, endpoint=endpoint)
+            run(folder, values, quiet=quiet, as_json=as_json)
             return
         job = Job(**values)
         if stop_below is not None and job.stop_after is None:
@@ -191,7 +204,7 @@ def _job_values(
     return values | given
 
 
-def _check_new(job: Job, endpoint: Endpoint | None) -> str:
+def _check_new(job: Job, endpoint: ServerEndpoint | None) -> str:
     """Raise JobError if a new crawl of the job cannot start. Return a warning about its model, or ""."""
     _check_serving(job, endpoint)
     check(job)
@@ -207,7 +220,7 @@ def _contact_hint(job: Job) -> str:
     return "site owners cannot reach you: --contact URL names a page or a mail address in the User-Agent header"
 
 
-def _serving(folder: CrawlFolder, endpoint: Endpoint | None) -> AbstractContextManager[ServerProcess | None]:
+def _serving(folder: CrawlFolder, endpoint: ServerEndpoint | None) -> AbstractContextManager[ServerProcess | None]:
     """Return a context manager that runs the web site of the crawl, if `--serve` was given."""
     return nullcontext() if endpoint is None else ServerProcess(folder.path, endpoint)
 
@@ -218,7 +231,7 @@ def _keep_serving(server: ServerProcess | None, *, is_wanted: bool) -> None:
         server.wait_for_interrupt()
 
 
-def _check_serving(job: Job, endpoint: Endpoint | None) -> None:
+def _check_serving(job: Job, endpoint: ServerEndpoint | None) -> None:
     if endpoint is not None and job.index == "later":
         raise JobError('--serve shows indexed quads only, and index = "later" indexes none: leave out one of them')
 
@@ -228,7 +241,7 @@ def _refresh(
     flags: Mapping[str, Any],
     *,
     due: bool,
-    endpoint: Endpoint | None,
+    endpoint: ServerEndpoint | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -243,6 +256,46 @@ def _refresh(
         ending = RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
         print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
         _keep_serving(server, is_wanted=not (stopped or is_quiet))
+
+
+def _check_forever(flags: Mapping[str, Any], *, refresh: bool, due: bool, forever: bool) -> None:
+    """End the command if flags contradict `--forever`."""
+    if not forever:
+        return
+    if not refresh:
+        stop("--forever continues a crawl with revisits: use it with --refresh")
+    if due:
+        stop("--forever chooses the pages that are due by itself: leave out --due")
+    if budget := next((name for name in _BUDGETS if flags[name] is not None), ""):
+        stop(f"--forever has no end, so --{budget} has no effect: --pages-per-day N is its budget")
+
+
+def _refresh_forever(
+    folder: CrawlFolder,
+    flags: Mapping[str, Any],
+    *,
+    due: bool,
+    endpoint: ServerEndpoint | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run rounds of revisits until the user stops them, and print the outcome. `due` is always False."""
+    job, before = refresh_job(folder, {name: flags[name] for name in flags if name not in _BUDGETS}), read_stats(folder)
+    _check_serving(job, endpoint)
+    if job.ray_parsers:
+        raise JobError("--forever parses pages in processes on this machine: leave out ray_parsers")
+    folder.lock()
+    folder.move_secrets()
+    try:
+        with _serving(folder, endpoint):
+            uvloop.run(EndlessRefresh(job, folder, quiet=quiet or as_json).run())
+    except (OSError, RuntimeError) as error:
+        stop_after_failure(error, folder, command="resume")
+    finally:
+        folder.unlock()
+    left = count_waiting_revisits(folder)
+    ending = RefreshEnd(folder=folder, budget=job, before=before.totals, stopped=True, left=left)
+    print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
 
 
 def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:

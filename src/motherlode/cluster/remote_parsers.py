@@ -142,7 +142,7 @@ class _Slot:
     process: int = 0
     """Process number of the actor on its machine; 0 until it has started."""
     node: str = ""
-    """Ray's id of the machine."""
+    """Ray's id of the machine on which the actor runs."""
     sent: dict[int, _Job] = field(default_factory=dict)
     """Pages without a result, by number."""
     failed_starts: int = 0
@@ -313,5 +313,5 @@ class RemoteParsers:
 
 
 def parsers_on_ray(actors: int) -> Callable[[ParseOptions, float], RemoteParsers]:
-    """Return a function that starts remote parsers, with the timeout of a page in seconds as its second argument."""
+    """Return a function that starts remote parsers, given their options and the timeout of a page in seconds."""
     return lambda options, seconds: RemoteParsers(options, actors=actors, seconds=seconds)

@@ -199,7 +199,7 @@ class RunRecord:
 
 
 class Store(Protocol):
-    """Takes page records."""
+    """The interface by which pages are written to a store."""
 
     def write(self, records: Sequence[PageRecord]) -> None: ...
 

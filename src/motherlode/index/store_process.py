@@ -34,7 +34,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
 
     method: Method
     argument: str | float | RunRecord | list[PageRecord] | None = None
-    """None if the method takes no argument. A path is a string."""
+    """The argument of the method; None if it takes none. A path is sent as a string."""
 
 
 class CallResult(msgspec.Struct, frozen=True, array_like=True):

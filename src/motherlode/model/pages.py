@@ -230,7 +230,7 @@ class Failure:
     wire_bytes: int = 0
     recalled: bool = False
     wire: bytes = b""
-    """As in `Page`. The body is cut at a limit."""
+    """The response as it was received, head and body, for the archive. The body is cut at a limit."""
 
 
 Fetched = Page | Failure
@@ -286,7 +286,7 @@ class CrawlerDirectives(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @classmethod
     def read(cls, text: str) -> CrawlerDirectives:
-        """Parse the value of `text`."""
+        """Parse directives that the property `text` has serialized."""
         words = text.split()
         ends = [float(word.removeprefix(_ENDS)) for word in words if word.startswith(_ENDS)]
         return cls(noindex="noindex" in words, nofollow="nofollow" in words, ends_at=ends[0] if ends else None)

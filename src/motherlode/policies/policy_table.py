@@ -27,7 +27,7 @@ class PolicyLine:
     """One policy in the table. It is used as the decorator of the factory function."""
 
     usage: str
-    """The syntax of the name."""
+    """The syntax of the policy's name with its arguments, for help texts."""
     about: str
     """One sentence that helps users to choose."""
     parts: str = ""

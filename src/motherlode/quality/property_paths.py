@@ -15,10 +15,10 @@ class ShapeError(ValueError):
 
 
 class Path(NamedTuple):
-    """A compiled path."""
+    """A SHACL property path, compiled to a function."""
 
     node: str
-    """Its node in the shapes graph: the term of a property, or a blank node."""
+    """The node of the path in the shapes graph: the term of a property, or a blank node."""
     text: str
     """The path as in SPARQL, with common prefixes, for people."""
     evaluate: Evaluate
@@ -31,7 +31,7 @@ class Path(NamedTuple):
 
 
 def sh(name: str) -> str:
-    """Return the term of a name of SHACL."""
+    """Return the IRI term of a name in the SHACL namespace, such as `minCount`."""
     return f"<{SH}{name}>"
 
 

@@ -53,7 +53,8 @@ class AnthelionFiles:
     network: Path
     label: Path
     root: int | None = None
-    """None: the authors' root if the index has it, otherwise the home page of every host."""
+    """Id of the page at which a crawl starts. None: the authors' root if the index has it, otherwise the home page of
+    every host."""
 
     @property
     def paths(self) -> tuple[Path, Path, Path]:
@@ -86,7 +87,7 @@ def find_files(name: str) -> AnthelionFiles:
 
 
 def _split(name: str) -> tuple[str, dict[str, str]]:
-    """Return the folder and the options of a name."""
+    """Return the folder and the options in `anthelion:DIR[:key=value,…]`."""
     place, _, last = name.removeprefix(ANTHELION).rpartition(":")
     if not place or "=" not in last:
         return name.removeprefix(ANTHELION), {}

@@ -18,6 +18,7 @@ from motherlode.crawler.config.host_patterns import (
     normalize_host,
     parse_endpoint,
 )
+from motherlode.crawler.config.notice_settings import NoticeSettings
 from motherlode.crawler.config.values import JobError as JobError
 from motherlode.crawler.config.values import has_password, parse_size, parse_time
 from motherlode.crawler.url_rules import compile_links_table
@@ -41,7 +42,8 @@ DEFAULT_HEADERS = (
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 UNIT_PARSERS: Mapping[str, Callable[[str], float]] = {
     "time": parse_time,
-    **dict.fromkeys(("bytes", "max_body", "bytes_per_host"), parse_size),
+    "round_time": parse_time,
+    **dict.fromkeys(("bytes", "max_body", "bytes_per_host", "max_disk"), parse_size),
 }
 """Keys whose values may have a unit."""
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -186,6 +188,15 @@ class Job:
     """Which links are followed, by predicate, query, kind of term and regular expression: see docs/links.md."""
     sinks: Sequence[Mapping[str, Any]] = ()
     """Where quads are sent during the crawl, in addition to the crawl's store: see docs/sinks.md."""
+
+    pages_per_day: int | None = None
+    """Budget of requests for pages per day of `crawl --refresh --forever`, spread over the day."""
+    round_time: float = 3600.0
+    """Seconds between the beginnings of two rounds of `crawl --refresh --forever`. A job file may say "1h"."""
+    max_disk: int | None = None
+    """Largest size of the crawl folder, at which `crawl --refresh --forever` waits. A job file may say "50GB"."""
+    notices: Mapping[str, Any] = field(default_factory=dict)
+    """A webhook or a command that is told about the end, outages, challenged hosts and drops of the harvest rate."""
 
     shards: int = 1
     """Number of crawls that share the hosts. More than one run on Ray: see docs/cluster.md."""
@@ -359,6 +370,15 @@ class Job:
                 raise JobError(f"the table [[sinks]], number {number}: {error}") from error
         return tuple(settings)
 
+    def notice_settings(self) -> NoticeSettings | None:
+        """Parse the table `[notices]`. None if there is none."""
+        if not self.notices:
+            return None
+        try:
+            return NoticeSettings.from_table(self.notices)
+        except (ValueError, TypeError) as error:
+            raise JobError(f"the table [notices]: {error}") from error
+
     def host_endpoints(self) -> dict[str, tuple[str, int]]:
         """Return IP address and port of each host in `hosts`, with host names in the spelling of URLs."""
         endpoints = {}
@@ -376,7 +396,7 @@ class Job:
 _POSITIVE = (
     *("pages", "time", "bytes", "stop_after", "concurrency", "per_host", "per_address", "pages_per_host"),
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
-    "checkpoint",
+    *("checkpoint", "pages_per_day", "round_time", "max_disk"),
 )
 _CHOICES = {
     "probe": ("never", "unsure", "always"),

@@ -16,6 +16,7 @@ from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Names, Resolve
 from motherlode.crawler.engine.usage import NoTdmFiles, TdmFiles
+from motherlode.crawler.notices import NoNotices, Notices
 from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
@@ -105,9 +106,11 @@ class Components:
     """Problems that were found when the crawl was assembled."""
     resolve: Resolve
     names: Names
-    """Looks up hosts ahead of time."""
+    """Looks up the IP addresses of hosts before their first lease."""
     ends_when_idle: bool
     """Whether the crawl ends if no URL is left. False for a shard, because other shards may still send links to it."""
+    notices: Notices | NoNotices
+    """Tells the operator about events."""
     reward: Reward
     """The reward that the policy learns from."""
 
@@ -151,6 +154,7 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
     except STORAGE_ERRORS as error:
         raise OSError(f"the frontier could not be written: {error}") from error
     finally:
+        await parts.notices.end_run(is_broken=is_broken)  # before the log is closed
         for participant in parts.participants:
             participant.close()
         parts.storage.close()

@@ -27,6 +27,7 @@ from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
+from motherlode.crawler.notices import NoNotices, Notices
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
@@ -127,6 +128,7 @@ def check(job: Job) -> None:
     job.proxy_url(os.environ)
     job.host_headers(os.environ)
     job.request_signer()
+    job.notice_settings()
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -150,11 +152,13 @@ def assemble(
     join: Join | None = None,
     refresh: BeginRefresh | None = None,
     make_parsers: MakeParsers | None = None,
+    notices: Notices | NoNotices | None = None,
 ) -> Assembled:
     """Make a crawl from a job, in a folder that is locked. Call it inside a running event loop.
 
     `join` makes the crawl a shard with peers; `refresh` lets known pages wait again.
     `make_parsers` starts parsers elsewhere instead of parser processes on this machine.
+    `notices` replaces those of the job, for several runs in a row.
     """
     check(job)
     seeds = canonical_seeds(job.seeds)
@@ -198,9 +202,18 @@ def assemble(
         traps=traps,
         filters=filters,
         ends_when_idle=peers is None,
+        notices=make_notices(job, folder, is_one_run=peers is None) if notices is None else notices,
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
     return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+
+
+def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices | NoNotices:
+    """Return the notices of a job. `is_one_run` says that the end of one run is the end of the crawl."""
+    settings = job.notice_settings()
+    if settings is None:
+        return NoNotices()
+    return Notices(settings, folder=str(folder.path), http_options=lambda: _http_options(job), is_one_run=is_one_run)
 
 
 def _budget(job: Job) -> Budget:
@@ -215,8 +228,10 @@ def _budget(job: Job) -> Budget:
 
 
 class _Web(NamedTuple):
-    """The parts through which a crawl fetches: from the network, or from a recorded web. Parts that a web does not need
-    are None."""
+    """The parts through which a crawl fetches: from the network, or from a recorded web.
+
+    Parts that a web does not need are None.
+    """
 
     fetcher: Fetcher
     monitored: Fetcher

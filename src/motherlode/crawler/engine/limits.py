@@ -188,7 +188,7 @@ class IdleTimeout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """When to stop; None means no limit."""
+    """The limits at which a crawl stops. None means no limit."""
 
     pages: int | None = None
     seconds: float | None = None

@@ -40,7 +40,7 @@ first."""
 
 
 class Pages(Protocol):
-    """A store that knows which pages it has."""
+    """A store that answers whether it has a page."""
 
     def has(self, url: str) -> bool: ...
 

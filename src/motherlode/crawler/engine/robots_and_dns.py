@@ -24,7 +24,7 @@ from motherlode.www.media_types import essence
 from motherlode.www.urls import canonical, host_of, origin_of
 
 Resolve = Callable[[str], Awaitable[str | Failure]]
-"""From a URL to the IP address of its host."""
+"""Returns the IP address of a URL's host, or why it cannot be found."""
 TellWait = Callable[[str, float], None]
 """Called with a host and the seconds until it may get the next request."""
 ForgetResponse = Callable[[RequestKind, str], None]
@@ -219,7 +219,7 @@ class PoliteFetcher:
         self._clock = clock
 
     async def fetch(self, request: Request, *, wait_until: float = inf) -> Fetched:
-        """Return the response for a canonical URL. A redirect is a response: the caller requests its target.
+        """Fetch a canonical URL and return the response. Redirects are returned, not followed.
 
         The user chose where a POST goes, so only the delays count for it. If the delays allow no request before
         `wait_until`, none is sent.

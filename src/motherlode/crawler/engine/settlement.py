@@ -109,7 +109,10 @@ class Settlement:
         return self._record(visit)
 
     def _end_without_visit(self, lease: Lease, failure: Failure, verdict: Verdict) -> End | None:
-        """Return how a lease ends whose failure is not recorded as a visit; None if the failure is a visit."""
+        """Return how to end the lease of a failure that is not recorded as a visit; None if the failure is recorded.
+
+        It is not recorded if our own network is down, the request is repeated, or a rule of ours forbids it.
+        """
         if verdict is Verdict.UNCOUNTED:
             return End.NETWORK_DOWN
         if failure.kind is FailureKind.NO_DNS and self._frontier.waits_for_address(lease, self._clock.now()):
@@ -164,7 +167,7 @@ class Settlement:
         if isinstance(response, Page):
             return self._settle_page(result, response, now)
         if lease.is_revisit:
-            revisits.failed(lease, response)
+            revisits.failed(lease, response, now)
         return await self._settle_failure(result, response, now)
 
     async def _settle_revisit(self, result: LeaseResult, response: Fetched, found: RevisitResult, now: float) -> Visit:

@@ -21,7 +21,7 @@ from motherlode.www.traps import trap_reason
 from motherlode.www.urls import host_of, origin_of, scope_rule, split_url
 
 DOMAIN_LIMIT = "domain limit"
-"""Name of the check of `max_untried_hosts`."""
+"""Name of the check of the job key `max_untried_hosts`."""
 DELAY = "delay"
 """Name of the check whether the host is ready. It is there only if the host is snoozed."""
 _TRAP_ERRORS = (msgspec.MsgspecError, ValueError, TypeError)
@@ -32,7 +32,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     passed: bool | None
-    """None if the result of the check is not known yet."""
+    """Whether the URL passes the check; None if that is not known yet."""
     detail: str = ""
 
 
@@ -135,7 +135,10 @@ def _describe_rule(rules: RobotsRules, url: str, read_at: float) -> str:
 
 
 def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:
-    """Return whether this robots.txt was known and not expired. Then the unreadable one is that of the other scheme."""
+    """Return whether a robots.txt was known and not expired.
+
+    If that of http was, the unreadable one is that of https, and the reverse.
+    """
     return robots is not None and now - read_at < RULES_LAST
 
 

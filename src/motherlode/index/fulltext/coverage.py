@@ -12,7 +12,7 @@ class WordCoverage:
     """Looks up pages in a word index. Pages of its journal count, because the next writer indexes them."""
 
     def __init__(self, path: Path) -> None:
-        """FileNotFoundError if there is no index, ValueError if it cannot be read."""
+        """Open the word index in a folder. FileNotFoundError if there is none, ValueError if it cannot be read."""
         self._searcher = open_index(path).searcher()
         journal = path / "pending.journal"
         batches = PendingPages(journal).pending() if journal.exists() else ()

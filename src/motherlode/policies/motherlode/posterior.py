@@ -11,8 +11,8 @@ failed request says nothing about whether the pages of a host are relevant. For 
 So a new host starts with what links of this kind did elsewhere. One good template does not make a whole host good, and
 one dead hub does not make a good template bad.
 
-All that is learned are sums over outcomes (`PolicyStatistics`), so the states of two crawls can be added. Their fields
-are saved under the names of format 1, which are given by `rename`.
+What is learned is kept in `PolicyStatistics`, with the field names of format 1, which are given by `rename`. The module
+`model_merge` says how the states of two crawls are merged.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class ArmStatistics(msgspec.Struct, gc=False, rename=_ARM_NAMES | {"total_weight
             self.new_links = dict(sorted(known.items(), key=lambda item: -item[1])[: _MAX_LINKED_ARMS // 2])
 
     def add(self, other: ArmStatistics) -> None:
-        """Add the results of another crawl. Rescales `other`."""
+        """Add the results that another shard of the same crawl had meanwhile. Rescales `other`."""
         self.tries += other.tries
         self.reward += other.reward
         self.responses.add(other.responses)
@@ -193,6 +193,8 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
     """Counts of hosts, found by cross-host links, that did and did not respond at their first try."""
     redirects: dict[str, list[RedirectRule]] = msgspec.field(default_factory=dict)
     """Rules of redirects by host."""
+    assumed: dict[str, str] = msgspec.field(default_factory=dict)
+    """Targets of redirects that were predicted and have not responded yet, with the URLs that lead to them."""
 
     def arm(self, base_arm: str) -> ArmStatistics:
         """Return the statistics of a base arm. As in the methods below, missing ones are created."""
@@ -213,22 +215,29 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
             sums = self.features[feature] = [0.0, 0.0, 0.0, 0.0]
         return sums
 
-    def add(self, other: PolicyStatistics) -> None:
-        """Add what another crawl has learned."""
-        for name, arm in other.arms.items():
-            self.arm(name).add(arm)
-        for name, arm in other.hub_arms.items():
-            self.hub_arm(name).add(arm)
-        for name, arm in other.families.items():
-            self.family(name).add(arm)
+    def add(self, delta: PolicyStatistics) -> None:
+        """Add what another shard of the same crawl has learned since its last delta."""
+        for own, its in self.arm_tables(delta):
+            for name, arm in its.items():
+                _entry(own, name, ArmStatistics).add(arm)
+        self.add_sums(delta)
+        for feature, sums in delta.features.items():
+            own_sums = self.sums(feature)
+            for index, value in enumerate(sums):
+                own_sums[index] += value
+
+    def arm_tables(
+        self, other: PolicyStatistics
+    ) -> tuple[tuple[dict[str, ArmStatistics], dict[str, ArmStatistics]], ...]:
+        """Return pairs of the tables of arms, hub arms and families."""
+        return (self.arms, other.arms), (self.hub_arms, other.hub_arms), (self.families, other.families)
+
+    def add_sums(self, other: PolicyStatistics) -> None:
+        """Add the statistics that are sums over outcomes."""
         for name, host in other.hosts.items():
             self.host(name).add(host)
         self.unseen_hosts.add(other.unseen_hosts)
         RedirectRules(self.redirects).merge(other.redirects)
-        for feature, sums in other.features.items():
-            own = self.sums(feature)
-            for index, value in enumerate(sums):
-                own[index] += value
 
 
 _T = TypeVar("_T")
@@ -369,10 +378,7 @@ class PosteriorModel:
 
     def learn(self, outcome: Outcome) -> None:
         key = ArmKey.parse(outcome.arm)
-        if outcome.failure is None and not outcome.hops:
-            for statistics in self._targets:
-                if outcome.host in statistics.redirects:
-                    RedirectRules(statistics.redirects).learn_response(outcome.url)
+        self._learn_redirect_rules(outcome)
         host = self.statistics.hosts.get(outcome.host)
         has_responded = host is not None and host.responses > 0
         is_first_response = bool(key.from_host) and not has_responded
@@ -387,6 +393,16 @@ class PosteriorModel:
             is_explained = is_first_response and self._config.unseen_host_prior_tries > 0
             expected = self._learn_features(outcome, key, is_explained=is_explained)
         self._count_host(outcome, key, expected)
+
+    def _learn_redirect_rules(self, outcome: Outcome) -> None:
+        """Confirm or contradict rules by a response to a URL of theirs, or to a target that they predicted."""
+        is_page = outcome.failure is None
+        original = self.statistics.assumed.pop(outcome.url, "")
+        for statistics in self._targets:
+            if original:
+                RedirectRules(statistics.redirects).learn_target(original, outcome.url, is_page=is_page)
+            elif is_page and not outcome.hops and outcome.host in statistics.redirects:
+                RedirectRules(statistics.redirects).learn_response(outcome.url)
 
     @property
     def _targets(self) -> tuple[PolicyStatistics, PolicyStatistics]:

@@ -51,7 +51,7 @@ class QNetwork:
         self._steps = 0
 
     def values(self, rows: Array) -> Array:
-        """Return the value of each row."""
+        """Return the Q-value that the network predicts for each row of features."""
         return self._forward(rows)[-1][:, 0]
 
     def _forward(self, rows: Array) -> list[Array]:

@@ -75,16 +75,16 @@ class LinkMemory(msgspec.Struct, frozen=True):
         return cls(relevant, others, distance, tuple(levels), words)
 
 
-class Path(msgspec.Struct, frozen=True):
-    """The pages from the seed to the page with the links."""
+class CrawlPath(msgspec.Struct, frozen=True):
+    """Counts over the pages on the path from a seed to the page with the links."""
 
     relevant: int = 0
     others: int = 0
     distance: int = 1
 
     @classmethod
-    def behind(cls, page: Outcome | None) -> Path:
-        """Return the path that ends with a page; the empty one for seeds."""
+    def behind(cls, page: Outcome | None) -> CrawlPath:
+        """Return the path from a seed to a page, including the page; the empty path if `page` is None."""
         if page is None:
             return cls()
         before = LinkMemory.unpack(page.policy_state)

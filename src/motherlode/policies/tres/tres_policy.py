@@ -20,9 +20,9 @@ from motherlode.policies.tres.ready_links import ReadyLinks
 from motherlode.policies.tres.state_action import (
     FEATURES,
     LINK_FEATURES,
+    CrawlPath,
     Keywords,
     LinkMemory,
-    Path,
     Row,
     quantize,
     values,
@@ -147,7 +147,7 @@ class Tres:
         ]
 
     def _remember(self, links: Sequence[Link], parent: Outcome | None) -> list[LinkMemory]:
-        path = Path.behind(parent)
+        path = CrawlPath.behind(parent)
         state = path.levels(parent)
         rows = [self._hasher.row(link_words(link)) for link in links]
         probabilities = self._classifier.predict(FeatureRows.of(rows)).tolist()

@@ -20,7 +20,7 @@ class Family(Enum):
     """Every item carries data."""
 
 
-class Shape(Enum):
+class ItemShape(Enum):
     """How the items of a section are published."""
 
     PAGES = "pages"
@@ -84,7 +84,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     syntax: Syntax | None = None
     carries: int = 965
     """Items per thousand that carry the data, because authors omit it on some."""
-    shape: Shape = Shape.PAGES
+    shape: ItemShape = ItemShape.PAGES
     formats: tuple[ContentKind, ...] = ()
     """Formats of the RDF documents, used in turn."""
     voice: Voice = Voice.THING

@@ -96,7 +96,7 @@ class Role(Enum):
 
     HOME = "home"
     FIXED = "fixed"
-    """About, contact and the like."""
+    """A page outside the sections: about, contact and the like."""
     INTRODUCTIONS = "introductions"
     """A page that lists other hosts."""
     LIST = "list"

@@ -148,7 +148,7 @@ class World:
 
 
 class _Lottery:
-    """Draws members by their weights."""
+    """Draws one of several hosts, each with a probability in proportion to its weight."""
 
     def __init__(self, members: Sequence[int], weights: Floats) -> None:
         self._members = members

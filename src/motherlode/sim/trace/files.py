@@ -17,7 +17,14 @@ from pathlib import Path
 import msgspec
 
 from motherlode.model import Link
-from motherlode.sim.trace.tables import LinkChunkBuilder, LinkTable, TableError, TableWriter, read_chunks, read_links
+from motherlode.sim.trace.tables import (
+    DamagedTableError,
+    LinkChunkBuilder,
+    LinkTable,
+    TableWriter,
+    read_chunks,
+    read_links,
+)
 
 VERSION = 5
 PARQUET_VERSIONS = frozenset({2, 3, 4})
@@ -208,6 +215,6 @@ def _naming(path: Path) -> Iterator[Path]:
     """Turn the errors of reading a file into TraceError, with a message that says what to do."""
     try:
         yield path
-    except (OSError, TableError) as error:
+    except (OSError, DamagedTableError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise TraceError(f"{path} cannot be read ({reason}): make the trace again with `motherlode record`") from error

@@ -171,7 +171,7 @@ def response_headers(response: Response) -> dict[str, str]:
 
 
 def page_body(response: Response, headers: dict[str, str]) -> PageBody:
-    """Return a response as the parser takes it."""
+    """Return the `PageBody` of a response: the input of the parser."""
     return PageBody(
         url=canonical(response.url) or response.url,
         content_type=headers.get("content-type", ""),
