@@ -42,6 +42,7 @@ def print_summary(stats: CrawlStats) -> None:
     rows = [
         ("fetched", f"{format_count(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({_describe_rate(totals)})"),
         *([("waits", describe_wait(totals))] if waits else []),
+        *([("stalled", describe_stall(totals))] if totals.stalled_since is not None or totals.stalls else []),
         ("relevant", f"{totals.relevant:,} (harvest rate {totals.harvest_rate:.3f})"),
         ("quads", f"{totals.quads:,}"),
         ("contacted hosts", f"{len(stats.hosts):,}"),
@@ -79,6 +80,14 @@ def describe_wait(totals: Counters) -> str:
     if totals.waits_until is None:
         return ""
     return f"nothing may be fetched until {format_moment(totals.waits_until)}: {totals.waits_for}"
+
+
+def describe_stall(totals: Counters) -> str:
+    """Return since when no page was settled and what is waited for, or how often that was so."""
+    if totals.stalled_since is None:
+        times = "once" if totals.stalls == 1 else f"{totals.stalls:,} times"
+        return f"{times}, for more than a minute: see crawl.log"
+    return f"no page was settled since {format_moment(totals.stalled_since)}: waiting for {totals.stalled_for}"
 
 
 def _describe_rate(totals: Counters) -> str:

@@ -228,7 +228,7 @@ def domain_refusal(name: str, records: Iterable[HostRecord], *, limit: int, name
 
 
 class Admission:
-    """Adds every URL once. A URL leaves its queue by `take`."""
+    """Adds new URLs to the frontier, each once, and keeps their queues. `take` removes a URL from its queue."""
 
     def __init__(
         self,

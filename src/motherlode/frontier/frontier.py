@@ -363,7 +363,7 @@ class Frontier:
             self.host_queue.schedule(host)
 
     def _end_page(self, page: _EndedPage, ending: Ending) -> float | None:
-        """End the lease of a page, or of a prerequisite for which a page waits, as the table says."""
+        """End the lease of a page, or of a prerequisite for which a page waits, by the table `ENDINGS`."""
         lease, host = page.lease, page.host
         is_page = lease.kind is RequestKind.PAGE
         if ending.url is not UrlEffect.HELD:

@@ -93,7 +93,7 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     graph_quads: bytes
     """The statements of the page as N-Quads, each line with its graph."""
     union_quads: bytes
-    """The same statements without graphs, for the default graph of the store."""
+    """The statements of the page as N-Triples, without graphs, for the default graph of the store."""
     graphs: tuple[str, ...]
     links: list[Link]
     problems: tuple[Problem, ...]

@@ -67,6 +67,12 @@ class Counters(msgspec.Struct, kw_only=True):
     """Time (seconds since the epoch) before which nothing may be fetched; None if the crawl does not wait."""
     waits_for: str = ""
     """Why nothing may be fetched before `waits_until`."""
+    stalls: int = 0
+    """How often no page was settled for a minute although work was pending (`engine.watchdog`)."""
+    stalled_since: float | None = None
+    """Time (seconds since the epoch) of the last settled page, if the crawl is stalled; otherwise None."""
+    stalled_for: str = ""
+    """What a stalled crawl waits for."""
     rate: float = 0.0
     """Requests for pages per second in the last minute."""
     in_flight: int = 0
@@ -170,6 +176,8 @@ class Counters(msgspec.Struct, kw_only=True):
             "no_network_since": self.no_network_since,
             "waits_until": self.waits_until,
             "waits_for": self.waits_for,
+            "stalled_since": self.stalled_since,
+            "stalled_for": self.stalled_for,
             "rate": round(self.rate, 2),
             "unfinished": dict(sorted(Counter(self.unfinished.values()).items())),
             "failures": dict(sorted(self.failures.items())),
@@ -183,7 +191,7 @@ _SUMS = ("in_flight", "response_seconds", "body_bytes")
 """Counters that are summed over shards like the others, but are not in the JSON output."""
 _COUNTERS = (
     *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
-    *("refreshed", "unchanged", "changed", "gone", "outages"),
+    *("refreshed", "unchanged", "changed", "gone", "outages", "stalls"),
     "script_applications",
 )
 
@@ -197,6 +205,8 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
         no_network_since=min((since for part in parts if (since := part.no_network_since) is not None), default=None),
         waits_until=min(waits)[0] if len(waits) == len(parts) > 0 else None,
         waits_for=min(waits)[1] if len(waits) == len(parts) > 0 else "",
+        stalled_since=min((since for part in parts if (since := part.stalled_since) is not None), default=None),
+        stalled_for="; ".join(part.stalled_for for part in parts if part.stalled_for),
         rate=sum(part.rate for part in parts),
     )
     for part in parts:

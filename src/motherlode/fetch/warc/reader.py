@@ -121,7 +121,7 @@ class RecordReader:
         """Hash of a digest → offset of the record. The digests of millions of records would take too much memory."""
 
     def add(self, record: WarcRecord) -> None:
-        """Remember which body a record contains."""
+        """Remember the digest and the offset of a record, for later records that refer to its body."""
         digest = record.headers.get(_DIGEST)
         if digest and not is_same_payload(record):
             self._offsets[hash(digest)] = record.stream_pos

@@ -84,8 +84,7 @@ class CrawlPath(msgspec.Struct, frozen=True):
 
     @classmethod
     def behind(cls, page: Outcome | None) -> CrawlPath:
-        """Return the path from a seed to a page, with that page; the empty path for None (a seed has no page before
-        it)."""
+        """Return the path from a seed to a page, including the page; the empty path if `page` is None."""
         if page is None:
             return cls()
         before = LinkMemory.unpack(page.policy_state)
