@@ -130,6 +130,9 @@ def _parse_certificate(body: bytes, url: str) -> _Certificate | str:
 
 
 def _name(certificate: Any, field: str) -> frozenset[tuple[str, str]]:
-    """Return subject or issuer without order, case and white space. OpenSSL compares names more strictly than this."""
+    """Return a certificate's subject or issuer for comparison, without order, case and white space.
+
+    OpenSSL is stricter.
+    """
     parts = certificate.get(field, ())
     return frozenset((key, "".join(value.casefold().split())) for part in parts for key, value in part)

@@ -78,7 +78,9 @@ def make_plan(reward: float, requests: float) -> Plan:
 
 
 def plan_with_links(probability: float, links: Iterable[tuple[Plan, float]]) -> Plan:
-    """Return the plan to fetch a page and then the best of its links: plans with the number of links to each.
+    """Return the plan to fetch a page and then the best of its links.
+
+    `links` has plans, and the number of links to each.
 
     >>> plan_with_links(0.0, [(make_plan(1.0, 1.0), 10.0), (make_plan(0.1, 1.0), 50.0)])
     Plan(rate=0.9090909090909091, reward=10.0, requests=11.0)
@@ -146,8 +148,8 @@ class Motherlode(WaitRule):
         self._in_flight: dict[str, int] = {}
         """Number of links of each arm that were picked and have no outcome yet."""
         self._value_at_pick: dict[str, float] = {}
-        """Value of each of these arms at its last pick. It changes with the pick, because a link less is waiting and
-        one more is in flight."""
+        """Value of each arm of `_in_flight` at its last pick. It changes with the pick, because a link less is waiting
+        and one more is in flight."""
         self._plans: dict[str, Plan] = {}
         """The last computed plans of arms of hosts that were tried."""
         self._unseen_host_values: dict[str, UnseenHostValue] = {}

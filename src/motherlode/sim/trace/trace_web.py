@@ -78,7 +78,10 @@ class TraceWeb:
                 self._places[key] = (row.url, number)
 
     def _held(self, url: str) -> str | None:
-        """Return the URL as it was or would have been recorded. None if a link to a missing URL is to be left out."""
+        """Return the spelling of a linked URL in the recording; for a dead link, the one that it would have had.
+
+        None for dead links that are left out.
+        """
         key = _schemeless(url)
         return self.spelling(url) if key in self._places or is_dead_link_kept(key, self._dead) else None
 
