@@ -171,6 +171,14 @@ class ValuesArms(Protocol):
 
 
 @runtime_checkable
+class PredictsRelevance(Protocol):
+    """A policy that predicts probabilities, whose calibration a simulation measures."""
+
+    def probability(self, arm: str) -> float:
+        """Return the probability that a request for the next URL of an arm returns a relevant page."""
+
+
+@runtime_checkable
 class Waits(Protocol):
     """A policy that may wait for a snoozed host instead of picking a ready arm."""
 

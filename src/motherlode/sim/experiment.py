@@ -186,6 +186,8 @@ class Row:
             "area_focus": _rounded(self.area_focus),
             "relevant_hosts": result.relevant_hosts,
             "host_recall": _rounded(self.host_recall),
+            "brier_score": _rounded(result.calibration.brier_score),
+            "calibration": result.calibration.bins(),
             "heads": result.heads,
             "known_urls": result.known_urls,
             "failures": result.failures,

@@ -175,6 +175,8 @@ class Settlement:
         before = revisits.entry_before(lease)
         if isinstance(response, Page):
             visit = self._settle_page(result, response, now, before)
+            if result.parsed is not None:
+                revisits.queue_modified(result.parsed.links)
         else:
             if found is not RevisitResult.UNCHANGED and response.kind is not FailureKind.REDIRECT:
                 at = response.fetched_at or now  # an empty record removes the quads and keeps the provenance
