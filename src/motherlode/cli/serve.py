@@ -185,6 +185,8 @@ class ServerProcess:
     def wait_for_interrupt(self) -> None:
         """Wait until the user presses Ctrl-C, or the server ends."""
         say("the crawl has ended; the server still shows it; Ctrl-C stops the server")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # uvloop leaves handlers that do nothing
+            signal.signal(number, signal.default_int_handler)
         with contextlib.suppress(KeyboardInterrupt):
             self._process.wait()
 

@@ -24,6 +24,7 @@ _NAMESPACE = "<http://schema.org/"
 _WRONG_NAMESPACE = re.compile(r"<(?i:https?://(?:www\.)?(?:schemas?|shema|scheme)\.org)[/#]+(?P<name>[^/#>]*)[/#]*>")
 _WARNING, _INFO = sh("Warning"), sh("Info")
 _MAX_CACHED_NAMES = 1 << 14
+_MAX_NAME_CHARACTERS = 100
 _MAX_SHOWN = 5
 """Maximum number of names in a message."""
 
@@ -61,8 +62,8 @@ RULES = (
 
 
 def name_of(term: str) -> str:
-    """Return the name of a term of schema.org, or "" for other terms."""
-    return term[len(_NAMESPACE) : -1] if term.startswith(_NAMESPACE) else ""
+    """Return the name of a term of schema.org, or "" for other terms. Long names are cut, because caches keep them."""
+    return term[len(_NAMESPACE) : -1][:_MAX_NAME_CHARACTERS] if term.startswith(_NAMESPACE) else ""
 
 
 @lru_cache(maxsize=_MAX_CACHED_NAMES)
@@ -259,7 +260,7 @@ _LITERAL_FORMS = {
     ),
     "Time": re.compile(r"T?\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?(Z|[+-]\d\d:?(\d\d)?)?"),
     "Duration": re.compile(r"-?P(?!$)(\d+([.,]\d+)?[YMWD])*(T(\d+([.,]\d+)?[HMS])+)?"),
-    "URL": re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*:|/|\./|\?|#|www\.)\S*|\S+[./]\S*"),
+    "URL": re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*:|/|\./|\?|#|www\.)\S*|[^\s./]+[./]\S*"),
 }
 """Data types whose texts have a form."""
 _DATA_TYPES = frozenset({*_LITERAL_FORMS, "Text", "CssSelectorType", "PronounceableText", "XPathType"}) - {"Duration"}

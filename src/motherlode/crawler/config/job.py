@@ -19,6 +19,7 @@ from motherlode.crawler.config.host_patterns import (
     parse_endpoint,
 )
 from motherlode.crawler.config.notice_settings import NoticeSettings
+from motherlode.crawler.config.sources import Source, parse_sources
 from motherlode.crawler.config.values import JobError as JobError
 from motherlode.crawler.config.values import has_password, parse_size, parse_time
 from motherlode.crawler.url_rules import compile_links_table
@@ -195,6 +196,8 @@ class Job:
     """Seconds between the beginnings of two rounds of `crawl --refresh --forever`. A job file may say "1h"."""
     max_disk: int | None = None
     """Largest size of the crawl folder, at which `crawl --refresh --forever` waits. A job file may say "50GB"."""
+    sources: Sequence[Mapping[str, Any]] = ()
+    """Providers that are harvested, each with a name, a sitemap or seeds, a contact and a budget."""
     notices: Mapping[str, Any] = field(default_factory=dict)
     """A webhook or a command that is told about the end, outages, challenged hosts and drops of the harvest rate."""
 
@@ -369,6 +372,18 @@ class Job:
             except ValueError as error:
                 raise JobError(f"the table [[sinks]], number {number}: {error}") from error
         return tuple(settings)
+
+    def source_list(self) -> tuple[Source, ...]:
+        """Parse the tables `[[sources]]`."""
+        try:
+            return parse_sources(self.sources)
+        except ValueError as error:
+            raise JobError(str(error)) from error
+
+    @property
+    def all_seeds(self) -> tuple[str, ...]:
+        """The seeds, and the sitemaps and seeds of the sources."""
+        return (*self.seeds, *(url for source in self.source_list() for url in source.urls))
 
     def notice_settings(self) -> NoticeSettings | None:
         """Parse the table `[notices]`. None if there is none."""

@@ -58,6 +58,7 @@ _KEY_DESCRIPTIONS = {
     "bytes_per_host": 'a size such as "50MB", or a number of bytes',
     "sitemaps": '"robots", "usual", true or false',
     "sinks": "a list of tables, each under [[sinks]]",
+    "sources": "a list of tables, each under [[sources]]",
 }
 """Descriptions for keys that need a more exact one than their type."""
 

@@ -20,14 +20,14 @@ from motherlode.crawler.engine.components import CommitParticipant, Components, 
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
 from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
-from motherlode.crawler.notices import NoNotices, Notices
+from motherlode.crawler.notices import Notices
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
@@ -121,7 +121,7 @@ def canonical_seeds(seeds: Sequence[str]) -> tuple[str, ...]:
 
 def check(job: Job) -> None:
     """Raise JobError if the job cannot be run. Nothing is created."""
-    seeds = canonical_seeds(job.seeds)
+    seeds = canonical_seeds(job.all_seeds)
     if not seeds:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
     job.host_endpoints()
@@ -161,7 +161,7 @@ def assemble(
     `notices` replaces those of the job, for several runs in a row.
     """
     check(job)
-    seeds = canonical_seeds(job.seeds)
+    seeds = canonical_seeds(job.all_seeds)
     clock = Clock()
     recorded = _recorded(job)
     storage, store = _opened(job, folder)  # before the others, because they may be damaged
@@ -180,7 +180,8 @@ def assemble(
     obeyed = ObeyedUsage(job.obey_usage)
     frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale, obeyed)
     clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
-    revisits = Revisits(storage, frontier, refreshing)
+    sitemaps = frozenset(url for source in job.source_list() for url in source.sitemap)
+    revisits = Revisits(storage, frontier, refreshing, always=sitemaps)
     if refresh is not None:
         refresh(revisits, frontier)
     describer = UrlDescriber(job.describe, job.response_headers)
@@ -431,7 +432,12 @@ def _frontier(
         read_rules=RobotsRules,
         politeness=politeness,
         keep_own=peers.keep_own if peers is not None else None,
-        budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after),
+        budget=HostBudget(
+            pages=job.pages_per_host,
+            bytes=job.bytes_per_host,
+            host_stop_after=job.host_stop_after,
+            pages_by_host={host: source.pages for source in job.source_list() if source.pages for host in source.hosts},
+        ),
         random=Random(job.seed),
         is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
         is_stale=is_stale,
