@@ -90,31 +90,6 @@ class HarvestDrop:
         return self._before[1] / self._before[0] if self._before[0] else 0.0
 
 
-class NoNotices:
-    """The notices of a job without the table `[notices]`."""
-
-    def start(self, totals: Counters) -> None:
-        pass
-
-    def note_visit(self, visit: Visit) -> None:
-        pass
-
-    def note_network(self, down_since: float | None) -> None:
-        pass
-
-    def note_disk(self, message: str) -> None:
-        pass
-
-    def send_end(self, *, is_broken: bool = False) -> None:
-        pass
-
-    async def end_run(self, *, is_broken: bool) -> None:
-        pass
-
-    async def close(self) -> None:
-        pass
-
-
 class Notices:
     """Detects the events of a crawl and delivers notices of them."""
 
