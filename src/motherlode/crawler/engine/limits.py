@@ -9,6 +9,7 @@ from the start. At most three slow requests per slot are left out of the count.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,11 +18,12 @@ from math import inf
 from typing import Any
 
 from motherlode.crawler.parsing.messages import ParsedPage
-from motherlode.crawler.stats.counters import Counters
-from motherlode.frontier import Lease
+from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, Counters
+from motherlode.frontier import Frontier, Lease
 from motherlode.model import Fetched, Policy, RequestKind, Visit
 from motherlode.model.policy import Stops
 
+_LOG = logging.getLogger("motherlode.crawler")
 SLOW_SECONDS = 0.5
 _SLOW_PER_SLOT = 3
 _LOOKUP_SECONDS = 0.02
@@ -286,3 +288,78 @@ class EarlyStop:
         if self._policy is not None and self._policy.stop_reason:
             return True
         return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after
+
+
+_NOTED_WAIT_SECONDS = 5.0
+"""Shortest wait, in seconds, that is shown and logged."""
+
+
+class WaitMonitor:
+    """Notes until when and why nothing may be fetched, and gives up the last retries of a crawl (`idle_timeout`)."""
+
+    def __init__(
+        self, frontier: Frontier, counters: Counters, slots: Slots, limits: Limits, *, is_stalled: Callable[[], bool]
+    ) -> None:
+        self._frontier = frontier
+        self._counters = counters
+        self._slots = slots
+        self._limits = limits
+        self._is_stalled = is_stalled
+        self.timeout = IdleTimeout(limits.budget.idle)
+        self._logged_wait = 0.0
+        """End of the wait that was logged last, so that each wait is logged once."""
+
+    def note(self, now: float, *, may_give_up: bool) -> bool:
+        """Update the counters. Return whether retries were given up, so that requests may start again."""
+        ready_at = None if self._slots.in_use else self._frontier.idle_until()
+        if ready_at is None or ready_at <= now + min(_NOTED_WAIT_SECONDS, self.timeout.seconds):
+            self.clear()
+            return False
+        if may_give_up and self._gives_up(ready_at, now):
+            return True
+        wait = self._frontier.retries.next_wait() or (ready_at, "another response")
+        self._counters.waits_until, self._counters.waits_for = wait
+        if ready_at >= self._logged_wait + _NOTED_WAIT_SECONDS:
+            self._logged_wait = ready_at
+            _LOG.info("nothing may be fetched for %.0f s: %s", ready_at - now, self._counters.waits_for)
+        return False
+
+    def clear(self) -> None:
+        """Note that the crawl does not wait."""
+        self._counters.waits_until, self._counters.waits_for = None, ""
+
+    def _gives_up(self, ready_at: float, now: float) -> bool:
+        """Give up the retries if nothing else is left and the next one comes too late. Return whether they were."""
+        retries = self._frontier.retries
+        if self._is_stalled() or self._limits.is_over() or not retries.are_all_that_is_left:
+            self.timeout.reset()
+            return False
+        if not self.timeout.is_over(now, ready_at=ready_at):
+            return False
+        for entry, failure in retries.give_up(now):
+            _LOG.info("%s is given up after %s: nothing else is left (idle_timeout)", entry.url, failure)
+            self._counters.note_problem("retries given up, because nothing else was left: see idle_timeout")
+        return True
+
+
+async def abandon_requests(slots: Slots, counters: Counters) -> None:
+    """Cancel the requests in flight. Their URLs stay leased, as after a kill: a resume begins with them."""
+    running = {result: result.task for result in slots.results}
+    await cancel(slots.take_tasks())
+    for result, task in running.items():
+        if task is not None and task.cancelled():  # others have ended and are in the queue
+            _abandon(result, BEING_READ if result.is_arrived else BEING_FETCHED, slots, counters)
+
+
+def abandon_results(results: asyncio.Queue[LeaseResult | None], slots: Slots, counters: Counters) -> None:
+    """Discard results that came too late. `motherlode resume` fetches their URLs again."""
+    while not results.empty():
+        result = results.get_nowait()
+        if result is not None:
+            _abandon(result, BEING_READ, slots, counters)
+
+
+def _abandon(result: LeaseResult, stage: str, slots: Slots, counters: Counters) -> None:
+    slots.free(result)
+    if result.lease.kind is RequestKind.PAGE:
+        counters.unfinished[result.lease.url] = stage
