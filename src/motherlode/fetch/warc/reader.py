@@ -313,6 +313,10 @@ class RecordedWeb:
         return response or Failure(url=url, kind=FailureKind.PROTOCOL, detail="the record cannot be read")
 
     async def close(self) -> None:
+        self.close_file()
+
+    def close_file(self) -> None:
+        """Close the file, for callers without an event loop."""
         self._file.close()
 
 

@@ -261,11 +261,11 @@ class ArmPosterior(NamedTuple):
         """The probability that a request returns a relevant page."""
         return self.response * self.relevance
 
-    def update(self, arm: ArmStatistics, *, response_tries: float, relevance_tries: float) -> ArmPosterior:
-        """Return the posterior after the results of an arm. The arguments are the prior strengths of this posterior."""
+    def update(self, arm: ArmStatistics, *, prior_tries: float) -> ArmPosterior:
+        """Return the posterior after the results of an arm. This posterior counts as much as `prior_tries` tries."""
         return ArmPosterior(
-            arm.responses.probability(self.response, prior_tries=response_tries),
-            arm.relevant.probability(self.relevance, prior_tries=relevance_tries),
+            arm.responses.probability(self.response, prior_tries=prior_tries),
+            arm.relevant.probability(self.relevance, prior_tries=prior_tries),
         )
 
 
@@ -364,12 +364,10 @@ class PosteriorModel:
         posterior = self.prior(key)
         statistics = self.statistics.arms.get(key.base_arm)
         if statistics is not None:
-            tries = config.seed_prior_tries if key.is_inner_seed else config.prior_tries
-            posterior = posterior.update(statistics, response_tries=config.prior_tries, relevance_tries=tries)
+            posterior = posterior.update(statistics, prior_tries=config.prior_tries)
         statistics = self.statistics.hub_arms.get(arm)
         if statistics is not None:
-            tries = config.hub_prior_tries
-            posterior = posterior.update(statistics, response_tries=tries, relevance_tries=tries)
+            posterior = posterior.update(statistics, prior_tries=config.prior_tries)
         return posterior.probability
 
     def learn_redirect(self, url: str, target: str) -> None:
