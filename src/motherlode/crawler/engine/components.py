@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Names, Resolve
 from motherlode.crawler.engine.usage import NoTdmFiles, TdmFiles
-from motherlode.crawler.notices import NoNotices, Notices
+from motherlode.crawler.notices import Notices
 from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from motherlode.crawler.engine.checkpoint import MIN_SECONDS, Checkpointer
 from motherlode.crawler.engine.components import Components, closing
-from motherlode.crawler.engine.limits import Budget, IdleTimeout, LeaseResult, Limits, Slots, cancel
+from motherlode.crawler.engine.limits import Budget, EarlyStop, IdleTimeout, LeaseResult, Limits, Slots, cancel
 from motherlode.crawler.engine.outage import Verdict
 from motherlode.crawler.engine.pipeline import LeasePipeline
 from motherlode.crawler.engine.recovery import restore_counters
@@ -18,7 +18,7 @@ from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, ignore_rules,
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.engine.settlement import FATAL_ERRORS, Settlement
 from motherlode.crawler.engine.watchdog import STALL_SECONDS, Step, Watchdog, describe_leases
-from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
+from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, Estimator
 from motherlode.model import Page, RequestKind, Visit
 from motherlode.runtime import Clock
 

@@ -20,14 +20,14 @@ from motherlode.crawler.engine.components import CommitParticipant, Components, 
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
+from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
 from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
-from motherlode.crawler.notices import NoNotices, Notices
+from motherlode.crawler.notices import Notices
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN

@@ -9,6 +9,7 @@ from the start. At most three slow requests per slot are left out of the count.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +17,10 @@ from math import inf
 from typing import Any
 
 from motherlode.crawler.parsing.messages import ParsedPage
-from motherlode.crawler.stats.counters import Counters, EarlyStop
+from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Lease
-from motherlode.model import Fetched, RequestKind
+from motherlode.model import Fetched, Policy, RequestKind, Visit
+from motherlode.model.policy import Stops
 
 SLOW_SECONDS = 0.5
 _SLOW_PER_SLOT = 3
@@ -248,3 +250,39 @@ class Limits:
     def is_late_by(self, seconds: float) -> bool:
         """Return whether the time limit was reached at least the given number of seconds ago."""
         return self.seconds_left() <= -seconds
+
+
+class EarlyStop:
+    """Early stop: reached if fewer than the share `below` of the last `after` requests gave relevant pages.
+
+    It is also reached if a policy that `Stops` has a reason to end the crawl.
+
+    >>> watch = EarlyStop(after=4, below=0.25)
+    >>> for host, relevant in enumerate((1, 0, 0, 0, 0)):
+    ...     watch.add(Visit(number=1, url="", host=str(host), relevant=bool(relevant)))
+    ...     if watch.is_reached:
+    ...         print(f"stop at host {host}")
+    stop at host 4
+    """
+
+    def __init__(self, *, after: int | None, below: float, policy: Policy | None = None) -> None:
+        self._after = after
+        self._below = below
+        self._policy: Stops | None = policy if isinstance(policy, Stops) else None
+        self._last: deque[bool] = deque(maxlen=after)
+        self._relevant = 0
+
+    def add(self, visit: Visit) -> None:
+        """Record a visit. Revisits do not count."""
+        if self._after is None or visit.refresh:
+            return
+        if len(self._last) == self._after:
+            self._relevant -= self._last[0]
+        self._last.append(visit.relevant)
+        self._relevant += visit.relevant
+
+    @property
+    def is_reached(self) -> bool:
+        if self._policy is not None and self._policy.stop_reason:
+            return True
+        return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after

@@ -1,0 +1,61 @@
+"""Simulated sharded crawls keep their promises under faults, and the simulation finds bugs that are planted in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.cluster.coordinator import AddressGrantTable
+from motherlode.cluster.outbox import Outbox
+from motherlode.cluster.shard import Shard
+from motherlode.frontier import AddressGrant
+from tests.cluster.shard_simulation import Cluster, World, simulate
+
+SEEDS = 20
+MAX_SEEDS_FOR_BUG = 150
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_simulated_shards_with_faults_keep_all_promises(seed: int) -> None:
+    assert simulate(seed) == []
+
+
+def test_simulation_of_same_seed_repeats_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    worlds: list[World] = []
+    real = Cluster.run
+
+    async def run(self: Cluster) -> None:
+        worlds.append(self.world)
+        await real(self)
+
+    monkeypatch.setattr(Cluster, "run", run)
+    simulate(7)
+    simulate(7)
+    assert worlds[0].requests == worlds[1].requests
+    assert len(worlds[0].requests) > 1
+
+
+def find_violation() -> str:
+    """Return the first broken promise of the first seed that breaks one."""
+    found = (violations[0] for seed in range(MAX_SEEDS_FOR_BUG) if (violations := simulate(seed)))
+    return next(found, "")
+
+
+def test_simulation_acknowledgement_before_commit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def acknowledge(self: Shard, outbox: Outbox) -> bool:
+        return True
+
+    monkeypatch.setattr(Shard, "_wait_until_durable", acknowledge)
+    assert "is lost" in find_violation() or "never fetched" in find_violation()
+
+
+def test_simulation_end_with_links_in_transit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Outbox, "is_empty", True)
+    assert "never fetched" in find_violation()
+
+
+def test_simulation_address_granted_to_two_shards_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def grant(self: AddressGrantTable, shard: int, addresses: list[str], now: float) -> None:
+        self._grants.setdefault(shard, []).extend(AddressGrant(address, 0.0) for address in addresses)
+
+    monkeypatch.setattr(AddressGrantTable, "request", grant)
+    assert "s between two requests" in find_violation()
