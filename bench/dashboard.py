@@ -76,7 +76,7 @@ def measure(web: WebServer, *, pages: int, clients: int) -> float:
 
 
 def _watch(process: subprocess.Popen[str], clients: int) -> None:
-    """Read the address of the server from stderr, and run the clients, in a process of their own, until the crawl ends."""
+    """Read the address of the server from stderr, and run the clients in a process until the crawl ends."""
     assert process.stderr is not None
     for line in process.stderr:
         if match := re.search(r"(http://127\.0\.0\.1:\d+)/", line):
