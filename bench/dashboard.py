@@ -27,7 +27,6 @@ from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.sim.synthetic.server_process import WebServer
 
-_SERVER_WORDS = ("motherlode serve", "query_worker")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -101,18 +100,18 @@ def _sample_cpu(process: subprocess.Popen[str]) -> float:
     while process.poll() is None:
         for pid in _family(process.pid):
             with contextlib.suppress(OSError):
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                if not any(word in words for word in _SERVER_WORDS):
-                    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-                    seconds[pid] = (int(user) + int(system)) / _TICKS
+                user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+                seconds[pid] = (int(user) + int(system)) / _TICKS
         time.sleep(0.05)
     return sum(seconds.values())
 
 
 def _family(pid: int) -> list[int]:
-    """Return a process and its children, recursively."""
+    """Return a process and its children, recursively, without the server and the processes that it has started."""
     found = [pid]
     with contextlib.suppress(OSError):
+        if b"motherlode\0serve" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            return []
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text().split():
                 found += _family(int(child))
