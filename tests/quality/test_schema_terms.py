@@ -108,6 +108,11 @@ def test_wrong_namespace_gets_the_right_hint(iri: str) -> None:
     assert (severity, "use https://schema.org/Product" in message) == ("violation", True)
 
 
+def test_unknown_property_without_a_similar_name_gets_no_hint() -> None:
+    [(_, message)] = check(("_:a", RDF_TYPE, f"<{S}Article>"), ("_:a", f"<{S}xyzzy>", '"x"'))
+    assert message == "schema:xyzzy: is not a property of schema.org"
+
+
 def test_valid_page_has_no_results() -> None:
     offer = [
         ("_:o", RDF_TYPE, f"<{S}Offer>"),

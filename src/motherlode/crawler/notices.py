@@ -115,8 +115,9 @@ class Notices:
         self._deliveries: set[asyncio.Task[None]] = set()
 
     def start(self, totals: Counters) -> None:
-        """Take the counters of the run that begins."""
+        """Take the counters of the run that begins. The limit of notices per event starts again."""
         self._totals = totals
+        self._sent.clear()
 
     def note_visit(self, visit: Visit) -> None:
         """Look at a visit for a challenged host and a drop of the harvest rate."""

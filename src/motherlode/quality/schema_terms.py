@@ -90,6 +90,8 @@ def _synonyms() -> _Synonyms:
 
 
 _MIN_SIMILARITY = 0.86
+_MIN_LENGTH_RATIO = 0.55
+"""A name that is about twice as long means something else."""
 _OWN_BONUS = 0.05
 """Added to the similarity of the properties that the types of the node have."""
 _SEPARATORS = re.compile(r"[\s_\-.:/#]+")
@@ -138,7 +140,9 @@ def _best(wanted: str, names: dict[str, str], bonus: float) -> tuple[float, str]
     found = process.extractOne(
         wanted, names.keys(), scorer=JaroWinkler.similarity, score_cutoff=_MIN_SIMILARITY - bonus
     )
-    return (found[1] + bonus, names[found[0]]) if found else (0.0, "")
+    if not found or min(len(wanted), len(found[0])) < _MIN_LENGTH_RATIO * max(len(wanted), len(found[0])):
+        return 0.0, ""
+    return found[1] + bonus, names[found[0]]
 
 
 def _suggest(name: str) -> str:

@@ -129,6 +129,7 @@ class Engine:
         self._scheduler.add_seeds(seeds)
         async with self._watched(), closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
             while True:
+                self._follow_control()
                 self._outage.tick()
                 self._parts.notices.note_network(self.totals.no_network_since)
                 if self._limits.is_late_by(_GRACE_SECONDS):
@@ -190,7 +191,7 @@ class Engine:
 
     def _start_requests(self) -> None:
         """Lease URLs while there are slots, and start a task for each."""
-        if self._outage.is_stalled:
+        if self._is_held_up:
             return
         while not self._slots.is_full(self._clock.now()) and not self._limits.is_over():
             lease = self._frontier.lease(self._clock.now())
@@ -215,13 +216,29 @@ class Engine:
         ready_at = self._frontier.idle_until()
         if self._slots.is_full(now):
             wait = min(wait, self._slots.next_slow(now))
-        elif ready_at is not None and not self._limits.is_over() and not self._outage.is_stalled:
+        elif ready_at is not None and not self._limits.is_over() and not self._is_held_up:
             wait = min(wait, max(0.0, ready_at - now))
         timer = asyncio.get_running_loop().call_later(wait + 0.001, self.wake_up)  # a third of the cost of wait_for
         try:
             return await self._results.get()
         finally:
             timer.cancel()
+
+    @property
+    def _is_held_up(self) -> bool:
+        """Whether no request may start, because of an outage or because the user has paused the crawl."""
+        return self._outage.is_stalled or self._parts.control.control.is_paused
+
+    def _follow_control(self) -> None:
+        """Do what the user wishes since the last look at the control file."""
+        if not self._parts.control.has_changed(self._clock.now()):
+            return
+        control = self._parts.control.control
+        _LOG.info("control: %s", control)
+        if control.pages is not None:
+            self.limit_pages(control.pages)
+        if control.is_stopped:
+            self.stop()
 
     def _note_wait(self) -> None:
         """Note until when and why nothing may be fetched, or give up the retries for which alone the crawl waits."""
@@ -240,7 +257,7 @@ class Engine:
     def _gives_up(self, ready_at: float, now: float) -> bool:
         """Give up the retries if nothing else is left and the next one comes too late. Return whether they were."""
         retries = self._frontier.retries
-        if self._outage.is_stalled or self._limits.is_over() or not retries.are_all_that_is_left:
+        if self._is_held_up or self._limits.is_over() or not retries.are_all_that_is_left:
             self._idle_timeout.reset()
             return False
         if not self._idle_timeout.is_over(now, ready_at=ready_at):
