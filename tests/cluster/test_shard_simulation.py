@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from motherlode.cluster.coordinator import AddressGrantTable
 from motherlode.cluster.outbox import Outbox
-from motherlode.cluster.shard import Shard
+from motherlode.cluster.shard import Shard, ShardSpec
+from motherlode.cluster.shard_messages import Orders
+from motherlode.crawler import Job
 from motherlode.frontier import AddressGrant
 from tests.cluster.shard_simulation import Cluster, World, simulate
+from tests.cluster.test_coordinator_grants import ADDRESS, make_host_queue
 
 SEEDS = 20
 MAX_SEEDS_FOR_BUG = 150
@@ -59,3 +66,15 @@ def test_simulation_address_granted_to_two_shards_is_found(monkeypatch: pytest.M
 
     monkeypatch.setattr(AddressGrantTable, "request", grant)
     assert "s between two requests" in find_violation()
+
+
+def test_shard_with_grant_and_recall_in_one_response_gives_the_address_back() -> None:
+    frontier, host_queue = make_host_queue("http://a.example/", "http://b.example/")
+    engine = SimpleNamespace(limit_pages=lambda pages: None, wake_up=lambda: None, pages_started=0)
+    clock = SimpleNamespace(now=lambda: 10.0)
+    assembled: Any = SimpleNamespace(engine=engine, frontier=frontier, clock=clock)
+    shard = Shard(ShardSpec(number=0, shards=2, job=Job(seeds=("http://a.example/",)), folder=Path("unused")))
+    outbox: Any = SimpleNamespace(is_full=False)
+    shard._apply_orders(Orders(grants=[AddressGrant(ADDRESS, 0.0)], recalls=[ADDRESS]), assembled, outbox)
+    assert [grant.address for grant in host_queue.take_returned_grants(10.0)] == [ADDRESS]
+    assert frontier.lease(100.0) is None, "a peer may have the address now"

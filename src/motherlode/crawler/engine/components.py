@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from motherlode.crawler.control import ControlFile
 from motherlode.crawler.engine.limits import cancel
 from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
@@ -79,6 +80,8 @@ class Components:
     traps: TrapWatch
     filters: Filters
     """Expressions that URLs must match. The user may change them while the crawl runs."""
+    control: ControlFile
+    """Wishes of the user: pause, stop, another budget."""
     sinks: SinkStore
     """Where quads go beside the store. They are closed after the writer."""
     participants: tuple[CommitParticipant, ...]

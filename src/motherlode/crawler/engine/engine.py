@@ -8,16 +8,7 @@ from dataclasses import replace
 
 from motherlode.crawler.engine.checkpoint import MIN_SECONDS, Checkpointer
 from motherlode.crawler.engine.components import Components, closing
-from motherlode.crawler.engine.limits import (
-    Budget,
-    EarlyStop,
-    LeaseResult,
-    Limits,
-    Slots,
-    WaitMonitor,
-    abandon_requests,
-    abandon_results,
-)
+from motherlode.crawler.engine.limits import Budget, EarlyStop, LeaseResult, Limits, Slots, WaitMonitor
 from motherlode.crawler.engine.outage import Verdict
 from motherlode.crawler.engine.pipeline import LeasePipeline
 from motherlode.crawler.engine.recovery import restore_counters
@@ -69,7 +60,7 @@ class Engine:
             conditions=(self._outage.is_exhausted, *parts.stop_conditions),
         )
         self._waits = WaitMonitor(
-            parts.frontier, self.totals, self._slots, self._limits, is_stalled=lambda: self._outage.is_stalled
+            parts.frontier, self.totals, self._slots, self._limits, is_stalled=lambda: self._is_held_up
         )
         self._scheduler = Scheduler(parts.frontier, parts.policy, respell=parts.respell, simplify=parts.simplify)
         on_rules = sitemap_adder(self._scheduler, usual=parts.usual_sitemaps) if parts.sitemaps else ignore_rules
@@ -121,7 +112,7 @@ class Engine:
 
     def _finished(self) -> bool:
         if self._limits.is_late_by(_SETTLING_SECONDS):
-            abandon_results(self._results, self._slots, self.totals)
+            self._slots.abandon_results(self._results, self.totals)
         if not self._parts.ends_when_idle:
             return self._slots.in_use == 0 and self._limits.is_stopping
         return self.is_idle or (self._slots.in_use == 0 and self._limits.is_over())
@@ -134,10 +125,11 @@ class Engine:
         watchdog = Watchdog(self.totals, self._describe_pending, seconds=self.stall_seconds)
         async with watchdog.running(), closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
             while True:
+                self._parts.control.follow(self, self._clock.now())
                 self._outage.tick()
                 self._parts.notices.note_network(self.totals.no_network_since)
                 if self._limits.is_late_by(_GRACE_SECONDS):
-                    await abandon_requests(self._slots, self.totals)
+                    await self._slots.abandon_requests(self.totals)
                 self._start_requests()
                 if not self._outage.is_stalled:
                     look_up_ahead(self._frontier.host_queue, self._parts.names)
@@ -186,7 +178,7 @@ class Engine:
 
     def _start_requests(self) -> None:
         """Lease URLs while there are slots, and start a task for each."""
-        if self._outage.is_stalled:
+        if self._is_held_up:
             return
         while not self._slots.is_full(self._clock.now()) and not self._limits.is_over():
             lease = self._frontier.lease(self._clock.now())
@@ -211,13 +203,18 @@ class Engine:
         ready_at = self._frontier.idle_until()
         if self._slots.is_full(now):
             wait = min(wait, self._slots.next_slow(now))
-        elif ready_at is not None and not self._limits.is_over() and not self._outage.is_stalled:
+        elif ready_at is not None and not self._limits.is_over() and not self._is_held_up:
             wait = min(wait, max(0.0, ready_at - now))
         timer = asyncio.get_running_loop().call_later(wait + 0.001, self.wake_up)  # a third of the cost of wait_for
         try:
             return await self._results.get()
         finally:
             timer.cancel()
+
+    @property
+    def _is_held_up(self) -> bool:
+        """Whether no request may start, because of an outage or because the user has paused the crawl."""
+        return self._outage.is_stalled or self._parts.control.control.is_paused
 
     async def _run(self, result: LeaseResult) -> None:
         """Run one lease through the pipeline, and queue its result whatever happens."""

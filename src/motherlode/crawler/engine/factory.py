@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
+from motherlode.crawler.control import ControlFile
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
 from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
@@ -173,6 +174,8 @@ def assemble(
     if is_refresh:
         policy = refreshing
     filters = Filters(folder.filters, job.links)
+    control = ControlFile(folder)
+    control.clear()
     scope = scope_rule(job.scope, seeds)
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     peers = join(storage, traps.plain_reason) if join is not None else None
@@ -202,6 +205,7 @@ def assemble(
         value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
+        control=control,
         ends_when_idle=peers is None,
         notices=make_notices(job, folder, is_one_run=peers is None) if notices is None else notices,
     )

@@ -166,6 +166,26 @@ class Slots:
         look_up = next(iter(self._looking_up.values()), inf) + _LOOKUP_SECONDS if can_wait else inf
         return max(0.0, min(request, look_up) - now)
 
+    async def abandon_requests(self, counters: Counters) -> None:
+        """Cancel the requests in flight. Their URLs stay leased, as after a kill: a resume begins with them."""
+        running = {result: result.task for result in self.results}
+        await cancel(self.take_tasks())
+        for result, task in running.items():
+            if task is not None and task.cancelled():  # others have ended and are in the queue
+                self._abandon(result, BEING_READ if result.is_arrived else BEING_FETCHED, counters)
+
+    def abandon_results(self, queue: asyncio.Queue[LeaseResult | None], counters: Counters) -> None:
+        """Discard results that came too late. `motherlode resume` fetches their URLs again."""
+        while not queue.empty():
+            result = queue.get_nowait()
+            if result is not None:
+                self._abandon(result, BEING_READ, counters)
+
+    def _abandon(self, result: LeaseResult, stage: str, counters: Counters) -> None:
+        self.free(result)
+        if result.lease.kind is RequestKind.PAGE:
+            counters.unfinished[result.lease.url] = stage
+
 
 class IdleTimeout:
     """Decides when retries are given up that are all that is left of a crawl.
@@ -340,26 +360,3 @@ class WaitMonitor:
             _LOG.info("%s is given up after %s: nothing else is left (idle_timeout)", entry.url, failure)
             self._counters.note_problem("retries given up, because nothing else was left: see idle_timeout")
         return True
-
-
-async def abandon_requests(slots: Slots, counters: Counters) -> None:
-    """Cancel the requests in flight. Their URLs stay leased, as after a kill: a resume begins with them."""
-    running = {result: result.task for result in slots.results}
-    await cancel(slots.take_tasks())
-    for result, task in running.items():
-        if task is not None and task.cancelled():  # others have ended and are in the queue
-            _abandon(result, BEING_READ if result.is_arrived else BEING_FETCHED, slots, counters)
-
-
-def abandon_results(results: asyncio.Queue[LeaseResult | None], slots: Slots, counters: Counters) -> None:
-    """Discard results that came too late. `motherlode resume` fetches their URLs again."""
-    while not results.empty():
-        result = results.get_nowait()
-        if result is not None:
-            _abandon(result, BEING_READ, slots, counters)
-
-
-def _abandon(result: LeaseResult, stage: str, slots: Slots, counters: Counters) -> None:
-    slots.free(result)
-    if result.lease.kind is RequestKind.PAGE:
-        counters.unfinished[result.lease.url] = stage
