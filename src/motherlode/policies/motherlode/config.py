@@ -77,6 +77,7 @@ class PolicyConfig:
     """Log-odds added for links whose URL or type announces the target; see `target_priors`."""
     tag_path_steps: int = 2
     """Number of steps of the tag path in an arm key."""
+    counts_silent: bool = True
     separate_responses: bool = True
     """Whether response and relevance are predicted separately. If not, a failed request is an irrelevant page."""
     seeds_are_gateways: bool = True

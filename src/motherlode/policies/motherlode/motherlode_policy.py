@@ -128,9 +128,12 @@ class SavedState(msgspec.Struct):
     unseen: dict[str, UnseenHostValue] = msgspec.field(default_factory=dict)
 
 
-def _group_of(arm: str) -> str:
-    """Return the name of the group of an arm of an unseen host: all that is known about its links but their host."""
-    return _GROUP_MARK + without_host(arm)
+def _group_of(arm: str, waiting: int) -> str:
+    """Return the name of the group of an arm of an unseen host: all that is known about its links but their host.
+
+    The number of waiting links is rounded down to a power of two, so that there are few groups.
+    """
+    return f"{_GROUP_MARK}{waiting.bit_length()} {without_host(arm)}"
 
 
 def read_state(state: bytes) -> SavedState:
@@ -237,15 +240,18 @@ class Motherlode(WaitRule):
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         host = ArmKey.parse(arm).host
-        if host in self.statistics.hosts:
-            self._waiting[arm] = waiting
+        is_unseen = host not in self.statistics.hosts
         self._on_ready(host, arm)
-        if arm in self._ready or arm in self._groups.get(_group_of(arm), ()):
+        if is_unseen and self._group(arm) != _group_of(arm, waiting):
+            self._leave_group(arm)
+        if not is_unseen or waiting > 1:
+            self._waiting[arm] = waiting
+        if arm in self._ready or arm in self._groups.get(self._group(arm), ()):
             return
         self._keys.add_waiting(host, arm)
         name = arm
-        if host not in self.statistics.hosts and arm not in self._in_flight:
-            name = _group_of(arm)
+        if is_unseen and arm not in self._in_flight:
+            name = self._group(arm)
             self._groups.setdefault(name, {})[arm] = None
         if name not in self._ready:
             saved = self._saved_values.pop(name, None)
@@ -254,7 +260,7 @@ class Motherlode(WaitRule):
     def arm_snoozed(self, arm: str) -> None:
         value = self._ready.value(arm)
         if value is None:
-            of_group = self._ready.value(_group_of(arm))
+            of_group = self._ready.value(self._group(arm))
             value = of_group if self._leave_group(arm) else None
         self._on_snoozed(ArmKey.parse(arm).host, arm, value)
         self._ready.remove(arm)
@@ -271,9 +277,12 @@ class Motherlode(WaitRule):
                 self._ready.put(arm, value)
         return arm
 
+    def _group(self, arm: str) -> str:
+        return _group_of(arm, self._waiting.get(arm, 1))
+
     def _leave_group(self, arm: str) -> bool:
         """Remove an arm from the group of its unseen host. Return whether it was there."""
-        name = _group_of(arm)
+        name = self._group(arm)
         group = self._groups.get(name, {})
         if arm not in group:
             return False
@@ -370,12 +379,13 @@ class Motherlode(WaitRule):
         return self._unseen_host_value(arm, key).value
 
     def _unseen_host_value(self, arm: str, key: ArmKey) -> UnseenHostValue:
-        known = self._unseen_host_values.get(key.hostless)
+        name = self._group(arm)
+        known = self._unseen_host_values.get(name)
         if known is None or known.valid_until < self._outcomes:
             if len(self._unseen_host_values) >= _MAX_CACHED:
                 self._unseen_host_values.clear()
             known = UnseenHostValue(self._outcomes * _UNSEEN_VALUE_LIFETIME, *self._value_and_plan(arm, key))
-            self._unseen_host_values[key.hostless] = known
+            self._unseen_host_values[name] = known
         return known
 
     def _value_and_plan(self, arm: str, key: ArmKey) -> tuple[float, Plan]:
@@ -396,8 +406,22 @@ class Motherlode(WaitRule):
         host_tries = host.tries if host is not None else 0
         has_unknown_links = not host_tries or (host_tries <= config.gateway_max_tries and self._is_gateway(key.host))
         unknown = config.horizon / (1.0 + host_tries) if has_unknown_links else 0.0
-        more = max(min(self._waiting.get(arm, 1) - 1, config.max_waiting_links), unknown)
+        waiting = self._waiting.get(arm, 1)
+        if host is None:
+            waiting = 1 << (waiting.bit_length() - 1)  # the same for all arms of a group
+        elif config.counts_silent and not host.responses:
+            waiting = self._waiting_of_host(key.host)
+        more = max(min(waiting - 1, config.max_waiting_links), unknown)
         return tries + min(host_tries, config.max_host_tries), more
+
+    def _waiting_of_host(self, host: str) -> int:
+        """Return the number of waiting links of a host, at most `max_waiting_links` + 1."""
+        total, limit = 0, self.config.max_waiting_links + 1
+        for arm in self._keys.arms_of_tried_host(host):
+            total += self._waiting.get(arm, 0)
+            if total >= limit:
+                return limit
+        return total
 
     def _is_gateway(self, host: str) -> bool:
         """Return whether a host looks like a gateway: it has fewer than `gateway_links` waiting links."""
