@@ -29,6 +29,7 @@ from motherlode.policies.motherlode.explanation import explain_arm, summarize
 from motherlode.policies.motherlode.model_merge import merge_statistics
 from motherlode.policies.motherlode.posterior import ArmStatistics, PolicyStatistics, PosteriorModel
 from motherlode.policies.motherlode.redirect_rules import RedirectRules
+from motherlode.policies.motherlode.target_words import WordMatcher, words_of
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
 from motherlode.policies.targets import Target
 
@@ -38,11 +39,7 @@ _MAX_UPDATES_PER_PICK = 128
 """Limit of the arms whose values are brought up to date before one is picked, to bound the time of a pick. It is rarely
 reached, so that the arm with the highest current value is picked."""
 _SAME_VALUE = 1e-9
-_EMPTY_PAGES = 0.2
-"""Number of imaginary pages without new links that are added to the pages of every arm, for smoothing."""
 _NO_STATISTICS = ArmStatistics()
-_MIN_TRIES_WITHOUT_FAMILY = 8
-"""An arm with this many tries does not use the statistics of its family."""
 _SURPRISE = 0.05
 """If an outcome differs this much from its probability, the values of all arms of its host are updated."""
 _MAX_TRIES_OF_NEW_HOST = 8
@@ -157,7 +154,7 @@ class Motherlode(WaitRule):
         self._groups: dict[str, dict[str, None]] = {}
         """Group → its ready arms, in the order in which they became ready."""
         self._waiting: dict[str, int] = {}
-        """Number of waiting links of each ready arm of hosts that were tried."""
+        """Number of waiting links of each ready arm; for unseen hosts only if it is not 1."""
         self._in_flight: dict[str, int] = {}
         """Number of links of each arm that were picked and have no outcome yet."""
         self._value_at_pick: dict[str, float] = {}
@@ -173,7 +170,9 @@ class Motherlode(WaitRule):
         self._count = 0
 
     def aim(self, target: Target) -> None:
-        self.posterior.target_priors = target_priors(target, self.config.target_prior)
+        self.posterior.target_priors = target_priors(target, self.config)
+        words = words_of(target) if self.config.word_prior else ()
+        self._keys.has_words = WordMatcher(words).matches if words else None
 
     @property
     def statistics(self) -> PolicyStatistics:
@@ -244,8 +243,9 @@ class Motherlode(WaitRule):
         self._on_ready(host, arm)
         if is_unseen and self._group(arm) != _group_of(arm, waiting):
             self._leave_group(arm)
-        if not is_unseen or waiting > 1:
-            self._waiting[arm] = waiting
+        self._waiting[arm] = waiting
+        if is_unseen and waiting == 1:  # most of perhaps a million unseen hosts have a single link
+            del self._waiting[arm]
         if arm in self._ready or arm in self._groups.get(self._group(arm), ()):
             return
         self._keys.add_waiting(host, arm)
@@ -329,10 +329,8 @@ class Motherlode(WaitRule):
         links = self._expected_links(ArmKey.parse(arm)) if self.config.values_links else None
         if not links:
             return make_plan(probability, 1.0)
-        limit = self.config.max_new_links
         return plan_with_links(
-            probability,
-            [(self._plan_of(to).discount(self._discount(to)), min(limit, count)) for to, count in links.items()],
+            probability, [(self._plan_of(to).discount(self._discount(to)), count) for to, count in links.items()]
         )
 
     def _discount(self, arm: str) -> float:
@@ -345,13 +343,12 @@ class Motherlode(WaitRule):
         """Return the expected number of new links per page, by their arm."""
         statistics = self.statistics.arms.get(key.base_arm) or _NO_STATISTICS
         family_pages = self.config.family_prior_pages
-        expected = statistics.links_per_page(empty_pages=family_pages + _EMPTY_PAGES)
-        if family_pages and statistics.tries < _MIN_TRIES_WITHOUT_FAMILY:
-            family = self.statistics.families.get(key.family)
-            if family is not None:
-                share = family_pages / (statistics.tries + family_pages + _EMPTY_PAGES)
-                for to, links in family.links_per_page(empty_pages=_EMPTY_PAGES).items():
-                    expected[to] = expected.get(to, 0.0) + links * share
+        expected = statistics.links_per_page(empty_pages=family_pages)
+        family = self.statistics.families.get(key.family) if family_pages else None
+        if family is not None:
+            share = family_pages / (statistics.tries + family_pages)
+            for to, links in family.links_per_page(empty_pages=0.0).items():
+                expected[to] = expected.get(to, 0.0) + links * share
         return expected
 
     def _plan_of(self, arm: str) -> Plan:
@@ -404,33 +401,26 @@ class Motherlode(WaitRule):
             return tries, config.horizon
         host = self.statistics.hosts.get(key.host)
         host_tries = host.tries if host is not None else 0
-        has_unknown_links = not host_tries or (host_tries <= config.gateway_max_tries and self._is_gateway(key.host))
-        unknown = config.horizon / (1.0 + host_tries) if has_unknown_links else 0.0
         waiting = self._waiting.get(arm, 1)
         if host is None:
-            waiting = 1 << (waiting.bit_length() - 1)  # the same for all arms of a group
-        elif config.counts_silent and not host.responses:
+            waiting = 1 << waiting.bit_length() - 1 if config.counts_links_of_silent_hosts else 1  # as its whole group
+        elif not host.responses and config.counts_links_of_silent_hosts:
             waiting = self._waiting_of_host(key.host)
-        more = max(min(waiting - 1, config.max_waiting_links), unknown)
-        return tries + min(host_tries, config.max_host_tries), more
-
-    def _waiting_of_host(self, host: str) -> int:
-        """Return the number of waiting links of a host, at most `max_waiting_links` + 1."""
-        total, limit = 0, self.config.max_waiting_links + 1
-        for arm in self._keys.arms_of_tried_host(host):
-            total += self._waiting.get(arm, 0)
-            if total >= limit:
-                return limit
-        return total
+        hidden = config.horizon / (1.0 + host_tries) if not host_tries or self._is_gateway(key.host) else 0.0
+        return tries + min(host_tries, config.max_host_tries), max(min(waiting - 1, config.max_waiting_links), hidden)
 
     def _is_gateway(self, host: str) -> bool:
         """Return whether a host looks like a gateway: it has fewer than `gateway_links` waiting links."""
-        left = self.config.gateway_links
+        return self._waiting_of_host(host, self.config.gateway_links) < self.config.gateway_links
+
+    def _waiting_of_host(self, host: str, limit: int = 0) -> int:
+        """Return the number of waiting links of a host that was tried, at most about `limit`."""
+        total, limit = 0, limit or self.config.max_waiting_links
         for arm in self._keys.arms_of_tried_host(host):
-            left -= self._waiting.get(arm, 0)
-            if left <= 0:
-                return False
-        return True
+            total += self._waiting.get(arm, 0)
+            if total > limit:
+                break
+        return total
 
     def dump(self) -> bytes:
         saved = SavedState(
