@@ -128,9 +128,18 @@ class SavedState(msgspec.Struct):
 def _group_of(arm: str, waiting: int) -> str:
     """Return the name of the group of an arm of an unseen host: all that is known about its links but their host.
 
-    The number of waiting links is rounded down to a power of two, so that there are few groups.
+    Arms of cross-host links are also grouped by their number of waiting links, rounded down to a power of two.
     """
-    return f"{_GROUP_MARK}{waiting.bit_length()} {without_host(arm)}"
+    return f"{_GROUP_MARK}{_rounded(waiting) if ArmKey.parse(arm).from_host else 1} {without_host(arm)}"
+
+
+def _rounded(waiting: int) -> int:
+    """Return a number of links, rounded down to a power of two.
+
+    >>> [_rounded(waiting) for waiting in (1, 3, 4, 100)]
+    [1, 2, 4, 64]
+    """
+    return 1 << waiting.bit_length() - 1
 
 
 def read_state(state: bytes) -> SavedState:
@@ -402,8 +411,8 @@ class Motherlode(WaitRule):
         host = self.statistics.hosts.get(key.host)
         host_tries = host.tries if host is not None else 0
         waiting = self._waiting.get(arm, 1)
-        if host is None:
-            waiting = 1 << waiting.bit_length() - 1 if config.counts_links_of_silent_hosts else 1  # as its whole group
+        if host is None:  # the same for all arms of its group
+            waiting = _rounded(waiting) if key.from_host and config.counts_links_of_silent_hosts else 1
         elif not host.responses and config.counts_links_of_silent_hosts:
             waiting = self._waiting_of_host(key.host)
         hidden = config.horizon / (1.0 + host_tries) if not host_tries or self._is_gateway(key.host) else 0.0
