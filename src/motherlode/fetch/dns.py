@@ -23,11 +23,13 @@ import pycares
 
 from motherlode.fetch.guard import AddressGuard, GuardRefusedError
 
-LOOKUP_SECONDS = 20.0
-"""Seconds after which a look-up fails, however many tries are left."""
+LOOKUP_SECONDS = 10.0
+"""Seconds after which a look-up fails, however many tries are left. A recursive server goes on meanwhile, so that the
+next look-up of the name finds the answer in its cache."""
 _TRY_SECONDS = 2.0
-"""Seconds that the first query waits for an answer. They double with each try. c-ares lowers them for fast servers."""
-_TRIES = 6
+"""Seconds that a query waits for an answer. Then the next server is asked. They double when each server was asked once.
+c-ares lowers them for fast servers."""
+_TRIES = 4
 _MAX_YOUNG_LOOKUPS = 512
 """Maximum number of look-ups that began less than `_YOUNG_SECONDS` ago. The answers to thousands at once would not fit
 into the buffers of sockets, and be lost. Older look-ups do not count, because a failing name server delays only its
@@ -41,6 +43,8 @@ _NEGATIVE_SECONDS = 60.0
 """Seconds for which a name that does not exist is not looked up again, after a second look-up has confirmed that."""
 _STALE_SECONDS = 60.0
 """Seconds for which an expired address is still used if no name server answers (RFC 8767)."""
+_MAX_ALTERNATIVES = 3
+"""Maximum number of further addresses of a host that one request may connect to."""
 _MAX_PINNED_HOSTS = 100_000
 """Maximum number of hosts whose address is kept. The least recently used ones are dropped."""
 _MAX_UNKNOWN_HOSTS = 10_000
@@ -229,6 +233,11 @@ class _Pin:
     is_failed: bool = False
     """Whether the last request to the address failed, so that the next look-up goes on to the next address."""
 
+    def others(self) -> list[str]:
+        """Return the addresses after the current one, then those before it."""
+        index = self.addresses.index(self.address)
+        return self.addresses[index + 1 :] + self.addresses[:index]
+
 
 @dataclass(slots=True, eq=False)
 class _UnknownName:
@@ -323,17 +332,23 @@ class GuardedResolver:
         if pin is not None:
             pin.untried, pin.is_failed = len(pin.addresses) - 1, False
 
-    def has_untried_address(self, host: str) -> bool:
-        """Return whether the host has another address that was not tried since the last connection."""
+    def alternatives(self, host: str) -> Sequence[str]:
+        """Return the next addresses of a host that were not tried since the last connection, at most a few."""
         pin = self._pins.get(host)
-        return pin is not None and pin.untried > 0
+        return () if pin is None or not pin.untried else pin.others()[: min(pin.untried, _MAX_ALTERNATIVES)]
 
-    def mark_failed(self, host: str) -> bool:
-        """Record that the current address failed. Return whether `renew` will give one that was not tried yet."""
+    def mark_failed(self, host: str, *, lost: int = 0) -> bool:
+        """Record that the current address failed, and this number of alternatives.
+
+        Return whether `renew` will give an address that was not tried yet.
+        """
         pin = self._pins.get(host)
         if pin is None:
             return False
         pin.is_failed = True
+        others = pin.others()
+        pin.addresses = [*others[:lost], pin.address, *others[lost:]]
+        pin.untried = max(0, pin.untried - lost)
         return pin.untried > 0
 
     async def close(self) -> None:
