@@ -40,7 +40,7 @@ class PendingRequest(NamedTuple):
     wire: bytearray | None = None
     """Receives all bytes of the response as they arrive. None if they are not archived."""
     alternatives: Sequence[Endpoint] = ()
-    """Endpoints at further addresses of the host, in the order in which they are tried if the first is slow or fails."""
+    """Endpoints at further addresses of the host, in their order. They are tried if the first is slow or fails."""
 
 
 class RaceResult(NamedTuple):
