@@ -3,7 +3,8 @@
 import pyoxigraph as ox
 import pytest
 
-from motherlode.quality.tables import MIN_TYPE_SHARE, TableColumn, convert, find_coordinates, kind_of, read_profile
+from motherlode.quality.cell_values import convert, kind_of
+from motherlode.quality.tables import MIN_TYPE_SHARE, TableColumn, find_coordinates, read_profile
 
 
 @pytest.mark.parametrize(
