@@ -16,6 +16,7 @@ from motherlode.index.export.table_files import Column, TableFormat, write_table
 from motherlode.index.page_record import OWN_GRAPHS, PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES, RDF
+from motherlode.model.terms import iri as term_of_iri
 from motherlode.quality.identifiers import Identifier, find_identifiers
 from motherlode.quality.identity import IdentityIndex, ThingDescription
 from motherlode.quality.tables import (
@@ -119,6 +120,8 @@ def _make(
     sample: int | None,
 ) -> CrawlTable:
     iri = expand_type(type_, PREFIXES)
+    if term_of_iri(iri) is None:
+        raise TableError(f"{type_!r} is not a type: give a name of schema.org, a prefixed name, or an IRI")
     table = ThingTable(store, iri, profile=_load_profile(iri, profile), page_info=_page_reader(store))
     things.add(pair for pair in table.find_things() if pair[1][1:-1] not in OWN_GRAPHS)
     if where:

@@ -36,9 +36,11 @@ _NUMERIC = frozenset({"Number", "Integer", "Float", "QuantitativeValue", "Moneta
 _MOMENTS = frozenset({"Date", "DateTime", "Time"})
 _RANGES: Mapping[str, frozenset[str]] = {
     "boolean": frozenset({"Boolean"}),
-    **dict.fromkeys(("integer", "number", "money"), _NUMERIC),
+    "integer": frozenset({"Integer"}),
+    **dict.fromkeys(("number", "money"), _NUMERIC),
     **dict.fromkeys(("date", "local time", "time"), _MOMENTS),
     "duration": frozenset({"Duration", "QuantitativeValue"}),
+    "language": frozenset({"Text"}),
 }
 """Type of a column → classes of schema.org, one of which must be among the expected values of its property."""
 
@@ -46,6 +48,9 @@ _RANGES: Mapping[str, frozenset[str]] = {
 @lru_cache(maxsize=1 << 14)
 def allows(property_name: str, kind: str) -> bool:
     """Return whether a column of a property can have a type. Properties of other vocabularies can have all types.
+
+    The type of a column of schema.org so depends on the data as little as possible: prices are numbers, and never
+    integers.
 
     >>> allows("postalCode", "integer"), allows("price", "number"), allows("dcterms:extent", "integer")
     (False, True, True)
@@ -67,14 +72,12 @@ _MAX_INTEGER_DIGITS = 15
 
 
 def kind_of(value: Node) -> str:
-    """Return the narrowest type that a value fits.
+    """Return the narrowest type that a value fits. Its language does not matter: pages give it to all their values.
 
     >>> [kind_of(ox.Literal(text)) for text in ("12", "12.50", "2026-01-02", "true", "007", "12 EUR", "PT1H")]
     ['integer', 'number', 'date', 'boolean', 'string', 'money', 'duration']
     """
     text = text_of(value)
-    if isinstance(value, ox.Literal) and value.language:
-        return "string"
     if text in _BOOLEANS:
         return "boolean"
     if _INTEGER.fullmatch(text):
@@ -155,7 +158,7 @@ _MONEY = re.compile(rf"(?:({_MARK})\s?)?({_AMOUNT})(?:\s?({_MARK}))?")
 
 
 def parse_money(text: str) -> tuple[float, str] | None:
-    """Return amount and currency of a text, or None. The currency is a code of ISO 4217, or a symbol if that is unclear.
+    """Return amount and currency of a text, or None. The currency is a code of ISO 4217, or a symbol if it is unclear.
 
     >>> parse_money("12,50 €"), parse_money("$1,299.00"), parse_money("EUR 1.299,00"), parse_money("12 pcs")
     ((12.5, 'EUR'), (1299.0, '$'), (1299.0, 'EUR'), None)

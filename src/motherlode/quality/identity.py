@@ -27,7 +27,7 @@ from pathlib import Path
 import msgspec
 from rapidfuzz import fuzz
 
-from motherlode.quality.identifiers import STRONG_KINDS, Identifier, IdentifierKind
+from motherlode.quality.identifiers import STRONG_KINDS, Identifier, IdentifierKind, normalize_url
 from motherlode.quality.vocabulary import local_name, schema_org
 
 MIN_SIMILARITY = {True: 50.0, False: 75.0}
@@ -39,7 +39,7 @@ MAX_HUB_AGREEMENT = 0.5
 _MAX_NAME_SETS = 50
 """Number of sets of names after which a group is a hub in any case, so that a hub of any size costs little."""
 _CACHE_KILOBYTES = 32_000
-_FORMAT = 1
+_FORMAT = 2
 """Version of the file. A file of another version is built again."""
 
 
@@ -348,8 +348,7 @@ def _find(parents: "array[int]", thing: int) -> int:
 def _identify(thing: ThingDescription) -> Iterator[Identifier]:
     """Yield the identifiers of a thing, and its own IRI, which the sameAs of another thing may name."""
     identifiers = list(thing.identifiers)
-    if thing.id.startswith(("http://", "https://")):
-        own = thing.id.partition("#")[0].partition("://")[2].removeprefix("www.").rstrip("/")
+    if thing.id.startswith(("http://", "https://")) and (own := normalize_url(thing.id)) is not None:
         identifiers.append(Identifier(IdentifierKind.SAME_AS, own))
     yield from dict.fromkeys(identifiers)
 

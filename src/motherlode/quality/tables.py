@@ -8,7 +8,8 @@ A column is a path of properties, such as `name`, `offers.price` or `address.pos
 prefix, others have the usual one (`dcterms:title`). A column has one type (`quality.cell_values`), and is a list if a
 thing has several values. If few values do not fit the type of the others, they are in the column `other_values`, so
 nothing is lost. If the values have several languages, their tags are in `name@language`; if numbers are written with
-currencies, these are in `price@currency`.
+currencies, these are in `price@currency`; if dates, times without a zone and times with one are mixed, what each value
+was is in `startDate@precision`.
 """
 
 from collections import Counter
@@ -119,10 +120,14 @@ class TableColumn(msgspec.Struct, kw_only=True):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What the table keeps of each value in further columns: its language or its currency."""
-        if self.kind == "money":
+        """What the table keeps of each value in further columns: its language, its currency or its precision."""
+        kind = self.kind
+        if kind == "money":
             return ("currency",)
-        return ("language",) if sum(bool(language) for language in self.languages) > 1 else ()
+        if kind in ("time", "local time"):
+            return ("precision",) if any(self.kinds[narrower] for narrower in FITTING[kind] if narrower != kind) else ()
+        is_text = kind == "string" and allows(self.path.rpartition(".")[2], "language")
+        return ("language",) if is_text and sum(map(bool, self.languages)) > 1 else ()
 
     def _count(self, kinds: Iterable[str]) -> int:
         return sum(self.kinds[kind] for kind in kinds)
@@ -197,9 +202,7 @@ class ThingTable:
             self._collect(thing.term, graph, "", self._profile.depth, found, {thing.term})
         return {path: tuple(values.values()) for path, values in found.items()}
 
-    def _collect(
-        self, subject: str, graph: str, prefix: str, depth: int, found: "_Found", above: set[str]
-    ) -> None:
+    def _collect(self, subject: str, graph: str, prefix: str, depth: int, found: "_Found", above: set[str]) -> None:
         """Add the values of a subject, and those of its parts over `depth` steps. `above` are the things on the way."""
         for quad in self._quads.match(subject=subject, graph=graph):
             if quad.predicate.value == RDF + "type":
@@ -211,7 +214,8 @@ class ThingTable:
                 _add(found, path, quad.object)
                 continue
             part = str(quad.object)
-            if depth > 0 and part not in above and self._is_described(part, graph):
+            is_part = part not in above and part != graph  # what a page says about itself is not about its things
+            if depth > 0 and is_part and self._is_described(part, graph):
                 self._collect(part, graph, f"{path}.", depth - 1, found, {*above, part})
             if not part.startswith("_:"):
                 _add(found, path, _without_brackets(part))
@@ -238,12 +242,12 @@ _Found = dict[str, dict[str, Node]]
 
 
 def _add(found: _Found, path: str, value: Node) -> None:
-    values = found.setdefault(path, {})
     text = text_of(value)
-    if text not in values and len(values) >= _MAX_VALUES:
+    values = found.get(path, {})
+    if not text or (text not in values and len(values) >= _MAX_VALUES):
         return
     if text not in values or (language_of(value) and not language_of(values[text])):
-        values[text] = value if isinstance(value, ox.Literal) else shorten(value)
+        found.setdefault(path, values)[text] = value if isinstance(value, ox.Literal) else shorten(value)
 
 
 def _make_cells(
@@ -273,6 +277,7 @@ def _currency_of(value: Node) -> str | None:
 _PARTS: Mapping[str, Callable[[Node], str | None]] = {
     "currency": _currency_of,
     "language": lambda value: language_of(value) or None,
+    "precision": kind_of,
 }
 """Name of a part of a value → how it is found."""
 

@@ -10,6 +10,7 @@ from itertools import groupby
 import msgspec
 
 _CACHE_KILOBYTES = 16_000
+_GRAPHS = "SELECT graph FROM pages WHERE thing = ? ORDER BY RTRIM(graph, '>') LIMIT ?"
 _MAX_PAGES = 1_000
 """Maximum number of pages of one thing whose statements are read."""
 
@@ -56,7 +57,7 @@ class ThingList:
         """Number the things by their first pages. Each is a row."""
         self._database.execute(
             "INSERT INTO things (thing, pages) SELECT thing, COUNT(*) FROM pages GROUP BY thing "
-            "ORDER BY MIN(graph), thing"
+            "ORDER BY MIN(RTRIM(graph, '>')), thing"
         )
         self._database.execute("UPDATE things SET row = number")
 
@@ -96,5 +97,5 @@ class ThingList:
             yield [Thing(term, self._graphs_of(term), pages) for _, term, pages in things]
 
     def _graphs_of(self, term: str) -> tuple[str, ...]:
-        found = self._database.execute("SELECT graph FROM pages WHERE thing = ? LIMIT ?", (term, _MAX_PAGES))
+        found = self._database.execute(_GRAPHS, (term, _MAX_PAGES))
         return tuple(graph for (graph,) in found)
