@@ -32,7 +32,7 @@ _PAGES_PER_WRITE = 1_000
 
 
 class ClusterCounts(msgspec.Struct, kw_only=True):
-    """What an update of the clusters found and did."""
+    """Counts of one update of the clusters."""
 
     things: int = 0
     """Number of descriptions with a type."""

@@ -120,7 +120,7 @@ class TableColumn(msgspec.Struct, kw_only=True):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What the table keeps of each value in further columns: its language, its currency or its precision."""
+        """Names of further columns for each value: its language, its currency or its precision."""
         kind = self.kind
         if kind == "money":
             return ("currency",)

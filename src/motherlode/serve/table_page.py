@@ -47,7 +47,7 @@ _ENDINGS: Mapping[TableFormat, str] = {"csv": "csv", "json": "jsonl", "parquet":
 
 @dataclass(frozen=True, slots=True)
 class TableRequest:
-    """What the reader of the page chose."""
+    """The parameters of the page: type, columns and first row."""
 
     type: str = ""
     distinct: bool = False
