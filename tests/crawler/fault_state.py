@@ -71,6 +71,13 @@ class Fault:
     child_bytes: int = 0
     """Limit of the address space of the processes that the command starts; 0 is none."""
 
+    @property
+    def name(self) -> str:
+        """A name of the kind of fault."""
+        if self.action is Action.NOTHING:
+            return "memory"
+        return "power loss" if self.action is Action.LOSE_POWER else self.kind.name.lower()
+
     def __str__(self) -> str:
         if self.action is Action.NOTHING:
             limits = {"all processes": self.tree_bytes, "child processes": self.child_bytes}

@@ -209,7 +209,7 @@ def write_report(path: Path, report: CrawlReport) -> None:
     try:
         path.write_text(_render(report), encoding="utf-8")
     except OSError as error:
-        raise OSError(error.errno, f"the report {path} could not be written: {error.strerror}") from error
+        raise OSError(f"the report {path} could not be written: {error.strerror}") from error
 
 
 def _render(report: CrawlReport) -> str:
