@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import NamedTuple, Protocol
-
-import aiodns
-import pycares
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from motherlode.fetch.guard import AddressGuard, GuardRefusedError
+
+if TYPE_CHECKING:
+    import aiodns
 
 LOOKUP_SECONDS = 10.0
 """Seconds after which a look-up fails, however many tries are left. A recursive server goes on meanwhile, so that the
@@ -50,15 +50,10 @@ _MAX_PINNED_HOSTS = 100_000
 _MAX_UNKNOWN_HOSTS = 10_000
 MAX_AHEAD = 128
 """Maximum number of look-ups in flight for hosts that no request waits for yet."""
-_NO_SUCH_NAME = frozenset(
-    {
-        aiodns.error.ARES_ENOTFOUND,
-        aiodns.error.ARES_ENODATA,
-        aiodns.error.ARES_EBADNAME,
-        aiodns.error.ARES_EBADQUERY,
-        aiodns.error.ARES_EFORMERR,
-    }
-)
+_ENODATA, _EFORMERR, _ENOTFOUND, _EBADQUERY, _EBADNAME, _ETIMEOUT = 1, 2, 4, 7, 8, 12
+"""Error codes of c-ares, as in its header file. The library is imported for the first query, because that takes 12 ms
+and crawls of archives send none."""
+_NO_SUCH_NAME = frozenset({_ENODATA, _EFORMERR, _ENOTFOUND, _EBADQUERY, _EBADNAME})
 """Errors of c-ares which mean that a name has no address. After any other error a later look-up may succeed."""
 
 
@@ -104,12 +99,14 @@ class NameServers:
         if name == "localhost" or name.endswith(".localhost"):  # RFC 6761, section 6.3
             return Answer(("127.0.0.1", "::1"), _MAX_TTL_SECONDS)
         if self._resolver is None:
+            import aiodns
+
             self._resolver = aiodns.DNSResolver(nameservers=self._servers or None, timeout=_TRY_SECONDS, tries=_TRIES)
         try:
             async with self._turn(), asyncio.timeout(LOOKUP_SECONDS):
                 answers = await self._both_families(self._resolver, name)
         except TimeoutError:
-            raise _error(host, [aiodns.error.ARES_ETIMEOUT]) from None
+            raise _error(host, [_ETIMEOUT]) from None
         found = tuple(address for answer in answers if isinstance(answer, Answer) for address in answer.addresses)
         if not found:
             raise _error(host, [answer for answer in answers if isinstance(answer, int)])
@@ -152,16 +149,19 @@ class NameServers:
 
 async def _query(resolver: aiodns.DNSResolver, name: str, kind: str) -> Answer | int:
     """Return the addresses of one family, or the error code of c-ares."""
+    import aiodns
+    import pycares
+
     try:
         result = await resolver.query_dns(name, kind)
     except aiodns.error.DNSError as error:
         return int(error.args[0])
     except UnicodeError:  # labels that are empty or over 63 bytes
-        return int(aiodns.error.ARES_EBADNAME)
+        return _EBADNAME
     kinds = (pycares.ARecordData, pycares.AAAARecordData)
     addresses = tuple(record.data.addr for record in result.answer if isinstance(record.data, kinds))
     if not addresses:
-        return int(aiodns.error.ARES_ENODATA)
+        return _ENODATA
     return Answer(addresses, min(record.ttl for record in result.answer))
 
 
@@ -175,6 +175,8 @@ def _error(host: str, codes: list[int]) -> socket.gaierror:
 
 
 def _describe(code: int) -> str:
+    import pycares
+
     return str(pycares.errno.strerror(code))
 
 

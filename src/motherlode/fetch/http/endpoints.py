@@ -68,15 +68,19 @@ async def race(
     """
     connected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     tasks: list[asyncio.Task[FetchError | None]] = []
-    on_tcp: OnTcp = lambda: connected.done() or connected.set_result(None)  # noqa: E731
+
+    def report_tcp() -> None:
+        if not connected.done():
+            connected.set_result(None)
+
     try:
         while True:
             if len(tasks) < len(endpoints):
-                tasks.append(asyncio.create_task(open_connection(endpoints[len(tasks)], on_tcp)))
-                on_tcp = object
-            running = [task for task in tasks if not task.done()]
+                attempt = open_connection(endpoints[len(tasks)], object if tasks else report_tcp)
+                tasks.append(asyncio.create_task(attempt))
+            running: list[asyncio.Future[Any]] = [connected, *(task for task in tasks if not task.done())]
             seconds = head_start if len(tasks) < len(endpoints) else None
-            await asyncio.wait([connected, *running], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if connected.done():
                 return RaceResult(0, await tasks[0], len(tasks))
             for number, task in enumerate(tasks):
