@@ -53,7 +53,7 @@ class ScorerClient(Protocol):
     """Asks one scorer for the score of a page."""
 
     async def score(self, message: bytes) -> float:
-        """Return the score for an encoded page. Raise ScorerError if there is none."""
+        """Return the score for an encoded page. Raise ScorerError if the scorer gives no score."""
         ...
 
     async def close(self) -> None: ...
@@ -203,7 +203,7 @@ class CommandClient:
             self._free.put_nowait(process)
 
     async def score(self, message: bytes) -> float:
-        """Return the score for an encoded page. Raise ScorerError if there is none."""
+        """Return the score for an encoded page. Raise ScorerError if the scorer gives no score."""
         process = await self._free.get()
         try:
             return await process.ask(message)
@@ -243,7 +243,7 @@ class EndpointClient:
         )
 
     async def score(self, message: bytes) -> float:
-        """Return the score for an encoded page. Raise ScorerError if there is none."""
+        """Return the score for an encoded page. Raise ScorerError if the scorer gives no score."""
         posting = Posting(body=message, headers={"Content-Type": "application/json"}, seconds=self._seconds)
         request = Request(url=self._url, kind=RequestKind.SUBREQUEST, accept="application/json", posting=posting)
         async with self._free:

@@ -132,7 +132,7 @@ class MeanReward:
         return msgspec.msgpack.encode((self._sum, self._count))
 
     def load(self, state: bytes) -> None:
-        """Restore an earlier dump. Raises ValueError if the bytes are none."""
+        """Restore an earlier dump. Raises ValueError if the bytes are not a dump."""
         self._sum, self._count = msgspec.msgpack.decode(state, type=tuple[float, int])
 
 

@@ -119,8 +119,8 @@ class ScorerLimits:
 
     seconds: float = 10.0
     """Timeout for one page."""
-    max_bytes: int = 1 << 20
-    """Maximum size of text and quads that are sent for one page. The rest is left out."""
+    max_bytes: int = 1_000_000
+    """Maximum size of text and quads that are sent for one page. Longer ones are cut."""
     workers: int = 1
     """Processes of a command or function, or requests in flight to an endpoint."""
 
@@ -141,7 +141,7 @@ class ScorerLimits:
 
 
 class PageMessage(msgspec.Struct, kw_only=True):
-    """What a scorer gets about a page, as one JSON object on one line."""
+    """The message about a page to a scorer: one JSON object on one line."""
 
     url: str
     kind: str = ""
@@ -201,7 +201,7 @@ def decode_answer(answer: bytes) -> float:
 
 
 def check_score(value: object) -> float:
-    """Return a score as a number. Raise ScorerError if it is none from 0 to 1."""
+    """Return a score as a number. Raise ScorerError if it is not a number from 0 to 1."""
     if isinstance(value, Real) and 0 <= float(value) <= 1:  # false for nan
         return float(value)
     raise ScorerError(f"the score is no number from 0 to 1: {_shorten(repr(value).encode())}")

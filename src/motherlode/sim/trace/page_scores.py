@@ -23,7 +23,7 @@ class PageScores(msgspec.Struct, kw_only=True):
     """The scores of all rows of a trace. None: the scorer failed, the row is no page, or there is no such scorer."""
 
     target: list[float | None] = []
-    """Scores of the scorer that is the target; empty if it is none."""
+    """Scores of the scorer that is the target; empty if the target is not a scorer."""
     reward: list[float | None] = []
     pages: int = 0
     failed: int = 0
