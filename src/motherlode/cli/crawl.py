@@ -14,7 +14,7 @@ import uvloop
 
 from motherlode.cli.crawl_forever import EndlessRefresh
 from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl, stop_after_failure
-from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
+from motherlode.cli.options import OUTPUT, REWARD_HELP, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
 from motherlode.cli.serve import ServerEndpoint, ServerProcess
 from motherlode.cli.terminal import say, stop
 from motherlode.cluster.ray_runtime import check_shards
@@ -54,12 +54,7 @@ def crawl(
         ),
     ] = None,
     model: Model = None,
-    reward: Annotated[
-        str | None,
-        option(
-            "R", "Reward of the policy: target, statements, new-statements, per-request or per-byte. [default: target]"
-        ),
-    ] = None,
+    reward: Annotated[str | None, option("R", f"Reward of the policy: {REWARD_HELP} [default: target]")] = None,
     stop_after: Annotated[
         int | None, option("N", "Stop if too few of the last N requests gave a relevant page.")
     ] = None,
