@@ -24,7 +24,7 @@ import msgspec
 from motherlode.index.crawl_store import LocalStore
 from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.snapshot import DamagedError
-from motherlode.runtime import end_with_parent, read_frame, write_frame
+from motherlode.runtime import end_with_parent, process_start, read_frame, write_frame
 
 Method = Literal["has", "begin", "index_words", "write", "flush", "finish", "backup", "close"]
 
@@ -157,7 +157,8 @@ def main(parent: int, path: Path) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames
     decode = msgspec.msgpack.Decoder(Call).decode
     try:
-        store = LocalStore(path)
+        with process_start():
+            store = LocalStore(path)
     except BaseException as error:  # noqa: BLE001 - as in `_execute`
         write_frame(sink, _encode(_error_result(error)))
         return
