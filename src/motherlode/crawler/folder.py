@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -25,8 +24,7 @@ class CrawlFolder:
     """The folder of one crawl, or of one shard.
 
     `job.toml` has the job, and `secrets.toml` its keys with passwords, if any. `frontier/` is the frontier storage,
-    `store/` the quad store, `words/` the index of words and `report.html` the report. `quads/` is the log of quads of a
-    crawl with `index = "later"`.
+    `store/` the quad store, `words/` the index of words and `report.html` the report. `quads/` is the log of quads.
     """
 
     def __init__(self, path: Path) -> None:
@@ -63,14 +61,6 @@ class CrawlFolder:
             raise JobError(f"the folder {self.path} cannot be created: {error.strerror}") from error
         self.lock()
         self.save_job(job)
-
-    @property
-    def is_indexed_later(self) -> bool:
-        """Whether the job has `index = "later"`. Reads the file without `Job`, because every query needs the answer."""
-        try:
-            return tomllib.loads(self.job_file.read_text(encoding="utf-8")).get("index") == "later"
-        except (OSError, ValueError):  # read_job reports it
-            return False
 
     def require(self) -> None:
         """Raise JobError if no crawl was started in the folder."""

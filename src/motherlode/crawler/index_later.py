@@ -1,29 +1,25 @@
-"""Indexing of a crawl with `index = "later"`: build the store and the index of words from its log of quads.
+"""Indexing of what a crawl's background indexer has not indexed, and the check of the log before that.
 
-Indexing may run during the crawl and may be killed at any time. A mark in the log shows up to where pages are durable
-in the store, and writing a page twice has the same effect as writing it once. Before reading, the files of the log are
-compared with the manifest that the crawl committed with its frontier.
+The files of the log are compared with the manifest that the crawl committed with its frontier (`index.nquads_log`).
 """
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import asyncio
+import subprocess
+import sys
+from collections.abc import Sequence
 
 import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.index.nquads_log import UnindexedQuads, check_log, complete_manifest
+from motherlode.index.indexer import IndexPaths, Progress, locked_log, wait_until_indexed
+from motherlode.index.nquads_log import LogPosition, UnindexedQuads, check_log, complete_manifest
 from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
 
 MANIFEST = "segments"
 """Name of the frontier's note with the manifest of the log."""
-_FLUSH_PAGES = 5_000
-"""Pages between two flushes. A flush commits the index of words."""
-Progress = Callable[[int, int], None]
-"""Called with the bytes of the log that were read, and with their total."""
 
 
 def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
@@ -56,19 +52,56 @@ def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
         storage.close()
 
 
-def has_log(folder: CrawlFolder) -> bool:
-    """Return whether the crawl has, or should have, a log of quads."""
-    return folder.quads.is_dir() or folder.is_indexed_later
+def index_paths(folder: CrawlFolder) -> IndexPaths:
+    """Return the log of a crawl and what is built from it. The job is read, because it says whether words are."""
+    return IndexPaths(folder.quads, folder.store, folder.words if folder.read_job().words else None)
 
 
 def find_unread(folder: CrawlFolder) -> UnindexedQuads:
     """Return the part of the log that is not in the store: the whole log if there is no store."""
-    return UnindexedQuads(folder.quads, from_start=not (folder.store / "CURRENT").exists())
+    return IndexPaths(folder.quads, folder.store, None).unread()
 
 
-def check_lengths(folder: CrawlFolder) -> None:
-    """Raise DamagedError if a file of the log is missing or too short. Only lengths are compared, which is fast."""
-    check_log(folder.quads, committed_manifest(folder), contents=False)
+def needs_indexing(folder: CrawlFolder) -> bool:
+    """Return whether a part of the log must be indexed in a new process.
+
+    If a process follows the log already, wait until it has indexed everything that is now in the log. DamagedError if
+    a file of the log is missing or too short. Only lengths are compared, which is fast.
+    """
+    manifest = committed_manifest(folder)
+    if not manifest and not folder.quads.is_dir():
+        return False  # a store of an earlier version, or of merged shards
+    check_log(folder.quads, manifest, contents=False)
+    return bool(find_unread(folder)) and not wait_until_indexed(IndexPaths(folder.quads, folder.store, None))
+
+
+def update_index(folder: CrawlFolder) -> None:
+    """Index what is not indexed yet, in a process of its own, so that no lock and no thread stays in this one."""
+    if needs_indexing(folder):
+        command = [sys.executable, "-m", "motherlode", "index", str(folder.path), "--quiet"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise OSError(f"the quads of {folder.path} cannot be indexed: {done.stderr.strip()}")
+
+
+class IndexUpdater:
+    """Brings the index up to date before each query of a server, so that it sees every page in the log."""
+
+    def __init__(self, folder: CrawlFolder) -> None:
+        self._folder = folder
+        self._lock = asyncio.Lock()
+        self._done: LogPosition = (0, 0)
+        """The end of the log at the last update. A batch that a kill has cut off is not tried again and again."""
+
+    async def __call__(self) -> LogPosition:
+        """Index what is not indexed yet. Return the position in the log up to which the index has its pages."""
+        unread = find_unread(self._folder)
+        if unread and (end := unread.end) > self._done:
+            async with self._lock:
+                if end > self._done:
+                    await asyncio.to_thread(update_index, self._folder)
+                    self._done = end
+        return unread.indexed_up_to
 
 
 def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> int:
@@ -76,10 +109,12 @@ def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: N
 
     DamagedError, before anything is indexed, if a file of the log has changed since it was written.
     """
-    with _locked_log(folder):
-        check_log(folder.quads, committed_manifest(folder))
-        waiting = find_unread(folder)
-        return _index(folder, waiting, progress=progress) if waiting else 0
+    manifest = committed_manifest(folder)
+    if not manifest and not folder.quads.is_dir():
+        return 0
+    with locked_log(folder.quads):
+        check_log(folder.quads, manifest)
+        return _index(folder, progress=progress) if find_unread(folder) else 0
 
 
 def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> tuple[int, int]:
@@ -91,10 +126,9 @@ def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, tota
     from motherlode.crawler.engine.recovery import open_storage, requeue_lost
     from motherlode.index.quad_store import QuadStore
 
-    with _locked_log(folder):
-        waiting = find_unread(folder)
-        pages = _index(folder, waiting, progress=progress, damaged=True)
-        waiting.mark_all_indexed()
+    with locked_log(folder.quads):
+        pages = _index(folder, progress=progress, damaged=True)
+        find_unread(folder).mark_all_indexed()
     storage = open_storage(folder)
     store = QuadStore(folder.store, read_only=True)
     try:
@@ -107,35 +141,11 @@ def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, tota
     return pages, lost
 
 
-def _index(folder: CrawlFolder, waiting: UnindexedQuads, *, progress: Progress, damaged: bool = False) -> int:
-    from motherlode.index.crawl_store import LocalStore  # slow to import, and mostly not needed
+def _index(folder: CrawlFolder, *, progress: Progress, damaged: bool = False) -> int:
+    from motherlode.index.indexer import Indexer  # slow to import, and mostly not needed
 
-    store = LocalStore(folder.store)
-    if folder.read_job().words:
-        store.index_words(folder.words)
-    pages, flushed, total = 0, 0, waiting.size
-    position = None
-    for portion in waiting.batches(damaged=damaged):
-        store.add_run_quads(portion.run_quads)
-        store.write(portion.pages)
-        pages += len(portion.pages)
-        position = portion.position
-        if pages - flushed >= _FLUSH_PAGES:
-            store.flush()
-            waiting.mark_indexed(position)
-            flushed = pages
-        progress(total - waiting.bytes_after(position), total)
-    store.flush()
-    if position is not None:
-        waiting.mark_indexed(position)
-    store.close()
-    return pages
-
-
-@contextmanager
-def _locked_log(folder: CrawlFolder) -> Iterator[None]:
-    """Lock the log, so that of two processes that index at the same time the second waits and finds nothing to do."""
-    folder.quads.mkdir(exist_ok=True)
-    with (folder.quads / "lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    indexer = Indexer(index_paths(folder))
+    try:
+        return indexer.index(progress=progress, damaged=damaged)
+    finally:
+        indexer.close()

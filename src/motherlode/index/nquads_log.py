@@ -1,10 +1,10 @@
-"""A log of the crawl's quads as N-Quads files, from which the store is built later (`--index later`).
+"""The log of a crawl: N-Quads files to which it appends its pages, and from which store and words are built.
 
-Appending to the log takes a tenth of the time of writing to the store, because nothing is sorted. The first command
-that needs the store builds it, with its word index, from the log (`UnindexedQuads`). The files are plain N-Quads, so
-other stores can load them, too. The log holds the statements of a page followed by the page's provenance, which is
-enough to separate the pages again. A page that is fetched again is appended again, and the later version replaces the
-earlier one.
+Appending to the log takes a tenth of the time of writing to the store, because nothing is sorted, and it is all that a
+page waits for. An indexer (`index.indexer`) fills the store and the word index from the log (`UnindexedQuads`). The
+files are plain N-Quads, so other stores can load them, too. The log holds the statements of a page followed by the
+page's provenance, which is enough to separate the pages again. A page that is fetched again is appended again, and the
+later version replaces the earlier one.
 
 The crawl keeps the manifest of all files in its frontier (`NQuadsLog.manifest`). A file that is missing, truncated or
 changed is an error if the log is opened or read, because its quads would otherwise be missing from the store unnoticed.
@@ -15,12 +15,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from motherlode.index.page_record import (
     PAGE,
@@ -41,14 +41,19 @@ from motherlode.index.segment_files import (
     open_segment,
     readable_members,
     segment_name,
+    sync_path,
     whole_members,
 )
-from motherlode.index.snapshot import DamagedError
+from motherlode.index.snapshot import DamagedError, link_or_copy
 from motherlode.model.terms import RDF_TYPE
+
+if TYPE_CHECKING:
+    from motherlode.index.quad_store import QuadStore
 
 _SEGMENT_BYTES = 256_000_000
 _GZIP_LEVEL = 1
 """Level 6 takes three times as long, for files that are a third smaller."""
+_MIGRATION_BATCH_BYTES = 8_000_000
 _PROVENANCE_SUFFIX = f" <{PROVENANCE}> .".encode()
 _TYPES = tuple(f"{RDF_TYPE} {name} ".encode() for name in (PAGE, URL))
 """Beginnings of the first line about a page, or about a URL without one."""
@@ -58,46 +63,104 @@ _GRAPH = re.compile(rb" (?:<[^<>]*>|_:\S+) \.\Z")
 _MARK_FILE = "indexed"
 
 
-class NQuadsLog:
-    """A `CrawlStore` that appends all pages to the log."""
+class IndexerProcess(Protocol):
+    """What a log needs of the process that indexes it."""
 
-    def __init__(self, folder: Path, *, manifest: Sequence[ManifestEntry] = ()) -> None:
-        """`manifest` is the manifest of an earlier run. DamagedError if the files differ from it."""
+    def check(self) -> None:
+        """Warn once if the process has ended."""
+
+    def close(self) -> None:
+        """Wait until everything is indexed, and end the process. OSError if it failed."""
+
+
+class NoIndexer:
+    """No background indexer: the first command that reads the store indexes the log."""
+
+    def check(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+StartIndexer = Callable[[], IndexerProcess]
+
+
+class NQuadsLog:
+    """The log of a running crawl. A page is durable when `write` has returned."""
+
+    def __init__(
+        self, folder: Path, *, manifest: Sequence[ManifestEntry] = (), start_indexer: StartIndexer = NoIndexer
+    ) -> None:
+        """`manifest` is the manifest of an earlier run. DamagedError if the files differ from it.
+
+        `start_indexer` starts the process that indexes the log while it is written.
+        """
         check_log(folder, manifest)
         self._folder = folder
         last = max((entry.number for entry in manifest), default=0)
         self._segments = SegmentWriter(folder, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=last)
         self._earlier = complete_manifest(folder, manifest)
         self._run: RunRecord | None = None
-        self.flush, self.close = self._segments.flush, self._segments.close
+        self.flush = self._segments.flush
+        self._indexer = start_indexer()
+        self.check_indexer = self._indexer.check
 
     def manifest(self) -> list[ManifestEntry]:
         """Return the manifest of all files, for the next run to compare. All bytes that it counts are on disk."""
         return [*self._earlier, *self._segments.manifest()]
 
-    def has(self, url: str) -> bool:
-        """Return True: the log has every committed page, because `flush` syncs it and only later bytes are cut."""
-        return True
-
     def begin(self, run: RunRecord) -> None:
+        """Record that all pages written from now on were fetched by this run."""
         self._run = run
         self._segments.append(serialize_run(run).encode())
-
-    def index_words(self, path: Path) -> None:
-        """Do nothing: the words are indexed when the store is built."""
 
     def write(self, records: Sequence[PageRecord]) -> None:
         run = self._run.iri if self._run is not None else ""
         pages = ((record.graph_quads, provenance_quads(record, run)) for record in records)  # the union is not logged
         self._segments.append(b"".join(chain.from_iterable(pages)))
+        self._segments.flush()
 
     def finish(self, ended_at: float) -> None:
+        """Record the end of the run."""
         if self._run is not None:
             self._segments.append(serialize_run_end(self._run, ended_at).encode())
 
     def backup(self, path: Path) -> None:
-        self.flush()
-        shutil.copytree(self._folder, path)
+        """Copy all files to a new folder on the same disk. It is fast, because they are finished and hard-linked."""
+        self._segments.close()
+        path.mkdir(parents=True)
+        for _, segment in list_segments(self._folder):
+            if segment.suffix != ".part":
+                link_or_copy(segment, path / segment.name)
+
+    def close(self) -> None:
+        """Finish the log, and wait until its indexer has indexed it."""
+        self._segments.close()
+        self._indexer.close()
+
+
+def log_from_store(store: QuadStore, folder: Path) -> None:
+    """Write the log of a store that has none, because an earlier version wrote it. The log counts as indexed.
+
+    The log is written beside its place and renamed, so that after a kill there is no log or a complete one.
+    """
+    new = folder.with_name(f"{folder.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    segments = SegmentWriter(new, size=_SEGMENT_BYTES, level=_GZIP_LEVEL)
+    batch: list[bytes] = []
+    size = 0
+    for page in store.logged_pages():
+        batch.append(page)
+        size += len(page)
+        if size >= _MIGRATION_BATCH_BYTES:
+            segments.append(b"".join(batch))
+            batch, size = [], 0
+    segments.append(b"".join(batch))
+    segments.close()
+    UnindexedQuads(new).mark_all_indexed()
+    new.rename(folder)
+    sync_path(folder.parent)
 
 
 def check_log(folder: Path, manifest: Sequence[ManifestEntry], *, contents: bool = True) -> None:
@@ -167,7 +230,7 @@ class UnindexedQuads:
         """`from_start`: ignore the mark, because the store that it refers to no longer exists."""
         self._folder = folder
         self._mark = folder / _MARK_FILE
-        self._from_start = from_start
+        self.is_from_start = from_start
 
     def __bool__(self) -> bool:
         """Return whether there may be quads to index, judged by file sizes alone."""
@@ -197,9 +260,17 @@ class UnindexedQuads:
 
     def mark_all_indexed(self) -> None:
         """Move the mark to the end of the log. The store must have synced all batches."""
+        self.mark_indexed(self.end)
+
+    def remove_mark(self) -> None:
+        """Remove the mark before a new store is made: it refers to a store that no longer exists."""
+        self._mark.unlink(missing_ok=True)
+
+    @property
+    def end(self) -> LogPosition:
+        """The end of the last file as it is now."""
         files = self._files()
-        if files:
-            self.mark_indexed((files[-1][0], _file_size(files[-1][1])))
+        return (files[-1][0], _file_size(files[-1][1])) if files else (0, 0)
 
     def mark_indexed(self, position: LogPosition) -> None:
         """Move the mark to a position. The store must have synced all batches before it."""
@@ -212,7 +283,7 @@ class UnindexedQuads:
 
     @property
     def indexed_up_to(self) -> LogPosition:
-        if self._from_start:
+        if self.is_from_start:
             return 0, 0
         try:
             number, _, start = self._mark.read_text(encoding="ascii").partition(" ")

@@ -193,16 +193,16 @@ def _copy_store(path: Path, folder: Path) -> set[str]:
     """Link and copy the files of a store. Return the names of its logs as they were before."""
     logs, data = _file_names(path, _LOG), _file_names(path, *_DATA)
     for name in logs | data:
-        _link_or_copy(path / name, folder / name)
+        link_or_copy(path / name, folder / name)
     for name in _file_names(path, ""):
         if name.startswith(("MANIFEST-", "CURRENT", "IDENTITY", "OPTIONS-")):
             shutil.copyfile(path / name, folder / name)
     for name in _file_names(path, *_DATA) - data:  # new files that the copied manifest may name
-        _link_or_copy(path / name, folder / name)
+        link_or_copy(path / name, folder / name)
     return logs
 
 
-def _link_or_copy(source: Path, target: Path) -> None:
+def link_or_copy(source: Path, target: Path) -> None:
     """Hard-link a file. Copy it if the file system has no hard links or lets only the owner create them."""
     try:
         os.link(source, target)
