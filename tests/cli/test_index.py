@@ -68,7 +68,7 @@ def test_changes_index_first(crawl: Path) -> None:
 def test_index_of_an_indexed_crawl_does_nothing(tmp_path: Path) -> None:
     web = write_warc(tmp_path / "web.warc.gz", WEB)
     motherlode("crawl", "http://a.example/", "--web", web, "-o", tmp_path / "out", "--quiet")
-    assert "indexed already" in motherlode("index", tmp_path / "out").stderr
+    assert "0 pages indexed" in motherlode("index", tmp_path / "out").stderr
 
 
 def test_index_without_crawl_is_wrong_usage(tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ def index(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Index the quads that a crawl left for later.
+    """Index the quads of a crawl that are not indexed yet.
 
-    This is for crawls with --index later. Every command that reads the store indexes first, so you need this command
-    only to choose the time.
+    This is for crawls with --index later, and for those that were killed. Every command that reads the store indexes
+    first, so you need this command only to choose the time.
 
     \b
     Examples:

@@ -78,10 +78,14 @@ def needs_indexing(folder: CrawlFolder) -> bool:
 def update_index(folder: CrawlFolder) -> None:
     """Index what is not indexed yet, in a process of its own, so that no lock and no thread stays in this one."""
     if needs_indexing(folder):
-        command = [sys.executable, "-m", "motherlode", "index", str(folder.path), "--quiet"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise OSError(f"the quads of {folder.path} cannot be indexed: {done.stderr.strip()}")
+        _run_command(folder)
+
+
+def _run_command(folder: CrawlFolder) -> None:
+    command = [sys.executable, "-m", "motherlode", "index", str(folder.path), "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"the quads of {folder.path} cannot be indexed: {done.stderr.strip()}")
 
 
 class IndexUpdater:
@@ -99,9 +103,14 @@ class IndexUpdater:
         if unread and (end := unread.end) > self._done:
             async with self._lock:
                 if end > self._done:
-                    await asyncio.to_thread(update_index, self._folder)
+                    await asyncio.to_thread(self._update)
                     self._done = end
         return unread.indexed_up_to
+
+    def _update(self) -> None:
+        """Index what is not indexed yet. The frontier stays closed, because this process may have opened it already."""
+        if not wait_until_indexed(IndexPaths(self._folder.quads, self._folder.store, None)):
+            _run_command(self._folder)
 
 
 def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> int:

@@ -20,6 +20,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -61,7 +62,7 @@ class IndexPaths(NamedTuple):
 
     def unread(self) -> UnindexedQuads:
         """Return the part of the log that is not in the store: the whole log if there is no store."""
-        return UnindexedQuads(self.log, from_start=not (self.store / "CURRENT").exists())
+        return UnindexedQuads(self.log, self.store)
 
 
 class Indexer:
@@ -69,11 +70,11 @@ class Indexer:
 
     def __init__(self, paths: IndexPaths) -> None:
         self._unread = paths.unread()
-        if self._unread.is_from_start:
-            self._unread.remove_mark()
-        self._log = paths.log
-        self._position: LogPosition = (0, 0)
+        self._position: LogPosition = self._unread.indexed_up_to
+        if self._position == (0, 0):
+            self._unread.remove_old_mark()
         self._store = _open_store(paths)
+        self._unread.mark_indexed(self._position)
         self._batches: list[LogBatch] = []
         self._urls: set[str] = set()
         self._quads = self._unflushed = 0
@@ -112,7 +113,6 @@ class Indexer:
         if self._unflushed:
             self._store.flush()
             self._unread.mark_indexed(self._position)
-            self._unread = UnindexedQuads(self._log)
             self._unflushed = 0
 
     def close(self) -> None:
@@ -189,6 +189,7 @@ class BackgroundIndexer:
         is_new = not (paths.store / "CURRENT").exists()
         # in its own session, so that Ctrl-C in a terminal never reaches it, not even before it ignores SIGINT
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self._end = weakref.finalize(self, _end_process, self._process)
         self._reports = 0
         self._is_noted = False
         self.process_id = self._process.pid
@@ -207,7 +208,7 @@ class BackgroundIndexer:
 
     def close(self) -> None:
         """Wait until everything is indexed, and end the process. OSError if it failed."""
-        if self._process.stdin is None or self._process.stdin.closed:
+        if not self._end.alive or self._process.stdin is None:
             return
         try:
             self._process.stdin.close()
@@ -229,12 +230,14 @@ class BackgroundIndexer:
         if report.error:
             raise OSError(report.errno, report.error) if report.errno else OSError(report.error)
 
-    def _end(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(BrokenPipeError):
-                    pipe.close()
-        self._process.wait()
+
+def _end_process(process: subprocess.Popen[bytes]) -> None:
+    """Close stdin of the process, so that it indexes the rest and exits, and wait for that."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(BrokenPipeError):
+                pipe.close()
+    process.wait()
 
 
 def main(parent: int, paths: IndexPaths) -> None:

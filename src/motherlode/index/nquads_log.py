@@ -224,13 +224,18 @@ class LogBatch(NamedTuple):
 
 
 class UnindexedQuads:
-    """The part of a log that is not yet in the store. A mark beside the files says how far they were indexed."""
+    """The part of a log that is not yet in the store. A mark in the store's folder says how far it was indexed.
 
-    def __init__(self, folder: Path, *, from_start: bool = False) -> None:
-        """`from_start`: ignore the mark, because the store that it refers to no longer exists."""
+    Without a store the whole log is unread. An older copy of the store has an older mark.
+    """
+
+    def __init__(self, folder: Path, store: Path | None = None) -> None:
+        """`store` is the folder of the store that is built from the log, if there is one."""
         self._folder = folder
-        self._mark = folder / _MARK_FILE
-        self.is_from_start = from_start
+        self._store = store
+        self._old_mark = folder / _MARK_FILE
+        """Earlier versions, and `log_from_store`, write the mark beside the log."""
+        self._mark = self._old_mark if store is None else store / _MARK_FILE
 
     def __bool__(self) -> bool:
         """Return whether there may be quads to index, judged by file sizes alone."""
@@ -262,9 +267,9 @@ class UnindexedQuads:
         """Move the mark to the end of the log. The store must have synced all batches."""
         self.mark_indexed(self.end)
 
-    def remove_mark(self) -> None:
-        """Remove the mark before a new store is made: it refers to a store that no longer exists."""
-        self._mark.unlink(missing_ok=True)
+    def remove_old_mark(self) -> None:
+        """Remove the mark of an earlier version before a new store is made, to which it does not refer."""
+        self._old_mark.unlink(missing_ok=True)
 
     @property
     def end(self) -> LogPosition:
@@ -283,10 +288,11 @@ class UnindexedQuads:
 
     @property
     def indexed_up_to(self) -> LogPosition:
-        if self.is_from_start:
+        if self._store is not None and not (self._store / "CURRENT").exists():
             return 0, 0
+        mark = self._mark if self._mark.exists() else self._old_mark
         try:
-            number, _, start = self._mark.read_text(encoding="ascii").partition(" ")
+            number, _, start = mark.read_text(encoding="ascii").partition(" ")
             return int(number), int(start)
         except (FileNotFoundError, ValueError):  # ValueError: a power failure emptied it, so index everything again
             return 0, 0

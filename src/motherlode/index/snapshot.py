@@ -64,8 +64,8 @@ def is_refused(error: BaseException) -> bool:
 
 _FULL = ("no space left", "disk full")
 _NO_MEMORY = ("cannot allocate memory", "memoryerror", "bad_alloc", "failed to map segment", "memory allocation of")
-_WRITER_ENDED = "the process that writes the quad store has ended"
-"""Message if the store process has ended, for example because a limit of its address space allows no threads."""
+_WRITER_ENDED = "the process that indexes the quads has ended"
+"""Message if the indexer has ended, for example because a limit of its address space allows no threads."""
 _REFUSED = (
     "permission denied",
     "operation not permitted",
