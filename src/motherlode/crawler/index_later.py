@@ -8,22 +8,17 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Sequence
 
 import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.index.indexer import IndexPaths, Progress, locked_log, wait_until_indexed
-from motherlode.index.nquads_log import LogPosition, UnindexedQuads, check_log, complete_manifest
+from motherlode.index.nquads_log import LogPosition, UnindexedQuads, check_log, complete_manifest, encode_manifest
 from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
 
 MANIFEST = "segments"
 """Name of the frontier's note with the manifest of the log."""
-
-
-def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
-    return msgspec.msgpack.encode(manifest)
 
 
 def decode_manifest(note: bytes | None) -> list[ManifestEntry]:

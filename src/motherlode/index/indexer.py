@@ -13,7 +13,6 @@ the next run would find the store locked, so the kernel kills it when its parent
 from __future__ import annotations
 
 import fcntl
-import logging
 import os
 import select
 import signal
@@ -34,7 +33,6 @@ from motherlode.index.page_record import PageRecord
 from motherlode.index.snapshot import DamagedError, is_damage, is_refused, store_advice
 from motherlode.runtime import end_with_parent, read_frame, write_frame
 
-_LOG = logging.getLogger("motherlode.index")
 _LOCK_FILE, _WANTED_FILE = "lock", "wanted"
 _BATCH_QUADS = 100_000
 """Quads that are written to the store at a time. More cost memory and save little."""
@@ -191,7 +189,6 @@ class BackgroundIndexer:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self._end = weakref.finalize(self, _end_process, self._process)
         self._reports = 0
-        self._is_noted = False
         self.process_id = self._process.pid
         if not is_new:
             try:
@@ -199,12 +196,6 @@ class BackgroundIndexer:
             except BaseException:
                 self._end()
                 raise
-
-    def check(self) -> None:
-        """Warn once if the process has ended."""
-        if self._process.poll() is not None and not self._is_noted:
-            self._is_noted = True
-            _LOG.warning("the indexer has ended; the quads are in the log, and the next command indexes them")
 
     def close(self) -> None:
         """Wait until everything is indexed, and end the process. OSError if it failed."""

@@ -22,7 +22,10 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import msgspec
+
 from motherlode.index.page_record import (
+    GRAPH_OF_PAGE,
     PAGE,
     PROVENANCE,
     URL,
@@ -54,11 +57,15 @@ _SEGMENT_BYTES = 256_000_000
 _GZIP_LEVEL = 1
 """Level 6 takes three times as long, for files that are a third smaller."""
 _MIGRATION_BATCH_BYTES = 8_000_000
-_PROVENANCE_SUFFIX = f" <{PROVENANCE}> .".encode()
-_TYPES = tuple(f"{RDF_TYPE} {name} ".encode() for name in (PAGE, URL))
-"""Beginnings of the first line about a page, or about a URL without one."""
+_PROVENANCE_END = f" <{PROVENANCE}> .\n".encode()
+_PAGE_TYPE = PAGE.encode()
+_FIRST_LINE = re.compile(
+    b" %b (%b|%b)%b" % tuple(map(re.escape, (RDF_TYPE.encode(), _PAGE_TYPE, URL.encode(), _PROVENANCE_END)))
+)
+"""The first line about a page, or about a URL without one, after its subject."""
 _FETCHED_AT = re.compile(rb'#generatedAtTime> "([^"]*)"')
-_GRAPH = re.compile(rb" (?:<[^<>]*>|_:\S+) \.\Z")
+_OWN_GRAPH_MARK = GRAPH_OF_PAGE.encode()
+_GRAPH = re.compile(rb" (?:<[^<>\n]*>|_:\S+) \.\n")
 """The graph name and the full stop at the end of a line."""
 _MARK_FILE = "indexed"
 
@@ -66,18 +73,12 @@ _MARK_FILE = "indexed"
 class IndexerProcess(Protocol):
     """What a log needs of the process that indexes it."""
 
-    def check(self) -> None:
-        """Warn once if the process has ended."""
-
     def close(self) -> None:
         """Wait until everything is indexed, and end the process. OSError if it failed."""
 
 
 class NoIndexer:
     """No background indexer: the first command that reads the store indexes the log."""
-
-    def check(self) -> None:
-        pass
 
     def close(self) -> None:
         pass
@@ -101,10 +102,11 @@ class NQuadsLog:
         last = max((entry.number for entry in manifest), default=0)
         self._segments = SegmentWriter(folder, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=last)
         self._earlier = complete_manifest(folder, manifest)
+        self.encoded_manifest = encode_manifest(self._earlier)
+        """The manifest after the last write, for the frontier. The thread that writes makes it, not that of a commit."""
         self._run: RunRecord | None = None
         self.flush = self._segments.flush
         self._indexer = start_indexer()
-        self.check_indexer = self._indexer.check
 
     def manifest(self) -> list[ManifestEntry]:
         """Return the manifest of all files, for the next run to compare. All bytes that it counts are on disk."""
@@ -113,18 +115,21 @@ class NQuadsLog:
     def begin(self, run: RunRecord) -> None:
         """Record that all pages written from now on were fetched by this run."""
         self._run = run
-        self._segments.append(serialize_run(run).encode())
+        self._append(serialize_run(run).encode())
 
     def write(self, records: Sequence[PageRecord]) -> None:
         run = self._run.iri if self._run is not None else ""
         pages = ((record.graph_quads, provenance_quads(record, run)) for record in records)  # the union is not logged
-        self._segments.append(b"".join(chain.from_iterable(pages)))
-        self._segments.flush()
+        self._append(b"".join(chain.from_iterable(pages)))
+
+    def _append(self, text: bytes) -> None:
+        self._segments.append(text)
+        self.encoded_manifest = encode_manifest(self.manifest())
 
     def finish(self, ended_at: float) -> None:
         """Record the end of the run."""
         if self._run is not None:
-            self._segments.append(serialize_run_end(self._run, ended_at).encode())
+            self._append(serialize_run_end(self._run, ended_at).encode())
 
     def backup(self, path: Path) -> None:
         """Copy all files to a new folder on the same disk. It is fast, because they are finished and hard-linked."""
@@ -161,6 +166,10 @@ def log_from_store(store: QuadStore, folder: Path) -> None:
     UnindexedQuads(new).mark_all_indexed()
     new.rename(folder)
     sync_path(folder.parent)
+
+
+def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
+    return msgspec.msgpack.encode(manifest)
 
 
 def check_log(folder: Path, manifest: Sequence[ManifestEntry], *, contents: bool = True) -> None:
@@ -304,34 +313,59 @@ def _file_size(path: Path) -> int:
 
 
 def _parse_batch(text: bytes, position: LogPosition) -> LogBatch:
-    quads: list[bytes] = []
-    pages: list[tuple[bytes, list[bytes], list[bytes]]] = []
+    """Split a batch into its pages. The first line of a page's provenance is searched, because most lines are quads.
+
+    A line break in a literal is escaped, so the searched bytes cannot be a part of a literal.
+    """
+    pages: list[PageRecord] = []
     runs: list[bytes] = []
-    for line in text.split(b"\n")[:-1]:
-        if not line.endswith(_PROVENANCE_SUFFIX):
-            quads.append(line)
-            continue
-        subject, _, rest = line.partition(b" ")
-        if rest.startswith(_TYPES):
-            pages.append((subject, quads, [line]))
-            quads = []
-        elif pages and pages[-1][0] == subject:
-            pages[-1][2].append(line)
-        else:
-            runs.append(line)
-    return LogBatch([_page_record(*page) for page in pages], b"".join(line + b"\n" for line in runs), position)
+    done = 0
+    for found in _FIRST_LINE.finditer(text):
+        start = text.rfind(b"\n", 0, found.start()) + 1
+        name = text[start : found.start()]
+        end = _provenance_end(text, name, found.end())
+        quads = _split_runs(text[done:start], runs)
+        pages.append(_page_record(name, quads, text[start:end], is_page=found[1] == _PAGE_TYPE))
+        done = end
+    _split_runs(text[done:], runs)
+    return LogBatch(pages, b"".join(runs), position)
 
 
-def _page_record(name: bytes, quads: list[bytes], about: list[bytes]) -> PageRecord:
-    provenance = b"".join(line + b"\n" for line in about)
+def _provenance_end(text: bytes, name: bytes, end: int) -> int:
+    """Return where the provenance of a page ends. `end` is the end of its first line."""
+    while text.startswith(name, end):
+        line_end = text.find(b"\n", end) + 1
+        if not text.endswith(_PROVENANCE_END, end, line_end):
+            break
+        end = line_end
+    return end
+
+
+def _split_runs(text: bytes, runs: list[bytes]) -> bytes:
+    """Return the quads of a page, and append the lines about runs before it to `runs`."""
+    if _PROVENANCE_END not in text:
+        return text
+    lines = [line + b"\n" for line in text.split(b"\n")[:-1]]
+    runs += (line for line in lines if line.endswith(_PROVENANCE_END))
+    return b"".join(line for line in lines if not line.endswith(_PROVENANCE_END))
+
+
+def _page_record(name: bytes, quads: bytes, provenance: bytes, *, is_page: bool) -> PageRecord:
     when = _FETCHED_AT.search(provenance)
     return PageRecord(
         url=name[1:-1].decode(),
         fetched_at=datetime.fromisoformat(when[1].decode()).timestamp() if when else 0.0,
         status=None,
-        graph_quads=b"".join(line + b"\n" for line in quads),
-        union_quads=b"".join(_GRAPH.sub(b"", line) + b" .\n" for line in quads),
-        quads=len(quads),
-        state="" if provenance.startswith(_TYPES[0], len(name) + 1) else "known",
+        graph_quads=quads,
+        union_quads=_without_graphs(quads, name),
+        quads=quads.count(b"\n"),
+        state="" if is_page else "known",
         provenance=provenance,
     )
+
+
+def _without_graphs(quads: bytes, name: bytes) -> bytes:
+    """Return the quads of a page without graph names. Most pages have only the graph with their own name."""
+    if _OWN_GRAPH_MARK in quads:
+        return _GRAPH.sub(b" .\n", quads)
+    return quads.replace(b" %b .\n" % name, b" .\n")

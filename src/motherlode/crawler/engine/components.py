@@ -22,6 +22,7 @@ from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, WarcArchive
 from motherlode.frontier import STORAGE_ERRORS, Frontier, FrontierStorage
 from motherlode.index.crawl_store import BatchWriter
+from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.sinks.sink_store import SinkStore
 from motherlode.model import Fetcher, Link, Outcome, Policy
 from motherlode.policies import Reward
@@ -74,6 +75,8 @@ class Components:
     subrequests: Subrequests
     tdm_files: TdmFiles | NoTdmFiles
     writer: BatchWriter
+    log: NQuadsLog
+    """The log that the writer fills. It is closed last, which waits for its indexer."""
     describer: UrlDescriber
     traps: TrapWatch
     filters: Filters
@@ -155,3 +158,5 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
             participant.close()
         parts.storage.close()
         await asyncio.to_thread(parts.sinks.close)  # may wait for an endpoint
+        with contextlib.suppress(*((OSError,) if is_broken else ())):
+            await asyncio.to_thread(parts.log.close)

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +27,7 @@ from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, u
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.index_later import MANIFEST, IndexUpdater, encode_manifest
+from motherlode.crawler.index_later import MANIFEST, IndexUpdater
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
@@ -284,7 +285,7 @@ def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
 def _store_parts(job: Job, folder: CrawlFolder, store: NQuadsLog) -> dict[str, Any]:
     """Return the components that write pages into the store and the sinks of the job."""
     sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
-    return {"sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
+    return {"log": store, "sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
 
 
 def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, NQuadsLog, int]:
@@ -315,7 +316,7 @@ def _participants(
     found: list[CommitParticipant] = []
     if journal is not None:
         found.append(SavedPart("journal", journal.state, committed=journal.finish_commit, close=journal.close))
-    found.append(SavedPart(MANIFEST, lambda: encode_manifest(store.manifest()), committed=store.check_indexer))
+    found.append(SavedPart(MANIFEST, partial(getattr, store, "encoded_manifest")))
     if peers is not None:
         found.append(peers)
     return tuple(found)
