@@ -103,7 +103,7 @@ class NQuadsLog:
         self._segments = SegmentWriter(folder, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=last)
         self._earlier = complete_manifest(folder, manifest)
         self.encoded_manifest = encode_manifest(self._earlier)
-        """The manifest after the last write, for the frontier. The thread that writes makes it, not that of a commit."""
+        """The manifest after the last write, for the frontier. The thread that writes makes it, as files are synced."""
         self._run: RunRecord | None = None
         self.flush = self._segments.flush
         self._indexer = start_indexer()

@@ -51,7 +51,8 @@ class QueryLimits:
     query: int = 1_000_000
     """Maximum size of a query in bytes."""
     workers: int = 2
-    waiting: int = 32
+    waiting: int = 1000
+    """Queries that may wait for a worker, in the order of their arrival. A refused client would ask again at once."""
 
 
 Pairs = list[tuple[str, str]]

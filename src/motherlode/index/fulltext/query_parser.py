@@ -5,8 +5,9 @@ are a phrase that must match exactly. A -word must be absent. There is no other 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tantivy import Occur, Query
 
@@ -69,23 +70,21 @@ def parse_words(words: str) -> list[QueryPart]:
     return found[:_MAX_PARTS]
 
 
-def build_queries(search: Search) -> list[Query]:
-    """Return queries to try in turn until one has results: all words, any of the words, similar words."""
+def build_queries(search: Search) -> Iterator[Query]:
+    """Yield queries to try in turn until one has results: all words, any of the words, similar words."""
     found = parse_words(search.words)
     wanted = [part for part in found if not part.excluded]
     if not wanted:
-        return []
+        return
     must, should = Occur.Must, Occur.Should
     fixed = [(must, Query.const_score_query(condition, 0.0)) for condition in _filter_queries(search)]
     fixed += [(Occur.MustNot, _exact_query(part)) for part in found if part.excluded]
-    everything = [(must, _part_query(part)) for part in wanted]
-    anything = Query.boolean_query([(should, _part_query(part)) for part in wanted])
+    parts = [_part_query(part) for part in wanted]
+    yield Query.boolean_query([*((must, part) for part in parts), *fixed])
+    anything = Query.boolean_query([(should, part) for part in parts])
+    yield Query.boolean_query([(must, anything), *fixed])
     alike = Query.boolean_query([(should, _fuzzy_query(part)) for part in wanted])
-    return [
-        Query.boolean_query([*everything, *fixed]),
-        Query.boolean_query([(must, anything), *fixed]),
-        Query.boolean_query([(must, alike), *fixed]),
-    ]
+    yield Query.boolean_query([(must, alike), *fixed])
 
 
 def _exact_query(part: QueryPart, field: str = "text") -> Query:
@@ -98,9 +97,14 @@ def _part_query(part: QueryPart) -> Query:
     label = Query.boost_query(_exact_query(part, "label"), _LABEL_WEIGHT)
     options = [(Occur.Should, label), (Occur.Should, _exact_query(part))]
     if not part.exact and len(part.tokens) == 1 and len(part.tokens[0]) >= _MIN_PREFIX_CHARACTERS:
-        longer = Query.regex_query(schema(), "text", f"{re.escape(part.tokens[0])}.+")
-        options.append((Occur.Should, Query.const_score_query(longer, _PREFIX_WEIGHT)))
+        options.append((Occur.Should, _prefix_query(part.tokens[0])))
     return Query.boolean_query(options)
+
+
+@lru_cache(maxsize=1024)
+def _prefix_query(token: str) -> Query:
+    """Return the query for longer words that begin with a token. Compiling its automaton takes 1 ms."""
+    return Query.const_score_query(Query.regex_query(schema(), "text", f"{re.escape(token)}.+"), _PREFIX_WEIGHT)
 
 
 def _fuzzy_query(part: QueryPart) -> Query:

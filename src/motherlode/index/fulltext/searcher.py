@@ -143,9 +143,9 @@ def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool
 
 # Search: ranked subjects, each with its label, types, snippet and pages.
 
-_DOCUMENTS_PER_ROUND = 500
+_DOCUMENTS_PER_ROUND = 200
 """Documents that a search reads at once, for any limit, because several documents may have the same subject."""
-_MAX_ROUNDS = 20
+_MAX_ROUNDS = 50
 """Maximum number of such reads. A subject on every page of a site can fill several of them."""
 MAX_RESULTS = 1_000
 
@@ -210,11 +210,11 @@ class WordSearcher:
 
     def subjects(self, words: str, *, limit: int = 10_000) -> list[tuple[str, str, float]]:
         """Return subject, graph and score of every document with all words, for a join in a SPARQL query."""
-        queries = build_queries(Search(words=words))
-        if limit < 1 or not queries:  # tantivy rejects a limit of zero
+        query = next(build_queries(Search(words=words)), None)
+        if limit < 1 or query is None:  # tantivy rejects a limit of zero
             return []
         searcher = self._index.searcher()
-        found = searcher.search(queries[0], limit=limit, count=False).hits
+        found = searcher.search(query, limit=limit, count=False).hits
         documents = ((float(score), _read_document(searcher, address)) for score, address in found)
         return [(stored.subject, stored.graph, score) for score, stored in documents]
 
