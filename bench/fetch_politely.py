@@ -24,7 +24,7 @@ from motherlode.fetch import HttpFetcher, HttpOptions, RobotsRules
 from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS
 from motherlode.fetch.http.descriptor_limits import raise_descriptor_limit
 from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
-from motherlode.model import Failure, Fetched, Page, RequestKind
+from motherlode.model import Failure, FailureKind, Fetched, Page, RequestKind
 from motherlode.policies import policy_from
 from motherlode.runtime import SYSTEM_CLOCK
 
@@ -115,6 +115,9 @@ class FetchOnly:
         lease, now = result.lease, time.time()
         if failure.elsewhere:
             self._frontier.end(lease, End.NEXT_ADDRESS, now, failure=failure)
+            return
+        if failure.kind is FailureKind.NO_DNS and self._frontier.waits_for_address(lease, now):
+            self._frontier.end(lease, End.UNRESOLVED, now, failure=failure)
             return
         self.failures[lease.host].append(failure.kind.value)
         self.scheduler.settle_failure(lease, failure, now)

@@ -19,6 +19,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -41,8 +42,10 @@ from tools.box.web import page_path  # noqa: E402
 PEERS = Path(__file__).parent / "peers"
 DELAYS = {"crawl": 4.0, "fetch": 1.0}
 PAGES_PER_HOST = {"crawl": 12, "fetch": 40}
-MAX_FILES = 40_000
-SIDES = ("ours", "scrapy")
+MAX_PAGES = {"crawl": 20_000, "fetch": 40_000}
+"""Budget of a run. More hosts than slots for these pages get fewer pages each."""
+GRACE_SECONDS = 20.0
+"""Seconds after the time limit of a run in which a crawler may end by itself."""
 NAMES = {
     ("ours", "crawl"): "Motherlode, whole crawl",
     ("scrapy", "crawl"): "Scrapy + extruct + PyLD",
@@ -72,6 +75,8 @@ class Run:
     """CPU seconds of web servers, name servers and delay layer."""
     blamed: dict[str, int]
     """Failures of healthy hosts by kind; of our side only."""
+    load: float
+    """Load average of the machine before the run. Above one per core, other programs slowed the run down."""
 
     @property
     def share(self) -> float:
@@ -87,7 +92,7 @@ class Run:
 def plan(hosts: int) -> BoxPlan:
     return BoxPlan(
         hosts=hosts,
-        pages=min(PAGES_PER_HOST["fetch"], MAX_FILES // hosts),
+        pages=16 if hosts <= 1000 else 8,
         round_trip=0.03,
         jitter=0.004,
         loss=0.01,
@@ -98,17 +103,18 @@ def plan(hosts: int) -> BoxPlan:
 
 def run_side(box: Box, side: str, mode: str, seconds: float) -> Run:
     """Let one crawler run in the box, and count its pages in the log of the web servers."""
+    load = os.getloadavg()[0]
     box.restart_resolvers()
     hosts = len(box.hosts)
     folder = Path(tempfile.mkdtemp(dir=box.folder))
     seeds = folder / "seeds.txt"
     seeds.write_text("\n".join(box.seeds if mode == "crawl" else all_urls(box)))
-    pages = hosts * min(PAGES_PER_HOST[mode], box.plan.pages)
+    pages = min(MAX_PAGES[mode], hosts * PAGES_PER_HOST[mode])
     logged, cpu_before, before = len(box.requests()), box.cpu_seconds(), os.times()
     command = COMMANDS[side, mode](folder, seeds, pages, max(64, hosts), seconds)
     process = box.start(command, stdout=subprocess.PIPE, stderr=(folder / "stderr").open("w"))
-    out = process.communicate()[0]
-    if process.returncode:
+    out = finish(process, seconds + GRACE_SECONDS)
+    if process.returncode not in (0, -signal.SIGKILL):
         sys.exit(f"{NAMES[side, mode]} ended with {process.returncode}: {(folder / 'stderr').read_text()[-3000:]}")
     after = os.times()
     box_cpu = {name: seconds - cpu_before.get(name, 0.0) for name, seconds in box.cpu_seconds().items()}
@@ -126,15 +132,29 @@ def run_side(box: Box, side: str, mode: str, seconds: float) -> Run:
         cpu=after.children_user + after.children_system - before.children_user - before.children_system,
         box_cpu=group_cpu(box_cpu),
         blamed=failures,
+        load=load,
     )
     shutil.rmtree(folder)
     return run
 
 
+def finish(process: subprocess.Popen[str], seconds: float) -> str:
+    """Return the output of a crawler, which is killed after the given time: Scrapy waits for dead hosts to the end."""
+    try:
+        return process.communicate(timeout=seconds)[0]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.communicate()[0]
+
+
 def all_urls(box: Box) -> Iterator[str]:
-    """Yield all pages of all hosts: first the home pages, then the second page of each host, and so on."""
-    for number in range(box.plan.pages):
-        yield from (url + page_path(number)[1:] for url in box.seeds)
+    """Yield the URLs to fetch: first the home pages of all hosts, then the second page of each, and so on.
+
+    A page has several URLs, because fetching alone does not look at it.
+    """
+    for number in range(min(PAGES_PER_HOST["fetch"], MAX_PAGES["fetch"] // len(box.hosts))):
+        turn, page = divmod(number, box.plan.pages)
+        yield from (f"{url}{page_path(page)[1:]}?{turn}" for url in box.seeds)
 
 
 def measure(box: Box, skip: int) -> tuple[float, int]:
@@ -264,8 +284,11 @@ def ratios(runs: list[Run]) -> Iterator[str]:
         if side == "ours":
             blamed = ", ".join(f"{count} {kind}" for kind, count in ours.blamed.items()) or "none"
             times = f"**{ours.rate / peer.rate:.1f} times** Scrapy's pages per second; " if peer and peer.rate else ""
+            loads = f"load average before the run {ours.load:.1f}" + (
+                f", before Scrapy's {peer.load:.1f}" if peer else ""
+            )
             share = f"**{100 * ours.share:.0f} %** of live hosts ÷ delay"
-            yield f"- {mode}, {hosts:,} hosts: {share}; {times}failures blamed on healthy hosts: {blamed}"
+            yield f"- {mode}, {hosts:,} hosts: {share}; {times}failures blamed on healthy hosts: {blamed}; {loads}"
 
 
 if __name__ == "__main__":

@@ -142,12 +142,19 @@ def find_differences(theirs: Any, mine: Any, path: tuple[str, ...] = ()) -> Iter
         for key in {**theirs, **mine}:
             if theirs.get(key) != mine.get(key) or (key in theirs) != (key in mine):
                 yield from find_differences(theirs.get(key), mine.get(key), (*path, key))
-    elif isinstance(theirs, list) and isinstance(mine, list) and len(theirs) == len(mine):
+    elif _is_comparable_list(theirs, mine):
         for number, (one, other) in enumerate(zip(theirs, mine, strict=True)):
             if one != other:
                 yield from find_differences(one, other, (*path, str(number)))
     else:
         yield Difference(path=path, theirs=theirs, mine=mine)
+
+
+def _is_comparable_list(theirs: Any, mine: Any) -> bool:
+    """Whether two lists have the same length and differ in more than their order."""
+    if not isinstance(theirs, list) or not isinstance(mine, list) or len(theirs) != len(mine):
+        return False
+    return sorted(map(str, theirs)) != sorted(map(str, mine))
 
 
 def add_page(tallies: dict[str, Tally], url: str, body: bytes, theirs: dict[str, Any], show: str) -> None:

@@ -29,7 +29,7 @@ class Difference:
 
 
 class PageFeatures:
-    """What the classes need to know about a page."""
+    """Features of a page that the classes test."""
 
     def __init__(self, url: str, body: bytes) -> None:
         self.url = url
@@ -92,14 +92,16 @@ CLASSES = {
         ("rdfa",), "RDFa Core 1.1, 7.5, step 11: a property without a datatype is a plain literal"
     ),
     "white space in text": DifferenceClass(
-        ("microformat",), "microformats2-parsing, p-, u- and e- properties: textContent without changes inside"
+        ("microformat",),
+        "microformats2-parsing, textContent of p-, u- and e-; extruct fails the case v2/h-entry/summarycontent",
     ),
     "markup of e- properties": DifferenceClass(
         ("microformat",),
-        "microformats2-parsing, e- property: serialized by HTML, 13.3: <br>, tbody, all white space",
+        "microformats2-parsing, e- property, and HTML, 13.3; extruct fails the case v2/h-entry/summarycontent",
     ),
     "fn of a classic hCard": DifferenceClass(
-        ("microformat",), "microformats.org/wiki/h-card, backward compatibility: fn is p-name"
+        ("microformat",),
+        "microformats.org/wiki/h-card: fn is p-name; extruct fails the case v1/hreview/vcard",
     ),
     "broken JSON-LD block kept": DifferenceClass(("json-ld",), ""),
     UNEXPLAINED: DifferenceClass(("microdata", "opengraph", "json-ld", "microformat", "rdfa", "dublincore"), ""),
@@ -112,10 +114,9 @@ _XML_LITERAL = "http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral"
 
 
 def classify(page: PageFeatures, syntax: str, differences: Sequence[Difference]) -> str:
-    """Return the class of an item: that of its first difference if all have a class, otherwise "unexplained"."""
+    """Return the class of an item. If there are several, it is the last one in `CLASSES`; unexplained is last."""
     found = [_CLASSIFIERS[syntax](page, difference) for difference in differences]
-    rarest = [name for name in found if name != "language of the lang attribute"] or found
-    return UNEXPLAINED if UNEXPLAINED in found or not found else rarest[0]
+    return max(found, key=list(CLASSES).index, default=UNEXPLAINED)
 
 
 def _classify_microdata(page: PageFeatures, it: Difference) -> str:
@@ -124,7 +125,9 @@ def _classify_microdata(page: PageFeatures, it: Difference) -> str:
     if b"itemref" in page.body:
         if _as_list(it.theirs) and set(map(str, _as_list(it.mine))) < set(map(str, _as_list(it.theirs))):
             return "itemref to an item"
-        return "order of itemref properties"
+        if isinstance(it.theirs, list) and sorted(map(str, it.theirs)) == sorted(map(str, _as_list(it.mine))):
+            return "order of itemref properties"
+        return UNEXPLAINED
     is_same_words = isinstance(it.theirs, str) and isinstance(it.mine, str) and it.theirs.split() == it.mine.split()
     return "end tag </br>" if is_same_words and page.has_break_end_tag else UNEXPLAINED
 

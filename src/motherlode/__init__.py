@@ -56,15 +56,15 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "api.crawl": ["Crawl", "crawl"],
+        "api.page": ["ExtractedPage", "Quad", "extract"],
         "api.results": ["CrawlResult", "open"],
         "api.rows": ["Rows"],
         "api.simulation": ["SimulationResult", "simulate"],
-        "policies.extensions": ["policy"],
-        "api.page": ["ExtractedPage", "Quad", "extract"],
         "crawler.config.job": ["Job"],
-        "extruct": [],
         "crawler.config.values": ["JobError"],
+        "extruct": [],
         "model": ["Link", "Outcome", "Policy", "Problem", "Rating", "Visit"],
+        "policies.extensions": ["policy"],
     },
 )
 

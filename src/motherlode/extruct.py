@@ -3,8 +3,8 @@
     from motherlode import extruct   # instead of: import extruct
     data = extruct.extract(html, base_url="https://example.org/page", uniform=True)
 
-docs/from-extruct.md lists the differences. In short: nothing that extruct finds is lost; more is found where the
-specifications say so, and a broken JSON-LD block no longer costs the others if `errors` is "log" or "ignore".
+docs/migrate/extruct.md lists the differences. Where the specifications differ from extruct, we follow them. A broken
+JSON-LD block does not affect the others if `errors` is "log" or "ignore".
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -163,3 +164,42 @@ def test_crawl_in_a_plain_script_needs_no_main_guard(shop: Path, tmp_path: Path)
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert len(done.stdout.splitlines()) == 5
     assert done.stderr == ""
+
+
+INTERRUPTED_SCRIPT = """
+import sys
+import motherlode as ml
+
+try:
+    with ml.crawl([sys.argv[1]], output="out", allow=["127.0.0.0/8"], delay=0.0, address_delay=0.0) as crawl:
+        for visit in crawl:
+            print(visit.url, flush=True)
+except KeyboardInterrupt:
+    print("interrupted", ml.open("out").stats()["fetched"] > 0)
+"""
+
+
+def test_crawl_interrupted_by_ctrl_c_saves_and_unlocks(tmp_path: Path) -> None:
+    with loopback_shop() as url:
+        command = [sys.executable, "-c", INTERRUPTED_SCRIPT, f"{url}p0"]
+        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline().strip() == f"{url}p0"
+            process.send_signal(signal.SIGINT)
+            rest = process.stdout.read().splitlines()
+    assert process.returncode == 0
+    assert rest[-1] == "interrupted True"
+    assert not CrawlFolder(tmp_path / "out").is_in_use
+
+
+def test_crawl_that_is_never_left_is_closed_at_exit_and_can_be_resumed(shop: Path, tmp_path: Path) -> None:
+    program = (
+        f"import motherlode as ml\ncrawl = ml.crawl([{HOME!r}], output='out', web={str(shop)!r}).__enter__()\n"
+        "print(next(iter(crawl)).url)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert (done.stdout.strip(), done.stderr) == (HOME, "")
+    assert not CrawlFolder(tmp_path / "out").is_in_use
+    assert ml.open(tmp_path / "out").stats()["fetched"] >= 1
+    result = ml.crawl(output=tmp_path / "out", resume=True).run()
+    assert len(result.query("SELECT ?s { ?s a schema:Product }")) == 29

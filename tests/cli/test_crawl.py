@@ -152,7 +152,8 @@ def test_end_of_crawl_is_explained_with_the_command_to_continue(crawled: Path, t
 
 
 def test_crawl_without_network_gives_a_hint(tmp_path: Path) -> None:
-    done = motherlode("crawl", "http://nowhere.invalid/", "-o", str(tmp_path / "out"), "--quiet")
+    done = motherlode("crawl", "http://nowhere.invalid/", "-o", str(tmp_path / "out"), "--quiet", expect=3)
+    assert "error: no page was fetched: " in done.stderr
     assert "is this machine on a network" in done.stderr
 
 
@@ -163,6 +164,7 @@ async def test_seeds_that_redirect_out_of_scope_give_a_hint(tmp_path: Path) -> N
             motherlode,
             *("crawl", f"{site.root}/", "-o", str(tmp_path / "out"), "--scope", "host"),
             *("--allow", "127.0.0.0/8", "--quiet"),
+            expect=3,
         )
     assert "no page was fetched: the seeds redirect to URLs out of scope" in done.stderr
 

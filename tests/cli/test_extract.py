@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyoxigraph as ox
 import pytest
+import typer
 
+from motherlode.cli.extract import _print_json
 from tests.crawler.changing_web import ChangingWeb, Document, motherlode, serving
 from tests.support import install_pdf_transformer
 
@@ -112,6 +115,15 @@ def test_stdin_with_type_and_base_is_read() -> None:
         "<http://ex.org/doc> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://ex.org/doc#Thing> "
         "<http://ex.org/doc> .\n"
     )
+
+
+def test_several_sources_are_written_and_an_unreadable_one_does_not_stop_the_others(page: str, tmp_path: Path) -> None:
+    (tmp_path / "b.ttl").write_text('<a> <b> "c" .')
+    done = extract(page, str(tmp_path / "missing.html"), str(tmp_path / "b.ttl"))
+    assert "missing.html cannot be read" in done.stderr
+    assert {"Pie", "c"} <= {value.strip('"') for _, value in _triples(done.stdout, ox.RdfFormat.N_QUADS)}
+    extract(str(tmp_path / "missing.html"), str(tmp_path / "also-missing.html"), expect=1)
+    assert "--base is the URL of one source" in extract(page, page, "--base", "http://a.example/", expect=2).stderr
 
 
 def test_exit_codes_follow_the_documentation() -> None:
@@ -376,3 +388,46 @@ def test_formats_of_rdf_1_2_have_triple_terms(form: str) -> None:
     done = extract("-", "--type", "application/n-triples", "--format", form, text=REIFIED)
     assert "<<(" in done.stdout
     assert done.stderr == ""
+
+
+def test_format_items_gives_dicts_by_syntax(page: str) -> None:
+    items = json.loads(extract(page, "--base", "http://ex.org/", "--format", "items").stdout)
+    assert items["microdata"] == [{"@context": "http://schema.org", "@type": "Person", "name": "Ann"}]
+    assert items["json-ld"] == [{"@context": "https://schema.org", "@type": "Recipe", "name": "Pie"}]
+    only = json.loads(extract(page, "--format", "items", "--syntax", "microdata").stdout)
+    assert list(only) == ["microdata"]
+
+
+def test_format_items_of_a_streamed_document_has_all_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "big.nt"
+    path.write_text(
+        "".join(f'<http://ex.org/{n}> <http://ex.org/p> "{n} of many many many" .\n' for n in range(30_000))
+    )
+    assert len(json.loads(extract(str(path), "--format", "items").stdout)["ntriples"]) == 30_000
+
+
+def test_format_jsonld_is_one_compacted_document(page: str) -> None:
+    document = json.loads(extract(page, "--format", "jsonld", "--syntax", "microdata", "--syntax", "jsonld").stdout)
+    assert document["@context"] == "https://schema.org"
+    assert [(node["@type"], node["name"]) for node in document["@graph"]] == [("Recipe", "Pie"), ("Person", "Ann")]
+
+
+def test_json_formats_are_indented_only_on_a_terminal(page: str) -> None:
+    assert extract(page, "--format", "jsonld").stdout.count("\n") == 1
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "motherlode", "extract", page, "--format", "jsonld"]
+    done = subprocess.run(command, stdout=slave, stderr=subprocess.DEVNULL, timeout=60, check=True)
+    os.close(slave)
+    text = os.read(master, 100_000).decode()
+    os.close(master)
+    assert done.returncode == 0
+    assert '\r\n  "@context"' in text
+
+
+def test_data_nested_too_deep_for_json_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(typer.Exit):
+        _print_json(value)
+    assert "nested too deep for JSON output: use --format nquads" in capsys.readouterr().err

@@ -95,8 +95,8 @@ def test_help_and_docs_of_extract_list_every_syntax() -> None:
         (("extract", "x", "--format", "xml"), "'--format': 'xml' is not one of 'nquads', 'trig', 'turtle', 'jsonld'"),
         (("filter", "x", "drop"), "'drop' is not one of 'add', 'list', 'remove'"),
         (("search", "x", "-python", "git"), "exclude after --, as in motherlode search DIR -- -python"),
-        (("search", "x", "--limt", "3"), "No such option: --limt"),
-        (("crawl", "-x"), "No such option: -x"),
+        (("search", "x", "--limt", "3"), "error: no such option: --limt"),
+        (("crawl", "-x"), "error: no such option: -x"),
     ],
 )
 def test_wrong_value_gives_a_plain_message(arguments: tuple[str, ...], said: str) -> None:

@@ -104,6 +104,42 @@ def test_live_display_shows_the_outage(clock: Clock, monkeypatch: pytest.MonkeyP
     assert "no network since 1970-01-01 00:01:00 UTC: waiting" in shown.getvalue()
 
 
+def test_wait_is_reported_once_without_terminal(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    totals = Counters()
+    with CrawlProgress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
+        for until in (None, 60.0, 60.5, 60.5, None, 90.0):
+            totals.waits_until, totals.waits_for = until, "the delay of a.example"
+            clock.now += 1.0
+            progress.tick()
+    assert capsys.readouterr().err.splitlines() == [
+        f"nothing may be fetched until 1970-01-01 00:01:{seconds} UTC: the delay of a.example"
+        for seconds in ("00", "30")
+    ]
+
+
+def test_live_display_shows_the_wait(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = StringIO()
+    monkeypatch.setattr(module, "terminal", Printer(file=shown, force_terminal=True, width=120, highlight=False))
+    totals = Counters(waits_until=60.0, waits_for="the delay of a.example")
+    with CrawlProgress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
+        clock.now = 5.0
+        progress.tick()
+    assert "nothing may be fetched until 1970-01-01 00:01:00 UTC: the delay of a.example" in shown.getvalue()
+
+
+def test_rates_are_those_of_the_last_seconds(clock: Clock) -> None:
+    totals = Counters()
+    job = Job(seeds=("http://a.example/",), bytes=10_000_000)
+    progress = CrawlProgress(job, totals, Queue(), quiet=True)
+    totals.fetched, totals.bytes, clock.now = 1000, 9_000_000, 10.0
+    figures(progress, clock)
+    for clock.now in (40.0, 70.0, 100.0):  # since then one page of 3 kB per three seconds
+        totals.fetched += 10
+        totals.bytes += 30_000
+        shown = figures(progress, clock)
+    assert (shown["rate"], shown["left"]) == ("0.3/s", "15:10")
+
+
 def test_quiet_progress_prints_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     with CrawlProgress(
         Job(seeds=("http://a.example/",)), Counters(no_network_since=1.0), Queue(), quiet=True

@@ -201,3 +201,17 @@ def test_order_variables_on_examples_gives_expected_values() -> None:
         order_variables(["o", "p", "s"], "SELECT * { ?s ?p ?o }"),
         order_variables(["o", "s"], "SELECT*{?s a ?o}"),
     ) == (["s", "p", "o"], ["s", "o"])
+
+
+@pytest.mark.parametrize(
+    ("output", "header"),
+    [("csv", "zoo,a,m"), ("tsv", "?zoo\t?a\t?m"), ("json", '{"head":{"vars":["zoo","a","m"]}')],
+)
+def test_columns_of_select_all_are_in_the_order_of_the_query(out: str, output: str, header: str) -> None:
+    asked = motherlode("query", out, "SELECT DISTINCT * { ?zoo ?a ?m } LIMIT 1", "--format", output)
+    assert asked.stdout.startswith(header)
+
+
+def test_query_without_rows_and_with_unknown_class_gets_a_hint(out: str) -> None:
+    asked = motherlode("query", out, "SELECT ?s { ?s a schema:Prodct }")
+    assert "schema.org has no class Prodct (did you mean Product?)" in asked.stderr

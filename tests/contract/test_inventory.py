@@ -10,6 +10,7 @@ The tests use the command line alone, in this process if nothing is fetched. Dat
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -28,6 +29,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from motherlode.crawler import Job
 
 HERE = Path(__file__).parent
 INVENTORY = json.loads((HERE / "inventory.json").read_text(encoding="utf-8"))
@@ -48,6 +51,30 @@ RENAMED: dict[str, dict[str, str]] = {
     "target": {},
     "reward": {},
 }
+
+SERVICE = 'media_type = "application/pdf", url = "http://127.0.0.1:9/"'
+ADDED_JOB_KEYS: dict[str, tuple[str, str]] = {
+    "proxy_env": ('proxy_env = ""', ""),
+    "max_untried_hosts": ("max_untried_hosts = 5", ""),
+    "min_rate": ("min_rate = 0", ""),
+    "idle_timeout": ("idle_timeout = 5", ""),
+    "user_agent_suffix": ('user_agent_suffix = "project-x/1.0"', ""),
+    "headers": ('headers = { "a.example" = { Accept-Language = "de" } }', ""),
+    "tokens": ("tokens = {}", ""),
+    "tokens_env": ('tokens_env = { "a.example" = "HOME" }', ""),
+    "signing_key": ('signing_key = ""', ""),
+    "signature_agent": ('signature_agent = ""', ""),
+    "obey_usage": ('obey_usage = ["train-ai", "train-ai-images", "ai-use", "search", "tdm"]', ""),
+    "tdmrep": ("tdmrep = true", ""),
+    "describe": ('describe = "all"', ""),
+    "response_headers": ('response_headers = ["*"]', ""),
+    "log_level": ('log_level = "debug"', ""),
+    "links.index_query": ('links = { index_query = "SELECT ?o { ?s ?p ?o }" }', ""),
+    "transform.strict_jsonld": ("transform = { strict_jsonld = true }", ""),
+    "transform.services.own": (f"transform = {{ services = [{{ {SERVICE}, own = true }}] }}", ""),
+    "transform.services.retries": (f"transform = {{ services = [{{ {SERVICE}, retries = 1 }}] }}", ""),
+}
+"""Keys of job files since that commit: a line with the key, and a line that it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +244,8 @@ def _job_lines() -> Iterator[Any]:
         name = f"{entry['table']}.{entry['key']}".lstrip(".")
         for line in entry["lines"]:
             yield pytest.param(name, line, entry["needs"], id=f"{name}: {line}")
+    for name, (line, needs) in ADDED_JOB_KEYS.items():
+        yield pytest.param(name, line, needs, id=f"{name}: {line}")
 
 
 def _crawl_with(line: str, run: Run, tmp_path: Path, places: dict[str, str]) -> Result:
@@ -253,6 +282,36 @@ def test_job_key_with_a_value_of_another_type_is_named(
     result = _crawl_with(f"{key} = {wrong}", run, tmp_path, places)
     assert result.code == 2
     assert re.search(rf"\b{key}\b", result.err), result.err
+
+
+def test_every_job_key_is_listed_and_documented() -> None:
+    listed = {_new_key(key) for key in _TOP_KEYS} | {key for key in ADDED_JOB_KEYS if "." not in key}
+    keys = {field.name for field in dataclasses.fields(Job)}
+    assert listed == keys
+    reference = (HERE.parents[1] / "docs" / "crawl.md").read_text(encoding="utf-8")
+    named = {word.replace("-", "_") for word in re.findall(r"`(?:--)?([a-z][a-z_-]*)", reference)}
+    assert keys - named == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "table"),
+    [
+        ("links = { no_such_key = 1 }", "links"),
+        ("transform = { no_such_key = 1 }", "transform"),
+        (f"transform = {{ services = [{{ {SERVICE}, no_such_key = 1 }}] }}", "transform.services"),
+        ('sinks = [{ kind = "nquads", no_such_key = 1 }]', "sinks"),
+    ],
+)
+def test_every_key_of_a_table_is_listed(
+    line: str, table: str, run: Run, tmp_path: Path, places: dict[str, str]
+) -> None:
+    """An error names all keys of the table."""
+    message = " ".join(_crawl_with(line, run, tmp_path, places).err.split())
+    known = re.search(r"(?:known:|keys are) ([\w, ]+)", message)
+    assert known is not None, message
+    listed = {entry["key"] for entry in INVENTORY["job_keys"] if entry["table"] == table}
+    listed |= {name.rpartition(".")[2] for name in ADDED_JOB_KEYS if name.rpartition(".")[0] == table}
+    assert set(known[1].split(", ")) == listed
 
 
 @pytest.mark.parametrize(

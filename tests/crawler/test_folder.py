@@ -11,6 +11,7 @@ import pytest
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.crawler.folder import CrawlFolder
+from tests.crawler.small_web import crawled, small_web
 
 JOB = Job(seeds=("http://example.org/",), pages=3)
 
@@ -22,12 +23,21 @@ def test_new_folder_has_the_job(tmp_path: Path) -> None:
     folder.unlock()
 
 
-def test_folder_with_a_crawl_is_refused_for_a_new_one(tmp_path: Path) -> None:
+def test_folder_with_pages_is_refused_for_a_new_crawl(tmp_path: Path) -> None:
+    made = crawled(tmp_path / "a", small_web(tmp_path / "web.warc.gz"), pages=2)[0]
+    made.unlock()
+    with pytest.raises(JobError, match="has a crawl already: `motherlode resume"):
+        CrawlFolder(tmp_path / "a").create(JOB)
+
+
+def test_folder_without_pages_is_used_for_a_new_crawl(tmp_path: Path) -> None:
     first = CrawlFolder(tmp_path / "a")
     first.create(JOB)
     first.unlock()
-    with pytest.raises(JobError, match="has a crawl already: `motherlode resume"):
-        CrawlFolder(tmp_path / "a").create(JOB)
+    second = CrawlFolder(tmp_path / "a")
+    second.create(replace(JOB, pages=7))
+    assert second.read_job().pages == 7
+    second.unlock()
 
 
 def test_folder_with_other_files_is_refused(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import http.server
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 PRODUCTS = [("Lemon cake", "12.50"), ("Oak table", "240.00"), ("Blue teapot", "31.90"), ("Garden chair", "55.00")]
@@ -41,6 +41,20 @@ def _make_files(address: str) -> dict[str, tuple[str, str]]:
 @contextmanager
 def serve_shop() -> Iterator[str]:
     """Serve the shop, and yield its address without a path."""
+    with _serve(_make_files) as address:
+        yield address
+
+
+@contextmanager
+def serve_pages(pages: Mapping[str, str]) -> Iterator[str]:
+    """Serve HTML pages by path, and yield the address without a path."""
+    with _serve(lambda address: {path: ("text/html", text) for path, text in pages.items()}) as address:
+        yield address
+
+
+@contextmanager
+def _serve(make_files: Callable[[str], Mapping[str, tuple[str, str]]]) -> Iterator[str]:
+    """Serve files with media types. `make_files` gets the address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -56,7 +70,7 @@ def serve_shop() -> Iterator[str]:
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     address = f"http://127.0.0.1:{server.server_port}"
-    files = _make_files(address)
+    files = make_files(address)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield address

@@ -267,3 +267,19 @@ async def test_look_up_at_unbound_reads_addresses_aliases_and_ttl(tmp_path: Path
         await names.close()
         process.terminate()
         await process.wait()
+
+
+async def test_look_ups_of_many_names_wait_for_their_turn_but_not_for_silent_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With one turn at a time, a name without an answer gives its turn away although its look-up goes on."""
+    monkeypatch.setattr(dns, "_MAX_YOUNG_LOOKUPS", 1)
+    monkeypatch.setattr(dns, "_YOUNG_SECONDS", 0.05)
+    server = NameServer({"silent.example": Name(silent=True)}, find=lambda name: Name((PUBLIC,)))
+    async with serving_names(server), asking(server) as names:
+        silent = asyncio.ensure_future(names.look_up("silent.example"))
+        async with asyncio.timeout(20):
+            found = await asyncio.gather(*(names.look_up(f"{number}.example") for number in range(20)))
+        assert {answer.addresses for answer in found} == {(PUBLIC,)}
+        assert not silent.done()
+        silent.cancel()

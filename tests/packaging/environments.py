@@ -6,6 +6,7 @@ that is used but not declared is missing there, and nothing is downloaded.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
@@ -104,3 +106,40 @@ def _link(found: Distribution, packages: Path) -> None:
         if target.is_dir():  # a namespace package that several distributions share
             continue
         target.symlink_to(source)
+
+
+# Environments that uv installs, with the package indexes of this machine
+
+
+def install_with_uv(folder: Path, interpreter: str, *packages: str) -> Path:
+    """Make an environment with packages and their dependencies, and return the path of its Python, or skip the test."""
+    uv = pytest.importorskip("uv").find_uv_bin()
+    settings = {**os.environ, **index_settings(), "UV_CACHE_DIR": str(folder / "cache")}
+    python = folder / "env" / "bin" / "python"
+    make = [uv, "venv", "-q", "-p", interpreter, str(folder / "env")]
+    install = [uv, "pip", "install", "-q", "--only-binary", ":all:", "--python", str(python), *packages]
+    for command in (make, install):
+        done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"uv cannot install the dependencies for {interpreter} here: {done.stderr.strip()[-300:]}")
+    return python
+
+
+def find_interpreter(version: str) -> str | None:
+    """Return the path of a Python of this version that runs, on the PATH or of pyenv."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    candidates = [shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"versions/{version}.*/bin/python")))]
+    for path in filter(None, candidates):
+        if not subprocess.run([path, "--version"], capture_output=True, check=False).returncode:
+            return path
+    return None
+
+
+def index_settings() -> dict[str, str]:
+    """Return the package indexes that pip is configured to use here, as settings of uv, which does not read them."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    found = dict(re.findall(r"^[\w:.]*\.([\w-]+)='(.*)'$", listed, flags=re.MULTILINE))
+    names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}
+    as_pip = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # all indexes are alike
+    return {setting: found[name] for name, setting in names.items() if name in found} | as_pip

@@ -13,14 +13,6 @@ BODY = b"""<!doctype html><title>Cake</title><a href="/next">next</a>
 <script type="application/ld+json">{"@context": "https://schema.org", "@type": "Product", "name": "Cake"}</script>"""
 
 
-@ml.policy("short-first")
-class ShortFirst:
-    """Short URLs first."""
-
-    def score(self, link, parent):
-        return -len(link.url)
-
-
 def core(site, warc):
     page = ml.extract(BODY, url="https://example.org/p", content_type="text/html")
     assert any(str(quad.object) == '"Cake"' for quad in page.quads)
@@ -44,6 +36,13 @@ def core(site, warc):
     assert result.stats()["fetched"] == 10
     assert result.explain(f"{site}p0").state == "fetched"
     assert result.export("all.nq.gz") > 9
+
+    @ml.policy("short-first")
+    class ShortFirst:
+        """Short URLs first."""
+
+        def score(self, link, parent):
+            return -len(link.url)
 
     rows = ml.simulate(warc, policies=["bfs", "motherlode", "short-first"], share=0.5)
     assert [row["policy"] for row in rows] == ["bfs", "motherlode", "short-first"]

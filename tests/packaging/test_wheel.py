@@ -17,7 +17,15 @@ import pytest
 
 from motherlode.project import ADDRESS, VERSION
 from tests.api.webs import loopback_shop, write_shop
-from tests.packaging.environments import ROOT, build_sdist, build_wheel, make_environment
+from tests.packaging.environments import (
+    ROOT,
+    build_sdist,
+    build_wheel,
+    find_interpreter,
+    index_settings,
+    install_with_uv,
+    make_environment,
+)
 from tests.packaging.snippets import OPTIONAL
 
 EXTRAS = {"ray", "offline", "parquet", "pandas", "validate", "signing", "scrapy", "docs", "all"}
@@ -125,9 +133,13 @@ def test_bare_wheel_runs_record_simulate_and_names_the_extra_of_parquet(bare: Pa
     assert simulated.stdout.count('"policy"') == 2, simulated.stderr
     crawled = command("crawl", "http://shop.example/", "--web", "shop.warc.gz", "-o", "out", "--quiet")
     assert crawled.returncode == 0, crawled.stderr
-    exported = command("export", "out", "--format", "parquet", "-o", "tables")
-    assert exported.returncode == 2
-    assert 'pip install "motherlode[parquet]"' in exported.stderr
+    for words in (
+        ["export", "out", "--format", "parquet", "-o", "tables"],
+        ["pages", "out", "--format", "parquet", "-o", "pages.parquet"],
+    ):
+        refused = command(*words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert re.fullmatch(r'error: .* pip install "motherlode\[parquet\]"\n', refused.stderr), refused.stderr
 
 
 def test_help_of_every_command_has_absolute_links(bare: Path, tmp_path: Path) -> None:
@@ -158,40 +170,13 @@ def test_uvx_runs_the_demo(wheel: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["3.12", "3.13", "3.14"])
 def test_wheel_runs_the_core_examples_on_other_versions_of_python(wheel: Path, tmp_path: Path, version: str) -> None:
-    uv, interpreter = pytest.importorskip("uv").find_uv_bin(), find_interpreter(version)
+    interpreter = find_interpreter(version)
     if interpreter is None:
         pytest.skip(f"Python {version} is not installed here")
-    settings = {**os.environ, **index_settings(), "UV_CACHE_DIR": str(tmp_path / "cache")}
-    python = tmp_path / "env" / "bin" / "python"
-    make = [uv, "venv", "-q", "-p", interpreter, str(tmp_path / "env")]
-    install = [uv, "pip", "install", "-q", "--only-binary", ":all:", "--python", str(python), str(wheel)]
-    for command in (make, install):
-        done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"uv cannot install the dependencies for Python {version} here: {done.stderr.strip()[-300:]}")
+    python = install_with_uv(tmp_path, interpreter, str(wheel))
     warc = write_shop(tmp_path / "shop.warc.gz", pages=20)
     shutil.copy(Path(__file__).with_name("snippets.py"), tmp_path)
     with loopback_shop() as site:
         done = run(python, "snippets.py", "bare", site, str(warc), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "core"
-
-
-def find_interpreter(version: str) -> str | None:
-    """Return the path of a Python of this version that runs, on the PATH or of pyenv."""
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    candidates = [shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"versions/{version}.*/bin/python")))]
-    for path in filter(None, candidates):
-        if not subprocess.run([path, "--version"], capture_output=True, check=False).returncode:
-            return path
-    return None
-
-
-def index_settings() -> dict[str, str]:
-    """Return the package indexes that pip is configured to use here, as settings of uv, which does not read them."""
-    command = [sys.executable, "-m", "pip", "config", "list"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    found = dict(re.findall(r"^[\w:.]*\.([\w-]+)='(.*)'$", listed, flags=re.MULTILINE))
-    names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}
-    as_pip = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # all indexes are alike
-    return {setting: found[name] for name, setting in names.items() if name in found} | as_pip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -160,3 +162,14 @@ def test_entry_point_that_cannot_be_imported_is_named(tmp_path: Path, monkeypatc
     install_policy(tmp_path, monkeypatch, name="broken", code="import no_such_module\n")
     with pytest.raises(ValueError, match="policy 'broken' cannot be imported: No module named 'no_such_module'"):
         policy_from("broken")
+
+
+@pytest.mark.usefixtures("forget_installed")
+def test_entry_point_policy_is_known_to_commands_and_their_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "class Added:\n    def score(self, link, parent):\n        return -len(link.url)\n"
+    install_policy(tmp_path, monkeypatch, name="short", code=code)
+    words = ["simulate", "synthetic:300", "--policy", "bfs", "--policy", "short", "--pages", "20", "--json"]
+    done = subprocess.run([sys.executable, "-m", "motherlode", *words], capture_output=True, text=True, check=False)
+    assert [json.loads(line)["policy"] for line in done.stdout.splitlines()] == ["bfs", "short"], done.stderr

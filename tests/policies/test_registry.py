@@ -11,7 +11,7 @@ from motherlode.model import Policy
 from motherlode.policies import DEFAULT_POLICY, POLICIES, nearest, policy_from, policy_variants
 from motherlode.policies.anthelion.bandit import FUNCTIONS, HostBandit
 from motherlode.policies.baselines.orders import OrderPolicy
-from motherlode.policies.registry import GUIDE, ORACLE, POLICY_TABLE
+from motherlode.policies.registry import BUILT_IN, GUIDE, ORACLE, POLICY_TABLE
 from motherlode.project import ADDRESS
 from motherlode.sim.simulator import Simulation
 from tests.sim.fakes import everyone_linked
@@ -19,6 +19,7 @@ from tests.sim.fakes import everyone_linked
 from .fakes import links
 
 GUIDE_PAGE = Path(__file__).parents[2] / GUIDE.removeprefix(f"{ADDRESS}/")
+TABLE = {word: line for word, line in POLICY_TABLE.items() if word in BUILT_IN}
 
 
 @pytest.mark.parametrize("name", [*POLICIES, DEFAULT_POLICY])
@@ -99,8 +100,8 @@ def urls_in_order(policy: Policy, urls: list[str]) -> list[str]:
 
 
 def test_table_has_sentence_and_usage_of_each_policy() -> None:
-    assert all(line.about.endswith(".") and line.usage.startswith(word) for word, line in POLICY_TABLE.items())
-    assert all(name.split(":")[0] == word for word, line in POLICY_TABLE.items() for name in line.examples)
+    assert all(line.about.endswith(".") and line.usage.startswith(word) for word, line in TABLE.items())
+    assert all(name.split(":")[0] == word for word, line in TABLE.items() for name in line.examples)
     assert len(set(POLICIES)) == len(POLICIES)
 
 
@@ -113,7 +114,7 @@ def test_features_of_online_classifier_are_parsed_from_the_name(features: str) -
 
 def test_variants_of_every_policy_are_in_the_help_and_in_the_guide() -> None:
     guide = GUIDE_PAGE.read_text(encoding="utf-8")
-    for word, line in POLICY_TABLE.items():
+    for word, line in TABLE.items():
         assert all(key in policy_variants() and f"`{key}=" in guide for key in line.variants), word
     assert "nb-online, nb-static smoothing, tokens, hashes" in policy_variants()
 
@@ -158,7 +159,7 @@ def test_order_policies_are_made_by_name() -> None:
 def test_wrong_name_raises_value_error_with_hint(name: str, hint: str) -> None:
     with pytest.raises(ValueError, match=re.escape(hint)) as error:
         policy_from(name)
-    if "did you mean" in hint and name.partition(":")[0] not in POLICY_TABLE:
+    if "did you mean" in hint and name.partition(":")[0] not in TABLE:
         assert "known: bfs, dfs, random, " in str(error.value)
         assert "in simulations also oracle" in str(error.value)
 
@@ -208,9 +209,9 @@ def test_oracle_raises_error_outside_of_simulations() -> None:
 
 def test_guide_documents_every_policy_and_every_argument() -> None:
     guide = GUIDE_PAGE.read_text(encoding="utf-8")
-    for name in (*POLICIES, *POLICY_TABLE, *(line.usage for line in POLICY_TABLE.values()), *FUNCTIONS, ORACLE):
+    for name in (*POLICIES, *TABLE, *(line.usage for line in TABLE.values()), *FUNCTIONS, ORACLE):
         assert f"`{name}`" in guide, f"{name} is missing in {GUIDE}"
-    parts = {part for line in POLICY_TABLE.values() for part in re.findall(r"[A-Z]{2,}|λ|\bm\b|\bK\b", line.usage)}
+    parts = {part for line in TABLE.values() for part in re.findall(r"[A-Z]{2,}|λ|\bm\b|\bK\b", line.usage)}
     assert parts > {"FUNCTION", "FEATURES", "SETS", "BITS", "SEED", "FOLDER", "DEPTH", "GROWTH", "λ", "m"}
     assert all(f"`{part}`" in guide for part in parts)
 

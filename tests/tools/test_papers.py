@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tools.papers import __main__ as command
-from tools.papers import anthelion_curves, markdown, page, webs
+from tools.papers import anthelion_curves, markdown, page, phase_tables, simulated_crawl, web_facts, webs
 from tools.papers.anthelion_classifiers import online_accuracy
 from tools.papers.anthelion_narrower import narrower
 from tools.papers.anthelion_selection import PUBLISHED
@@ -18,12 +18,15 @@ from tools.papers.definitions import DEFINITIONS, OPEN, definitions_table
 from tools.papers.lab import Lab
 from tools.papers.ldcoc_features import offline_quality
 from tools.papers.link_analysis import discovery_rate, quality
+from tools.papers.phase_workers import transform_rates, worker_times
+from tools.papers.phases import PHASES, phase_times
 from tools.papers.scale import Scale, Web
-from tools.papers.simulated_crawl import crawl, harvest, repetitions
+from tools.papers.simulated_crawl import crawl, fits, harvest, repetitions
 from tools.papers.sites import rdf_sites, site_crawl
 from tools.papers.static_crawlers import named_policy
 
 from motherlode.model import Link, LinkSource
+from motherlode.sim.runner import Trial, run_trial
 
 TINY = "synthetic:400"
 
@@ -56,7 +59,10 @@ def test_papers_results_are_cached_and_computed_again_when_fresh(tmp_path: Path)
     path.write_text(json.dumps({**kept, "answer": "as it was kept"}))
     assert lab.run(crawl, [_crawl("bfs")]) == ["as it was kept"]
     os.utime(path, (1, 1))
+    other = path.with_name("of-another-part.json")
+    other.write_text("{}")
     assert _lab(tmp_path, fresh=True).run(crawl, [_crawl("bfs")]) == [json.loads(json.dumps(first))]
+    assert other.exists(), "results of other parts remain"
 
 
 @pytest.mark.parametrize("policy", ["pretrained:nb:40", "pretrained:ht:40", "uris:nb:40", "uris:svm:40", "uris:knn:40"])
@@ -76,6 +82,43 @@ def _links() -> list[Link]:
 
 def test_papers_oracle_finds_at_least_as_much_as_bfs() -> None:
     assert harvest([crawl(**_crawl("oracle"))]) >= harvest([crawl(**_crawl("bfs"))])
+
+
+@pytest.mark.parametrize("policy", ["ldcoc", "motherlode", "sb-classifier:stop=20", "bandit:success-rate"])
+def test_papers_crawl_equals_the_crawl_of_simulate(policy: str) -> None:
+    """A policy that is observed keeps its abilities: HEAD requests, rating again and early stop."""
+    ours = crawl(**_crawl(policy))
+    spec = webs.web_spec(TINY)
+    seeds = webs.starts(webs.opened(TINY), "homes")
+    theirs = run_trial(spec, Trial(policy=policy, seed=0, pages=120, seeds=seeds))
+    assert (ours["fetched"], ours["heads"], ours["relevant"]) == (theirs.fetched, theirs.heads, theirs.relevant)
+    assert (ours["heads"] > 0) is (policy == "ldcoc")
+
+
+def test_slow_policies_are_left_out_on_large_webs_only() -> None:
+    webs_of = ("recorded", "synthetic:20000", "synthetic:1000000")
+    assert [fits("tres", web) for web in webs_of] == [True, True, False]
+    assert [fits("bfs", web) for web in webs_of] == [True, True, True]
+
+
+def test_phase_times_has_every_page_in_every_phase() -> None:
+    found = phase_times(web=TINY, pages=20)
+    counts = {phase: len(found["seconds"][phase]) for phase in PHASES}
+    assert counts["detect"] >= counts["transform"] == counts["extract"] > 0
+    assert all(seconds >= 0 for phase in PHASES for seconds in found["seconds"][phase])
+
+
+def test_worker_times_divides_the_pages_among_workers() -> None:
+    found = worker_times(web=TINY, pages=20, workers=2)
+    assert 0 < found["pages"] <= 20
+    assert set(found["cpu_per_page"]) == set(PHASES[1:])
+    assert found["cpu_per_page"]["transform"] > 0
+
+
+def test_transform_rates_of_free_workers_are_nearly_linear_and_of_hashed_pages_less() -> None:
+    found = transform_rates(seconds=[0.001] * 99 + [0.5], handing=1e-6)
+    assert 7 < found["queue"][8] / found["queue"][1] <= 8.1
+    assert found["hash"][8] / found["hash"][1] < found["queue"][8] / found["queue"][1]
 
 
 def test_classifiers_are_compared_on_balanced_pages() -> None:
@@ -111,7 +154,7 @@ def test_papers_repeat_only_random_policies() -> None:
     ]
 
 
-@pytest.mark.parametrize("module", [markdown, anthelion_curves, page])
+@pytest.mark.parametrize("module", [markdown, anthelion_curves, page, phase_tables, simulated_crawl, web_facts])
 def test_papers_docstring_examples_pass(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +17,6 @@ from cryptography.x509.oid import NameOID
 from tools.box.plan import WORDS, BoxHost, BoxPlan
 
 ROBOTS = "User-agent: *\nDisallow: /private/\n"
-_PARAGRAPHS, _WORDS_PER_PARAGRAPH = 500, 60
-_PARAGRAPHS_PER_PAGE, _CROSS_LINKS = 12, 3
 
 
 # ── certificates ─────────────────────────────────────────────────────────────────────────────────────
@@ -71,11 +70,17 @@ class Authority:
 
 # ── pages ────────────────────────────────────────────────────────────────────────────────────────────
 
+_BLOCKS = (17, 30, 47, 105, 243)
+"""Numbers of blocks per page, with equal shares. They give the sizes of the HTML pages of ../shared/corpus: its deciles
+1, 5 and 9 are 7, 18 and 95 KB, and a page has 460 elements and 69 links on average."""
+_KINDS_OF_BLOCKS, _WORDS_PER_BLOCK, _CROSS_LINKS = 1000, 38, 3
+_COMPRESSION = 2
+
 
 def write_pages(folder: Path, plan: BoxPlan, hosts: Sequence[BoxHost]) -> None:
-    """Write the pages of all hosts that can be reached, each with structured data and links."""
+    """Write the pages of all hosts that can be reached, compressed as most web servers send them."""
     draw = Random(plan.seed)
-    paragraphs = [f"<p>{' '.join(draw.choices(WORDS, k=_WORDS_PER_PARAGRAPH))}</p>\n" for _ in range(_PARAGRAPHS)]
+    blocks = [_block(draw, plan.pages) for _ in range(_KINDS_OF_BLOCKS)]
     for host in hosts:
         if not host.is_live:
             continue
@@ -84,9 +89,10 @@ def write_pages(folder: Path, plan: BoxPlan, hosts: Sequence[BoxHost]) -> None:
         (root / "robots.txt").write_text(ROBOTS)
         for number in range(plan.pages):
             others = [draw.choice(hosts).name for _ in range(_CROSS_LINKS)]
-            (root / (page_path(number)[1:] or "index.html")).write_text(
-                page(host.name, number, plan.pages, others, draw, paragraphs)
-            )
+            content = draw.choices(blocks, k=draw.choice(_BLOCKS))
+            text = page(host.name, number, plan.pages, others, content, draw)
+            path = root / f"{page_path(number)[1:] or 'index.html'}.gz"
+            path.write_bytes(gzip.compress(text.encode(), _COMPRESSION, mtime=0))
 
 
 def page_path(number: int) -> str:
@@ -94,8 +100,16 @@ def page_path(number: int) -> str:
     return f"/item-{number}.html" if number else "/"
 
 
-def page(host: str, number: int, pages: int, others: Sequence[str], draw: Random, paragraphs: Sequence[str]) -> str:
-    """Return a page: JSON-LD, Microdata, OpenGraph, text, links to pages of its own host and to other hosts."""
+def _block(draw: Random, pages: int) -> str:
+    """Return a part of a page: a heading and a paragraph, every other one with a link to a page of the same host."""
+    words = draw.choices(WORDS, k=_WORDS_PER_BLOCK)
+    link = f'<a class="more" href="{page_path(draw.randrange(pages))}">{words[0]}</a>' if draw.random() < 0.5 else ""
+    text = f"<p>{' '.join(words[:20])} <b>{words[1]}</b> {' '.join(words[20:])} {link}</p>"
+    return f'<div class="block"><h3>{words[2]} {words[3]}</h3>{text}</div>\n'
+
+
+def page(host: str, number: int, pages: int, others: Sequence[str], content: Sequence[str], draw: Random) -> str:
+    """Return a page: data in five syntaxes, text, links to all pages of its host and to other hosts."""
     title = f"{draw.choice(WORDS)} {draw.choice(WORDS)} {number} of {host}"
     product = {
         "@context": "https://schema.org/",
@@ -104,9 +118,8 @@ def page(host: str, number: int, pages: int, others: Sequence[str], draw: Random
         "name": title,
         "offers": [{"@type": "Offer", "price": f"{draw.random() * 90:.2f}", "priceCurrency": "EUR"} for _ in range(3)],
     }
-    text = "".join(draw.choices(paragraphs, k=_PARAGRAPHS_PER_PAGE))
-    own = [page_path(other) for other in range(1, pages)] + [f"/private/{number}"]
-    urls = own + [f"https://{other}/" for other in others]
+    urls = [page_path(other) for other in range(1, pages)] + [f"/private/{number}"]
+    urls += [f"https://{other}/" for other in others]
     links = "".join(f'<li><a href="{url}">{draw.choice(WORDS)}</a></li>\n' for url in urls)
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
@@ -114,7 +127,9 @@ def page(host: str, number: int, pages: int, others: Sequence[str], draw: Random
         f'<script type="application/ld+json">{json.dumps(product)}</script></head><body><h1>{title}</h1>\n'
         f'<div itemscope itemtype="https://schema.org/Event"><b itemprop="name">{title}</b>'
         f'<time itemprop="startDate" datetime="2026-05-{1 + number % 28:02d}">May</time></div>\n'
-        f"<main>{text}</main><nav><ul>{links}</ul></nav></body></html>\n"
+        f'<p vocab="https://schema.org/" typeof="Place"><span property="name">{title}</span></p>\n'
+        f'<p class="h-card"><a class="p-name u-url" href="{page_path(number)}">{title}</a></p>\n'
+        f"<main>{''.join(content)}</main><nav><ul>{links}</ul></nav></body></html>\n"
     )
 
 
@@ -135,7 +150,7 @@ def write_nginx(folder: Path, plan: BoxPlan, hosts: Sequence[BoxHost], authority
         options = " default_server reuseport backlog=8192" if number == 0 else ""
         blocks.append(
             f"server {{ listen 443 ssl{options}; server_name {' '.join(group)};\n"
-            f" ssl_certificate {path}; ssl_certificate_key {path}; }}\n"
+            f" rewrite ^/$ /index.html break; ssl_certificate {path}; ssl_certificate_key {path}; }}\n"
         )
     buffer = " buffer=64k flush=1s" if buffered else ""
     path = folder / "nginx.conf"
@@ -144,6 +159,7 @@ def write_nginx(folder: Path, plan: BoxPlan, hosts: Sequence[BoxHost], authority
         "worker_rlimit_nofile 60000; events { worker_connections 30000; }\n"
         f"http {{ log_format box '{_LOG_FORMAT}'; access_log {folder}/access.log box{buffer};\n"
         "server_names_hash_max_size 65536; server_names_hash_bucket_size 256; sendfile on; tcp_nodelay on;\n"
+        "gzip_static always; gunzip on;\n"
         "keepalive_timeout 75s; keepalive_requests 100000; ssl_session_cache shared:box:20m; charset utf-8;\n"
         f"types {{ text/html html; text/plain txt; }} root {folder}/pages/$host; client_body_temp_path {folder};\n"
         f"proxy_temp_path {folder}; fastcgi_temp_path {folder}; uwsgi_temp_path {folder}; scgi_temp_path {folder};\n"

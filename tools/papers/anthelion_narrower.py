@@ -44,7 +44,7 @@ def narrower(lab: Lab) -> str:
     return section(
         "### Figure 8: the narrower objective",
         f"Target `{NARROW}`; all other settings as in Table 2. The paper gives the final values of two curves. "
-        f"The rows in italics are not in the paper; {too_large_webs(_OTHERS)}.",
+        f"The rows in italics are not in the paper. A dash: the web is too large for {too_large_webs(_OTHERS)}.",
         table(("selection", "published", *shares), lines),
         claims((claim, {web: holds(shares[web]) for web in shares}) for claim, holds in CLAIMS.items()),
         note("anthelion-figure-8"),

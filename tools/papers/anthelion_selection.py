@@ -88,9 +88,9 @@ def table_2(lab: Lab) -> str:
         "### Table 2: share of relevant pages, all 22 rows",
         _scale(lab),
         table(("selection", "published", *shares), lines),
-        "The rows in italics are not in the paper. Methods that take too long on large webs have a dash: "
-        f"{too_large_webs(OTHERS)}.",
-        f"Pairs of rows in the published order: {orders}. Conclusions of the paper:",
+        "The rows in italics are not in the paper. Methods that take too long on large webs take part "
+        f"only on smaller ones, and have a dash: {too_large_webs(OTHERS)}.",
+        f"Pairs of rows in the published order, with Kendall's τ: {orders}. Conclusions of the paper:",
         claims((claim, {web: holds(shares[web]) for web in shares}) for claim, holds in CLAIMS.items()),
         note("anthelion-table-2"),
         figures_2_to_7(lab, found, extra),

@@ -40,6 +40,8 @@ _SIZE = 1 << 18
 _PARTS = 4
 _MAX_ASKED_OF_KNN = 4000
 """URIs that KNN predicts, because each of them is compared with all URIs of the training set."""
+_MAX_URIS_BY_HOST = 30_000
+"""Maximum number of URIs if hosts are held out, to save time: this split is not in the paper."""
 _HASHED_AT_ONCE = 1000
 _TYPE = "t:contentType="
 
@@ -172,7 +174,13 @@ def figure_2a(lab: Lab) -> str:
     """Return the section: for each web two tables, with pages and with hosts held out."""
     keys = [(web, split, sets) for web in lab.scale.webs for split in SPLITS for sets in (*PUBLISHED, WITHOUT_HEADER)]
     asked = [
-        {"web": web.web, "sets": sets, "split": split, "examples": web.uris, "draws": web.uri_draws}
+        {
+            "web": web.web,
+            "sets": sets,
+            "split": split,
+            "examples": web.uris if split == "pages" else min(web.uris, _MAX_URIS_BY_HOST),
+            "draws": web.uri_draws,
+        }
         for web, split, sets in keys
     ]
     answers = {
@@ -270,4 +278,5 @@ def _conclusions(split: str, cells: Mapping[str, Mapping[tuple[str, str], Cell]]
             on_each(lambda f: all(f[s, "SVM"] >= max(f[s, "KNN"], f[s, "NB"]) for s in PUBLISHED)),
         ),
     ]
-    return f"With {split} held out, pairs in the published order of F-measures: {', '.join(orders)}.\n\n{claims(found)}"
+    told = f"With {split} held out, pairs in the published order of F-measures, with Kendall's τ"
+    return f"{told}: {', '.join(orders)}.\n\n{claims(found)}"

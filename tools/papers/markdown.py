@@ -52,14 +52,18 @@ def claims(found: Iterable[tuple[str, Mapping[str, bool]]]) -> str:
 
 
 def agreement(published: Mapping[str, float], ours: Mapping[str, float]) -> str:
-    """Return how many pairs of the published order are in the same order here.
+    """Return how many pairs of the published order are in the same order here, with Kendall's τ.
+
+    τ is 1 for the same order, 0 for no agreement and -1 for the opposite order.
 
     >>> agreement({"a": 3, "b": 2, "c": 1}, {"a": 3, "b": 1, "c": 2})
-    '2 of 3 pairs'
+    '2 of 3 pairs (τ = 0.33)'
     """
     pairs = [(a, b) for a, b in combinations(published, 2) if published[a] != published[b]]
     same = sum((published[a] > published[b]) == (ours[a] > ours[b]) and ours[a] != ours[b] for a, b in pairs)
-    return f"{same} of {len(pairs)} pairs"
+    tied = sum(ours[a] == ours[b] for a, b in pairs)
+    tau = (2 * same + tied - len(pairs)) / max(1, len(pairs))
+    return f"{same} of {len(pairs)} pairs (τ = {tau:.2f})"
 
 
 def note(name: str) -> str:

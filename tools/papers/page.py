@@ -10,6 +10,7 @@ from tools.papers.anthelion_narrower import narrower
 from tools.papers.anthelion_selection import table_2
 from tools.papers.anthelion_time import figure_9
 from tools.papers.definitions import definitions_table
+from tools.papers.host_orders import host_orders
 from tools.papers.lab import Lab
 from tools.papers.ldcoc_crawlers import figure_2b
 from tools.papers.ldcoc_features import figure_2a
@@ -18,11 +19,14 @@ from tools.papers.link_analysis import link_analysis
 from tools.papers.markdown import note
 from tools.papers.online_methods import methods
 from tools.papers.phase_tables import phases
+from tools.papers.web_facts import webs
 
 SECTIONS: dict[str, Callable[[Lab], str]] = {
+    "webs": webs,
     "methods": methods,
     "anthelion-table-1": table_1,
     "anthelion-table-2": table_2,
+    "anthelion-host-orders": host_orders,
     "anthelion-figure-8": narrower,
     "anthelion-figure-9": figure_9,
     "ldcoc-figure-2a": figure_2a,

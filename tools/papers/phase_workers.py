@@ -25,24 +25,26 @@ SIMULATED = (1, 2, 4, 8, 16, 32)
 _MAX_SENT_PAGES = 16
 """As in `cluster/remote_parsers.py`, which needs Ray."""
 _SIMULATED_PAGES = 20_000
+_START_SECONDS = 120.0
+"""Maximum time until all workers have warmed up."""
 
 
 def worker_times(*, web: str, pages: int, workers: int) -> dict[str, Any]:
     """Return pages per second of wall-clock time, and CPU seconds per page of all workers, for all phases after fetch.
 
-    Workers are forked after the pages were fetched, so that no page is copied between processes.
+    Each worker has its pages and has warmed up before the time begins.
     """
     fetched, _ = fetch_pages(web, pages)
-    context = get_context("fork")
+    context = get_context("forkserver")
     barrier = context.Barrier(workers + 1)
     pipes = [context.Pipe(duplex=False) for _ in range(workers)]
     children = [
-        context.Process(target=_work, args=(fetched[number::workers], barrier, pipes[number][1]))
+        context.Process(target=_work, args=(fetched[number::workers], barrier, pipes[number][1]), daemon=True)
         for number in range(workers)
     ]
     for child in children:
         child.start()
-    barrier.wait()
+    barrier.wait(_START_SECONDS)
     began = time.perf_counter()
     spent = [receiving.recv() for receiving, _ in pipes]
     seconds = time.perf_counter() - began
@@ -55,7 +57,7 @@ def worker_times(*, web: str, pages: int, workers: int) -> dict[str, Any]:
 def _work(fetched: list[Page], barrier: Barrier, sending: Connection) -> None:
     with temporary_store() as store:
         run_phases(fetched[:10], store)  # a warm-up
-        barrier.wait()
+        barrier.wait(_START_SECONDS)
         measured = run_phases(fetched, store)
         sending.send({phase: sum(seconds) for phase, seconds in measured.seconds.items()})
 

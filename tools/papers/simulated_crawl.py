@@ -90,11 +90,11 @@ def fits(policy: str, web: str) -> bool:
 def too_large_webs(policies: Iterable[str]) -> str:
     """Return the policies that are left out on large webs, with the number of pages up to which they take part.
 
-    >>> too_large_webs(["bfs", "tres"])
-    'tres takes part on webs of at most 50,000 pages'
+    >>> too_large_webs(["bfs", "sb-classifier", "tres"])
+    'sb-classifier (up to 50,000 pages) and tres (up to 50,000 pages)'
     """
     limits = {policy: most for policy in policies if (most := largest_web(policy)) is not None}
-    return " and ".join(f"{policy} takes part on webs of at most {most:,} pages" for policy, most in limits.items())
+    return " and ".join(f"{policy} (up to {most:,} pages)" for policy, most in limits.items())
 
 
 def crawl_arguments(web: Web, policy: str, *, seed: int, target: str, pages: int) -> Arguments:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
 import time
+import weakref
 from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import thread as _thread_pools  # noqa: F401 - its exit hook must be set before ours
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Protocol
 
@@ -24,6 +27,9 @@ from motherlode.model import Visit
 
 STOP_SECONDS = 5.0
 """Seconds that requests in flight have to end after a stop. Then they are cancelled; a resume repeats them."""
+
+_EXIT_SECONDS = 30.0
+"""Seconds after which a program that ends does not wait for its crawl any longer."""
 
 
 class RunningCrawl(Protocol):
@@ -48,10 +54,11 @@ class CrawlThread:
         self._task: asyncio.Task[None] | None = None
         self._is_stopping = False
         self._state = threading.Lock()
-        # a daemon, so that a program that forgets to leave the crawl can end; the system then releases the lock
+        # a daemon, because Python would otherwise wait for the end of the crawl when a program ends inside it
         self._thread = threading.Thread(target=self._run, name=f"crawl {folder.path}", daemon=True)
 
     def start(self) -> None:
+        _close_at_exit(self)
         self._thread.start()
 
     @property
@@ -71,8 +78,8 @@ class CrawlThread:
                 with suppress(RuntimeError):  # the loop has ended
                     self._loop.call_soon_threadsafe(self._crawl.stop)
 
-    def close(self, seconds: float = STOP_SECONDS) -> None:
-        """Stop the crawl and wait until its data is on disk and the folder is unlocked."""
+    def close(self, seconds: float = STOP_SECONDS, *, most_seconds: float | None = None) -> None:
+        """Stop the crawl and wait until its data is on disk and the folder is unlocked, or for `most_seconds`."""
         self.visits.discard()
         if self._thread.is_alive():
             self.stop()
@@ -80,7 +87,7 @@ class CrawlThread:
                 self._thread.join(seconds)
             finally:  # also after Ctrl-C
                 self._cancel()
-                self._thread.join()
+                self._thread.join(most_seconds)
 
     def _cancel(self) -> None:
         with self._state:
@@ -138,3 +145,24 @@ class CrawlThread:
             if self._is_stopping:
                 crawl.stop()
         return visits, close
+
+
+_started: weakref.WeakSet[CrawlThread] = weakref.WeakSet()
+_is_hook_set = False
+
+
+def _close_at_exit(thread: CrawlThread) -> None:
+    """Close a crawl that still runs when the program ends."""
+    global _is_hook_set
+    _started.add(thread)
+    if not _is_hook_set:
+        _is_hook_set = True
+        # functions of `atexit` are called too late: Python has ended the thread pools of the crawl by then, and the
+        # pools themselves use this function of `threading` (CPython 3.9 to 3.14)
+        register = getattr(threading, "_register_atexit", atexit.register)
+        register(_close_started)
+
+
+def _close_started() -> None:
+    for thread in list(_started):
+        thread.close(most_seconds=_EXIT_SECONDS)

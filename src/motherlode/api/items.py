@@ -212,7 +212,7 @@ def _iter_named_nodes(document: Document) -> Iterator[tuple[Mapping[str, str | N
 
 
 def uniform_opengraph(items: list[ItemDict], *, with_arrays: bool = False) -> list[ItemDict]:
-    """Return OpenGraph in the uniform shape. Of repeated properties the first counts, or all with `with_arrays`."""
+    """Return OpenGraph in the uniform shape. A repeated property has its first value, or all with `with_arrays`."""
     found = []
     for item in items:
         flat: ItemDict = {}

@@ -19,8 +19,9 @@ from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import update_index
 from motherlode.crawler.stats.page_list import PageRow, read_pages
 from motherlode.crawler.stats.reader import read_stats
+from motherlode.crawler.thing_table import open_table
 from motherlode.frontier import STORAGE_ERRORS
-from motherlode.index.export.streams import export_nquads, export_trig, export_warc, open_output
+from motherlode.index.export.streams import export_jsonld, export_nquads, export_trig, export_warc, open_output
 from motherlode.index.export.void import export_void
 from motherlode.index.quad_store import QuadStore, StoreResult
 from motherlode.index.query.query_worker import QueryExecutor, QueryRequest
@@ -28,18 +29,19 @@ from motherlode.model import FailureKind
 from motherlode.model.sparql import order_variables
 from motherlode.runtime import import_extra
 
-ExportFormat = Literal["nquads", "trig", "parquet", "warc", "void"]
+ExportFormat = Literal["nquads", "trig", "jsonld", "parquet", "warc", "void"]
 
 _FORMATS: dict[str, ExportFormat] = {
     ".nq": "nquads",
     ".nquads": "nquads",
     ".trig": "trig",
+    ".jsonld": "jsonld",
     ".warc": "warc",
     ".ttl": "void",
     ".parquet": "parquet",
 }
 """Export formats by the end of a file name, without `.gz`. A name without an end is a folder of Parquet tables."""
-_STREAMS = {"nquads": export_nquads, "trig": export_trig, "void": export_void}
+_STREAMS = {"nquads": export_nquads, "trig": export_trig, "jsonld": export_jsonld, "void": export_void}
 
 
 class CrawlResult:
@@ -153,11 +155,25 @@ class CrawlResult:
         found = [hit.summary() for hit in hits]
         return Rows(_HIT_COLUMNS, ([hit[name] for name in _HIT_COLUMNS] for hit in found))
 
+    def table(
+        self, type: str, *, where: str = "", distinct: bool = False, profile: str | PathLike[str] | None = None
+    ) -> Rows:
+        """Return one row per thing of a type, such as "schema:Product", with columns that follow from the data.
+
+        `where` is a SPARQL pattern with the variable ?thing. With `distinct`, descriptions of one thing on several
+        pages are one row. `profile` is a JSON file with the first columns: see docs/tables.md.
+        """
+        self._update_index()
+        path = None if profile is None else Path(profile)
+        with open_table(self._folder, type, where=where, distinct=distinct, profile=path) as table:
+            names = [column.name for column in table.columns]
+            return Rows(names, ([row[name] for name in names] for row in table.rows()))
+
     def export(self, output: str | PathLike[str], *, format: ExportFormat | None = None) -> int:
         """Write the data of the crawl to a file or folder, and return the number of quads or records.
 
-        The end of the name tells the format: .nq, .trig, .warc or .ttl (a VoID description), each also with .gz; any
-        other name is a folder of Parquet tables, which need the extra `parquet`.
+        The end of the name tells the format: .nq, .trig, .jsonld, .warc or .ttl (a VoID description), each also with
+        .gz; any other name is a folder of Parquet tables, which need the extra `parquet`.
         """
         path = Path(output)
         form = format or _FORMATS.get(path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix, "parquet")

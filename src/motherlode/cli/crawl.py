@@ -21,7 +21,7 @@ from motherlode.crawler.engine.recovery import check_model
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.frontier import Frontier
-from motherlode.policies import DEFAULT_POLICY, policy_usage, policy_variants
+from motherlode.policies import DEFAULT_POLICY, hint_about_target, policy_usage, policy_variants
 from motherlode.policies.registry import GUIDE
 
 _BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
@@ -34,7 +34,7 @@ def crawl(
     seeds: Annotated[list[str] | None, argument("SEED...", "URLs to start from.")] = None,
     *,
     output: Annotated[Path, option("DIR", "A new folder for the crawl.", *OUTPUT)],
-    seeds_file: Annotated[Path | None, option("FILE", "A file of URLs, one per line.", "--seeds")] = None,
+    seeds_file: Annotated[Path | None, option("FILE|-", "A file of URLs, one per line; - is stdin.", "--seeds")] = None,
     pages: Annotated[int | None, option("N", "Stop after N requests for pages.")] = None,
     time: Annotated[str | None, option("30m", "Stop after this time: 90s, 30m, 2h.")] = None,
     size: Annotated[str | None, option("1GB", "Stop after this many bytes.", "--bytes")] = None,
@@ -97,6 +97,7 @@ def crawl(
     serve: Annotated[
         int | None, option("PORT", "Show the crawl at http://127.0.0.1:PORT while it runs.", min=0, max=65535)
     ] = None,
+    force: Annotated[bool, flag("--force", "Replace the crawl in DIR: its data is deleted.")] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
     log_level: LogLevel = None,
@@ -139,6 +140,8 @@ def crawl(
         "ray_parsers": ray_parsers,
         "ray": ray,
     }
+    if force and refresh:
+        stop("--force deletes the crawl that --refresh needs: use only one of them")
     if due and not refresh:
         stop("--due selects the pages of a refresh: use it with --refresh")
     if serve is not None:
@@ -154,11 +157,12 @@ def crawl(
         if stop_below is not None and job.stop_after is None:
             raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
         warning = _check_new(job, serve)
-        folder.create(job)
+        folder.create(job, force=force)
     except JobError as error:
         stop(str(error))
-    if warning and not quiet:
-        say(warning)
+    for line in (warning, hint_about_target(job.target), _contact_hint(job)):
+        if line and not quiet:
+            say(line)
     with _serving(folder, serve):
         stopped = run_crawl(job, folder, quiet=quiet or as_json)
     print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
@@ -189,6 +193,13 @@ def _check_new(job: Job, port: int | None) -> str:
     warning = check_model(job)
     check_shards(job)
     return warning
+
+
+def _contact_hint(job: Job) -> str:
+    """Return a hint if site owners cannot reach the user of a crawl of the network; else ""."""
+    if job.contact or job.web:
+        return ""
+    return "site owners cannot reach you: --contact URL names a page or a mail address in the User-Agent header"
 
 
 def _serving(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:

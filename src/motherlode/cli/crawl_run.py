@@ -11,7 +11,7 @@ import uvloop
 from motherlode.cli.options import option
 from motherlode.cli.progress import CrawlProgress, watch
 from motherlode.cli.stats import describe_refresh, print_summary
-from motherlode.cli.terminal import FAILED, print_json, say, say_above_progress, stop
+from motherlode.cli.terminal import FAILED, NOTHING_FETCHED, print_json, say, say_above_progress, stop
 from motherlode.cluster import merge_shards
 from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError, read_stats
@@ -144,18 +144,23 @@ Ending = Callable[[CrawlStats], Iterator[str]]
 
 
 def print_outcome(folder: CrawlFolder, *, as_json: bool, ending: Ending | None = None) -> None:
-    """Print the summary of a crawl. `ending` adds why the crawl ended and how to continue."""
+    """Print the summary of a crawl. `ending` adds why the crawl ended and how to continue.
+
+    If the crawl fetched no page, exit with a code of its own and the reason.
+    """
     stats = read_stats(folder)
     if as_json:
         refresh = {"this_refresh": ending.summary(stats)} if isinstance(ending, RefreshEnd) else {}
         print_json(stats.summary() | refresh)
-        return
-    print_summary(stats)
-    _say_why_empty(stats)
-    for line in ending(stats) if ending is not None else ():
-        say(line)
-    say(f"report: {folder.report}")
-    say(f"query it: motherlode query {quote(str(folder.path))} 'SELECT ?s ?p ?o {{?s ?p ?o}} LIMIT 10'")
+    else:
+        print_summary(stats)
+        for line in ending(stats) if ending is not None and stats.totals.pages else ():
+            say(line)
+        say(f"report: {folder.report}")
+    if not stats.totals.pages:
+        stop(f"no page was fetched: {_explain_empty(stats)}", code=NOTHING_FETCHED)
+    if not as_json:
+        say(f"query it: motherlode query {quote(str(folder.path))} 'SELECT ?s ?p ?o {{?s ?p ?o}} LIMIT 10'")
 
 
 _NETWORK_HINT = "is this machine on a network, and do the servers respond?"
@@ -166,23 +171,27 @@ _HINTS = {
     "connect": _NETWORK_HINT,
     "timeout": _NETWORK_HINT,
     "challenged": "the sites send challenge pages to programs; ask their owners to admit your User-Agent",
+    "robots": "the robots.txt of the sites does not allow it",
     "address-guard": "the addresses are private: --allow RANGE allows ranges of your own",
     "not-found": "are the seeds right? In a recorded web, are they in the file?",
 }
 
 
-def _say_why_empty(stats: CrawlStats) -> None:
-    """Print what to do if the crawl fetched no page at all."""
+def _explain_empty(stats: CrawlStats) -> str:
+    """Return why a crawl fetched no page, and what to do."""
     totals = stats.totals
-    if totals.fetched == 0 and stats.refused:
-        reason = max(stats.refused, key=lambda name: stats.refused[name])
-        hint = _HINTS.get(reason, "are the seeds allowed by robots.txt?")
-        say(f"nothing was fetched: all URLs were refused (see above); {hint}")
-    elif totals.fetched and sum(totals.failures.values()) == totals.fetched:
+    if totals.failures:
         kind = max(totals.failures, key=lambda name: totals.failures[name])
-        say(f"all requests failed, most of them with {kind}; {_HINTS.get(kind, 'see the failures above')}")
-    elif totals.fetched and totals.fetched == totals.redirects and OUT_OF_SCOPE in stats.refused:
-        say("no page was fetched: the seeds redirect to URLs out of scope; start from those, or widen --scope")
+        which = "all requests" if not totals.redirects else "all requests that were no redirects"
+        return f"{which} failed, most of them with {kind}; {_HINTS.get(kind, 'see the failures above')}"
+    if totals.redirects and OUT_OF_SCOPE in stats.refused:
+        return "the seeds redirect to URLs out of scope; start from those, or widen --scope"
+    if stats.refused and not totals.fetched:
+        reason = max(stats.refused, key=lambda name: stats.refused[name])
+        return f"all URLs were refused, most of them by {reason}; {_HINTS.get(reason, 'see `motherlode explain`')}"
+    if totals.no_network_since is not None:
+        return _NETWORK_HINT
+    return "the crawl ended before the first response"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,20 +15,24 @@ from motherlode.cli.options import OUTPUT, CrawlDir, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop, terminal
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count
-from motherlode.index.export.streams import export_nquads, export_trig, open_output
+from motherlode.index.export.streams import export_jsonld, export_nquads, export_trig, open_output
 from motherlode.index.export.void import export_void
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError
 from motherlode.model.usage import ALIASES, USES
-from motherlode.runtime import MissingExtraError, import_extra
+from motherlode.runtime import import_extra
 
 ProgressCallback = Callable[[int], None]
 """Called with the number of items written so far."""
 
 
-ExportFormat = Literal["nquads", "trig", "parquet", "warc", "void"]
+ExportFormat = Literal["nquads", "trig", "jsonld", "parquet", "warc", "void", "dataset"]
 
-_STREAMS: dict[ExportFormat, Callable[..., int]] = {"nquads": export_nquads, "trig": export_trig}
+_STREAMS: dict[ExportFormat, Callable[..., int]] = {
+    "nquads": export_nquads,
+    "trig": export_trig,
+    "jsonld": export_jsonld,
+}
 """Formats that are one stream of quads, and their writers."""
 
 
@@ -50,10 +54,11 @@ def export(
     The crawl may be running or finished.
 
     \b
-    nquads, trig   every statement with the graph of its page, and the provenance
+    nquads, trig, jsonld   every statement with the graph of its page, and the provenance
     parquet        a folder with quads.parquet and pages.parquet, for DuckDB, Polars, Spark …
     warc           all requests and responses, if the crawl saved them (crawl --warc)
     void           a description of the data set: sizes, classes, properties, runs
+    dataset        a folder to publish: quads, VoID and DCAT, Croissant, and a README
 
     \b
     Examples:
@@ -73,6 +78,8 @@ def export(
         without = store.pages_that_reserve(uses)
         if form == "parquet":
             _export_parquet(store, output, without)
+        elif form == "dataset":
+            _export_dataset(crawl, store, output, without)
         elif form == "void":
             _export_stream(lambda file, progress: export_void(store, file, progress), output, "statements")
         else:
@@ -87,7 +94,7 @@ def export(
 def _check_uses(uses: list[str], form: ExportFormat) -> list[str]:
     """Return the uses under their names in the store, or exit with an error."""
     if uses and form in ("warc", "void"):
-        stop(f"--without-reserved works with nquads, trig and parquet, not with {form}")
+        stop(f"--without-reserved works with nquads, trig, jsonld and parquet, not with {form}")
     found = [ALIASES.get(use, use) for use in uses]
     if unknown := next((use for use in found if use not in USES), ""):
         stop(f"--without-reserved must be one of {', '.join(USES)}; got {unknown!r}")
@@ -122,15 +129,25 @@ def _export_parquet(store: QuadStore, output: Path | None, without: Collection[s
         stop("Parquet is written as two tables: name a folder for quads.parquet and pages.parquet with -o FOLDER")
     if output.exists() and not output.is_dir():
         stop(f"{output} is a file: Parquet is written as two tables and needs a folder, -o FOLDER")
-    try:
-        import_extra("pyarrow", extra="parquet", purpose="--format parquet")
-    except MissingExtraError as error:
-        stop(str(error))
+    import_extra("pyarrow", extra="parquet", purpose="--format parquet")
     from motherlode.index.export.parquet import export_parquet  # Arrow is slow to import
 
     with _writing(output, "quads") as progress:
         quads, pages = export_parquet(store, output, progress, without=without)
     say(f"{quads:,} quads and {pages:,} pages in {output}")
+
+
+def _export_dataset(crawl: CrawlFolder, store: QuadStore, output: Path | None, without: Collection[str]) -> None:
+    if output is None or (output.exists() and not output.is_dir()):
+        stop("a data set is several files: name a folder with -o FOLDER")
+    from motherlode.crawler.config.job_file import describe_job
+    from motherlode.index.export.dataset import export_dataset
+
+    with _writing(output, "quads") as progress:
+        count = export_dataset(
+            store, output, parameters=describe_job(crawl.read_job()), progress=progress, without=without
+        )
+    say(f"{count:,} quads and their description in {output}")
 
 
 def _export_warc(folder: CrawlFolder, output: Path | None) -> None:

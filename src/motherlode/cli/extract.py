@@ -1,4 +1,4 @@
-"""The command `extract`: the structured data of one file, URL or stream."""
+"""The command `extract`: the structured data of files, URLs or a stream."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ ExtractFormat = Literal["nquads", "trig", "turtle", "jsonld", "items"]
 
 
 def extract(
-    source: Annotated[str, argument("FILE|URL|-", "A file, a URL, or - for stdin.")],
+    sources: Annotated[list[str], argument("FILE|URL|-...", "Files, URLs, or - for stdin.")],
     *,
     base: Annotated[str | None, option("URL", "Base URL for relative references.")] = None,
     media_type: Annotated[str, option("MEDIA", "Media type, if name and content do not show it.", "--type")] = "",
@@ -52,9 +52,10 @@ def extract(
     max_bytes: Annotated[str, option("SIZE", "Maximum size of the input: 500kB, 10MB, 2GB.")] = "1GB",
     timeout: Annotated[str, option("T", "Maximum wait for the next bytes of stdin, a pipe or a device.")] = "60s",
 ) -> None:
-    """Extract the structured data of one page or document.
+    """Extract the structured data of pages or documents.
 
-    Quads go to stdout, problems to stderr. The formats items and jsonld are indented on a terminal.
+    Quads go to stdout, problems to stderr. The formats items and jsonld are indented on a terminal, and are one line
+    per source elsewhere.
 
     \b
     Examples:
@@ -63,41 +64,38 @@ def extract(
       motherlode extract https://example.org/data.ttl
       motherlode extract things.jsonld --contexts fetch
       motherlode extract https://example.org/ --format items
+      motherlode extract pages/*.html > all.nq
 
     A URL is fetched as in a crawl: robots.txt is fetched first and applied, also to redirects, and there is a delay
     between two requests to one host.
 
     The exit code is 0 even if some blocks were broken, 1 if nothing could be read or the input exceeds a limit, 2 after
-    wrong usage. More in docs/extract.md.
+    wrong usage. Of several sources, those that can be read are written, and the code is 1 if there was none. More in
+    docs/extract.md.
     """
     wanted = _parse_syntaxes(syntax)
-    _check_base(base)
+    _check_base(base, sources)
     _check_type(media_type)
     limits = _parse_limits(max_bytes, timeout)
-    counter = _Counter()
     network = _Network(tuple(allow or ()), delay, limits.max_bytes)
+    get_contexts = network.contexts if contexts == "fetch" else None
+    unread = 0
     try:
-        document = _open_source(source, base=base, media_type=media_type, network=network)
-        get_contexts = network.contexts if contexts == "fetch" else None
-        parts = read_source(document, wanted, get_contexts, limits, strict_jsonld=strict_jsonld)
-        _write(counter.watch(parts), document.url, form, wanted)
-    except JobError as error:
-        stop(str(error), code=FAILED)
-    except MemoryError:
-        stop(f"{source} needs more memory than there is: a smaller --max-bytes limits the input", code=FAILED)
+        for source in sources:
+            counter = _Counter()
+            try:
+                document = _open_source(source, base=base, media_type=media_type, network=network)
+                parts = read_source(document, wanted, get_contexts, limits, strict_jsonld=strict_jsonld)
+                _write(counter.watch(parts), document.url, form, wanted)
+            except JobError as error:
+                counter.failure = str(error)
+            except MemoryError:
+                counter.failure = f"{source} needs more memory than there is: a smaller --max-bytes limits the input"
+            unread += not counter.report(syntax, is_alone=len(sources) == 1, may_fetch=contexts == "fetch")
     finally:
         network.close()
-    if counter.failure:
-        stop(counter.failure, code=FAILED)
-    if counter.misses_contexts and contexts == "bundled":
-        say("hint: --contexts fetch loads the contexts that are missing")
-    if counter.statements:
-        return
-    if counter.problems or counter.kind in _UNREADABLE:
-        say(f"nothing could be read: the content is {counter.kind.value}")
+    if unread == len(sources):
         raise typer.Exit(FAILED)
-    within = f" in {' or '.join(syntax)}" if syntax else ""
-    say(f"no structured data found{within}: the content is {counter.kind.value}")
 
 
 _UNREADABLE = frozenset({ContentKind.EMPTY, ContentKind.BINARY})
@@ -132,6 +130,24 @@ class _Counter:
         self.misses_contexts |= any(extraction.wanted for extraction in part.result.extractions)
         self.statements += sum(len(extraction.statements) for extraction in part.result.extractions)
 
+    def report(self, syntaxes: list[str] | None, *, is_alone: bool, may_fetch: bool) -> bool:
+        """Print a message about a source without data. Return whether it could be read. A failed one ends alone."""
+        if self.failure:
+            if is_alone:
+                stop(self.failure, code=FAILED)
+            say(f"error: {self.failure}")
+            return False
+        if self.misses_contexts and not may_fetch:
+            say("hint: --contexts fetch loads the contexts that are missing")
+        if self.statements:
+            return True
+        if self.problems or self.kind in _UNREADABLE:
+            say(f"nothing could be read: the content is {self.kind.value}")
+            return False
+        within = f" in {' or '.join(syntaxes)}" if syntaxes else ""
+        say(f"no structured data found{within}: the content is {self.kind.value}")
+        return True
+
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     from motherlode.policies import nearest  # slow to import, and needed for errors only
@@ -139,7 +155,9 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return nearest(name, known)
 
 
-def _check_base(base: str | None) -> None:
+def _check_base(base: str | None, sources: list[str]) -> None:
+    if base is not None and len(sources) > 1:
+        stop("--base is the URL of one source: extract the sources one after the other, or give their URLs")
     if base is not None and iri(base) is None:
         stop(f"--base {base!r} is not a URL: give the whole URL of the page, as in https://example.org/page")
 
@@ -311,7 +329,10 @@ def _write_jsonld(results: Iterable[TransformResult]) -> None:
 
 def _print_json(value: Any) -> None:
     """Write JSON, indented on a terminal, on one line elsewhere."""
-    text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
+    except RecursionError:
+        stop("the data is nested too deep for JSON output: use --format nquads", code=FAILED)
     sys.stdout.buffer.write(text.encode(errors="replace") + b"\n")
 
 

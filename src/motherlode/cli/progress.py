@@ -7,7 +7,6 @@ import os
 import signal
 import stat
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
@@ -17,9 +16,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from motherlode.cli.stats import describe_wait
 from motherlode.cli.terminal import replace_controls, say, say_above_progress, terminal
 from motherlode.crawler import Counters, Job
 from motherlode.crawler.config.values import format_moment, format_size
+from motherlode.crawler.stats.counters import SlidingRate
 from motherlode.model import Visit
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _LOG_SECONDS = 10.0
 """Interval of log lines if stderr is not a terminal."""
 _RATE_SECONDS = 30.0
 """The rate that is shown is that of so many seconds."""
+_MIN_REPORTED_SECONDS = 5.0
+"""Seconds by which a wait must last longer than the last reported one to be reported without a terminal."""
 _LIVE_SECONDS = 0.2
 _BAR_COLUMNS = 24
 _MIN_SHARE = 0.02
@@ -87,10 +90,12 @@ class CrawlProgress(_Display):
         self._job = job
         self._totals = totals
         self._frontier = frontier
-        self._samples = deque([(self._began, totals.fetched)])
-        """Times at which the rate was shown, and the pages fetched until then."""
+        self._rate = SlidingRate(_RATE_SECONDS, (self._began, totals.fetched))
+        self._byte_rate = SlidingRate(_RATE_SECONDS, (self._began, totals.bytes))
         self._last_url = ""
         self._outage_reported = False
+        self._reported_wait: float | None = None
+        """Until when the last wait lasted that was reported."""
 
     def show(self, url: str) -> None:
         self._last_url = url
@@ -107,8 +112,17 @@ class CrawlProgress(_Display):
         if bool(outage) is not self._outage_reported:
             self._outage_reported = bool(outage)
             say_above_progress(outage or "the network is back")
+        if self._live is None:
+            self._report_wait()
         now = time.monotonic()
         self._update(now, lambda: self._draw(now))
+
+    def _report_wait(self) -> None:
+        """Print, once per wait, until when nothing may be fetched: without a terminal there is no live display."""
+        until = self._totals.waits_until
+        if until is not None and until > (self._reported_wait or 0.0) + _MIN_REPORTED_SECONDS:
+            self._reported_wait = until
+            say(describe_wait(self._totals))
 
     def _describe_outage(self) -> str:
         since = self._totals.no_network_since
@@ -116,7 +130,7 @@ class CrawlProgress(_Display):
 
     def _figures(self, now: float) -> list[tuple[str, str]]:
         totals, frontier = self._totals, self._frontier
-        rate = self._current_rate(now)
+        rate = self._rate.add(now, totals.fetched)
         budget = f" of {self._job.pages:,}" if self._job.pages else ""
         return [
             ("pages", f"{totals.fetched:,}{budget}"),
@@ -130,14 +144,6 @@ class CrawlProgress(_Display):
             ("left", self._time_left(rate, now)),
         ]
 
-    def _current_rate(self, now: float) -> float:
-        """Return the pages per second of the last seconds, or since the start if that is shorter."""
-        self._samples.append((now, self._totals.fetched))
-        while len(self._samples) > 1 and self._samples[1][0] <= now - _RATE_SECONDS:
-            self._samples.popleft()
-        since, fetched = self._samples[0]
-        return (self._totals.fetched - fetched) / max(0.001, now - since)
-
     def _time_left(self, rate: float, now: float) -> str:
         """Return the time until the first budget is spent."""
         job, totals = self._job, self._totals
@@ -146,8 +152,8 @@ class CrawlProgress(_Display):
             seconds.append((job.pages - totals.fetched) / rate)
         if job.time:
             seconds.append(job.time - totals.seconds)
-        if job.bytes and totals.bytes:
-            seconds.append((job.bytes - totals.bytes) / (totals.bytes / max(0.001, now - self._began)))
+        if job.bytes and (byte_rate := self._byte_rate.add(now, totals.bytes)) > 0:
+            seconds.append((job.bytes - totals.bytes) / byte_rate)
         return _format_minutes(min(seconds)) if seconds else "—"
 
     def _draw(self, now: float) -> Table:
@@ -159,7 +165,7 @@ class CrawlProgress(_Display):
         table.add_row(*(Text(value, style="bold") for _, value in figures))
         whole = Table.grid()
         whole.add_row(table)
-        below = self._describe_outage() or self._last_url
+        below = self._describe_outage() or describe_wait(self._totals) or self._last_url
         whole.add_row(Text(below[: max(20, terminal.width - 2)], style="dim", no_wrap=True))
         return whole
 

@@ -19,6 +19,7 @@ from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count
 from motherlode.index.query.diagnostics import QueryError
 from motherlode.index.query.query_worker import QueryExecutor, QueryRequest, isolate_from_network
+from motherlode.model.schema_org import find_unknown_classes
 from motherlode.model.sparql import order_variables
 
 QueryFormat = Literal["table", "json", "csv", "tsv", "nquads"]
@@ -176,6 +177,8 @@ def print_solutions(result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriple
     rows = [[_cell(solution[name]) for name in names] for solution in result]
     print_table(names, rows)
     say(format_count(len(rows), "row"))
+    for hint in () if rows else find_unknown_classes(sparql):
+        say(hint)
     return len(rows)
 
 

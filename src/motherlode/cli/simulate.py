@@ -9,7 +9,7 @@ from motherlode.cli.progress import Meter
 from motherlode.cli.terminal import print_json, print_wide_table, say, stop, stop_interrupted
 from motherlode.crawler.config.job import describe_error
 from motherlode.crawler.config.job_file import read_seeds
-from motherlode.policies import DEFAULT_POLICY, policy_usage, policy_variants
+from motherlode.policies import DEFAULT_POLICY, hint_about_target, policy_usage, policy_variants
 from motherlode.policies.registry import GUIDE
 from motherlode.sim.comparison import PairedDifference
 from motherlode.sim.comparison import compare as compare_policies
@@ -91,6 +91,8 @@ def simulate(
             model="" if model is None else str(model.resolve()),
             reward=reward,
         )
+        if hint := hint_about_target(target):
+            say(hint)
         experiment = _run(setup)
         _print(experiment, as_json=as_json, output=output)
         if compare is not None:

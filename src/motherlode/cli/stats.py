@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -35,10 +36,11 @@ def stats(folder: CrawlDir, *, as_json: AsJson = False) -> None:
 
 def print_summary(stats: CrawlStats) -> None:
     totals = stats.totals
-    rate = totals.fetched / totals.seconds if totals.seconds else 0.0
+    waits = totals.waits_until is not None and totals.waits_until > time.time()
     advice = "`motherlode index` or the first query indexes them"
     rows = [
-        ("fetched", f"{format_count(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({rate:,.0f} per second)"),
+        ("fetched", f"{format_count(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({_describe_rate(totals)})"),
+        *([("waits", describe_wait(totals))] if waits else []),
         ("relevant", f"{totals.relevant:,} (harvest rate {totals.harvest_rate:.3f})"),
         ("quads", f"{totals.quads:,}"),
         ("contacted hosts", f"{len(stats.hosts):,}"),
@@ -68,6 +70,23 @@ def print_summary(stats: CrawlStats) -> None:
         ("syntaxes", _describe_syntaxes(totals.syntaxes) or "none"),
     ]
     print_table(("", ""), rows)
+
+
+def describe_wait(totals: Counters) -> str:
+    """Return until when nothing may be fetched, and why; "" if the crawl does not wait."""
+    if totals.waits_until is None:
+        return ""
+    return f"nothing may be fetched until {format_moment(totals.waits_until)}: {totals.waits_for}"
+
+
+def _describe_rate(totals: Counters) -> str:
+    """Return the pages per second of the last minute, and for longer crawls the mean."""
+    from motherlode.crawler.stats.counters import RATE_SECONDS  # slow to import
+
+    mean = totals.fetched / totals.seconds if totals.seconds else 0.0
+    if totals.seconds <= RATE_SECONDS:
+        return f"{mean:,.0f} per second"
+    return f"{totals.rate:,.1f} per second in the last minute, {mean:,.1f} on average"
 
 
 def describe_estimate(stats: CrawlStats) -> str:

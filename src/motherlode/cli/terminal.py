@@ -36,6 +36,7 @@ terminal = Printer(stderr=True, highlight=False)
 
 FAILED = 1
 WRONG_USAGE = 2
+NOTHING_FETCHED = 3
 typed_flags: ContextVar[Mapping[str, str]] = ContextVar("typed_flags", default={})  # noqa: B039 - it is never changed
 """The flags that the user typed, by the names of their job keys."""
 _CONTROL_PICTURES = {
@@ -68,8 +69,13 @@ def say_above_progress(message: str) -> None:
 
 def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
     """Print an error message and end the command."""
-    say(Text.assemble(("error:", "bold red"), " ", replace_controls(_name_flag(message))))
+    show_error(_name_flag(message))
     raise typer.Exit(code)
+
+
+def show_error(message: str) -> None:
+    """Print an error message to stderr."""
+    say(Text.assemble(("error:", "bold red"), " ", replace_controls(message)))
 
 
 def stop_interrupted(message: str) -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
 _FOLDER_MODE = 0o700
 """Mode of a folder that a crawl creates: only its user may read it. An existing folder keeps its mode."""
+_CRAWL_FILES = (
+    *("frontier", "store", "store.readers", "words", "quads", "journal", "warc", "sinks", "segments", "shards"),
+    *("secrets.toml", "filters.json", "crawl.log", "report.html", "changes.rdfp", "job.toml"),
+)
+"""Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""
 _BLOCK_BYTES = 512
 """Unit of `st_blocks`."""
 
@@ -46,14 +52,14 @@ class CrawlFolder:
     def has_crawl(self) -> bool:
         return self.job_file.exists()
 
-    def create(self, job: Job) -> None:
-        """Create and lock the folder of a new crawl. JobError if it is not empty."""
+    def create(self, job: Job, *, force: bool = False) -> None:
+        """Create and lock the folder of a new crawl. JobError if it is not empty.
+
+        A crawl that fetched no page is replaced. With `force` any crawl is replaced, and its data is lost.
+        """
         if self.has_crawl:
-            raise JobError(
-                f"{self.path} has a crawl already: `motherlode resume {self.path}` continues it, "
-                "`motherlode stats` summarizes it; a new crawl needs another folder"
-            )
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            self._make_free(force=force)
+        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise JobError(f"{self.path} is not an empty folder: choose another with -o")
         try:
             self.path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -61,6 +67,33 @@ class CrawlFolder:
             raise JobError(f"the folder {self.path} cannot be created: {error.strerror}") from error
         self.lock()
         self.save_job(job)
+
+    def _make_free(self, *, force: bool) -> None:
+        """Lock the folder and remove the files of its crawl. JobError if the crawl has pages that must be kept."""
+        self.lock()
+        if not force and self._may_have_pages():
+            self.unlock()
+            raise JobError(
+                f"{self.path} has a crawl already: `motherlode resume {self.path}` continues it, "
+                "`motherlode stats` summarizes it; a new crawl needs another folder, or --force, which deletes this one"
+            )
+        for name in _CRAWL_FILES:
+            path = self.path / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+
+    def _may_have_pages(self) -> bool:
+        """Return whether the crawl fetched a page, or may have: its files cannot be read, or a journal is left."""
+        from motherlode.crawler.stats.reader import read_stats
+
+        if self.journal.is_dir() and any(path.stat().st_size for path in self.journal.iterdir()):
+            return True
+        try:
+            return read_stats(self).totals.pages > 0
+        except (JobError, OSError, ValueError, RuntimeError):
+            return True
 
     def require(self) -> None:
         """Raise JobError if no crawl was started in the folder."""

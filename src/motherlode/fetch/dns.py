@@ -10,8 +10,8 @@ import asyncio
 import socket
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
@@ -28,6 +28,11 @@ LOOKUP_SECONDS = 20.0
 _TRY_SECONDS = 2.0
 """Seconds that the first query waits for an answer. They double with each try. c-ares lowers them for fast servers."""
 _TRIES = 6
+_MAX_YOUNG_LOOKUPS = 512
+"""Maximum number of look-ups that began less than `_YOUNG_SECONDS` ago. The answers to thousands at once would not fit
+into the buffers of sockets, and be lost. Older look-ups do not count, because a failing name server delays only its
+own names."""
+_YOUNG_SECONDS = 1.0
 _SECOND_FAMILY_SECONDS = 0.05
 """Seconds that a look-up with IPv4 or IPv6 addresses waits for those of the other family (RFC 8305, section 3)."""
 MIN_TTL_SECONDS = 30.0
@@ -83,6 +88,7 @@ class NameServers:
         self._hosts_file = hosts_file
         self._hosts: dict[str, tuple[str, ...]] | None = None
         self._resolver: aiodns.DNSResolver | None = None
+        self._young = asyncio.Semaphore(_MAX_YOUNG_LOOKUPS)
 
     async def look_up(self, host: str) -> Answer:
         """Return the addresses of a name."""
@@ -96,7 +102,7 @@ class NameServers:
         if self._resolver is None:
             self._resolver = aiodns.DNSResolver(nameservers=self._servers or None, timeout=_TRY_SECONDS, tries=_TRIES)
         try:
-            async with asyncio.timeout(LOOKUP_SECONDS):
+            async with self._turn(), asyncio.timeout(LOOKUP_SECONDS):
                 answers = await self._both_families(self._resolver, name)
         except TimeoutError:
             raise _error(host, [aiodns.error.ARES_ETIMEOUT]) from None
@@ -105,6 +111,18 @@ class NameServers:
             raise _error(host, [answer for answer in answers if isinstance(answer, int)])
         ttl = min(answer.ttl for answer in answers if isinstance(answer, Answer))
         return Answer(sort_addresses(found), ttl)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Context manager around the queries for a name. It waits while too many look-ups are young."""
+        await self._young.acquire()
+        timer = asyncio.get_running_loop().call_later(_YOUNG_SECONDS, self._young.release)
+        try:
+            yield
+        finally:
+            if timer.when() > asyncio.get_running_loop().time():
+                timer.cancel()
+                self._young.release()
 
     async def _both_families(self, resolver: aiodns.DNSResolver, name: str) -> list[Answer | int]:
         """Return the answer or the error for each family. IPv6 comes after IPv4 if this machine has no IPv6 route."""

@@ -261,7 +261,8 @@ class Admission:
         self._keep_own = keep_own
         """None if this process owns all hosts."""
         self.domains = Domains(max_untried_hosts, relevance=host_queue.relevance)
-        self._postponed: list[tuple[float, int, Entry]] = []
+        self.postponed: list[tuple[float, int, Entry, str]] = []
+        """Time, order, entry and last failure of the URLs that wait for a retry, as a heap."""
         self._sequence = 0
         self.now = 0.0
         """The latest time that was passed to the frontier, in this run or the previous one."""
@@ -282,9 +283,9 @@ class Admission:
             self.refused.update(state["refused"])
             self.now = state.get("now", 0.0)
         self._storage.recover()
-        self._postponed = [(until, entry.sequence, entry) for until, entry in self._storage.postponed()]
-        self.revisits_left = sum(entry.is_revisit for _, _, entry in self._postponed)
-        heapq.heapify(self._postponed)
+        self.postponed = [(until, entry.sequence, entry, "") for until, entry in self._storage.postponed()]
+        self.revisits_left = sum(entry.is_revisit for _, _, entry, _ in self.postponed)
+        heapq.heapify(self.postponed)
         for record in self._storage.hosts():
             self._host_queue.restore(record)
             if record.admitted:
@@ -443,7 +444,7 @@ class Admission:
     @property
     def is_empty(self) -> bool:
         """True if no URL waits, except those that the limit on untried hosts withholds."""
-        return self.waiting == self.domains.withheld_urls and not self._postponed
+        return self.waiting == self.domains.withheld_urls and not self.postponed
 
     # ── the limit on untried hosts of a domain ───────────────────────────────────────────────────────────
 
@@ -484,24 +485,24 @@ class Admission:
 
     # ── postponed entries ────────────────────────────────────────────────────────────────────────────────
 
-    def enqueue_later(self, entry: Entry, when: float) -> None:
-        """Queue an entry again at a later time."""
-        heapq.heappush(self._postponed, (when, entry.sequence, entry))
+    def enqueue_later(self, entry: Entry, when: float, failure: str = "") -> None:
+        """Queue an entry again at a later time, after a failure of this kind."""
+        heapq.heappush(self.postponed, (when, entry.sequence, entry, failure))
 
     def enqueue_due(self, now: float) -> None:
         """Put the postponed entries whose time has come into the queues of their arms."""
-        while self._postponed and self._postponed[0][0] <= now:
-            self.enqueue(heapq.heappop(self._postponed)[2])
+        while self.postponed and self.postponed[0][0] <= now:
+            self.enqueue(heapq.heappop(self.postponed)[2])
 
     def correct_times(self, correct: Correct) -> int:
         """Correct the times of postponed entries. Return how many changed."""
-        late = [(correct(when), entry) for when, _, entry in self._postponed if correct(when) != when]
+        late = [(correct(when), entry) for when, _, entry, _ in self.postponed if correct(when) != when]
         for when, entry in late:
             self._storage.postpone(entry, when)
-        self._postponed = [(correct(when), sequence, entry) for when, sequence, entry in self._postponed]
-        heapq.heapify(self._postponed)
+        self.postponed = [(correct(when), *rest) for when, *rest in self.postponed]  # type: ignore[misc]
+        heapq.heapify(self.postponed)
         return len(late)
 
     def next_time(self) -> float | None:
         """Return the time of the next retry; None if nothing is postponed."""
-        return self._postponed[0][0] if self._postponed else None
+        return self.postponed[0][0] if self.postponed else None

@@ -14,6 +14,7 @@ import msgspec
 
 from motherlode.frontier.admission import Admission, KeepOwn, Withheld
 from motherlode.frontier.host_queue import HostQueue
+from motherlode.frontier.idle import Retries
 from motherlode.frontier.leases import (
     ADDRESS_IN_DOUBT,
     ENDINGS,
@@ -43,7 +44,6 @@ from motherlode.frontier.records import (
 from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, Rating, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
-from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 from motherlode.www.urls import Scope, host_of
 
 _MAX_REFUSALS = 1000
@@ -136,6 +136,9 @@ class Frontier:
         """When `lease` returned None after `_MAX_REFUSALS`, although more URLs could be leased."""
         self._awaited, self._awaited_since = "", 0.0
         """The host for which the policy waits, and since when."""
+        self.robots_preferences = self._prerequisites.preferences
+        self.retries = Retries(self._admission, self.host_queue, storage, unsettled=lambda: self._unsettled)
+        """The URLs that failed and wait for their next attempt."""
         self._reopened = self._admission.load()
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
@@ -255,11 +258,6 @@ class Frontier:
         if host is None or self._prerequisites.needs_rules(host, url, self._admission.now):
             return ""
         return "" if self._prerequisites.allows(host, url) else FailureKind.ROBOTS.value
-
-    def robots_preferences(self, url: str) -> UsagePreferences:
-        """Return what the robots.txt of the URL's host says about the use of the page, if it is known."""
-        host = self._hosts.get(host_of(url))
-        return NO_PREFERENCES if host is None else self._prerequisites.preferences(host, url)
 
     def lease_for(self, url: str, now: float, *, obey_robots: bool = True) -> Lease | float | None:
         """Return a lease for a request that a page needs, or when to call again; None if robots.txt forbids it.
@@ -410,7 +408,7 @@ class Frontier:
         """Let a URL that failed wait for its next attempt, or finish it after the last."""
         entry = msgspec.structs.replace(entry, attempts=entry.attempts + 1)
         if self._politeness.retries and entry.attempts <= TREATMENTS[kind].retries:
-            self._admission.enqueue_later(entry, when)
+            self._admission.enqueue_later(entry, when, kind.value)
             self._storage.postpone(entry, when)
             return when
         self._admission.revisits_left -= entry.is_revisit

@@ -67,7 +67,7 @@ class HostQueue:
         self.ready_times = ReadyTimes()
         self.held_times = ReadyTimes()
         """Times at which hosts may send the request for their held page, or the request for redirected rules."""
-        self._address_times = ReadyTimes()
+        self.address_times = ReadyTimes()
         self.by_address = politeness.by_address
         self._addresses: dict[str, IpQueue] = {}
         delay = politeness.address_delay
@@ -114,6 +114,11 @@ class HostQueue:
     def host_count(self) -> int:
         """Number of hosts, without those that wait because of the limit on untried hosts per domain."""
         return len(self.hosts) + len(self._unseen_hosts)
+
+    @property
+    def has_unseen(self) -> bool:
+        """True if URLs of hosts wait that were never contacted."""
+        return len(self._unseen_hosts) > 0
 
     def relevance(self, name: str) -> bool | None:
         """Return whether an admitted host has a relevant page; None for a host that is not admitted."""
@@ -191,7 +196,7 @@ class HostQueue:
             host.record.correct_times(earlier, earlier)
         for address in self._addresses.values():
             address.ready_at -= seconds
-        for times in (self.ready_times, self.held_times, self._address_times):
+        for times in (self.ready_times, self.held_times, self.address_times):
             times.turn_back(seconds)
         self.changed.update(self.hosts)
 
@@ -216,7 +221,7 @@ class HostQueue:
         due += self.ready_times.due(now, most=None if limit is None else limit - len(due))
         for name in due:
             self._serve_host(self.hosts[name], now)
-        addresses = self._address_times.due(now)
+        addresses = self.address_times.due(now)
         for name in addresses:
             self._serve_ip_queue(self._address(name), now)
         return bool(due or addresses)
@@ -234,7 +239,7 @@ class HostQueue:
         elif self._is_full(address) or address.ready_at > now or len(address.ready_hosts) >= MAX_READY_HOSTS:
             self._enqueue_at_address(host, address)
             if address.ready_at > now and not self._is_full(address):
-                self._address_times.push(address.ready_at, address.name)
+                self.address_times.push(address.ready_at, address.name)
         elif host.arms:
             self._make_ready(host)
             address.ready_hosts[host.record.name] = None
@@ -244,7 +249,7 @@ class HostQueue:
         if self._is_full(address):
             return
         if address.ready_at > now:
-            self._address_times.push(address.ready_at, address.name)
+            self.address_times.push(address.ready_at, address.name)
             return
         while address.queue and len(address.ready_hosts) < MAX_READY_HOSTS:
             host = self.hosts[address.queue.popleft()]
@@ -283,7 +288,7 @@ class HostQueue:
         if address is not None:
             address.ready_hosts.pop(host.record.name, None)
             if address.queue and not self._is_full(address):
-                self._address_times.push(address.ready_at, address.name)
+                self.address_times.push(address.ready_at, address.name)
 
     def schedule(self, host: Host) -> None:
         """Schedule the time at which a snoozed host with waiting URLs becomes ready."""
@@ -304,7 +309,7 @@ class HostQueue:
     def next_time(self) -> float | None:
         """Return the next time at which a host, held page or IP address becomes ready; None if nothing is scheduled."""
         unseen = self._not_before if len(self._unseen_hosts) else None
-        times = (unseen, self.ready_times.next_time(), self.held_times.next_time(), self._address_times.next_time())
+        times = (unseen, self.ready_times.next_time(), self.held_times.next_time(), self.address_times.next_time())
         return min((time for time in times if time is not None), default=None)
 
     # ── requests begin and end ───────────────────────────────────────────────────────────────────────
@@ -383,7 +388,7 @@ class HostQueue:
         self._schedule_waiting(address.waiting_hosts, address.ready_at)
         address.waiting_hosts = ()
         if address.queue:
-            self._address_times.push(address.ready_at, name)
+            self.address_times.push(address.ready_at, name)
 
     def _schedule_waiting(self, hosts: tuple[str, ...], ready_at: float) -> None:
         for name in hosts:
@@ -466,7 +471,7 @@ class HostQueue:
                 record.ready_at = max(record.ready_at, now + wait)
             self._schedule_waiting(address.waiting_hosts, address.ready_at)
             address.waiting_hosts = ()
-            self._address_times.push(address.ready_at, address.name)
+            self.address_times.push(address.ready_at, address.name)
 
     def recall_grants(self, addresses: Sequence[str]) -> None:
         """Start no new requests to IP addresses that other shards need."""

@@ -437,9 +437,10 @@ class Prerequisites:
         rules = self._rules(host, url)
         return rules is None or rules.allows(url)
 
-    def preferences(self, host: Host, url: str) -> UsagePreferences:
-        """Return what the known rules of the host say about the use of a page."""
-        rules = None if self._is_own(host.record.name) else self._rules(host, url)
+    def preferences(self, url: str) -> UsagePreferences:
+        """Return what the robots.txt of the URL's host says about the use of the page, if it is known."""
+        host = self._host_queue.hosts.get(host_of(url))
+        rules = None if host is None or self._is_own(host.record.name) else self._rules(host, url)
         return NO_PREFERENCES if rules is None else rules.preferences(url)
 
     def _rules(self, host: Host, url: str) -> HostRules | None:

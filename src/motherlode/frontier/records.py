@@ -412,6 +412,11 @@ class ReadyTimes:
     def next_time(self) -> float | None:
         return self._heap[0][0] if self._heap else None
 
+    @property
+    def first(self) -> tuple[float, str] | None:
+        """The earliest time with its host; None if there is none."""
+        return self._heap[0] if self._heap else None
+
     def turn_back(self, seconds: float) -> None:
         """Move all times back, because the machine's clock was set back."""
         self._heap = [(ready_at - seconds, host) for ready_at, host in self._heap]  # keeps the order of the heap

@@ -10,7 +10,7 @@ such that any two terms have one order.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache
@@ -290,12 +290,32 @@ def _expression_end(found: list[Token], position: int) -> int | None:
     return None
 
 
+def select_variables(sparql: str, names: Sequence[str]) -> str:
+    """Return a query with `SELECT ?a ?b` instead of `SELECT *`; unchanged if its outermost SELECT names its variables.
+
+    >>> select_variables("SELECT DISTINCT * { ?s ?p ?o }", ["s", "p", "o"])
+    'SELECT DISTINCT ?s ?p ?o { ?s ?p ?o }'
+    """
+    found = tokens(sparql)
+    for index, token in enumerate(found):
+        if not token.is_word("SELECT"):
+            continue
+        rest = found[index + 1 : index + 3]
+        star = next((one for one in rest if not (one.is_word("DISTINCT") or one.is_word("REDUCED"))), None)
+        if star is None or star.text != "*" or not names:
+            break
+        variables = " ".join(f"?{name}" for name in names)
+        before = sparql[: star.start]
+        return f"{before}{'' if before[-1:].isspace() else ' '}{variables} {sparql[star.end :].lstrip(' ')}"
+    return sparql
+
+
 _SELECT_ALL = re.compile(r"select\s*(?:(?:distinct|reduced)\s*)?[*]", re.IGNORECASE)
 
 
 def order_variables(names: list[str], sparql: str) -> list[str]:
     """Return the variables of `SELECT *` in the order of the query. The engine sorts them by name."""
-    if not _SELECT_ALL.search(sparql):
+    if not _SELECT_ALL.search(sparql) or select_variables(sparql, names) == sparql:
         return names
     matches = {name: re.search(rf"[?$]{re.escape(name)}\b", sparql) for name in names}
     return sorted(names, key=lambda name: match.start() if (match := matches[name]) else len(sparql))

@@ -27,7 +27,7 @@ from motherlode.policies.registry import (
     reads_known_links,
 )
 from motherlode.policies.rewards import DEFAULT_REWARD, REWARDS, Reward, reward_from, statement_hashes
-from motherlode.policies.targets import TARGETS, Target, ntriples, target_from
+from motherlode.policies.targets import TARGETS, Target, hint_about_target, ntriples, target_from
 
 __all__ = [
     "DEFAULT_POLICY",
@@ -39,6 +39,7 @@ __all__ = [
     "Reward",
     "Target",
     "default_wait_threshold",
+    "hint_about_target",
     "largest_web",
     "nearest",
     "ntriples",

@@ -88,10 +88,12 @@ def policy(name: str, *, reads_known_links: bool = False) -> Callable[[Class], C
     the attributes of links that were found before are read again, too. An entry point of the group
     `motherlode.policies` registers a class for the command line.
 
-    >>> @policy("short-first")
-    ... class ShortFirst:
-    ...     def score(self, link, parent):
-    ...         return -len(link.url)
+    ```python
+    @ml.policy("short-first")
+    class ShortFirst:
+        def score(self, link, parent):
+            return -len(link.url)
+    ```
     """
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a policy: use small letters, digits and hyphens, as in short-first")

@@ -10,6 +10,7 @@ from functools import partial
 import pyoxigraph
 
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax, TransformResult
+from motherlode.model.schema_org import find_unknown_class, find_unknown_classes
 from motherlode.model.sparql import query_in_order, tokens
 from motherlode.model.terms import PREFIXES, RDF_TYPE, expand_prefix, iri
 from motherlode.policies.registry import nearest
@@ -116,6 +117,17 @@ def _in_document(counts: Counts, kind: ContentKind) -> int:
         return 0
     syntaxes = DOCUMENT_SYNTAXES | ({Syntax.JSON_LD} if kind is ContentKind.JSON_LD else set())
     return sum(count for syntax, count in counts.items() if syntax in syntaxes)
+
+
+def hint_about_target(spec: str) -> str:
+    """Return a hint if a target names a class that schema.org does not have, so that few pages may match; else "".
+
+    >>> hint_about_target("type:schema:Prodct")
+    'schema.org has no class Prodct (did you mean Product?)'
+    """
+    if spec.startswith("type:"):
+        return find_unknown_class(expand_prefix(spec.removeprefix("type:").strip("<> ")) or "")
+    return "; ".join(find_unknown_classes(spec)) if _ASK.match(spec) else ""
 
 
 def _type(name: str) -> Judge:

@@ -1,4 +1,4 @@
-"""Tests of the exports as N-Quads and TriG, and of the export of WARC files."""
+"""Tests of the exports as N-Quads, TriG and JSON-LD, and of the export of WARC files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from motherlode.fetch.warc.writer import WarcResponse, new_id, response_record
-from motherlode.index.export.streams import export_nquads, export_trig, export_warc, open_output
+from motherlode.index.export.streams import export_jsonld, export_nquads, export_trig, export_warc, open_output
 from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Statement
@@ -51,6 +51,13 @@ def test_export_nquads_writes_pages_and_provenance_without_union(store: QuadStor
     names = {quad.graph_name for quad in quads}
     assert names == {ox.NamedNode(name) for name in (A, B, f"{A}#graph=_:g", PROVENANCE)}
     assert set(quads) == set(store.quads())
+
+
+def test_export_jsonld_has_the_same_quads(store: QuadStore) -> None:
+    store.write([record(A, says("x", "1"), says("y", "2", graph="_:g")), record(B, says("x", "1"))])
+    output = io.BytesIO()
+    count = export_jsonld(store, output)
+    assert count == len(set(ox.parse(output.getvalue(), ox.RdfFormat.JSON_LD))) == len(set(store.quads()))
 
 
 def test_export_nquads_of_many_quads_reports_progress(store: QuadStore) -> None:

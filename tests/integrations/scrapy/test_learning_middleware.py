@@ -1,3 +1,4 @@
+import gc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -78,6 +79,18 @@ def test_yielded_request_gets_anchor_and_tag_path_of_its_link() -> None:
     assert link.anchor == "Blue cups"
     assert "ul.cups li a" in link.tag_path
     assert not request.meta.keys() & {LINK, PARENT}, "the scheduler stores requests without our marks"
+
+
+def test_links_of_response_without_callback_are_released_with_it() -> None:
+    harness = Harness()
+    harness.scheduler.enqueue_request(Request(START))
+    request = harness.scheduler.next_request()
+    response = HtmlResponse(START, body=page("/b").encode(), request=request)
+    harness.middleware.process_spider_input(response)
+    assert len(harness.middleware._links) == 1
+    del response
+    gc.collect()
+    assert len(harness.middleware._links) == 0
 
 
 def test_error_status_is_reported_as_failure() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence
-from motherlode.transform.microdata.item_json import read_item_dicts
+from motherlode.transform.microdata.item_json import MAX_NESTED_ITEMS, read_item_dicts
 from motherlode.www.document import Document
 
 
@@ -72,9 +73,11 @@ def test_read_item_dicts_cyclic_itemref_ends_with_none() -> None:
     assert found == [{"properties": {"p": {"properties": {"q": {"properties": {"p": None}}}}}}]
 
 
-def test_read_item_dicts_deep_nesting_needs_no_recursion() -> None:
-    item = read('<i itemscope itemprop="p">' * 400)[0]
-    depth = 0
-    while "properties" in item:
+def test_read_item_dicts_items_below_the_depth_limit_are_text() -> None:
+    found = read('<i itemscope itemprop="p">' * 400 + "text")
+    assert json.dumps(found)
+    item, depth = found[0], 0
+    while isinstance(item, dict):
         item, depth = item["properties"]["p"], depth + 1
-    assert depth > 300
+    assert (item, depth) == ("text", MAX_NESTED_ITEMS + 1)
+    assert len(found) > 1, "the items below are listed by themselves"

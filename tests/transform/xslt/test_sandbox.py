@@ -88,7 +88,7 @@ def test_engine_imports_only_runtime_of_our_packages() -> None:
     program = f"import sys, {engine.__name__}; print(*(name for name in sys.modules if name.startswith('motherlode.')))"
     process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     packages = {"motherlode.transform", "motherlode.transform.xslt"}
-    modules = {"motherlode.runtime", engine.__name__}
+    modules = {"motherlode.project", "motherlode.runtime", engine.__name__}
     assert set(process.stdout.split()) == packages | modules
 
 

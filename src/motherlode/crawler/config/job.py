@@ -137,6 +137,8 @@ class Job:
     """Minimum bytes per second of a response, averaged over 30 seconds. A slower response fails. 0 allows any rate."""
     retry_wait: float = 15.0
     """Seconds of one unit of back-off: waits after failures are multiples of it."""
+    idle_timeout: float = 60.0
+    """Seconds that a crawl waits if it has nothing left but retries of failed requests. Then they are given up."""
     allow: Sequence[str] = ()
     """Private address ranges that may be fetched from, as in 127.0.0.0/8."""
     contact: str = ""
@@ -383,7 +385,7 @@ _CHOICES = {
     "describe": ("pages", "requests", "all"),
     "log_level": LOG_LEVELS,
 }
-_NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "address_delay", "delay_factor")
+_NOT_NEGATIVE = ("min_rate", "ray_parsers", "delay", "retry_wait", "idle_timeout", "address_delay", "delay_factor")
 
 
 def _host_headers(key: str, host: str, headers: object) -> HostHeaders:

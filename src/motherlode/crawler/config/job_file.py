@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import sys
 import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -152,6 +153,21 @@ def job_to_toml(job: Job, *, only: Collection[str] | None = None, without: Colle
     return "\n".join(lines) + "\n"
 
 
+def describe_job(job: Job) -> dict[str, str]:
+    """Return the keys of a job that differ from their defaults, for a description that is published.
+
+    Keys with passwords are left out, and so are paths of this machine.
+    """
+    hidden = secret_keys(job) | _PATH_KEYS | {"hosts"}
+    changed = (one for one in dataclasses.fields(job) if one.name not in hidden and _is_changed(job, one))
+    return {one.name: _to_toml(getattr(job, one.name)) for one in changed}
+
+
+def _is_changed(job: Job, one: "dataclasses.Field[Any]") -> bool:
+    default = one.default if one.default_factory is dataclasses.MISSING else one.default_factory()
+    return bool(getattr(job, one.name) != default)
+
+
 def secret_keys(job: Job) -> frozenset[str]:
     """Return the keys of a job whose values have passwords. They are kept in a file that only its owner may read."""
     found = {
@@ -177,10 +193,18 @@ def _to_toml(value: Any) -> str:
     return str(value)
 
 
+STDIN = "-"
+"""The name of a file that means stdin."""
+
+
 def read_seeds(path: Path) -> tuple[str, ...]:
-    """Read a file with one URL per line. A # starts a comment at the beginning of a line or after a space."""
+    """Read a file with one URL per line. A # starts a comment at the beginning of a line or after a space.
+
+    The path - is stdin.
+    """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        text = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
+        lines = text.decode("utf-8-sig").splitlines()
     except OSError as error:
         hint = "; give a URL without --seeds" if str(path).startswith(("http:", "https:")) else ""
         raise JobError(f"the seed file {path} cannot be read: {error.strerror}{hint}") from error

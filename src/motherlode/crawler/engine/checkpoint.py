@@ -19,7 +19,7 @@ import msgspec
 
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL
 from motherlode.crawler.engine.components import Components, SaveEntry
-from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator
+from motherlode.crawler.stats.counters import RATE_SECONDS, Counters, EarlyStop, Estimator, SlidingRate
 from motherlode.frontier import LmdbStorage
 
 MIN_SECONDS, MAX_SECONDS = 1.0, 5.0
@@ -137,6 +137,7 @@ class Checkpointer:
         self._ended_at = self._model_at = self._clock_at = clock()
         self._wait = MIN_SECONDS
         self._model_wait = 0.0
+        self._rate = SlidingRate(RATE_SECONDS, (totals.seconds, totals.fetched))
 
     @property
     def seconds(self) -> float:
@@ -177,6 +178,7 @@ class Checkpointer:
         parts, now = self._parts, self._clock()
         self._totals.seconds += now - self._clock_at
         self._clock_at = now
+        self._totals.rate = self._rate.add(self._totals.seconds, self._totals.fetched)
         parts.storage.put_note("totals", msgspec.msgpack.encode(self._totals))
         for participant in parts.participants:
             participant.prepare_commit(parts.storage.put_note)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from motherlode.crawler.engine.checkpoint import MIN_SECONDS, Checkpointer
 from motherlode.crawler.engine.components import Components, closing
-from motherlode.crawler.engine.limits import Budget, LeaseResult, Limits, Slots, cancel
+from motherlode.crawler.engine.limits import Budget, IdleTimeout, LeaseResult, Limits, Slots, cancel
 from motherlode.crawler.engine.outage import Verdict
 from motherlode.crawler.engine.pipeline import LeasePipeline
 from motherlode.crawler.engine.recovery import restore_counters
@@ -17,7 +17,7 @@ from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, ignore_rules,
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.engine.settlement import FATAL_ERRORS, Settlement
 from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
-from motherlode.model import RequestKind, Visit
+from motherlode.model import Page, RequestKind, Visit
 from motherlode.runtime import Clock
 
 _LOG = logging.getLogger("motherlode.crawler")
@@ -25,8 +25,8 @@ _GRACE_SECONDS = 4.0
 """Seconds after the time limit of a crawl in which requests in flight may end."""
 _SETTLING_SECONDS = 6.0
 """Seconds after the time limit of a crawl until which results are settled. Four more are left for the store."""
-_LOGGED_WAIT_SECONDS = 2.0
-"""Shortest wait, in seconds, that is logged."""
+_NOTED_WAIT_SECONDS = 5.0
+"""Shortest wait, in seconds, that is shown and logged."""
 
 
 class Engine:
@@ -42,6 +42,7 @@ class Engine:
         self._broken: BaseException | None = None
         self._logged_wait = 0.0
         """Until when the last wait lasted that was logged."""
+        self._idle_timeout = IdleTimeout(budget.idle)
         estimator = Estimator()
         self.totals = restore_counters(
             parts.storage, policy=parts.policy, traps=parts.traps, estimator=estimator, reward=parts.reward
@@ -126,6 +127,7 @@ class Engine:
                 self._start_requests()
                 if not self._outage.is_stalled:
                     look_up_ahead(self._frontier.host_queue, self._parts.names)
+                self._note_wait()
                 if self._finished() and not await self._query_index_again():
                     break
                 result = await self._next_result()
@@ -135,6 +137,7 @@ class Engine:
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
                     await self._checkpointer.save_if_due()
                     self._parts.index_query.add_results(self._scheduler, self.totals)
+            self.totals.waits_until, self.totals.waits_for = None, ""
             await self._checkpointer.describe_rest()
 
     async def _query_index_again(self) -> bool:
@@ -171,7 +174,6 @@ class Engine:
             raise error
         wait, now = min(MIN_SECONDS, self._outage.idle_for()), self._clock.now()
         ready_at = self._frontier.idle_until()
-        self._log_wait(ready_at, now)
         if self._slots.is_full(now):
             wait = min(wait, self._slots.next_slow(now))
         elif ready_at is not None and not self._limits.is_over() and not self._outage.is_stalled:
@@ -182,12 +184,33 @@ class Engine:
         finally:
             timer.cancel()
 
-    def _log_wait(self, ready_at: float | None, now: float) -> None:
-        """Log, once per wait, that nothing is in flight and until when all URLs wait for delays or retries."""
-        if self._slots.in_use or ready_at is None or ready_at < max(now, self._logged_wait) + _LOGGED_WAIT_SECONDS:
+    def _note_wait(self) -> None:
+        """Note until when and why nothing may be fetched, or give up the retries for which alone the crawl waits."""
+        totals = self.totals
+        ready_at, now = (None, 0.0) if self._slots.in_use else (self._frontier.idle_until(), self._clock.now())
+        if ready_at is None or ready_at <= now + min(_NOTED_WAIT_SECONDS, self._idle_timeout.seconds):
+            totals.waits_until, totals.waits_for = None, ""
             return
-        self._logged_wait = ready_at
-        _LOG.info("nothing may be fetched for %.0f s: all URLs wait for delays or retries", ready_at - now)
+        if self._parts.ends_when_idle and self._gives_up(ready_at, now):
+            return
+        totals.waits_until, totals.waits_for = self._frontier.retries.next_wait() or (ready_at, "another response")
+        if ready_at >= self._logged_wait + _NOTED_WAIT_SECONDS:
+            self._logged_wait = ready_at
+            _LOG.info("nothing may be fetched for %.0f s: %s", ready_at - now, totals.waits_for)
+
+    def _gives_up(self, ready_at: float, now: float) -> bool:
+        """Give up the retries if nothing else is left and the next one comes too late. Return whether they were."""
+        retries = self._frontier.retries
+        if self._outage.is_stalled or self._limits.is_over() or not retries.are_all_that_is_left:
+            self._idle_timeout.reset()
+            return False
+        if not self._idle_timeout.is_over(now, ready_at=ready_at):
+            return False
+        for entry, failure in retries.give_up(now):
+            _LOG.info("%s is given up after %s: nothing else is left (idle_timeout)", entry.url, failure)
+            self.totals.note_problem("retries given up, because nothing else was left: see idle_timeout")
+        self._start_requests()  # refuses the URLs of hosts that were given up
+        return True
 
     async def _run(self, result: LeaseResult) -> None:
         """Run one lease through the pipeline, and queue its result whatever happens."""
@@ -215,6 +238,8 @@ class Engine:
             self._outage.hold(result)
             return None
         self._slots.free(result)
+        if isinstance(result.response, Page):
+            self._idle_timeout.reset()
         return await self._settlement.settle(result, verdict)
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────

@@ -206,7 +206,12 @@ def assemble(
 
 def _budget(job: Job) -> Budget:
     return Budget(
-        pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
+        pages=job.pages,
+        seconds=job.time,
+        bytes=job.bytes,
+        stop_after=job.stop_after,
+        stop_below=job.stop_below,
+        idle=job.idle_timeout,
     )
 
 

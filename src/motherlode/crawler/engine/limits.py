@@ -163,6 +163,29 @@ class Slots:
         return max(0.0, min(request, look_up) - now)
 
 
+class IdleTimeout:
+    """Decides when retries are given up that are all that is left of a crawl.
+
+    >>> timeout = IdleTimeout(60.0)
+    >>> [timeout.is_over(now, ready_at=ready_at) for now, ready_at in ((100.0, 130.0), (131.0, 150.0), (151.0, 190.0))]
+    [False, False, True]
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._since: float | None = None
+        """Since when retries have been all that is left; None if they are not."""
+
+    def reset(self) -> None:
+        """Take note of a page, or of a URL that waits for its first attempt."""
+        self._since = None
+
+    def is_over(self, now: float, *, ready_at: float) -> bool:
+        """Return whether the next attempt, at `ready_at`, would come after the timeout. Then waiting is of no use."""
+        self._since = now if self._since is None else self._since
+        return ready_at > self._since + self.seconds
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """When to stop; None means no limit."""
@@ -173,6 +196,8 @@ class Budget:
     stop_after: int | None = None
     """Number of the last requests, of which at least the share `stop_below` must be relevant pages."""
     stop_below: float = 0.01
+    idle: float = inf
+    """Seconds to wait if only retries are left."""
 
 
 class Limits:

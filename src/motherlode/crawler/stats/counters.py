@@ -16,6 +16,10 @@ BEING_READ, BEING_FETCHED = "being read", "being fetched"
 """The last steps of pages that were in flight when the crawl reached its time limit."""
 
 
+RATE_SECONDS = 60.0
+"""The rate in the statistics is that of so many seconds."""
+
+
 class Counters(msgspec.Struct, kw_only=True):
     """Sums over all visits. They are part of the frontier's commit, so they are correct after a crash."""
 
@@ -52,6 +56,12 @@ class Counters(msgspec.Struct, kw_only=True):
     outage_seconds: float = 0.0
     no_network_since: float | None = None
     """Start of the current outage in seconds since the epoch. None if there is no outage."""
+    waits_until: float | None = None
+    """Time (seconds since the epoch) before which nothing may be fetched; None if the crawl does not wait."""
+    waits_for: str = ""
+    """Why nothing may be fetched before `waits_until`."""
+    rate: float = 0.0
+    """Requests for pages per second in the last minute."""
     unfinished: dict[str, str] = {}
     """URLs in flight when the crawl reached its time limit, with the step that was not finished. A resumed crawl starts
     with them and removes them."""
@@ -104,6 +114,11 @@ class Counters(msgspec.Struct, kw_only=True):
             self.curve = [point for point in self.curve if point[0] % step == 0]
 
     @property
+    def pages(self) -> int:
+        """Number of requests that returned a page."""
+        return self.fetched - self.redirects - sum(self.failures.values())
+
+    @property
     def first(self) -> int:
         """Number of requests for pages that were not visited before."""
         return self.fetched - self.refreshed
@@ -127,6 +142,9 @@ class Counters(msgspec.Struct, kw_only=True):
             "seconds": round(self.seconds, 3),
             "outage_seconds": round(self.outage_seconds, 3),
             "no_network_since": self.no_network_since,
+            "waits_until": self.waits_until,
+            "waits_for": self.waits_for,
+            "rate": round(self.rate, 2),
             "unfinished": dict(sorted(Counter(self.unfinished.values()).items())),
             "failures": dict(sorted(self.failures.items())),
             "challenged_by": dict(sorted(self.challenged_by.items())),
@@ -144,10 +162,14 @@ _COUNTERS = (
 
 def sum_of(parts: Sequence[Counters]) -> Counters:
     """Return the sum of the counters of shards. Times are not added, because shards run at the same time."""
+    waits = [(part.waits_until, part.waits_for) for part in parts if part.waits_until is not None]
     whole = Counters(
         seconds=max((part.seconds for part in parts), default=0.0),
         outage_seconds=max((part.outage_seconds for part in parts), default=0.0),
         no_network_since=min((since for part in parts if (since := part.no_network_since) is not None), default=None),
+        waits_until=min(waits)[0] if len(waits) == len(parts) > 0 else None,
+        waits_for=min(waits)[1] if len(waits) == len(parts) > 0 else "",
+        rate=sum(part.rate for part in parts),
     )
     for part in parts:
         for name in _COUNTERS:
@@ -168,6 +190,28 @@ def subtract_counters(before: Counters, after: Counters) -> Counters:
     """Return the differences of the counters between two times."""
     grown = {name: getattr(after, name) - getattr(before, name) for name in _COUNTERS}
     return Counters(seconds=after.seconds - before.seconds, **grown)
+
+
+class SlidingRate:
+    """The rate at which a count grows, over the last seconds.
+
+    >>> rate = SlidingRate(60.0, (0.0, 0))
+    >>> [rate.add(seconds, count) for seconds, count in ((30.0, 60), (60.0, 60), (90.0, 60), (100.0, 70))]
+    [2.0, 1.0, 0.0, 0.14285714285714285]
+    """
+
+    def __init__(self, seconds: float, start: tuple[float, int]) -> None:
+        self._seconds = seconds
+        self._samples = deque([start])
+        """Times and counts, the first one at the begin of the window or before."""
+
+    def add(self, now: float, count: int) -> float:
+        """Add the count at a time. Return its growth per second in the last seconds, or since the start."""
+        self._samples.append((now, count))
+        while self._samples[1][0] <= now - self._seconds:
+            self._samples.popleft()
+        since, first = self._samples[0]
+        return (count - first) / max(0.001, now - since)
 
 
 def _generalize(message: str) -> str:

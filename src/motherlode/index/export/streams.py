@@ -1,4 +1,4 @@
-"""Export the store as N-Quads or TriG with its own blank node labels, and the WARC files of a crawl as one file."""
+"""Export the store as N-Quads, TriG or JSON-LD with its own blank node labels, and all WARC files as one file."""
 
 import gzip
 import os
@@ -53,6 +53,15 @@ def export_trig(
     """Write the same quads as TriG, one block per graph. Return their number."""
     quads = CountedQuads(store.quads(without=without), progress)
     ox.serialize(quads, output, format=ox.RdfFormat.TRIG, prefixes=PREFIXES)
+    return quads.count
+
+
+def export_jsonld(
+    store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress, *, without: Collection[str] = ()
+) -> int:
+    """Write the same quads as one JSON-LD document, a node per graph. Return their number."""
+    quads = CountedQuads(store.quads(without=without), progress)
+    ox.serialize(quads, output, format=ox.RdfFormat.JSON_LD)
     return quads.count
 
 

@@ -6,6 +6,7 @@ Values are str, int, float, bool, datetime, date, list and dict. In CSV and SQLi
 import csv
 import json
 import sqlite3
+import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ class Column:
     __slots__ = ("kind", "name")
 
     def __init__(self, name: str, kind: str = "string") -> None:
-        """`kind` is string, integer, number, boolean, time, date, list (of strings), or json (any other value)."""
+        """`kind` is string, integer, number, boolean, time, date, a list of one of them, or json (any other value)."""
         self.name = name
         self.kind = kind
 
@@ -36,16 +37,23 @@ _SQLITE_TYPES = {"integer": "INTEGER", "number": "REAL", "boolean": "INTEGER"}
 
 
 def write_table(
-    columns: Sequence[Column], rows: Iterable[Row], output: Path | None, *, form: TableFormat, name: str = "rows"
+    columns: Sequence[Column],
+    rows: Iterable[Row],
+    output: Path | None,
+    *,
+    form: TableFormat,
+    name: str = "rows",
+    coordinates: tuple[str, str] | None = None,
 ) -> int:
     """Write a table to a file, or to stdout if `output` is None. Return the number of rows.
 
-    `name` is the name of the table in a SQLite file. SQLite and Parquet need a file.
+    `name` is the name of the table in a SQLite file. SQLite and Parquet need a file. `coordinates` are the columns of
+    longitude and latitude; a Parquet file then is a GeoParquet file with a column `geometry`.
     """
     if form == "sqlite":
         return _write_sqlite(columns, rows, _need_file(output, form), name)
     if form == "parquet":
-        return _write_parquet(columns, rows, _need_file(output, form))
+        return _write_parquet(columns, rows, _need_file(output, form), coordinates)
     write = _write_csv if form == "csv" else _write_json
     with _open_text(output) as file:
         return write(columns, rows, file)
@@ -114,11 +122,16 @@ def _to_text(value: Any) -> Any:
     return value.isoformat() if isinstance(value, (date, datetime)) else str(value)
 
 
-def _write_parquet(columns: Sequence[Column], rows: Iterable[Row], path: Path) -> int:
+def _write_parquet(
+    columns: Sequence[Column], rows: Iterable[Row], path: Path, coordinates: tuple[str, str] | None = None
+) -> int:
     pa = import_extra("pyarrow", extra="parquet", purpose="a Parquet file")
     pq = import_extra("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
     schema = pa.schema([pa.field(column.name, _arrow_type(pa, column.kind)) for column in columns])
     converters = [_json_cell if column.kind == "json" else None for column in columns]
+    if coordinates is not None:
+        schema = schema.append(pa.field("geometry", pa.binary())).with_metadata({"geo": _GEO_METADATA})
+        rows, converters = _add_points(columns, rows, coordinates), [*converters, None]
     count, source = 0, iter(rows)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         while group := list(islice(source, _ROWS_PER_GROUP)):
@@ -146,6 +159,32 @@ def _arrow_type(pa: Any, kind: str) -> Any:
         "boolean": pa.bool_(),
         "time": pa.timestamp("ms", tz="UTC"),
         "date": pa.date32(),
-        "list": pa.list_(pa.string()),
     }
+    if kind.startswith("list"):
+        return pa.list_(kinds.get(kind.removeprefix("list of "), pa.string()))
     return kinds.get(kind, pa.string())
+
+
+_GEO_METADATA = json.dumps(
+    {
+        "version": "1.1.0",
+        "primary_column": "geometry",
+        "columns": {"geometry": {"encoding": "WKB", "geometry_types": ["Point"]}},
+    }
+)
+"""Metadata of GeoParquet 1.1. Coordinates without a reference system are longitude and latitude (OGC:CRS84)."""
+
+
+def _add_points(columns: Sequence[Column], rows: Iterable[Row], coordinates: tuple[str, str]) -> Iterator[Row]:
+    """Yield the rows with a point in WKB (little-endian) from their coordinates."""
+    names = [column.name for column in columns]
+    x, y = (names.index(name) for name in coordinates)
+    for row in rows:
+        yield [*row, _encode_point(row[x], row[y])]
+
+
+def _encode_point(longitude: Any, latitude: Any) -> bytes | None:
+    pair = [value[0] if isinstance(value, list) and value else value for value in (longitude, latitude)]
+    if not all(isinstance(value, (int, float)) for value in pair):
+        return None
+    return struct.pack("<BIdd", 1, 1, *pair)

@@ -11,6 +11,7 @@ import resource
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -21,6 +22,7 @@ from motherlode.index.quad_store import QuadStore, StoreResult
 from motherlode.index.query.diagnostics import QueryError, diagnose
 from motherlode.index.query.service_clause import Lookup, rewrite_services
 from motherlode.index.snapshot import DamagedError, is_damage, store_advice
+from motherlode.model.sparql import order_variables, select_variables
 from motherlode.runtime import end_with_parent, read_frame, write_frame
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
@@ -58,14 +60,20 @@ class QueryExecutor:
         """Return the result, which may be computed while it is read. QueryError if the query is invalid."""
         sparql = request.sparql.removeprefix("\ufeff")  # the byte order mark that some editors write
         made = rewrite_services(sparql, self._lookup(), allow_network=request.allow_service)
+        query = partial(
+            self._store.query,
+            functions=made.functions,
+            base=request.base,
+            default_graphs=request.default_graphs,
+            named_graphs=request.named_graphs,
+        )
         try:
-            return self._store.query(
-                made.text,
-                functions=made.functions,
-                base=request.base,
-                default_graphs=request.default_graphs,
-                named_graphs=request.named_graphs,
-            )
+            result = query(made.text)
+            if not isinstance(result, ox.QuerySolutions):
+                return result
+            found = [variable.value for variable in result.variables]
+            names = order_variables(found, sparql)
+            return result if names == found else query(select_variables(made.text, names))
         except SyntaxError as error:
             raise QueryError(diagnose(sparql, error.msg or str(error), rewritten=made)) from error
 

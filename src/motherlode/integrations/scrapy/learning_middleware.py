@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 from scrapy import Request
@@ -47,8 +48,8 @@ class LearningMiddleware:
         self._crawler = crawler
         self._settings = MotherlodeSettings.read(crawler.settings)
         self._counts_items = self._settings.target == ITEMS_TARGET
-        self._links: dict[int, dict[str, Link]] = {}
-        """Links of the pages whose callbacks have not ended, by the number of the page."""
+        self._links: WeakKeyDictionary[Response, dict[str, Link]] = WeakKeyDictionary()
+        """Links by URL of the pages that are being processed. Callbacks of some responses never run."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LearningMiddleware:
@@ -81,7 +82,7 @@ class LearningMiddleware:
         if number is None or scheduler is None:
             return
         result = self._result(response)
-        self._links[number] = {link.url: link for link in result.links}
+        self._links[response] = {link.url: link for link in result.links}
         scheduler.response_received(number, result)
 
     def _result(self, response: Response) -> FetchResult:
@@ -129,7 +130,7 @@ class LearningMiddleware:
             self._end(response, callback)
 
     def _begin(self, response: Response) -> _Callback:
-        return _Callback(self._links.pop(response.meta.get(LEASE, 0), {}))
+        return _Callback(self._links.pop(response, {}))
 
     def _mark(self, found: Any, response: Response, callback: _Callback) -> Any:
         if not isinstance(found, Request):

@@ -36,7 +36,7 @@ from motherlode.integrations.scrapy.addon import LEARNING, LEARNING_ORDER, Mothe
 from motherlode.integrations.selector import FetchResult, LinkSelector
 from motherlode.integrations.selector_storage import WaitingLink
 from motherlode.model import FailureKind, Link, LinkSource, Outcome
-from motherlode.policies import reward_from
+from motherlode.policies import hint_about_target, reward_from
 from motherlode.www.urls import canonical
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ class MotherlodeScheduler(BaseScheduler):
         except ValueError as error:  # a setting has a wrong value, or the folder is in use
             self._refuse(str(error))
             return None
+        if hint := hint_about_target(self._settings.page_target):
+            _LOGGER.warning(hint)
         if len(self._selector):
             _LOGGER.info("Resuming crawl (%d requests scheduled)", len(self._selector))
         return None if self._filter is None else self._filter.open()

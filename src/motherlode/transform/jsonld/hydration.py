@@ -31,7 +31,7 @@ _DECODER = json.JSONDecoder()
 
 def find_hydration_objects(document: Document, known: Iterable[Json]) -> list[Json]:
     """Return the schema.org objects in the hydration data of a page. `known` are the values of its JSON-LD scripts."""
-    if Mark.HYDRATION not in document.marks:
+    if Mark.HYDRATION not in document.marks or b"@context" not in document.body:
         return []
     found = [it for state in _iter_states(document) for it in _iter_schema_objects(state)]
     if not found:

@@ -1,7 +1,7 @@
 """Microdata items as dicts: type, id, properties and nested items (HTML, section 5.5.1)."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
@@ -12,6 +12,8 @@ from motherlode.www.document import Document
 from motherlode.www.html_limits import TextBudget
 
 ItemDict = dict[str, Any]
+MAX_NESTED_ITEMS = 100
+"""Maximum number of levels of nested items, because callers process them by recursion. Deeper items are their text."""
 _SPACE = " \t\n\f\r"
 _ACTION_SUFFIXES = ("-input", "-output")
 """Endings of property names that annotate the inputs and outputs of schema.org actions."""
@@ -25,6 +27,16 @@ def read_item_dicts(document: Document, html_node_of: Callable[[LexborNode], Any
     return _ItemReader(document, html_node_of).read_page()
 
 
+class _WaitingItem(NamedTuple):
+    """An item whose properties are still to be read."""
+
+    element: ItemElement
+    item: ItemDict
+    enclosing: frozenset[int]
+    """Identities of this element and those around it; empty if no item has an itemref."""
+    depth: int
+
+
 class _ItemReader:
     """Reads the items of one page. It uses a stack instead of recursion because items may be nested deeply."""
 
@@ -35,7 +47,7 @@ class _ItemReader:
         self._order = {id(element): number for number, element in enumerate(self._tree.elements)}
         self._used: set[int] = set()
         """Identities of the elements that are values of other items."""
-        self._stack: list[tuple[ItemElement, ItemDict, frozenset[int]]] = []
+        self._stack: list[_WaitingItem] = []
         self._values_left = MAX_VALUES
         self._budget = TextBudget(len(document.body))
 
@@ -51,30 +63,33 @@ class _ItemReader:
 
     def _read_tree(self, element: ItemElement) -> ItemDict:
         """Return an item with all items nested in it."""
-        found = self._start_item(element, frozenset())
+        found = self._start_item(element, None)
         while self._stack and self._values_left > 0:
-            self._fill(*self._stack.pop())
+            self._fill(self._stack.pop())
         self._stack.clear()
         return found
 
-    def _start_item(self, element: ItemElement, enclosing: frozenset[int]) -> ItemDict:
+    def _start_item(self, element: ItemElement, parent: _WaitingItem | None) -> ItemDict:
         item: ItemDict = {}
         types = (element.attributes.get("itemtype") or "").split()
         if types:
             item["type"] = types[0] if len(types) == 1 else types
             if identifier := element.attributes.get("itemid"):
                 item["id"] = identifier.strip()
-        self._stack.append((element, item, enclosing))
-        return item
-
-    def _fill(self, element: ItemElement, item: ItemDict, enclosing: frozenset[int]) -> None:
+        enclosing = parent.enclosing if parent is not None else frozenset()
         if self._tree.has_references:
             enclosing |= {id(element)}
+        depth = parent.depth + 1 if parent is not None else 0
+        self._stack.append(_WaitingItem(element, item, enclosing, depth))
+        return item
+
+    def _fill(self, waiting: _WaitingItem) -> None:
+        element, item = waiting.element, waiting.item
         properties: dict[str, Any] = {}
         repeated: set[str] = set()
         for child in self._find_properties(element):
             self._values_left -= 1
-            value = self._read_value(child, enclosing)
+            value = self._read_value(child, waiting)
             for name in child.names:
                 if name not in properties:
                     properties[name] = value
@@ -97,12 +112,14 @@ class _ItemReader:
             found.sort(key=lambda child: self._order[id(child)])
         return found
 
-    def _read_value(self, element: ItemElement, enclosing: frozenset[int]) -> Any:
+    def _read_value(self, element: ItemElement, parent: _WaitingItem) -> Any:
         """Return the value of a property; None for an item that contains itself by an itemref."""
         if not element.is_item:
             return self._read_plain(element)
         self._used.add(id(element))
-        return None if id(element) in enclosing else self._start_item(element, enclosing)
+        if parent.depth >= MAX_NESTED_ITEMS:
+            return self._read_text(element.node)
+        return None if id(element) in parent.enclosing else self._start_item(element, parent)
 
     def _read_plain(self, element: ItemElement) -> Any:
         """Return the value of an element that is not an item (HTML, section 5.2.4)."""
