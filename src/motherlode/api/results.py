@@ -163,7 +163,7 @@ class CrawlResult:
         `where` is a SPARQL pattern with the variable ?thing. With `distinct`, descriptions of one thing on several
         pages are one row. `profile` is a JSON file with the first columns: see docs/tables.md.
         """
-        self._update_index()
+        update_index(self._folder)
         path = None if profile is None else Path(profile)
         with open_table(self._folder, type, where=where, distinct=distinct, profile=path) as table:
             names = [column.name for column in table.columns]
