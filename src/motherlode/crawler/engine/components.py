@@ -152,7 +152,11 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
         if not is_broken:
             save_final()
     except STORAGE_ERRORS as error:
+        is_broken = True
         raise OSError(f"the frontier could not be written: {error}") from error
+    except OSError:
+        is_broken = True
+        raise
     finally:
         for participant in parts.participants:
             participant.close()
