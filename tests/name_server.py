@@ -16,7 +16,7 @@ NO_ERROR, SERVFAIL, NXDOMAIN, REFUSED = 0, 2, 3, 5
 
 @dataclass(slots=True)
 class Name:
-    """What the server says about a name."""
+    """The answer of the server for a name."""
 
     addresses: tuple[str, ...] = ()
     ttl: int = 300

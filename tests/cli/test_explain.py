@@ -45,7 +45,7 @@ def test_explain_prints_json(out: str) -> None:
 def test_explain_of_unknown_url_shows_its_checks(out: str) -> None:
     code, text = _run(out, "a.example/private/z")
     assert code == 0
-    assert "STOPS: its host's robots.txt disallows it" in text
+    assert "STOPS: its host's robots.txt has the line `Disallow: /private`" in text.replace("│ │ ", "")
     assert "similar known URLs of the host" in text
 
 

@@ -1,4 +1,4 @@
-"""The command `record`. What a trace has is tested in tests/sim/trace."""
+"""The command `record`. The contents of traces are tested in tests/sim/trace."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def get(url: str) -> str:
 
 
 def fetched(address: str) -> int:
-    found = re.search(r"<dt>Fetched</dt><dd class=\"value\">([\d,]+)</dd>", get(f"{address}/live"))
+    found = re.search(r"<dt>Fetched</dt><dd class=\"value\">([\d,]+)</dd>", get(f"{address}/"))
     assert found is not None
     return int(found[1].replace(",", ""))
 

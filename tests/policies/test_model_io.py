@@ -101,17 +101,19 @@ def table(policy: Policy) -> object:
     return [(one.title, sorted(str(row) for row in one.rows if "links rated" not in row)) for one in tables]
 
 
-def test_merged_ftrl_sums_are_added() -> None:
-    """The sums of a model that is merged with itself are twice its sums."""
+def test_model_merged_with_itself_has_twice_the_tries_and_the_same_weights() -> None:
     one = model("motherlode", range(6))
     both = policy_of(merge_models([("a", one), ("b", one)], made_at="", version=""))
     single = policy_of(one)
     arms = single.statistics.arms  # type: ignore[attr-defined]
-    sums = single.statistics.features  # type: ignore[attr-defined]
     for arm, record in both.statistics.arms.items():  # type: ignore[attr-defined]
         assert (record.tries, record.reward) == (2 * arms[arm].tries, 2 * arms[arm].reward)
     for feature, found in both.statistics.features.items():  # type: ignore[attr-defined]
-        assert found == pytest.approx([2 * value for value in sums[feature]])
+        n = single.statistics.features[feature][1::2]  # type: ignore[attr-defined]
+        assert found[1::2] == pytest.approx([2 * value for value in n])
+        for question in (0, 2):
+            weights = [policy.posterior.weight(feature, question, is_general=True) for policy in (both, single)]  # type: ignore[attr-defined]
+            assert weights[0] == pytest.approx(weights[1])
 
 
 def test_merged_model_is_not_part_of_delta() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from motherlode.quality.identifiers import Identifier, IdentifierKind
-from motherlode.quality.identity import Thing
+from motherlode.quality.identity import ThingDescription
 
 WRONG, MISSING, PLACEHOLDER, CONFLICTING = 0.01, 0.10, 0.03, 0.02
 """Shares of descriptions with a wrong, missing, placeholder or second, conflicting strong identifier."""
@@ -25,7 +25,7 @@ _EXTRAS = ["free shipping", "new", "sale", "buy online", "2 year warranty"]
 class Web:
     """Things with the number of the real thing that each describes."""
 
-    things: list[Thing]
+    things: list[ThingDescription]
     truth: dict[str, int]
 
     def pairs(self) -> set[frozenset[str]]:
@@ -56,7 +56,7 @@ def make_web(things: int = 400, hosts: int = 60, seed: int = 1) -> Web:
     names = [_make_name(draw) for _ in range(things)]
     made, truth = [], {}
     for number in range(things):
-        maker = Thing(
+        maker = ThingDescription(
             id=f"http://maker.example/{number}",
             names=(names[number],),
             identifiers=(Identifier(IdentifierKind.GTIN, gtins[number]),),
@@ -64,7 +64,7 @@ def make_web(things: int = 400, hosts: int = 60, seed: int = 1) -> Web:
         made.append(maker)
         truth[maker.id] = number
         for host in draw.sample(range(hosts), draw.choice([1, 1, 2, 2, 3, 4, 8])):
-            thing = Thing(
+            thing = ThingDescription(
                 id=f"http://shop{host}.example/item/{number}",
                 names=(_vary(names[number], draw),),
                 identifiers=tuple(_identifiers(number, host, gtins, draw)),

@@ -5,13 +5,13 @@ import random
 import pytest
 
 from motherlode.quality.identifiers import Identifier, IdentifierKind
-from motherlode.quality.identity import IdentityIndex, Thing
+from motherlode.quality.identity import IdentityIndex, ThingDescription
 from tests.quality.synthetic_things import Web, as_pairs, make_web
 
 GTIN = Identifier(IdentifierKind.GTIN, "04006381333931")
 
 
-def cluster(things: list[Thing]) -> IdentityIndex:
+def cluster(things: list[ThingDescription]) -> IdentityIndex:
     index = IdentityIndex()
     for thing in things:
         index.add(thing)
@@ -46,7 +46,7 @@ def test_identifier_of_a_thousand_different_things_joins_nothing(shared: Identif
     draw = random.Random(1)
     words = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("ako", "eli", "iru", "onda", "ussa")]
     things = [
-        Thing(id=f"_:{number}", names=(" ".join(draw.sample(words, 3)),), identifiers=(shared,))
+        ThingDescription(id=f"_:{number}", names=(" ".join(draw.sample(words, 3)),), identifiers=(shared,))
         for number in range(1000)
     ]
     assert cluster(things).clusters() == []
@@ -54,7 +54,7 @@ def test_identifier_of_a_thousand_different_things_joins_nothing(shared: Identif
 
 def test_one_gtin_with_agreeing_names_on_a_thousand_hosts_is_one_cluster() -> None:
     things = [
-        Thing(
+        ThingDescription(
             id=f"http://h{number}.example/p",
             names=(f"Acme steel lamp 300 {'new ' * (number % 2)}",),
             identifiers=(GTIN,),
@@ -68,8 +68,8 @@ def test_one_gtin_with_agreeing_names_on_a_thousand_hosts_is_one_cluster() -> No
 
 def test_same_as_of_a_page_joins_the_thing_with_that_iri() -> None:
     link = Identifier(IdentifierKind.SAME_AS, "b.example/p")
-    one = Thing(id="http://a.example/p", names=("Oak table",), identifiers=(link,))
-    other = Thing(id="http://b.example/p", names=("Oak table large",))
+    one = ThingDescription(id="http://a.example/p", names=("Oak table",), identifiers=(link,))
+    other = ThingDescription(id="http://b.example/p", names=("Oak table large",))
     [found] = cluster([one, other]).clusters()
     assert found.members == ("http://a.example/p", "http://b.example/p")
     assert found.evidence[0].identifier == link
@@ -79,8 +79,8 @@ def test_weak_identifier_does_not_join_things_with_different_gtins() -> None:
     link = Identifier(IdentifierKind.SAME_AS, "maker.example/lamp")
     other = Identifier(IdentifierKind.GTIN, "00012345678905")
     things = [
-        Thing(id="_:1", names=("Acme lamp",), identifiers=(GTIN, link)),
-        Thing(id="_:2", names=("Acme lamp",), identifiers=(other, link)),
+        ThingDescription(id="_:1", names=("Acme lamp",), identifiers=(GTIN, link)),
+        ThingDescription(id="_:2", names=("Acme lamp",), identifiers=(other, link)),
     ]
     assert cluster(things).clusters() == []
 

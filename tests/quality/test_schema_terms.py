@@ -54,13 +54,14 @@ UNKNOWN_PROPERTIES = {
 VALUES = [
     ("Offer", "availability", f"<{S}InStok>", "violation", "did you mean InStock?"),
     ("Offer", "availability", '"InStock"', "warning", "https://schema.org/InStock"),
-    ("Offer", "itemCondition", f"<{S}InStock>", "warning", "OfferItemCondition is expected"),
-    ("Offer", "priceValidUntil", '"next week"', "warning", "is not a Date"),
-    ("Recipe", "cookTime", '"30 minutes"', "warning", "is not a Duration"),
-    ("Event", "startDate", '"31.12.2026"', "warning", "is not a Date or DateTime"),
+    ("Offer", "availability", '"http://schema.org/OutOfStok"', "violation", "did you mean OutOfStock?"),
+    ("Offer", "itemCondition", f"<{S}InStock>", "warning", "expected: OfferItemCondition"),
+    ("Offer", "priceValidUntil", '"next week"', "warning", "expected: Date"),
+    ("Recipe", "cookTime", '"30 minutes"', "warning", "expected: Duration"),
+    ("Event", "startDate", '"31.12.2026"', "warning", "expected: Date or DateTime"),
     ("Product", "isAccessoryOrSparePartFor", '"Camera"', "info", "is a text"),
     ("Recipe", "ingredients", '"Salt"', "warning", "superseded by recipeIngredient"),
-    ("Article", "isAccessibleForFree", '"maybe"', "warning", "is not a Boolean"),
+    ("Article", "isAccessibleForFree", '"maybe"', "warning", "expected: Boolean"),
     ("Person", "price", '"12"', "warning", "is not a property of Person"),
 ]
 NAMESPACES = ("http://www.schema.org/Product", "http://schema.org#Product", "http://schemas.org/Product")
@@ -125,4 +126,4 @@ def test_thing_of_another_class_than_expected_is_reported() -> None:
     [(severity, message)] = check(
         ("_:p", RDF_TYPE, f"<{S}Product>"), ("_:p", f"<{S}offers>", "_:b"), ("_:b", RDF_TYPE, f"<{S}Brand>")
     )
-    assert (severity, message) == ("warning", "schema:offers: is a Brand, and a Demand or Offer is expected")
+    assert (severity, message) == ("warning", "schema:offers: has the type Brand; expected: Demand or Offer")

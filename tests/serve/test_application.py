@@ -22,7 +22,17 @@ from tests.serve.site import HOME
 LIMITS = QueryLimits(seconds=10.0, workers=1)
 ADDRESSES = [
     "/",
-    "/live",
+    "/pages?failed=1",
+    "/hosts",
+    "/host?name=evil.test",
+    f"/explain?url={HOME}",
+    "/healthz",
+    "/metrics",
+    *(
+        f"/api/{name}"
+        for name in ("stats", "curve", "hosts", "syntaxes", "failures", "policy", "log", "types", "pages")
+    ),
+    f"/api/explain?url={HOME}",
     "/search?q=tomato",
     "/search?q=tomato&format=json",
     "/query?q=SELECT%20%2A%20%7B%7D",
@@ -84,15 +94,27 @@ async def test_search_without_word_index_explains_how_to_build_it(tmp_path: Path
         assert "--rebuild" in (await answer.json())["error"]
 
 
-async def test_live_part_reports_whether_crawl_runs(tmp_path: Path) -> None:
+async def test_health_reports_whether_crawl_runs(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "out")
     folder.create(Job(seeds=("http://a.test/",)))
     async with asked(folder.path) as session:
-        async with session.get("/live") as answer:
-            assert answer.headers["X-Running"] == "true"
+        async with session.get("/healthz") as answer:
+            assert await answer.json() == {"status": "ok", "running": True}
         folder.unlock()
-        async with session.get("/live") as answer:
-            assert answer.headers["X-Running"] == "false"
+        async with session.get("/healthz") as answer:
+            assert await answer.json() == {"status": "ok", "running": False}
+
+
+async def test_unknown_host_is_error_page(folder: Path) -> None:
+    async with asked(folder) as session, session.get("/host?name=<b>") as answer:
+        assert answer.status == 404
+        assert "has not contacted the host" in await answer.text()
+
+
+async def test_page_of_unknown_url_says_why_it_was_not_crawled(folder: Path) -> None:
+    async with asked(folder) as session, session.get(f"/page?url={HOME}nowhere") as answer:
+        assert answer.status == 404
+        assert "unknown: no fetched page links to it" in await answer.text()
 
 
 async def test_types_of_finished_crawl_are_counted_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,13 +169,13 @@ async def test_serve_listens_on_loopback_until_event(folder: Path) -> None:
     )
     address = await ready
     assert address.startswith("http://127.0.0.1:")
-    async with aiohttp.ClientSession() as session, session.get(f"{address}live") as answer:
+    async with aiohttp.ClientSession() as session, session.get(f"{address}healthz") as answer:
         assert answer.status == 200
     until.set()
     await running
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.ClientConnectionError):
-            await session.get(f"{address}live")
+            await session.get(f"{address}healthz")
 
 
 async def test_serve_port_in_use_raises(folder: Path) -> None:

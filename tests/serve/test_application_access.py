@@ -13,7 +13,7 @@ import pytest
 from motherlode.serve import Access
 from tests.serve.site import served
 
-PATHS = ["/", "/live", "/search?q=tomato&format=json", "/sparql?query=ASK%7B%7D", "/style.css", "/nothing"]
+PATHS = ["/", "/healthz", "/search?q=tomato&format=json", "/sparql?query=ASK%7B%7D", "/style.css", "/nothing"]
 APP, OTHER = "https://app.example.org", "https://evil.test"
 
 
@@ -61,24 +61,24 @@ def test_foreign_host_is_refused_at_every_path(site: str, path: str) -> None:
     ],
 )
 def test_host_that_is_not_loopback_is_refused(site: str, host: str) -> None:
-    assert request(site, "/live", {"Host": host})[0] in (400, 421)
+    assert request(site, "/healthz", {"Host": host})[0] in (400, 421)
 
 
 @pytest.mark.parametrize(
     "host", ["localhost", "LOCALHOST:9000", "localhost.", "crawl.localhost", "127.0.0.1", "127.1.2.3:1", "[::1]:8080"]
 )
 def test_loopback_names_are_accepted_with_any_port(site: str, host: str) -> None:
-    assert request(site, "/live", {"Host": host})[0] == 200
+    assert request(site, "/healthz", {"Host": host})[0] == 200
     assert request(site, "/sparql?query=ASK%7B%3Ca%3E%3Fp%3Fo%7D", {"Host": host})[0] == 200
 
 
 @pytest.mark.parametrize(
     ("head", "status"),
     [
-        ("GET /live HTTP/1.0\n\n", 421),
-        ("GET /live HTTP/1.1\nHost: localhost\nHost: evil.test\nConnection: close\n\n", 400),
-        ("GET http://evil.test/live HTTP/1.1\nHost: localhost\nConnection: close\n\n", 421),
-        ("GET http://localhost/live HTTP/1.1\nHost: localhost\nConnection: close\n\n", 200),
+        ("GET /healthz HTTP/1.0\n\n", 421),
+        ("GET /healthz HTTP/1.1\nHost: localhost\nHost: evil.test\nConnection: close\n\n", 400),
+        ("GET http://evil.test/healthz HTTP/1.1\nHost: localhost\nConnection: close\n\n", 421),
+        ("GET http://localhost/healthz HTTP/1.1\nHost: localhost\nConnection: close\n\n", 200),
     ],
 )
 def test_missing_host_header_and_absolute_target_are_checked(site: str, head: str, status: int) -> None:
@@ -88,8 +88,8 @@ def test_missing_host_header_and_absolute_target_are_checked(site: str, head: st
 
 @pytest.mark.parametrize("host", ["crawl.example.org", "CRAWL.example.org:8443", "xn--bcher-kva.example", "localhost"])
 def test_allowed_hosts_are_accepted(open_site: str, host: str) -> None:
-    assert request(open_site, "/live", {"Host": host})[0] == 200
-    assert request(open_site, "/live", {"Host": f"not-{host}"})[0] == 421
+    assert request(open_site, "/healthz", {"Host": host})[0] == 200
+    assert request(open_site, "/healthz", {"Host": f"not-{host}"})[0] == 421
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -30,7 +30,12 @@ def query(**parameters: str) -> str:
 
 PATHS = [
     "/",
-    "/live",
+    "/pages",
+    "/hosts",
+    "/host?name=evil.test",
+    f"/explain?{query(url=HOME)}",
+    f"/explain?{query(url=page_url(2))}",
+    f"/explain?{query(url=INJECTIONS[2])}",
     f"/search?{query(q='tomato', limit='50')}",
     f"/search?{query(q='nameless')}",
     f"/search?{query(q='zurich')}",
@@ -106,7 +111,15 @@ def submit(tab: Tab, form: str) -> None:
 def test_pages_fit_on_phone_screen(tab: Tab, site: str) -> None:
     tab.call("Emulation.setDeviceMetricsOverride", width=380, height=800, deviceScaleFactor=1, mobile=True)
     try:
-        for path in ("/", f"/search?{query(q='tomato')}", f"/page?{query(url=HOME)}", "/query"):
+        for path in (
+            "/",
+            "/pages",
+            "/hosts",
+            f"/explain?{query(url=HOME)}",
+            f"/search?{query(q='tomato')}",
+            f"/page?{query(url=HOME)}",
+            "/query",
+        ):
             tab.load(site + path)
             assert tab.evaluate("document.documentElement.scrollWidth") <= 380, path
     finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from motherlode.crawler.explain.explanation import UrlExplanation
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.query.query_pool import QueryPool, Term
 from motherlode.serve.entity_pages import best_label, blank_node_page, crawled_page, entity_page, group_rows
@@ -133,8 +134,12 @@ async def test_entity_page_shortens_and_counts_many_values(pool: QueryPool) -> N
     assert len(LexborHTMLParser(html).css("ul.values li")) == 51
 
 
+def explain(url: str) -> UrlExplanation:
+    return UrlExplanation(url=url, state="unknown", because="no page links to it")
+
+
 async def test_page_shows_provenance_and_statements(pool: QueryPool) -> None:
-    status, html = await crawled_page(pool, B, seconds=30)
+    status, html = await crawled_page(pool, B, explain, seconds=30)
     assert status == 200
     found = rows(html)
     assert found[0].startswith("prov:generatedAtTime")
@@ -142,8 +147,8 @@ async def test_page_shows_provenance_and_statements(pool: QueryPool) -> None:
     assert "3 statements about 2 subjects" in html, "statements of a named graph of the page are included"
     cards = [card.text(strip=True) for card in LexborHTMLParser(html).css("article h3")]
     assert cards == ["Tomato soup", "http://ex.org/in"], "the subject with most statements comes first"
-    assert (await crawled_page(pool, "http://none.test/", seconds=30))[0] == 404
-    assert (await crawled_page(pool, "no url", seconds=30))[0] == 400
+    assert (await crawled_page(pool, "http://none.test/", explain, seconds=30))[0] == 404
+    assert (await crawled_page(pool, "no url", explain, seconds=30))[0] == 400
 
 
 def row(predicate: str, value: str, kind: str = "literal") -> dict[str, Term]:

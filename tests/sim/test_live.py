@@ -32,7 +32,9 @@ async def live_picks(job: Job, folder: CrawlFolder) -> list[tuple[str, bool]]:
         folder.unlock()
 
 
-@pytest.mark.parametrize("policy", ["bfs", "dfs", "random", "bandit:success-rate", "bandit:success-rate:0.5:20"])
+@pytest.mark.parametrize(
+    "policy", ["bfs", "dfs", "random", "bandit:success-rate", "bandit:success-rate:0.5:20", "motherlode"]
+)
 async def test_policy_picks_are_equal_in_simulation_and_live_crawl(
     web: tuple[Path, Path, list[str]], tmp_path: Path, policy: str
 ) -> None:

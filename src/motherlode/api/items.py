@@ -69,7 +69,7 @@ def _flatten_values(values: list[Any]) -> list[ItemDict]:
 # JSON-LD
 
 ReportBroken = Callable[[json.JSONDecodeError], None]
-"""Called for each block that is not JSON, with the first fault. It may raise the error."""
+"""Called for each block that is not valid JSON, with its first error. It may raise the error."""
 _HARMLESS_REPAIRS = frozenset({"comment or CDATA wrapper", "trailing comma", "raw control character in a string"})
 """Repairs of faults that readers of JSON-LD commonly accept."""
 

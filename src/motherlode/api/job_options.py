@@ -45,6 +45,7 @@ class JobOptions(TypedDict, total=False):
     timeout: float
     min_rate: float
     retry_wait: float
+    idle_timeout: float
     allow: Sequence[str]
     contact: str
     user_agent_suffix: str
@@ -67,6 +68,9 @@ class JobOptions(TypedDict, total=False):
     transform: Mapping[str, Any]
     links: Mapping[str, Any]
     sinks: Sequence[Mapping[str, Any]]
+    pages_per_day: int | None
+    round_time: float | str
+    max_disk: int | str | None
     shards: int
     ray_parsers: int
     ray: str

@@ -26,7 +26,7 @@ _SIMPLE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _NATIVE_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 """Integers that every reader of JSON keeps exactly."""
 _MAX_NESTED = 60
-"""Maximum number of levels. Deeper nodes are listed by themselves."""
+"""Maximum number of levels of nested nodes. Deeper nodes are listed at the top level."""
 
 
 def build_jsonld(statements: Iterable[Statement]) -> tuple[JsonObject, int]:
@@ -74,9 +74,9 @@ class _Nester:
         }
         self._referenced = {it[2] for it in statements if it[1] != RDF_TYPE and it[2] != it[0]}
         self._written: dict[str, JsonObject] = {}
-        """The written nodes that are blank, by term."""
+        """The blank nodes that were written, by term."""
         self._named: set[str] = set()
-        """Blank nodes that a reference names."""
+        """Blank nodes to which a reference was written, so that they need an @id."""
 
     def nest(self) -> list[JsonObject]:
         """Return the nodes that are not nested in others, in the order of the statements."""

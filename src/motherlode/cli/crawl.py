@@ -2,15 +2,20 @@
 
 import dataclasses
 import os.path
+import sys
 import time as clock
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl
+import uvloop
+
+from motherlode.cli.crawl_forever import EndlessRefresh
+from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl, stop_after_failure
 from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
-from motherlode.cli.serve import ServerProcess, check_port
+from motherlode.cli.serve import Endpoint, ServerProcess
 from motherlode.cli.terminal import say, stop
 from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
@@ -26,7 +31,8 @@ from motherlode.policies.registry import GUIDE
 
 _BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
 """Each budget, and the counter that it limits."""
-_CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc", "log_level"})
+_FOREVER = ("pages_per_day", "round_time", "max_disk", "notices")
+_CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc", "log_level", *_FOREVER})
 """Keys of the saved job that one refresh may change."""
 
 
@@ -92,10 +98,17 @@ def crawl(
     ] = None,
     refresh: Annotated[bool, flag("--refresh", "Revisit the pages of the crawl in DIR: see docs/refresh.md.")] = False,
     due: Annotated[bool, flag("--due", "With --refresh: only pages whose next visit is due.")] = False,
+    forever: Annotated[
+        bool, flag("--forever", "With --refresh: revisit pages and fetch new links until Ctrl-C.")
+    ] = False,
+    pages_per_day: Annotated[int | None, option("N", "With --forever: requests for pages per day.")] = None,
     config: Annotated[Path | None, option("job.toml", "A job file; flags override its keys.")] = None,
     seed: Annotated[int | None, option("S", "Seed of all random numbers. [default: 0]")] = None,
     serve: Annotated[
-        int | None, option("PORT", "Show the crawl at http://127.0.0.1:PORT while it runs.", min=0, max=65535)
+        str | None,
+        option(
+            "[ADDRESS:]PORT", "Show the crawl at http://127.0.0.1:PORT while it runs, and on a terminal until Ctrl-C."
+        ),
     ] = None,
     force: Annotated[bool, flag("--force", "Replace the crawl in DIR: its data is deleted.")] = False,
     quiet: Quiet = False,
@@ -112,6 +125,7 @@ def crawl(
       motherlode crawl --seeds urls.txt -o out --target "type:schema:Recipe" --time 30m
       motherlode crawl --seeds seeds.txt --web sites.warc.gz --delay 0 -o out --pages 2000
       motherlode crawl --refresh -o out --pages 500
+      motherlode crawl --refresh --forever -o out --pages-per-day 20000
       motherlode crawl --seeds urls.txt -o out2 --model out --stop-after 500
 
     Ctrl-C stops cleanly; `motherlode resume DIR` continues. Without a budget the crawl ends when no URL is left.
@@ -139,33 +153,37 @@ def crawl(
         "shards": shards,
         "ray_parsers": ray_parsers,
         "ray": ray,
+        "pages_per_day": pages_per_day,
     }
     if force and refresh:
         stop("--force deletes the crawl that --refresh needs: use only one of them")
     if due and not refresh:
         stop("--due selects the pages of a refresh: use it with --refresh")
-    if serve is not None:
-        check_port(serve, flag="--serve")
+    _check_forever(flags, refresh=refresh, due=due, forever=forever)
+    endpoint = None if serve is None else Endpoint.parse(serve)
+    if endpoint is not None:
+        endpoint.check()
     folder = CrawlFolder(output)
     try:
         values = _job_values(flags, config, seeds or (), seeds_file)
         if refresh:
-            ending = _refresh(folder, values, due=due, serve=serve, quiet=quiet or as_json)
-            print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
+            run = partial(_refresh_forever if forever else _refresh, due=due, endpoint=endpoint)
+            run(folder, values, quiet=quiet, as_json=as_json)
             return
         job = Job(**values)
         if stop_below is not None and job.stop_after is None:
             raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
-        warning = _check_new(job, serve)
+        warning = _check_new(job, endpoint)
         folder.create(job, force=force)
     except JobError as error:
         stop(str(error))
     for line in (warning, hint_about_target(job.target), _contact_hint(job)):
         if line and not quiet:
             say(line)
-    with _serving(folder, serve):
+    with _serving(folder, endpoint) as server:
         stopped = run_crawl(job, folder, quiet=quiet or as_json)
-    print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
+        print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
+        _keep_serving(server, is_wanted=not (stopped or quiet or as_json))
 
 
 def _job_values(
@@ -186,9 +204,9 @@ def _job_values(
     return values | given
 
 
-def _check_new(job: Job, port: int | None) -> str:
+def _check_new(job: Job, endpoint: Endpoint | None) -> str:
     """Raise JobError if a new crawl of the job cannot start. Return a warning about its model, or ""."""
-    _check_serving(job, port)
+    _check_serving(job, endpoint)
     check(job)
     warning = check_model(job)
     check_shards(job)
@@ -202,25 +220,82 @@ def _contact_hint(job: Job) -> str:
     return "site owners cannot reach you: --contact URL names a page or a mail address in the User-Agent header"
 
 
-def _serving(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:
+def _serving(folder: CrawlFolder, endpoint: Endpoint | None) -> AbstractContextManager[ServerProcess | None]:
     """Return a context manager that runs the web site of the crawl, if `--serve` was given."""
-    return nullcontext() if port is None else ServerProcess(folder.path, port)
+    return nullcontext() if endpoint is None else ServerProcess(folder.path, endpoint)
 
 
-def _check_serving(job: Job, port: int | None) -> None:
-    if port is not None and job.index == "later":
+def _keep_serving(server: ServerProcess | None, *, is_wanted: bool) -> None:
+    """Keep the web site after the crawl until Ctrl-C, if the user is at a terminal."""
+    if server is not None and is_wanted and sys.stderr.isatty():
+        server.wait_for_interrupt()
+
+
+def _check_serving(job: Job, endpoint: Endpoint | None) -> None:
+    if endpoint is not None and job.index == "later":
         raise JobError('--serve shows indexed quads only, and index = "later" indexes none: leave out one of them')
 
 
-def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> RefreshEnd:
-    job, before = refresh_job(folder, flags), read_stats(folder).totals
-    _check_serving(job, serve)
+def _refresh(
+    folder: CrawlFolder,
+    flags: Mapping[str, Any],
+    *,
+    due: bool,
+    endpoint: Endpoint | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Refresh a finished crawl, and print its outcome."""
+    job, before, is_quiet = refresh_job(folder, flags), read_stats(folder).totals, quiet or as_json
+    _check_serving(job, endpoint)
     folder.lock()
     folder.move_secrets()
-    with _serving(folder, serve):
-        stopped = run_crawl(job, folder, quiet=quiet, refresh=refresh_starter(due_only=due, quiet=quiet))
+    with _serving(folder, endpoint) as server:
+        stopped = run_crawl(job, folder, quiet=is_quiet, refresh=refresh_starter(due_only=due, quiet=is_quiet))
+        left = count_waiting_revisits(folder)
+        ending = RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
+        print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
+        _keep_serving(server, is_wanted=not (stopped or is_quiet))
+
+
+def _check_forever(flags: Mapping[str, Any], *, refresh: bool, due: bool, forever: bool) -> None:
+    """End the command if flags contradict `--forever`."""
+    if not forever:
+        return
+    if not refresh:
+        stop("--forever continues a crawl with revisits: use it with --refresh")
+    if due:
+        stop("--forever chooses the pages that are due by itself: leave out --due")
+    if budget := next((name for name in _BUDGETS if flags[name] is not None), ""):
+        stop(f"--forever has no end, so --{budget} has no effect: --pages-per-day N is its budget")
+
+
+def _refresh_forever(
+    folder: CrawlFolder,
+    flags: Mapping[str, Any],
+    *,
+    due: bool,
+    endpoint: Endpoint | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run rounds of revisits until the user stops them, and print the outcome. `due` is always False."""
+    job, before = refresh_job(folder, {name: flags[name] for name in flags if name not in _BUDGETS}), read_stats(folder)
+    _check_serving(job, endpoint)
+    if job.ray_parsers:
+        raise JobError("--forever parses pages in processes on this machine: leave out ray_parsers")
+    folder.lock()
+    folder.move_secrets()
+    try:
+        with _serving(folder, endpoint):
+            uvloop.run(EndlessRefresh(job, folder, quiet=quiet or as_json).run())
+    except (OSError, RuntimeError) as error:
+        stop_after_failure(error, folder, command="resume")
+    finally:
+        folder.unlock()
     left = count_waiting_revisits(folder)
-    return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
+    ending = RefreshEnd(folder=folder, budget=job, before=before.totals, stopped=True, left=left)
+    print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
 
 
 def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:

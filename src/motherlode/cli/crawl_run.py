@@ -1,5 +1,6 @@
 """Run of a crawl by `crawl` and `resume`: progress, report, summary, and the last messages with what to do next."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -62,13 +63,19 @@ async def visit_all(
     quiet: bool,
     refresh: BeginRefresh | None = None,
     make_parsers: MakeParsers | None = None,
+    seconds: float | None = None,
 ) -> bool:
-    """Run a crawl without shards and show its progress. Return whether the user stopped it."""
+    """Run a crawl without shards and show its progress. Return whether the user stopped it.
+
+    No request starts after `seconds`, if they are given.
+    """
     if job.own_hosts and not quiet:
         say(f"robots.txt is not applied to your own hosts: {', '.join(job.own_hosts)}")
     assembled = assemble(job, folder, refresh=refresh, make_parsers=make_parsers)
     crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
+    if seconds is not None:
+        asyncio.get_running_loop().call_later(seconds, crawl.stop)
     try:
         return await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
     finally:
@@ -140,7 +147,7 @@ def describe_failure(error: BaseException, folder: CrawlFolder, *, command: str)
 # The last messages
 
 Ending = Callable[[CrawlStats], Iterator[str]]
-"""Returns the last lines of the output."""
+"""Returns, from the statistics, the lines that say why the crawl ended and how to continue."""
 
 
 def print_outcome(folder: CrawlFolder, *, as_json: bool, ending: Ending | None = None) -> None:

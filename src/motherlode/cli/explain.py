@@ -14,6 +14,7 @@ from motherlode.crawler.config.values import format_count, format_moment, format
 from motherlode.crawler.explain.explanation import UNKNOWN, UrlExplanation, UrlRecord, explain_url
 from motherlode.crawler.explain.history import FetchHistory
 from motherlode.model import Explanation, LinkSource
+from motherlode.policies.motherlode.arm_key import describe_arm
 
 _MAX_FEATURES = 12
 _CHECK_RESULTS = {True: "passes", False: "STOPS", None: "not known yet"}
@@ -84,7 +85,7 @@ def _rows(url: UrlExplanation) -> Iterator[tuple[str, str]]:
     if url.found is not None:
         yield from _found(url.found)
     if url.state != UNKNOWN:
-        yield "arm", url.arm.replace("\t", " ")
+        yield "arm", describe_arm(url.arm)
     if url.score is not None:
         yield "score when found", f"{url.score:.6g}"
     if url.value_at_pick is not None:

@@ -77,14 +77,14 @@ def extract(
     _check_base(base, sources)
     _check_type(media_type)
     limits = _parse_limits(max_bytes, timeout)
-    network = _Network(tuple(allow or ()), delay, limits.max_bytes)
+    network = Network(tuple(allow or ()), delay, limits.max_bytes)
     get_contexts = network.contexts if contexts == "fetch" else None
     unread = 0
     try:
         for source in sources:
             counter = _Counter()
             try:
-                document = _open_source(source, base=base, media_type=media_type, network=network)
+                document = open_source(source, base=base, media_type=media_type, network=network)
                 parts = read_source(document, wanted, get_contexts, limits, strict_jsonld=strict_jsonld)
                 _write(counter.watch(parts), document.url, form, wanted)
             except JobError as error:
@@ -214,7 +214,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _SILENT_WAIT_SECONDS = 3.0
 
 
-class _Network:
+class Network:
     """Fetches pages and contexts. The fetcher is created at first use, because most files need no network."""
 
     def __init__(self, allow: tuple[str, ...], delay: float, max_bytes: int) -> None:
@@ -242,7 +242,7 @@ class _Network:
             stop(str(error))
 
 
-def _open_source(source: str, *, base: str | None, media_type: str, network: _Network) -> InputSource:
+def open_source(source: str, *, base: str | None, media_type: str, network: Network) -> InputSource:
     if source == "-":
         if is_closed("stdin"):
             stop("stdin is closed: name a file or a URL, or redirect a file to stdin", code=FAILED)

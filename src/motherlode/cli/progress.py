@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LOG_SECONDS = 10.0
 """Interval of log lines if stderr is not a terminal."""
 _RATE_SECONDS = 30.0
-"""The rate that is shown is that of so many seconds."""
+"""Number of last seconds over which the shown rate is measured."""
 _MIN_REPORTED_SECONDS = 5.0
 """Seconds by which a wait must last longer than the last reported one to be reported without a terminal."""
 _LIVE_SECONDS = 0.2
@@ -95,7 +95,7 @@ class CrawlProgress(_Display):
         self._last_url = ""
         self._outage_reported = False
         self._reported_wait: float | None = None
-        """Until when the last wait lasted that was reported."""
+        """End of the wait that was reported last, so that each wait is reported once."""
 
     def show(self, url: str) -> None:
         self._last_url = url
@@ -177,7 +177,7 @@ def _format_minutes(seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step of work with a known end."""
+    """How much of some work with a known end is done."""
 
     what: str
     done: int

@@ -111,7 +111,7 @@ def _policies(named: list[str] | None, compared: tuple[str, str] | None) -> tupl
 
 
 def _dead(share: float | None, *, missing: bool) -> float:
-    """Return the share of links to pages that the web lacks that are kept."""
+    """Return the share of dead links (to pages that the web lacks) that are kept."""
     if share is not None and not missing:
         raise ValueError("--dead keeps links that --no-missing leaves out: give one of the two")
     return float(missing) if share is None else share

@@ -156,9 +156,10 @@ class Coordinator:
         self._visits: deque[bytes] = deque(maxlen=MAX_PENDING_VISITS)
         self._warnings: list[str] = []
         self._earlier_traffic: Counter[str] = Counter()
-        """Traffic of the earlier incarnations of restarted shards."""
+        """Traffic of restarted shards before their last restart."""
         self._delta_bytes = 0.0
-        """Size in bytes of a large recent delta, from which the interval between deltas is computed."""
+        """Largest size of a recent delta in bytes, less a tenth for each smaller one since. It determines the interval
+        between deltas."""
         self._stopping = False
 
     def stop(self) -> None:

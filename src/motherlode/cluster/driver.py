@@ -101,7 +101,7 @@ class ShardActor:
 
 @dataclass(slots=True)
 class Overview:
-    """Sums over the frontiers of all shards."""
+    """Numbers of hosts, waiting URLs and URLs in flight, summed over the frontiers of all shards."""
 
     host_count: int = 0
     waiting: int = 0

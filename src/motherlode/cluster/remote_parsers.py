@@ -142,7 +142,7 @@ class _Slot:
     process: int = 0
     """Process number of the actor on its machine; 0 until it has started."""
     node: str = ""
-    """Ray's id of the machine."""
+    """Ray's id of the machine on which the actor runs."""
     sent: dict[int, _Job] = field(default_factory=dict)
     """Pages without a result, by number."""
     failed_starts: int = 0

@@ -166,6 +166,11 @@ class CrawlFolder:
             raise JobError(f"another process is crawling into {self.path}: stop it first, or wait") from None
 
     @property
+    def holds_lock(self) -> bool:
+        """Whether this object holds the lock."""
+        return self._lock is not None
+
+    @property
     def is_in_use(self) -> bool:
         """Whether a process, this one or another, holds the lock."""
         if self._lock is not None:

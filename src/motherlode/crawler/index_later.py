@@ -33,7 +33,8 @@ def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
     """Read the manifest of the last commit; it is empty if the frontier cannot be read. The crawl may run."""
     from motherlode.frontier import STORAGE_ERRORS, LmdbStorage, damage
 
-    if not (folder.frontier / "data.mdb").exists() or (not folder.is_in_use and damage(folder.frontier)):
+    is_crawling = folder.is_in_use and not folder.holds_lock  # the file may change while it is checked
+    if not (folder.frontier / "data.mdb").exists() or (not is_crawling and damage(folder.frontier)):
         return []
     try:
         storage = LmdbStorage(folder.frontier, read_only=True)
@@ -55,6 +56,11 @@ def index_paths(folder: CrawlFolder) -> IndexPaths:
 def find_unread(folder: CrawlFolder) -> UnindexedQuads:
     """Return the part of the log that is not in the store: the whole log if there is no store."""
     return IndexPaths(folder.quads, folder.store, None).unread()
+
+
+def has_log(folder: CrawlFolder) -> bool:
+    """Return whether the crawl has, or should have, a log. Stores of earlier versions and merged ones have none."""
+    return folder.quads.is_dir() or bool(committed_manifest(folder))
 
 
 def needs_indexing(folder: CrawlFolder) -> bool:

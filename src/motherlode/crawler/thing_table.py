@@ -16,7 +16,7 @@ from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES
 from motherlode.quality.identifiers import Identifier, find_identifiers
-from motherlode.quality.identity import Cluster, IdentityIndex, Thing
+from motherlode.quality.identity import Cluster, IdentityIndex, ThingDescription
 from motherlode.quality.tables import (
     OTHER_VALUES,
     SOURCE_COLUMNS,
@@ -152,7 +152,7 @@ def _find_clusters(store: QuadStore, things: Things) -> list[Cluster]:
     return index.clusters()
 
 
-def describe_thing(store: QuadStore, thing: str, graphs: Iterable[str]) -> Thing:
+def describe_thing(store: QuadStore, thing: str, graphs: Iterable[str]) -> ThingDescription:
     """Return names and identifiers of a thing for the comparison with others."""
     names: list[str] = []
     identifiers: list[Identifier] = []
@@ -163,7 +163,7 @@ def describe_thing(store: QuadStore, thing: str, graphs: Iterable[str]) -> Thing
             if isinstance(quad.object, ox.Literal | ox.NamedNode):
                 identifiers.extend(find_identifiers(quad.predicate.value, quad.object.value))
     id = thing[1:-1] if thing.startswith("<") else thing
-    return Thing(id=id, names=tuple(names), identifiers=tuple(dict.fromkeys(identifiers)))
+    return ThingDescription(id=id, names=tuple(names), identifiers=tuple(dict.fromkeys(identifiers)))
 
 
 def join_rows(

@@ -39,15 +39,16 @@ _RING_BYTES = 32 << 20
 _LARGE_BODY_BYTES = 1 << 20
 """Size from which a body is written in a thread, because that takes milliseconds."""
 _SUBREQUEST_LIFETIME_SECONDS = 86_400.0
-"""A context is requested again after this time, because a crawl may be resumed much later."""
+"""The recorded response to a subrequest (a JSON-LD context, for example) is not used after this time, because a crawl
+may be resumed much later."""
 _RESPONSES, _SUBREQUESTS = "answers", "errands"
-"""Prefixes of file names."""
+"""Prefixes of the names of journal files: those of pages and robots.txt, and those of subrequests."""
 _SETTLED_KINDS = (RequestKind.PAGE, RequestKind.ROBOTS)
 """Requests whose responses are settled by a commit. The responses of the others go to the ring."""
 
 
 class _Head(msgspec.Struct, array_like=True, gc=False):
-    """A record without the body of its page."""
+    """The first part of a record: everything about a response but the body of its page."""
 
     number: int
     key: str

@@ -35,8 +35,8 @@ _PLAIN_IN_QUERY = _UNRESERVED | frozenset("/:?@")
 def normalize_path(url: str) -> str:
     """Return the normalized path and query of a URL, against which patterns are matched.
 
-    >>> normalize_path("http://example.org/a%7eb/caf\u00e9?u=http%3A%2F%2Fx#top"), normalize_path("http://example.org?a")
-    ('/a~b/caf%C3%A9?u=http://x', '/?a')
+    >>> normalize_path("http://example.org/a%7eb/caf\u00e9?u=http%3A%2F%2Fx#top"),
+    normalize_path("http://example.org?a") ('/a~b/caf%C3%A9?u=http://x', '/?a')
     """
     plain = _PLAIN_URL.fullmatch(url)
     if plain:
@@ -99,6 +99,14 @@ class Matcher:
                 return rule.allowed
         return allowed
 
+    def deciding_rule(self, path: str) -> str:
+        """Return the line of the rule that decides about a path; "" if no rule matches. Slower than `allows`."""
+        rules = [(len(pattern), allowed, pattern) for pattern, allowed in self._prefixes.items() if pattern]
+        rules = [rule for rule in rules if path.startswith(rule[2])]
+        rules += [(rule.length, rule.allowed, rule.pattern) for _, rule in self._wild if rule.matches(path)]
+        _, allowed, pattern = max(rules, default=(0, True, ""))
+        return f"{'Allow' if allowed else 'Disallow'}: {pattern}" if pattern else ""
+
     def _longest_prefix(self, path: str) -> tuple[int, bool]:
         prefixes, lengths = self._prefixes, self._lengths
         for at in range(bisect_right(lengths, len(path)) - 1, -1, -1):
@@ -115,10 +123,11 @@ def _has_wildcard(pattern: str) -> bool:
 class _WildcardPattern:
     """One pattern with wildcards."""
 
-    __slots__ = ("_head", "_middle", "_tail", "allowed", "length", "needle")
+    __slots__ = ("_head", "_middle", "_tail", "allowed", "length", "needle", "pattern")
 
     def __init__(self, pattern: str, *, allowed: bool) -> None:
         self.allowed = allowed
+        self.pattern = pattern
         self.length = len(pattern)
         self._head, self._middle, self._tail = _split_pattern(pattern)
         self.needle = max((self._head, *self._middle, self._tail or ""), key=len)
@@ -192,7 +201,7 @@ robots.txt."""
 
 
 class RobotsField(Enum):
-    """The fields that are used."""
+    """The fields of a robots.txt that are read."""
 
     USER_AGENT = "user-agent"
     ALLOW = "allow"
@@ -397,6 +406,10 @@ class RobotsRules:
     def allows(self, url: str) -> bool:
         path = normalize_path(url)
         return self._matcher.allows(path) or path == _OWN_PATH
+
+    def deciding_rule(self, url: str) -> str:
+        """Return the line that allows or disallows a URL, such as `Disallow: /private`; "" if no line matches."""
+        return self._matcher.deciding_rule(normalize_path(url))
 
     def preferences(self, url: str) -> UsagePreferences:
         """Return what the file says about the use of a page. The longest pattern of each field decides."""

@@ -23,18 +23,10 @@ from typing import Any
 import msgspec
 
 from motherlode.frontier.host_queue import HostQueue
-from motherlode.frontier.records import (
-    Correct,
-    Entry,
-    Host,
-    HostRecord,
-    UrlState,
-    assumed_redirect,
-    entry_from,
-    is_revisit_arm,
-)
+from motherlode.frontier.known_redirects import KNOWN_REDIRECT, assumed_redirect, find_original, target_link
+from motherlode.frontier.records import Correct, Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
 from motherlode.frontier.storage import FrontierStorage
-from motherlode.model import Link, LinkSource, Outcome, Policy, PredictsRedirects, RatesAgain, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy, PredictsRedirects, RatesAgain, Rating
 from motherlode.www.urls import Scope, host_of, registrable_domain
 
 KeepOwn = Callable[[Sequence[Link], Outcome | None], Sequence[Link]]
@@ -44,13 +36,12 @@ MAX_WITHHELD_HOSTS = 10_000
 """Hosts of one domain that may be withheld; links to further ones are refused, because each takes memory."""
 _MAX_CHECKED_URLS = 5_000
 """Maximum number of waiting URLs of a host that are checked when its robots.txt arrives."""
-KNOWN_REDIRECT = "known redirect"
 TOO_MANY_HOSTS = "too many untried hosts of its domain"
 _SEED = LinkSource.SEED
 _arm = attrgetter("arm")
 _FORMAT_KEY = "format"
 _COUNTERS_KEY = "frontier"
-"""Key of the note with the counters."""
+"""Key under which the storage keeps the counters."""
 
 
 class WithheldHost(msgspec.Struct):
@@ -61,14 +52,14 @@ class WithheldHost(msgspec.Struct):
 
 
 class DomainAccount(msgspec.Struct):
-    """The hosts of one domain."""
+    """Numbers of admitted hosts of one domain and of those with a relevant page, and the domain's withheld hosts."""
 
     admitted: int = 0
     """Number of admitted hosts, without those that the user named."""
     relevant: int = 0
     """Number of hosts with a relevant page."""
     withheld: dict[str, WithheldHost] = {}
-    """In the order in which they were discovered."""
+    """The withheld hosts by name, in the order of their discovery."""
     unrecorded: list[str] | None = []
     """Admitted hosts without a record in the storage; None as soon as every admitted host must have a record."""
 
@@ -77,7 +68,7 @@ class DomainAccount(msgspec.Struct):
 
 
 class Withheld(msgspec.Struct, frozen=True):
-    """The numbers of domains, hosts and URLs that wait because of the limit."""
+    """The numbers of domains, hosts and URLs that wait because of the limit on untried hosts per domain."""
 
     domains: int = 0
     hosts: int = 0
@@ -173,7 +164,7 @@ class Domains:
         return TOO_MANY_HOSTS
 
     def count_withheld(self) -> dict[str, int]:
-        """Return the fields of `Withheld`."""
+        """Return the numbers of domains, hosts and URLs that wait because of the limit: the fields of `Withheld`."""
         domains = sum(bool(account.withheld) for account in self._accounts.values()) if self.withheld_hosts else 0
         return {"domains": domains, "hosts": self.withheld_hosts, "urls": self.withheld_urls}
 
@@ -259,7 +250,7 @@ class Admission:
         self._host_queue = host_queue
         self._scope = scope
         self._keep_own = keep_own
-        """None if this process owns all hosts."""
+        """Returns the links to the hosts of this shard. None if this process owns all hosts."""
         self.domains = Domains(max_untried_hosts, relevance=host_queue.relevance)
         self.postponed: list[tuple[float, int, Entry, str]] = []
         """Time, order, entry and last failure of the URLs that wait for a retry, as a heap."""
@@ -412,7 +403,8 @@ class Admission:
         if self._predicts is not None and not entry.hops and not entry.is_revisit:
             target = self._predicts.predict_redirect(entry.url, entry.arm)
             if target:
-                self._assume_redirect(entry, target)
+                self.refuse(entry, KNOWN_REDIRECT)
+                self.add_links([target_link(entry, target)], parent=assumed_redirect(entry))
                 return entry, True
         if self._rates_again is None or entry.is_revisit:
             return entry, False
@@ -429,11 +421,13 @@ class Admission:
             self.enqueue(rated)
         return rated, is_worse
 
-    def _assume_redirect(self, entry: Entry, target: str) -> None:
-        """Add the URL to which a waiting URL is known to redirect, as if the redirect had happened."""
-        self.refuse(entry, KNOWN_REDIRECT)
-        link = Link(url=target, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
-        self.add_links([link], parent=assumed_redirect(entry))
+    def finish_failed(self, entry: Entry, kind: FailureKind) -> None:
+        """Finish a URL after its last attempt. If it was assumed to be the target of a redirect, fetch the original."""
+        self.revisits_left -= entry.is_revisit
+        is_redirect = kind is FailureKind.REDIRECT
+        self._storage.finish(entry, UrlState.DONE if is_redirect else UrlState.FAILED, kind.value)
+        if not is_redirect and (original := find_original(self._storage, entry)) is not None:
+            self.enqueue(original)
 
     def refuse(self, entry: Entry, reason: str) -> None:
         self.revisits_left -= entry.is_revisit

@@ -62,7 +62,7 @@ class _EndedPage(NamedTuple):
     entry: Entry
     host: Host
     asked: Host
-    """The host that got the request: another one if the host's robots.txt is there."""
+    """The host that got the request. It is not `host` if the robots.txt of `host` was requested from another host."""
     failure: Failure | None
     now: float
     reason: str
@@ -80,7 +80,8 @@ def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
 
 
 def _rated_again(page: _EndedPage, ending: Ending, rating: Rating) -> tuple[_EndedPage, Ending]:
-    """Return how a page ends that got a new rating: it waits with it, or the rating refuses it."""
+    """Return how the lease of a page ends that got a new rating: the page waits again with that rating, or is refused
+    by it."""
     if rating.refused:
         return page._replace(reason=rating.refused), replace(ending, url=UrlEffect.REFUSED)
     entry = msgspec.structs.replace(page.entry, arm=rating.arm, score=rating.score, policy_state=rating.policy_state)
@@ -151,7 +152,8 @@ class Frontier:
         return self._admission.add_links(links, parent=parent)
 
     def revisit(self, entry: Entry) -> None:
-        """Queue a URL that has ended again, in the arm of its host's revisits. A host that was given up is tried."""
+        """Queue a finished URL for a revisit, in the arm of its host's revisits. A host that was given up is tried
+        again."""
         name = host_of(entry.url)
         host = self._hosts.get(name)
         if host is not None and given_up(host.record):
@@ -411,9 +413,7 @@ class Frontier:
             self._admission.enqueue_later(entry, when, kind.value)
             self._storage.postpone(entry, when)
             return when
-        self._admission.revisits_left -= entry.is_revisit
-        state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
-        self._storage.finish(entry, state, kind.value)
+        self._admission.finish_failed(entry, kind)
         return None
 
     def call_on_refused(self, listener: Callable[[Entry, str], None]) -> None:

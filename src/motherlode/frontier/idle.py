@@ -1,4 +1,5 @@
-"""The waits of a frontier from which nothing may be fetched, and the end of retries that are all that is left."""
+"""How long a frontier must wait if no URL may be fetched now, and when it gives up retries because nothing else is
+left."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from motherlode.frontier.records import Entry, Host, UrlState
 from motherlode.frontier.storage import FrontierStorage
 
 NOT_RETRIED = "retry given up"
-"""Reason of a URL whose last failure is not known any more, because the crawl was resumed since."""
+"""Reason for giving up a URL whose last failure is unknown, because the crawl was resumed after it."""
 
 
 class Wait(NamedTuple):
@@ -24,7 +25,8 @@ class Wait(NamedTuple):
 
 
 class Retries:
-    """The URLs of a frontier that failed and wait for their next attempt, and the waits of all others."""
+    """The URLs of a frontier that failed and wait for their next attempt, and the time until the next request may
+    start."""
 
     def __init__(
         self,
@@ -70,7 +72,7 @@ class Retries:
         return not self._host_queue.has_unseen and all(host.record.unread_since is not None for host in waiting)
 
     def give_up(self, now: float) -> list[tuple[Entry, str]]:
-        """End the URLs as failed, and give up the hosts whose robots.txt cannot be read.
+        """End all URLs that wait for a retry as failed, and give up the hosts whose robots.txt cannot be read.
 
         No request is sent earlier than it may be. Return the entries with their last failures. The URLs of the hosts
         that are given up are refused by the next leases.

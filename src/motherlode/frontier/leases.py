@@ -142,14 +142,15 @@ HOST_GIVEN_UP_AFTER = 9
 DEFAULT_UNIT_SECONDS = 15.0
 """Retry wait for an unreadable robots.txt if the configured retry wait is zero."""
 MAX_UNREADABLE_RULES_UNITS = 1440.0
-"""Units of the configured retry wait (six hours by default) for which an unreadable robots.txt is requested again.
-That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
+"""An unreadable robots.txt is requested again for this long, in units of the configured retry wait: six hours by
+default. That covers a maintenance window at night, and a crawl that waits only for such hosts still ends."""
 _FIRST_SNOOZE_UNITS = 8.0
 MAX_SNOOZE_UNITS = 240.0
 """Longest snooze of a host in units of the configured retry wait."""
 _FIRST_RULES_SNOOZE_UNITS = 2.0
 MAX_UNRESOLVED_UNITS = 40.0
-"""Units of the configured retry wait (ten minutes by default) for which a name without an answer is looked up again."""
+"""A name for which no name server answers is looked up again for this long, in units of the configured retry wait: ten
+minutes by default."""
 
 
 def host_snooze_units(failures: int) -> float:
@@ -164,7 +165,8 @@ def host_snooze_units(failures: int) -> float:
 
 
 def rules_snooze_units(elapsed: float) -> float:
-    """Return the snooze of a host whose robots.txt has been unreadable for `elapsed`: as long again, within limits.
+    """Return for how long to snooze a host whose robots.txt has been unreadable for `elapsed`: as long again, within
+    limits.
 
     Both are in units of the configured retry wait.
 
@@ -343,7 +345,8 @@ class Prerequisites:
         return self._send(host, host, entry.url, RequestKind.PAGE, entry)
 
     def for_subrequest(self, url: str, now: float, *, obey_robots: bool) -> Lease | float | None:
-        """See `Frontier.lease_for`."""
+        """Return a lease for a request that a page needs to be parsed, or for its prerequisite. See
+        `Frontier.lease_for`."""
         host = self._host_queue.host(host_of(url))
         needs_rules = obey_robots and self.needs_rules(host, url, now)
         if obey_robots and not needs_rules and not self.allows(host, url):

@@ -13,9 +13,8 @@ from typing import Protocol
 
 import msgspec
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating, Request, RequestKind
+from motherlode.model import Link, LinkSource, Outcome, Rating, Request, RequestKind
 from motherlode.model.usage import UsagePreferences
-from motherlode.www.urls import host_of
 
 _REVISIT_PREFIX = "revisit "
 _REDIRECT = LinkSource.REDIRECT
@@ -96,20 +95,6 @@ def entry_from(link: Link, rating: Rating, *, parent: Outcome | None, sequence: 
         predicate=link.predicate,
         policy_state=rating.policy_state,
         hops=hops,
-    )
-
-
-def assumed_redirect(entry: Entry) -> Outcome:
-    """Return the outcome, without an arm, of a URL that was not requested because the policy knows its redirect."""
-    return Outcome(
-        url=entry.url,
-        host=host_of(entry.url),
-        score=entry.score,
-        depth=entry.depth,
-        hops=entry.hops,
-        source=entry.source,
-        parent_url=entry.parent_url,
-        failure=FailureKind.REDIRECT,
     )
 
 
@@ -388,7 +373,7 @@ class Host(msgspec.Struct, gc=False):
     """True if the host has a relevant page that is counted for its domain (see `Admission`)."""
 
     def stop_asking(self) -> None:
-        """End the fetch of robots.txt."""
+        """Record that robots.txt is no longer being fetched."""
         self.asking, self.rules_url, self.rules_hops = False, "", 0
 
 
@@ -453,7 +438,7 @@ class SnoozedHosts:
         return self._arms.pop(name, None)
 
     def first(self, limit: int | None) -> list[str]:
-        """Return the names of the `limit` oldest hosts, the oldest first. They stay here until they are taken."""
+        """Return the names of the `limit` hosts that were discovered first, in that order, without removing them."""
         found: list[str] = []
         while self._order and len(found) != limit:
             name = self._order.popleft()

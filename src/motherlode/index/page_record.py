@@ -121,7 +121,7 @@ DATASET = "urn:motherlode:dataset"
 SOFTWARE = "urn:motherlode:software"
 
 GRAPH_OF_PAGE = "#graph="
-"""Between the URL of a page and the name of a graph that the page names itself."""
+"""Separator in the IRI of a graph that a page names itself: between the URL of the page and the name of the graph."""
 _ML, _PROV = PREFIXES["ml"], PREFIXES["prov"]
 _GENERATED, _GENERATED_BY, _STARTED, _ENDED, _AGENT = (
     f"<{_PROV}{name}>"
@@ -199,7 +199,7 @@ class RunRecord:
 
 
 class Store(Protocol):
-    """Takes page records."""
+    """The interface by which pages are written to a store."""
 
     def write(self, records: Sequence[PageRecord]) -> None: ...
 

@@ -25,7 +25,7 @@ from motherlode.www.urls import canonical
 _VOCABULARIES = tuple(
     f"<{name}" for name in Path(__file__).with_name("vocabularies.txt").read_text(encoding="ascii").split()
 )
-"""Namespaces of terms that are used everywhere."""
+"""Namespaces of common vocabularies, as beginnings of IRI terms. Their terms are not followed as links."""
 
 
 def _links(mentions: Iterable[tuple[str, str]], page_url: str, options: LinkOptions) -> list[Link]:
@@ -85,7 +85,8 @@ class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
     """The table `[links]` of a job. It is sent to the parser processes."""
 
     predicates: tuple[str, ...] = ()
-    """IRIs. If there are any, only the objects of statements with one of them are followed."""
+    """IRIs of predicates. If there are any, only the objects of statements with one of these predicates are
+    followed."""
     query: str = ""
     """A SELECT query on the page's statements. Every IRI or URL in its solutions is followed."""
     index_query: str = ""
@@ -98,7 +99,8 @@ class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
 
 FOLLOW_ALL = LinkRules()
 _KEYS = frozenset({"predicates", "query", "index_query", "scope", "html", "follow", "deny"})
-"""`follow` and `deny` are regular expressions on URLs. The crawler applies them: see crawler/url_rules.py."""
+"""The keys of the table `[links]`. `follow` and `deny` are regular expressions on URLs, which the crawler applies
+(crawler/url_rules.py)."""
 
 
 def link_rules_from(table: Mapping[str, Any]) -> LinkRules:

@@ -137,7 +137,7 @@ class HrefResolver:
 
 
 def _folder(base: str) -> str:
-    """Return the part of a URL that matters for relative references."""
+    """Return a URL up to the last slash of its path, against which relative references are resolved."""
     path = base.partition("#")[0].partition("?")[0]
     return path[: path.rfind("/") + 1] if path.count("/") > 2 else base
 

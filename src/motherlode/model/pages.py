@@ -286,7 +286,7 @@ class CrawlerDirectives(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @classmethod
     def read(cls, text: str) -> CrawlerDirectives:
-        """Parse the value of `text`."""
+        """Parse directives that the property `text` has serialized."""
         words = text.split()
         ends = [float(word.removeprefix(_ENDS)) for word in words if word.startswith(_ENDS)]
         return cls(noindex="noindex" in words, nofollow="nofollow" in words, ends_at=ends[0] if ends else None)
@@ -320,7 +320,9 @@ class Visit:
     """The value of the page's ContentKind."""
     media_type: str = ""
     size: int = 0
-    """Size of the body in bytes."""
+    """Bytes of the body, unpacked."""
+    received: int = 0
+    """Bytes of the body as they crossed the network, packed if the server packs them."""
     elapsed: float = 0.0
     relevant: bool = False
     reward: float = 0.0
@@ -347,7 +349,7 @@ class Visit:
     relevant_before: bool = False
     quads_before: int = 0
     counts_before: Mapping[str, int] = field(default_factory=dict)
-    """For a revisit, `relevant_before`, `quads_before` and `counts_before` are the figures of the previous visit."""
+    """For a revisit, this and the two fields above are the figures of the previous visit."""
     is_script_application: bool = False
     """Whether the page has no structured data, and is empty until a script fills it."""
     value: float | None = None

@@ -23,7 +23,7 @@ class Rating(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A policy's rating of one link."""
 
     arm: str
-    """All URLs of an arm belong to one host."""
+    """The arm in which the link waits. All URLs of an arm belong to one host."""
     score: float
     """Order within the arm: the highest score first, equal scores in order of discovery."""
     policy_state: bytes = b""
@@ -59,7 +59,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     """None for a page. A redirect has no reward of its own."""
     relevant: bool = False
     reward: float = 0.0
-    """From 0 to 1. By default 1 for a relevant page and 0 otherwise; the user may choose a graded reward."""
+    """The reward that the policy learns from, from 0 to 1. By default 1 for a relevant page and 0 otherwise; the user
+    may choose a graded reward."""
     kind: str = ""
     """The value of the page's ContentKind; empty for a failure."""
     content_type: str = ""
@@ -158,7 +159,7 @@ class Explains(Protocol):
     """A policy that can explain a rating, for `motherlode explain`."""
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
-        """Explain the rating that a link got when it was found. Only fields that the frontier stores are set."""
+        """Explain the rating that a link got when it was found. `link` has only the fields that the frontier stores."""
 
 
 @runtime_checkable

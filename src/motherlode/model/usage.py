@@ -25,7 +25,7 @@ class Usage(Enum):
 
 USES = tuple(usage.value for usage in Usage)
 ALIASES = {"ai-train": Usage.TRAIN_AI.value, "ai-input": Usage.AI_USE.value}
-"""Names of Content Signals."""
+"""Names of uses in Content Signals → names of the same uses here."""
 
 
 class UsagePreferences(msgspec.Struct, frozen=True, array_like=True, gc=False):

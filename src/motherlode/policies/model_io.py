@@ -21,9 +21,9 @@ from motherlode.policies.registry import policy_from
 FORMAT = 1
 _MAGIC = b"motherlode model "
 _SHARED_STATE = frozenset({"bandit", "linkanalysis"})
-"""Policies whose arguments in order change how they pick but not what they learn."""
+"""Policies whose positional arguments change how they pick but not what they learn."""
 _ONLY_PICKING = frozenset({"function", "exploration", "decay", "smoothing", "match", "path", "lists"})
-"""Arguments by name that change how a policy picks but not what it learns."""
+"""Named arguments that change how a policy picks but not what it learns."""
 _UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
 """Exceptions that the decoder of a policy may raise for the bytes of another policy."""
 

@@ -27,11 +27,11 @@ class PolicyLine:
     """One policy in the table. It is used as the decorator of the factory function."""
 
     usage: str
-    """The syntax of the name."""
+    """The syntax of the policy's name with its arguments, for help texts."""
     about: str
     """One sentence that helps users to choose."""
     parts: str = ""
-    """Explanation of the arguments."""
+    """Explanation of the arguments, for error messages and help texts."""
     variants: Mapping[str, str] = field(default_factory=dict)
     """Arguments that choose a variant of the method, only by name, with the values of each."""
     examples: tuple[str, ...] = ()

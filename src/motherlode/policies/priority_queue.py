@@ -84,6 +84,11 @@ class ReadyArms:
         entry = self._current.get(arm)
         return None if entry is None else -entry[0]
 
+    def values(self, limit: int) -> dict[str, float]:
+        """Return the values of at most `limit` arms, in the order in which the arms got them."""
+        entries = sorted(self._current.values(), key=lambda entry: entry[1])[:limit]
+        return {arm: -value for value, _, arm in entries}
+
     def random(self, random: Random) -> str | None:
         """Return a random ready arm, each with the same probability, or None if no arm is ready."""
         current = self._current

@@ -30,7 +30,8 @@ GUIDE = docs_url("policies.md")
 """Address of the page that documents each policy and its arguments."""
 
 RIVALS_LARGEST_WEB = 50_000
-"""Pages of a web on which the newer policies of others are compared. They were published for single sites and for
+"""Largest web, in pages, on which the policies of recent papers (`sb-classifier`, `tres`) are compared by default. They
+were published for single sites and for
 20,000 steps, and the cost of a pick grows with the number of ready arms."""
 
 

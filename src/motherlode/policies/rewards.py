@@ -121,7 +121,7 @@ class Reward:
 
 
 def statements(counts: Counts) -> int:
-    """Return the number of statements that count for the target `any`."""
+    """Return the number of a page's statements that count for the target `any`, from its counts by syntax."""
     return sum(count for syntax, count in counts.items() if syntax in COUNTED)
 
 

@@ -16,7 +16,7 @@ _NONE: tuple[Offence, ...] = ()
 
 
 def compile_constraints(compiler: ShapeCompiler, node: str) -> Iterator[Constraint]:
-    """Yield the constraints of the shape with a node."""
+    """Yield the compiled constraints of a shape, given by its node in the shapes graph."""
     for name, build in _SIMPLE.items():
         for value in compiler.graph.objects(node, sh(name)):
             yield _make(name, *build(value))
@@ -35,7 +35,7 @@ def show_term(term: str) -> str:
 
 
 def _each(fails: Callable[[PageGraph, str], bool]) -> Check:
-    """Return a check that rejects each value for which a function is true."""
+    """Return a check that reports each value for which `fails` is true."""
 
     def check(graph: PageGraph, _focus: str, values: Sequence[str]) -> Sequence[Offence]:
         return [Offence(value) for value in values if fails(graph, value)]

@@ -33,7 +33,7 @@ MAX_HUB_AGREEMENT = 0.5
 """A group is a hub if its largest set of agreeing descriptions is at most this share of it."""
 
 
-class Thing(msgspec.Struct, frozen=True, kw_only=True):
+class ThingDescription(msgspec.Struct, frozen=True, kw_only=True):
     """One description of a thing: on one page, or of one IRI."""
 
     id: str
@@ -95,14 +95,14 @@ class IdentityIndex:
     """Things by identifier, and the clusters that follow from them."""
 
     def __init__(self) -> None:
-        self._things: dict[str, Thing] = {}
+        self._things: dict[str, ThingDescription] = {}
         self._groups: defaultdict[Identifier, dict[str, None]] = defaultdict(dict)
         """Ids of the things with an identifier, in the order of discovery."""
         self._edges: dict[Identifier, list[Evidence]] = {}
         self._hubs: set[Identifier] = set()
         self._changed: set[Identifier] = set()
 
-    def add(self, thing: Thing) -> None:
+    def add(self, thing: ThingDescription) -> None:
         """Add a description, or replace that with the same id."""
         self.remove(thing.id)
         self._things[thing.id] = thing
@@ -120,7 +120,7 @@ class IdentityIndex:
             self._changed.add(identifier)
 
     @staticmethod
-    def _identifiers(thing: Thing) -> Iterator[Identifier]:
+    def _identifiers(thing: ThingDescription) -> Iterator[Identifier]:
         """Yield the identifiers of a thing, and its own IRI, which the sameAs of another thing may name."""
         yield from dict.fromkeys(thing.identifiers)
         if thing.id.startswith(("http://", "https://")):

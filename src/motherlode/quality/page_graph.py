@@ -106,7 +106,7 @@ class PageGraph:
         return self._by_subject
 
     def subjects(self, predicate: str, object_: str) -> Sequence[str]:
-        """Return the nodes with a value of a property."""
+        """Return the nodes whose property `predicate` has the value `object_`."""
         if self._by_object is None:
             self._by_object = {}
             for subject, predicate_, value in self.triples():

@@ -15,7 +15,7 @@ class ShapeError(ValueError):
 
 
 class Path(NamedTuple):
-    """A compiled path."""
+    """A SHACL property path, compiled to a function."""
 
     node: str
     """Its node in the shapes graph: the term of a property, or a blank node."""
@@ -31,12 +31,12 @@ class Path(NamedTuple):
 
 
 def sh(name: str) -> str:
-    """Return the term of a name of SHACL."""
+    """Return the IRI term of a name in the SHACL namespace, such as `minCount`."""
     return f"<{SH}{name}>"
 
 
 def compile_path(shapes: PageGraph, node: str, _within: frozenset[str] = frozenset()) -> Path:
-    """Compile the path with a node in the shapes graph."""
+    """Compile a path, given by its node in the shapes graph."""
     if is_iri(node):
         return Path(node, prefixed_name(node[1:-1]), lambda graph, subject: graph.objects(subject, node))
     if node in _within:

@@ -35,7 +35,7 @@ class Rule(NamedTuple):
     constraint: Constraint
 
     def result(self, focus: str, predicate: str, value: str | None, message: str) -> Result:
-        """Return a result of the rule."""
+        """Return a validation result that says that a node violates the rule."""
         return Result(focus, self.shape, self.constraint, Offence(value, predicate, message))
 
 
@@ -238,7 +238,7 @@ def _judge_property(name: str, types: frozenset[str]) -> tuple[Rule | None, str]
 
 
 def _lowest(names: Iterable[str]) -> str:
-    """Return the class with the most superclasses."""
+    """Return the most specific of some classes: the one with the most superclasses."""
     return max(names, key=lambda name: (len(schema_org().ancestors(name)), name))
 
 
@@ -269,7 +269,7 @@ _ANYWHERE = frozenset({f"{_NAMESPACE}Role>", f"{_NAMESPACE}StatisticalPopulation
 
 
 class _Expected(NamedTuple):
-    """What the values of a property may be."""
+    """The allowed values of a property."""
 
     names: tuple[str, ...]
     is_free_text: bool
@@ -308,20 +308,24 @@ def _judge_value(graph: PageGraph, expected: _Expected, value: str) -> tuple[Rul
 def _judge_literal(expected: _Expected, value: str) -> tuple[Rule | None, str]:
     literal = parse_literal(value)
     text = literal.text if literal else ""
-    if expected.enumerations and (member := _find_member(text, expected.enumerations)):
-        return VALUE_TYPE, f"is a text; the member of the enumeration is https://schema.org/{member}"
+    if expected.enumerations and (name := _member_name(text)):
+        return _judge_member(expected, name)
+    if expected.enumerations.intersection(schema_org().members.get(text.strip(), ())):
+        return VALUE_TYPE, f"is a text; the member of the enumeration is https://schema.org/{text.strip()}"
     if expected.is_free_text or any(form.fullmatch(text) for form in expected.forms):
         return None, ""
     if expected.classes and not expected.forms:
-        return TEXT_FOR_THING, f"is a text; a {_show(expected.names)} says more"
-    return VALUE_TYPE, f"is not a {_show(expected.names)}"
+        return TEXT_FOR_THING, f"is a text; expected: {_show(expected.names)}"
+    return VALUE_TYPE, f"is not valid; expected: {_show(expected.names)}"
 
 
-def _find_member(text: str, enumerations: frozenset[str]) -> str:
-    """Return the member of the enumerations that a text spells, with or without the namespace, or ""."""
-    name = text.strip().rpartition("/")[2]
-    classes = schema_org().members.get(name, ())
-    return name if enumerations.intersection(classes) else ""
+_MEMBER_URL = re.compile(r"\s*https?://schema\.org/(\w+)\s*")
+
+
+def _member_name(text: str) -> str:
+    """Return the name in a text that is a URL of schema.org, or ""."""
+    match = _MEMBER_URL.fullmatch(text)
+    return match[1] if match else ""
 
 
 def _judge_member(expected: _Expected, name: str) -> tuple[Rule | None, str]:
@@ -334,7 +338,7 @@ def _judge_member(expected: _Expected, name: str) -> tuple[Rule | None, str]:
         return UNKNOWN_MEMBER, f"{name} is not a member of {_show(expected.names)}{_suggest(hint)}"
     above = {f"{_NAMESPACE}{up}>" for one in classes for up in vocabulary.ancestors(one)}
     if expected.classes and not above & expected.classes:
-        return VALUE_TYPE, f"{name} is a {_show(classes)}, and a {_show(expected.names)} is expected"
+        return VALUE_TYPE, f"{name} is a member of {_show(classes)}; expected: {_show(expected.names)}"
     return None, ""
 
 
@@ -343,10 +347,10 @@ def _judge_thing(graph: PageGraph, expected: _Expected, value: str) -> tuple[Rul
     if not types:
         if not is_iri(value) or expected.classes or expected.is_free_text or "URL" in expected.names:
             return None, ""
-        return VALUE_TYPE, f"is an IRI, and a {_show(expected.names)} is expected"
+        return VALUE_TYPE, f"is an IRI; expected: {_show(expected.names)}"
     names = set(map(name_of, types))
     if "" in names or types & expected.classes or types & _ANYWHERE or not names <= schema_org().classes.keys():
         return None, ""
     if not expected.names or (not expected.classes and is_iri(value) and "URL" in expected.names):
         return None, ""
-    return VALUE_TYPE, f"is a {_lowest(names)}, and a {_show(expected.names)} is expected"
+    return VALUE_TYPE, f"has the type {_lowest(names)}; expected: {_show(expected.names)}"

@@ -22,9 +22,9 @@ class Offence(NamedTuple):
     """A value that violates a constraint."""
 
     value: str | None = None
-    """None if the constraint is about all values, as minCount."""
+    """The value, as a term. None if the constraint is about all values together, as minCount is."""
     path: str | None = None
-    """The term of the property, if it is not the path of the shape."""
+    """The property that the value belongs to, as a term, if it is not the path of the shape."""
     message: str = ""
     """A message that replaces the one of the constraint."""
 
@@ -43,7 +43,7 @@ class Constraint(NamedTuple):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Targets:
-    """Nodes that a shape is for."""
+    """The targets of a shape: which nodes of a graph it validates."""
 
     classes: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
@@ -56,15 +56,15 @@ class Targets:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Shape:
-    """A compiled shape."""
+    """A SHACL shape, compiled: its targets, constraints and property shapes."""
 
     id: str
-    """Its node in the shapes graph."""
+    """The node of the shape in the shapes graph: an IRI or a blank node."""
     path: Path | None = None
-    """None for a node shape."""
+    """The path of a property shape; None for a node shape."""
     severity: str = VIOLATION
     messages: tuple[str, ...] = ()
-    """Literals of sh:message."""
+    """Messages for people: the values of sh:message, as literals."""
     deactivated: bool = False
     targets: Targets = field(default_factory=Targets)
     constraints: list[Constraint] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Shape:
         return (focus,) if self.path is None else self.path.evaluate(graph, focus)
 
     def validate(self, graph: PageGraph, focus: str) -> "list[Result]":
-        """Return the results for a focus node."""
+        """Return a result for each violation by a focus node."""
         if self.deactivated:
             return []
         if self.is_recursive:
@@ -85,7 +85,7 @@ class Shape:
         return self._validate(graph, focus)
 
     def conforms(self, graph: PageGraph, node: str) -> bool:
-        """Return whether a node has no results."""
+        """Return whether a node violates no constraint of the shape."""
         return not self.validate(graph, node)
 
     def _validate_once(self, graph: PageGraph, focus: str) -> "list[Result]":

@@ -31,7 +31,7 @@ MIN_COVERAGE = 0.02
 MAX_COLUMNS = 120
 OTHER_VALUES = "other_values"
 MAX_DEPTH = 2
-"""Number of steps from a thing to a part whose properties are columns."""
+"""Maximum number of steps from a thing to a part whose properties become columns, as in `offers.seller.name`."""
 _MAX_VALUES = 100
 """Maximum number of values of one cell."""
 _MAX_PROPERTIES = 5_000
@@ -203,7 +203,7 @@ class ThingTable:
 
 
 def column_name(predicate: str) -> str:
-    """Return the name of a property in a path.
+    """Return the name of a property as a part of a column's path, such as `price` in `offers.price`.
 
     >>> column_name("https://schema.org/price"), column_name("http://purl.org/dc/terms/title")
     ('price', 'dcterms:title')
@@ -266,7 +266,7 @@ def convert_to_text(value: ox.Literal | str) -> str:
 
 
 def convert(value: ox.Literal | str, kind: str) -> Value:
-    """Return a value in the type of its column, which it fits."""
+    """Return a value converted to the type of its column. The value must fit that type."""
     text = convert_to_text(value)
     if kind == "string":
         return _short(text)

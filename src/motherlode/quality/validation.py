@@ -66,7 +66,7 @@ class Validator:
                 index.setdefault(key, []).append(shape)
 
     def validate(self, graph: PageGraph) -> list[Result]:
-        """Return the results for a page."""
+        """Return a result for each violation on a page."""
         return self.validate_and_count(graph)[0]
 
     def validate_and_count(self, graph: PageGraph) -> tuple[list[Result], int]:

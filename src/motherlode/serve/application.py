@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ipaddress
 import re
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -20,15 +21,21 @@ from motherlode.crawler.index_later import IndexUpdater
 from motherlode.crawler.report.plot import CHART_STYLE
 from motherlode.index.fulltext import Search
 from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, UpdateIndex, no_update, select
+from motherlode.serve.api import CrawlApi, read_filters, read_limit
+from motherlode.serve.crawl_view import CrawlState, CrawlView
 from motherlode.serve.entity_pages import blank_node_page, crawled_page, entity_page
+from motherlode.serve.live import LiveFeed, Parts
 from motherlode.serve.negotiation import HTML, JSON, choose_format, find_format
 from motherlode.serve.pages import (
     TOP_TYPES,
-    CrawlView,
     query_page,
     render_error,
-    render_live_part,
+    render_explanation,
+    render_host,
+    render_hosts,
     render_overview,
+    render_page_list,
+    render_parts,
     render_search,
 )
 from motherlode.serve.sparql import ALLOWED, QueryLimits, SparqlEndpoint, endpoint_url
@@ -67,6 +74,7 @@ class CrawlSite:
         self._update = update
         self._types: tuple[float, list[Row], bool] | None = None
         """The most common types, with the time when they were counted and whether the crawl was running then."""
+        self.feed = LiveFeed(self._parts)
         self._counting: asyncio.Task[None] | None = None
         """The count of types that runs now; all requests that need it wait for the same one."""
 
@@ -74,7 +82,11 @@ class CrawlSite:
         endpoint = SparqlEndpoint(self._pool, self._limits)
         return [
             web.get("/", self._page(self._overview)),
-            web.get("/live", self._live),
+            web.get("/events", self.feed.handle),
+            web.get("/pages", self._page(self._page_list)),
+            web.get("/hosts", self._page(self._hosts)),
+            web.get("/host", self._page(self._host)),
+            web.get("/explain", self._page(self._explain)),
             web.get("/search", self._search),
             web.get("/query", self._page(self._query)),
             web.get("/entity", self._page(self._entity)),
@@ -83,6 +95,7 @@ class CrawlSite:
             web.get("/style.css", _static("style.css", "text/css", CHART_STYLE)),
             web.get("/script.js", _static("script.js", "text/javascript")),
             web.get("/icon.svg", _static("icon.svg", "image/svg+xml")),
+            *CrawlApi(self._view, self._types_of).routes(),
         ]
 
     def _page(self, make: Page) -> Handler:
@@ -99,8 +112,39 @@ class CrawlSite:
 
     async def _overview(self, request: web.Request) -> tuple[int, str]:
         state = await asyncio.to_thread(self._view.read_state)
-        types = await self._top_types(is_running=state.is_running)
-        return 200, render_overview(state, types)
+        types = await self._types_of(state)
+        return 200, await asyncio.to_thread(lambda: render_overview(state, render_parts(state, types)))
+
+    async def _parts(self) -> Parts:
+        """Return the parts of the overview for the live stream."""
+        state = await asyncio.to_thread(self._view.read_state)
+        types = await self._types_of(state)
+        return await asyncio.to_thread(render_parts, state, types)
+
+    async def _types_of(self, state: CrawlState) -> list[Row] | None:
+        return await self._top_types(is_running=state.is_running)
+
+    async def _page_list(self, request: web.Request) -> tuple[int, str]:
+        filters, limit = read_filters(request.query), read_limit(request)
+        rows = await asyncio.to_thread(self._view.list_pages, limit=limit, **filters)
+        return 200, render_page_list(rows, filters, limit)
+
+    async def _hosts(self, request: web.Request) -> tuple[int, str]:
+        return 200, render_hosts(await asyncio.to_thread(self._view.list_hosts))
+
+    async def _host(self, request: web.Request) -> tuple[int, str]:
+        name = request.query.get("name", "")
+        hosts = await asyncio.to_thread(self._view.list_hosts)
+        host = next((host for host in hosts if host.name == name), None)
+        if host is None:
+            return 404, render_error("Unknown host", f"The crawl has not contacted the host {name[:200]!r}.")
+        return 200, render_host(host, await asyncio.to_thread(self._view.list_pages, limit=50, host=name))
+
+    async def _explain(self, request: web.Request) -> tuple[int, str]:
+        url = request.query.get("url", "")
+        if not url:
+            return 400, render_error("No URL", "name a URL: /explain?url=https://example.org/")
+        return 200, render_explanation(await asyncio.to_thread(self._view.explain, url))
 
     async def _top_types(self, *, is_running: bool) -> list[Row] | None:
         """Return the most common types, counted again while the crawl runs; None if that took too long."""
@@ -117,12 +161,6 @@ class CrawlSite:
         with contextlib.suppress(QueryFailure):
             found = await select(self._pool, TOP_TYPES, seconds=_TYPES_TIMEOUT_SECONDS)
             self._types = (now, list(found.rows), is_running)
-
-    async def _live(self, request: web.Request) -> web.Response:
-        """Return the part of the overview that changes. The script of the page fetches it."""
-        state = await asyncio.to_thread(self._view.read_state)
-        headers = {"X-Running": str(state.is_running).lower()}
-        return web.Response(text=render_live_part(state), content_type="text/html", headers=headers)
 
     async def _search(self, request: web.Request) -> web.Response:
         asked = _parse_search(request)
@@ -156,7 +194,8 @@ class CrawlSite:
         return await entity_page(self._pool, request.query.get("iri", ""), seconds=self._limits.seconds)
 
     async def _about_page(self, request: web.Request) -> tuple[int, str]:
-        return await crawled_page(self._pool, request.query.get("url", ""), seconds=self._limits.seconds)
+        explain = self._view.explain
+        return await crawled_page(self._pool, request.query.get("url", ""), explain, seconds=self._limits.seconds)
 
 
 def _parse_search(request: web.Request) -> Search:
@@ -192,6 +231,8 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{0,5})?", re.ASCI
 _GIVEN_HOST = re.compile(r"\[[0-9A-Fa-f:.]+\]|[^\s/:?#@\[\]\\]+")
 _ORIGIN = re.compile(r"https?://[^\s/?#@\\]+", re.IGNORECASE)
 _ANY = "*"
+_TOKEN = "token"
+TOKEN_COOKIE = "motherlode_token"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +248,33 @@ class Access:
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
     """As browsers write them; `*` means every origin."""
+    token: str = ""
+    """Secret that allows the use of the controls."""
+    is_token_required: bool = False
+    """Whether all requests need the token, because others than this machine can reach the server."""
 
     @classmethod
-    def from_options(cls, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Access:
+    def from_options(
+        cls,
+        *,
+        hosts: Iterable[str] = (),
+        origins: Iterable[str] = (),
+        token: str = "",
+        is_token_required: bool = False,
+    ) -> Access:
         """Return the access for command-line options. ValueError if a host or an origin is malformed."""
-        return cls(frozenset(map(_parse_host, hosts)), frozenset(map(_parse_origin, origins)))
+        names, allowed = frozenset(map(_parse_host, hosts)), frozenset(map(_parse_origin, origins))
+        return cls(names, allowed, token, is_token_required)
+
+    def has_token(self, request: web.Request) -> bool:
+        """Return whether a request has the token: in its URL, its Authorization header or its cookie."""
+        scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
+        given = (
+            request.query.get(_TOKEN, ""),
+            bearer.strip() if scheme.lower() == "bearer" else "",
+            request.cookies.get(TOKEN_COOKIE, ""),
+        )
+        return bool(self.token) and any(secrets.compare_digest(one.encode(), self.token.encode()) for one in given)
 
     def refused_host(self, request: web.Request) -> str | None:
         """Return the host of a request that must be refused; None if the request is allowed."""
@@ -285,6 +348,12 @@ def refuse_requests(access: Access) -> Middleware:
             advice = "`motherlode serve --allow-host NAME` adds a name."
             text = f"This server does not answer for the host {refused[:200]!r}. {advice}\n"
             return web.Response(status=421, text=text)
+        has_token = access.has_token(request)
+        if access.is_token_required and not has_token and request.path != "/healthz":
+            text = "This server needs its token: open the address with ?token=… that it printed when it started.\n"
+            return web.Response(status=401, text=text, headers={"WWW-Authenticate": "Bearer"})
+        if has_token and _TOKEN in request.query and request.method == "GET":
+            return _remember_token(request, access.token)
         try:
             return await handler(request)
         except web.HTTPNotFound:
@@ -292,6 +361,14 @@ def refuse_requests(access: Access) -> Middleware:
             return web.Response(status=404, text=text, content_type="text/html")
 
     return handle
+
+
+def _remember_token(request: web.Request, token: str) -> web.Response:
+    """Redirect to the same URL without the token, and put the token into a cookie."""
+    rest = str(request.rel_url.without_query_params(_TOKEN))  # `//host/` would be another server
+    response = web.Response(status=303, headers={"Location": "/" + rest.lstrip("/")})
+    response.set_cookie(TOKEN_COOKIE, token, httponly=True, samesite="Strict")
+    return response
 
 
 def add_response_headers(access: Access) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
@@ -313,12 +390,17 @@ def application(folder: CrawlFolder, limits: QueryLimits, access: Access | None 
     update = IndexUpdater(folder)
     pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting, update=update)
     made = web.Application(middlewares=[refuse_requests(access)], client_max_size=limits.query + 100_000)
-    made.add_routes(CrawlSite(CrawlView(folder), pool, limits, update).routes())
+    site = CrawlSite(CrawlView(folder), pool, limits, update)
+    made.add_routes(site.routes())
     made.on_response_prepare.append(add_response_headers(access))
+
+    async def end_streams(_: web.Application) -> None:
+        await site.feed.close()
 
     async def close(_: web.Application) -> None:
         await pool.close()
 
+    made.on_shutdown.append(end_streams)
     made.on_cleanup.append(close)
     return made
 
@@ -327,12 +409,13 @@ async def serve(
     folder: CrawlFolder,
     *,
     port: int,
+    address: str = "127.0.0.1",
     limits: QueryLimits,
     until: asyncio.Event,
     access: Access | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve a crawl on loopback until `until` is set. `ready` gets the URL. OSError if the port is in use."""
+    """Serve a crawl on an IP address until `until` is set. `ready` gets the URL. OSError if the port is in use."""
     runner = web.AppRunner(
         application(folder, limits, access),
         access_log=None,
@@ -342,10 +425,10 @@ async def serve(
     )
     await runner.setup()
     try:
-        site = web.TCPSite(runner, "127.0.0.1", port)
+        site = web.TCPSite(runner, address, port)
         await site.start()
         host, bound = runner.addresses[0][:2]
-        ready(f"http://{host}:{bound}/")
+        ready(f"http://[{host}]:{bound}/" if ":" in host else f"http://{host}:{bound}/")
         await until.wait()
     finally:
         await runner.cleanup()

@@ -1,15 +1,19 @@
 """The pages about an entity (IRI or blank node) and about a crawled page: statements and their sources."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
 import pyoxigraph as ox
 
+from motherlode.crawler.explain.explanation import UrlExplanation
 from motherlode.index.fulltext.documents import LABELS, local_name
 from motherlode.index.page_record import PROVENANCE
 from motherlode.index.query.query_pool import QueryPool, Row, Term, select
 from motherlode.model.terms import PREFIXES, RDF, iri, page_iri
+from motherlode.policies.motherlode.arm_key import describe_arm
 from motherlode.serve.pages import cut, render, render_error
 
 _TYPE = RDF + "type"
@@ -132,8 +136,10 @@ def _group_properties(
     return properties
 
 
-async def crawled_page(pool: QueryPool, url: str, *, seconds: float) -> tuple[int, str]:
-    """Return status and page with the provenance and the statements of a crawled page."""
+async def crawled_page(
+    pool: QueryPool, url: str, explain: Callable[[str], UrlExplanation], *, seconds: float
+) -> tuple[int, str]:
+    """Return status and page with the provenance and the statements of a crawled page, or why there are none."""
     term = page_iri(url)
     if iri(term[1:-1]) is None:
         return 400, render_error("No URL", f"{cut(url)} is not a URL")
@@ -144,10 +150,13 @@ async def crawled_page(pool: QueryPool, url: str, *, seconds: float) -> tuple[in
     sparql = f"SELECT ?s ?p ?o ?g {{ VALUES ?g {{ {graphs} }} GRAPH ?g {{ ?s ?p ?o }} }} LIMIT {_MAX_PAGE_STATEMENTS}"
     outgoing = await select(pool, sparql, seconds=seconds)
     status = 200 if known.rows or outgoing.rows else 404
-    return status, _render_crawled_page(url, known.rows, outgoing.rows)
+    explained = await asyncio.to_thread(explain, url) if status == HTTPStatus.NOT_FOUND else None
+    return status, _render_crawled_page(url, known.rows, outgoing.rows, explained)
 
 
-def _render_crawled_page(url: str, known: Sequence[Row], outgoing: Sequence[Row]) -> str:
+def _render_crawled_page(
+    url: str, known: Sequence[Row], outgoing: Sequence[Row], explained: UrlExplanation | None
+) -> str:
     subjects, own_name = group_rows(outgoing, "s"), page_iri(url)[1:-1]
     ranked = sorted(subjects.items(), key=lambda item: (item[0] != own_name, -len(item[1])))
     ordered = sorted(known, key=lambda row: (_ORDER.get(local_name(row["p"].value), 99), row["p"].value))
@@ -155,6 +164,8 @@ def _render_crawled_page(url: str, known: Sequence[Row], outgoing: Sequence[Row]
         "page.html",
         title=best_label(subjects.get(own_name, [])) or url,
         url=url,
+        explained=explained,
+        arm=describe_arm(explained.arm) if explained is not None else "",
         is_known=bool(known or outgoing),
         provenance=[(row["p"].value, row["o"]) for row in ordered if row["p"].value != _TYPE],
         is_cut=len(outgoing) >= _MAX_PAGE_STATEMENTS,

@@ -4,32 +4,31 @@ The templates escape every value. Links lead to our own pages, or to http and ht
 have any scheme, such as `javascript:`.
 """
 
-import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pyoxigraph as ox
 from markupsafe import Markup
 
-from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.config.values import format_duration, format_moment, format_size
+from motherlode.crawler.explain.explanation import UrlExplanation
 from motherlode.crawler.report import open_templates
-from motherlode.crawler.report.crawl_report import CrawlReport, build_report, draw_harvest
-from motherlode.crawler.stats.reader import CrawlStats, read_stats
-from motherlode.index.fulltext import Hit, Search, Snippet, WordSearcher
+from motherlode.crawler.report.crawl_report import draw_harvest
+from motherlode.crawler.stats.page_list import PageRow
+from motherlode.frontier import HostRecord
+from motherlode.index.fulltext import Hit, Search, Snippet
 from motherlode.index.query.diagnostics import query_form
 from motherlode.index.query.query_pool import MAX_PAGE_RESULT_BYTES, QueryFailure, QueryPool, Row, Term, parse_results
 from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import prefixed_name
+from motherlode.policies.motherlode.arm_key import describe_arm
+from motherlode.serve.crawl_view import CrawlState
 
-_MAX_HOSTS, _MAX_FAILURES = 12, 8
-_STATS_FRESH_SECONDS = 1.0
-_FRONTIER_LOCK = threading.Lock()
-"""Held while the frontier is read, because py-lmdb (3.0) cannot open a file twice in one process."""
+_MAX_HOSTS, _MAX_LISTED_HOSTS = 12, 1_000
 MAX_ROWS = 1_000
 TOP_TYPES = "SELECT ?type (COUNT(?s) AS ?n) { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) ?type LIMIT 12"
 
@@ -54,6 +53,12 @@ def cut(text: str, max_length: int = 600) -> str:
     return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
+def format_clock(seconds: float) -> str:
+    """Return the local time of a moment, with the date if it is not today: `14:02`, or `18 Nov 14:02`."""
+    moment, today = datetime.fromtimestamp(seconds).astimezone(), datetime.now().astimezone().date()
+    return f"{moment:%H:%M}" if moment.date() == today else f"{moment:%d %b %H:%M}".removeprefix("0")
+
+
 def split_marks(snippet: Snippet) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a snippet, each with whether it is a match."""
     last = 0
@@ -66,6 +71,7 @@ def split_marks(snippet: Snippet) -> Iterator[tuple[str, bool]]:
 
 templates = open_templates("motherlode.serve")
 templates.filters.update(cut=cut, split_marks=split_marks, prefixed_name=lambda iri: cut(prefixed_name(iri), 120))
+templates.filters.update(moment=format_moment, duration=format_duration, size=format_size, clock=format_clock)
 templates.tests["web_url"] = is_web_url
 templates.globals.update(own_url=own_url, entity_url=entity_url)
 
@@ -78,82 +84,51 @@ def render_error(title: str, message: str) -> str:
     return render("error.html", title=title, message=message)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlState:
-    """The state of a crawl that the overview shows."""
-
-    report: CrawlReport
-    is_running: bool
-    fetched: int = 0
-    page_budget: int | None = None
+PARTS = ("status", "figures", "now", "harvest", "types", "hosts", "syntaxes", "failures", "policy", "log")
+"""Names of the parts of the overview. Each has a template, and all of them are sent again when they change."""
 
 
-class CrawlView:
-    """Reads the folder of a crawl, without writing and without locks. Its methods block: call them in a thread."""
-
-    def __init__(self, folder: CrawlFolder) -> None:
-        self.folder = folder
-        self._job = folder.read_job()
-        self._cached_stats: tuple[float, CrawlStats] | None = None
-        self._searcher: WordSearcher | None = None
-        self._searcher_lock = threading.Lock()
-
-    def read_state(self) -> CrawlState:
-        """Return the state of the crawl as of its last checkpoint."""
-        is_running, stats = self._is_running(), self._stats()
-        report = build_report(self._job, stats)
-        return CrawlState(
-            report=report, is_running=is_running, fetched=stats.totals.fetched, page_budget=self._job.pages
-        )
-
-    def _is_running(self) -> bool:
-        """Return whether a process holds the folder's lock. Trying to take it could keep a crawl from starting."""
-        try:
-            inode = (self.folder.path / "lock").stat().st_ino
-            locks = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
-        except OSError:
-            return False
-        return any(f":{inode} " in line for line in locks.splitlines() if "FLOCK" in line)
-
-    def _stats(self) -> CrawlStats:
-        """Return the statistics, read again if they are older than a second. Concurrent threads share one read."""
-        with _FRONTIER_LOCK:
-            if self._cached_stats is None or time.monotonic() - self._cached_stats[0] > _STATS_FRESH_SECONDS:
-                read = read_stats(self.folder)
-                self._cached_stats = time.monotonic(), read
-            return self._cached_stats[1]
-
-    def search(self, search: Search) -> list[Hit]:
-        """Search the word index. FileNotFoundError if the crawl has none."""
-        with self._searcher_lock:
-            if self._searcher is None:
-                self._searcher = WordSearcher(self.folder.words)
-            self._searcher.refresh()
-        return self._searcher.search(search)
+def render_parts(state: CrawlState, types: Sequence[Row] | None, *, can_control: bool = False) -> dict[str, Markup]:
+    """Return the parts of the overview. `types` is None if they could not be counted in time."""
+    report, totals = state.report, state.stats.totals
+    values = {
+        "state": state,
+        "totals": totals,
+        "now": datetime.now(UTC).timestamp(),
+        "charts": draw_harvest([curve for curve in report.curves if curve.end[0]], wide_height=320),
+        "types": [(row["type"].value, int(row["n"].value)) for row in types or () if "type" in row],
+        "hosts": sorted(state.stats.hosts, key=lambda host: (-host.relevant, -host.fetched, host.name))[:_MAX_HOSTS],
+        "syntaxes": sorted(report.syntaxes, key=lambda row: (row.plain, -row.pages)),
+        "can_control": can_control,
+    }
+    return {name: Markup(render(f"part_{name}.html", **values)) for name in PARTS}
 
 
-def render_overview(state: CrawlState, types: Sequence[Row] | None) -> str:
-    """Return the overview page. `types` is None if they could not be counted in time."""
-    report = state.report
-    return render(
-        "overview.html",
-        title=report.title,
-        state=state,
-        charts=_draw(report),
-        types=[(row["type"].value, int(row["n"].value)) for row in types or () if "type" in row],
-        hosts=sorted(report.hosts, key=lambda host: (-host.relevant, -host.fetched, host.name))[:_MAX_HOSTS],
-        syntaxes=sorted(report.syntaxes, key=lambda row: (row.plain, -row.pages)),
-        failures=sorted(report.failures, key=lambda count: -count.count)[:_MAX_FAILURES],
-    )
+def render_overview(state: CrawlState, parts: Mapping[str, Markup], *, can_control: bool = False) -> str:
+    """Return the overview page, which is made of parts."""
+    return render("overview.html", title=state.report.title, state=state, parts=parts, can_control=can_control)
 
 
-def render_live_part(state: CrawlState) -> str:
-    """Return the part of the overview that changes while the crawl runs."""
-    return render("live.html", state=state, charts=_draw(state.report))
+def render_hosts(hosts: Sequence[HostRecord]) -> str:
+    """Return the page with all contacted hosts."""
+    shown = hosts[:_MAX_LISTED_HOSTS]
+    return render("hosts.html", hosts=shown, count=len(hosts), now=datetime.now(UTC).timestamp())
 
 
-def _draw(report: CrawlReport) -> list[tuple[str, Markup]]:
-    return draw_harvest([curve for curve in report.curves if curve.end[0]], wide_height=320)
+def render_host(host: HostRecord, pages: Sequence[PageRow]) -> str:
+    """Return the page about one host, with its first pages."""
+    robots = (host.robots or host.secure_robots or b"").decode(errors="replace")
+    return render("host.html", host=host, pages=pages, robots=robots, now=datetime.now(UTC).timestamp())
+
+
+def render_page_list(rows: Sequence[PageRow], filters: Mapping[str, Any], limit: int) -> str:
+    """Return the page with requested URLs."""
+    return render("pages.html", rows=rows, filters=filters, limit=limit)
+
+
+def render_explanation(url: UrlExplanation) -> str:
+    """Return the page that explains one URL."""
+    return render("explain.html", title=f"Explain {url.url}", explained=url, arm=describe_arm(url.arm))
 
 
 def render_search(search: Search, hits: Sequence[Hit] | None, problem: str = "") -> str:

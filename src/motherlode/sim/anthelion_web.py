@@ -86,7 +86,7 @@ def find_files(name: str) -> AnthelionFiles:
 
 
 def _split(name: str) -> tuple[str, dict[str, str]]:
-    """Return the folder and the options of a name."""
+    """Return the folder and the options in `anthelion:DIR[:key=value,…]`."""
     place, _, last = name.removeprefix(ANTHELION).rpartition(":")
     if not place or "=" not in last:
         return name.removeprefix(ANTHELION), {}
@@ -246,7 +246,7 @@ def _network_chunks(lines: _Lines, path: Path) -> Iterator[_Chunk]:
 
 
 def _rows_of(ids: NDArray[np.int64], asked: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the row of each id, or -1 if the index lacks it."""
+    """Return the row number of each id in the sorted index, or -1 if the index lacks the id."""
     places = np.searchsorted(ids, asked)
     places[places == len(ids)] = 0
     return np.where(ids[places] == asked, places, -1)

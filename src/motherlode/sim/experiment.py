@@ -103,7 +103,7 @@ class ExperimentSetup:
     seed: int = 0
     timing: Timing = IN_ORDER
     dead: float = 1.0
-    """Share of the links to URLs that a recorded web does not hold that are kept: they answer 404."""
+    """Share of dead links (to URLs that a recorded web does not hold) that are kept. A request for one gets a 404."""
     model: str = ""
     """A model file or a crawl folder, used by the policies that can start from a model."""
     reward: str = DEFAULT_REWARD
@@ -209,8 +209,8 @@ class Experiment:
     page_count: int
     rows: tuple[Row, ...]
     yardsticks: dict[str, list[SimResult]]
-    """The results of breadth-first and of the oracle, one per repetition, if they were run, whether or not the user
-    named them."""
+    """The results of the baselines breadth-first and oracle, one per repetition, if they were run, whether or not the
+    user named them."""
     available: dict[str, int] | None
     """Relevant pages per host, for hosts that have any. None if the web is too large to be read completely."""
     notes: tuple[str, ...] = field(default=())
@@ -302,7 +302,8 @@ def _available(web: SimulatedWeb, progress: Progress) -> dict[str, int]:
 
 
 def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
-    """Return the progress of all trials. A trial that ended has no requests left, whatever its budget."""
+    """Return the progress of the whole experiment. A trial that has ended counts with its whole budget, even if it made
+    fewer requests."""
     ended = sum(one.has_ended for one in standings)
     return ExperimentProgress(
         what=f"simulating, {ended} of {len(standings)} runs ended",

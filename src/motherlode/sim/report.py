@@ -26,7 +26,7 @@ class Picture:
     """A chart: its curves, axes and title."""
 
     name: str
-    """Name of its file."""
+    """File name of the chart, without its extension."""
     title: str
     explanation: str
     axes: Axes

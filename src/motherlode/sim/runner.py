@@ -60,8 +60,8 @@ class WebSpec:
     """`synthetic:PAGES`, `synthetic:PAGES:SEED`, or the folder of a trace."""
     target: str = "any"
     dead: float = 0.0
-    """Share of the links to URLs that a recorded web does not hold that are kept: they answer 404. The others are left
-    out."""
+    """Share of dead links (to URLs that a recorded web does not hold) that are kept. A request for one gets a 404. The
+    other dead links are left out."""
 
     @property
     def web_seed(self) -> int:
@@ -297,12 +297,12 @@ def _run_numbered(spec: WebSpec, trial: Trial, number: int) -> SimResult:
 
 
 def default_cache() -> Path:
-    """Return the user's folder for traces that `prepared` makes."""
+    """Return the folder in which `prepared` keeps converted webs, in the user's cache directory."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "motherlode" / "traces"
 
 
 def prepared(name: str, cache: Path, progress: Progress) -> str:
-    """Return the name of a web for `WebSpec`. WARC files and Anthelion's files are
+    """Return the name by which `WebSpec` opens a web that the user named. WARC files and Anthelion's files are
     converted first, and the result is kept for later runs."""
     if name.startswith(SYNTHETIC):
         synthetic_pages(name)

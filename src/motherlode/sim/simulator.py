@@ -45,7 +45,7 @@ class Timing:
     delay: float = 0.0
     """Seconds between the end of a request to a host and the start of the next."""
     latency: float = 0.0
-    """Factor on each page's own latency."""
+    """Factor by which the latency of each page in the web is multiplied."""
     bandwidth: float = float("inf")
     """Bytes per second of each request."""
     failure_rate: float = 0.0
@@ -84,9 +84,9 @@ class SimResult:
     picks: list[str] = field(default_factory=list)
     """The requested URLs in order, if the caller wants them."""
     headed: list[str] = field(default_factory=list)
-    """The URLs that got a HEAD in order, if the caller wants the picks."""
+    """The URLs that got a HEAD request, in order, if the caller wants the picks."""
     starts: list[tuple[float, float]] = field(default_factory=list)
-    """Start and end of each of these requests in virtual time."""
+    """Start and end of each request of `picks`, in virtual time."""
 
     @property
     def request_curve(self) -> list[tuple[int, int]]:
@@ -117,7 +117,7 @@ class SimResult:
 IN_ORDER = Timing()
 
 
-class _NoRules:
+class NoRules:
     """A host without a robots.txt."""
 
     delay: float | None = None
@@ -150,14 +150,15 @@ class Simulation:
         self._web = web
         self._on_request = on_request
         self._reward = reward
-        """The reward that the policy learns from; None for the target's yes or no."""
+        """Computes the reward that the policy learns from. None: the reward is 1 for a relevant page and 0
+        otherwise."""
         self._timing = timing
         self._seed = seed
         self._frontier = Frontier(
             storage=MemoryStorage(),
             policy=policy,
             scope=scope,
-            read_rules=_NoRules,
+            read_rules=NoRules,
             politeness=Politeness(
                 delay=timing.delay,
                 per_host=timing.per_host,

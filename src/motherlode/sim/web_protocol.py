@@ -53,7 +53,7 @@ class SimulatedWeb(Protocol):
         ...
 
     def spelling(self, url: str) -> str:
-        """Return the URL under which this web knows a page."""
+        """Return the spelling of a URL under which this web holds the page, for example with https instead of http."""
         ...
 
     def home_pages(self) -> list[str]:

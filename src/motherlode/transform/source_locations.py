@@ -39,7 +39,7 @@ class IriProblems:
         return term in self.invalid or term in self._repaired
 
     def locate(self, document: Document, syntax: Syntax) -> list[Problem]:
-        """Return the problems of the first IRIs of both kinds."""
+        """Return problems with positions in the page for the first invalid and the first repaired IRIs."""
         invalid, repaired = (islice(it.values(), _MAX_REPORTED_IRIS) for it in (self.invalid, self._repaired))
         return [
             *locate_problems(document, syntax, invalid),

@@ -75,10 +75,10 @@ class _Signature:
     selectors: tuple[str, ...] = ()
     """CSS selectors. An element of each must be in the page."""
     script: re.Pattern[str] | None = None
-    """Found in an inline script that is no data."""
+    """Pattern that must be found in an inline script that is code and not data."""
     title: re.Pattern[str] | None = None
     text: re.Pattern[str] | None = None
-    """Found in the visible text."""
+    """Pattern that must be found in the visible text."""
 
 
 _RESOURCE = '[src*="/.within.website/x/"], [href*="/.within.website/x/"]'

@@ -141,7 +141,7 @@ _MAX_COPIES = 2
 _PAGES_TO_TRUST = 8
 """Number of useful pages after which a pattern is trusted permanently."""
 _PAGES_PER_LEAD = 50
-"""A pattern is kept if one page in 50 leads to a useful page."""
+"""A URL pattern without useful pages is still not refused if at least one in 50 of its pages links to a useful page."""
 _MIN_TRIED = 100
 """Before a pattern is refused, this number of the URLs that it links to must have been fetched, or half of them."""
 _TRUSTED = -1
@@ -281,7 +281,7 @@ class ContentSeen:
         self._capacity = capacity
         """Bodies that are remembered. The least recently used one is dropped first."""
         self._min_bytes = min_bytes
-        """Bytes. Shorter bodies are ignored: many pages are empty."""
+        """Minimum size of a body in bytes. Shorter bodies are ignored, because many pages are empty."""
         self._urls: OrderedDict[bytes, str] = OrderedDict()
 
     def first(self, url: str, body: bytes) -> str:
@@ -304,7 +304,7 @@ class ContentSeen:
 
 
 class MirrorStats(msgspec.Struct, array_like=True):
-    """Counts of one host's pages."""
+    """Counts by which a host is recognized as a mirror of another host."""
 
     pages: int = 0
     shared: int = 0

@@ -26,8 +26,8 @@ _PATH_PARAMETER = re.compile(r";([^/;=]++=[^/;]*+)")
 _ASP_NET_SESSION = re.compile(
     r"/\((?:(?:X\(1\))?+(?:[AFS]\([\w-]{20,}+\)(?:X\(1\))?+)++|(?=[a-z]*+[0-9])[0-9a-z]{24})\)(?=/)", re.ASCII
 )
-"""A path segment that ASP.NET uses instead of cookies: session, sign-in and visitor (`S`, `F`, `A`), and whether
-cookies are supported (`X`). Its first version wrote only the session id."""
+"""A path segment in which ASP.NET stores state instead of in cookies: session, sign-in and visitor (`S`, `F`, `A`), and
+whether cookies are supported (`X`). Its first version wrote only the session id."""
 
 
 def is_tracking(parameter: str) -> bool:
@@ -67,7 +67,7 @@ _ESCAPES = {
     for high in "0123456789ABCDEFabcdef"
     for low in "0123456789ABCDEFabcdef"
 }
-"""Escape → canonical form."""
+"""Percent escape → its canonical form: the character itself if it needs no escape, else the escape in upper case."""
 
 
 def parse(url: str, base: str | None = None) -> str | None:
@@ -219,7 +219,8 @@ def origin_of(url: str) -> str:
 
 
 _ORIGIN_AND_TARGET = re.compile(r"(https?://[^/?#\\]*)([^#\r\n\0]*)(?:#|\Z)")
-"""A URL with a line break does not match, because the break would end the request line."""
+"""The origin and the request target of a URL. A URL with a line break does not match, because the break would end the
+request line."""
 
 
 class Origin(NamedTuple):

@@ -17,7 +17,7 @@ from tests.crawler.small_web import HOME, crawled, small_web
 
 
 class Clock:
-    """Goes on when it is told to."""
+    """A clock whose time only the test changes."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -27,7 +27,7 @@ class Clock:
 
 
 class Flushing:
-    """A writer of which only this is asked: to have written everything, which takes its time."""
+    """A writer whose `flush` only advances the clock by some seconds."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock, self.seconds, self.flushes = clock, seconds, 0
@@ -38,7 +38,7 @@ class Flushing:
 
 
 async def flushes_in(folder: Path, web: Path, *, each_takes: float, seconds: float) -> int:
-    """How many checkpoints there are in so many seconds of a crawl that is asked all the time."""
+    """Return the number of checkpoints in `seconds` of a crawl whose checkpointer is called all the time."""
     job = Job(seeds=(HOME,), web=str(web), workers=1, words=False)
     made = CrawlFolder(folder)
     made.create(job)

@@ -1,4 +1,4 @@
-"""What a crawl asks of its neighbours, and when: which links are its own, and what is lasting."""
+"""Calls of a crawl to its peers: which links are its own, and when a commit is durable."""
 
 from __future__ import annotations
 

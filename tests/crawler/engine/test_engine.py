@@ -25,12 +25,12 @@ from tests.support import write_warc
 
 
 def run(folder: CrawlFolder, job: Job, *, stop_after: int | None = None) -> list[Visit]:
-    """A crawl, stopped gently after so many visits."""
+    """Run a crawl and return its visits. It is stopped after `stop_after` visits, if that is given."""
     try:
         return asyncio.run(_run(folder, job, stop_after))
     finally:
         folder.unlock()
-        gc.collect()  # the store is let go with the last that holds it
+        gc.collect()  # the store is closed with the last reference to it
 
 
 async def _run(folder: CrawlFolder, job: Job, stop_after: int | None) -> list[Visit]:
@@ -49,10 +49,10 @@ async def _run(folder: CrawlFolder, job: Job, stop_after: int | None) -> list[Vi
 
 
 class Recorder:
-    """Neighbours that own nothing, and look at the ledger when they are told to leave it alone."""
+    """Peers that own no hosts, and read the frontier storage when `close` is called."""
 
     def __init__(self, storage: FrontierStorage) -> None:
-        self._ledger = storage
+        self._storage = storage
         self.closed_with: bytes | None = None
 
     def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
@@ -63,7 +63,7 @@ class Recorder:
     def committed(self) -> None: ...
 
     def close(self) -> None:
-        self.closed_with = self._ledger.note("totals")
+        self.closed_with = self._storage.note("totals")
 
 
 async def test_neighbours_are_told_before_the_ledger_closes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""From a job to a crawl: what is refused before anything is made, and what the parts are told."""
+"""Assembly of a crawl from a job: which jobs are refused before anything is created, and what the parts get."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ async def test_a_web_that_is_no_recording_leaves_the_folder_as_it_was(tmp_path: 
     assert not folder.store.exists()
 
 
-# ── what the parts are told ──────────────────────────────────────────────────────────────────────────────
+# ── what the parts get ───────────────────────────────────────────────────────────────────────────────────
 
 
 @contextmanager

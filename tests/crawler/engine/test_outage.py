@@ -1,4 +1,4 @@
-"""Results that are held until it is known whether the network is down, and what the counters tell of it."""
+"""Results that are held until it is known whether the network is down, and the counters of outages."""
 
 from __future__ import annotations
 

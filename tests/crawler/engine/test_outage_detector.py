@@ -134,7 +134,7 @@ def test_failures_count_at_once_for_longer_after_each_outage() -> None:
     detector, now, outages = OutageDetector(unit=UNIT), 0.0, 0
     counted = 0
     while counted < 30:
-        now += 70.0  # as long as dead hosts rest
+        now += 70.0  # as long as dead hosts are snoozed
         for number in range(MIN_RESPONDING_HOSTS):
             detector.record_silence(str(number), now)
         if verdict(detector, ended=now, now=now) is Verdict.COUNTS:

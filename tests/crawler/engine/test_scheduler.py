@@ -1,4 +1,4 @@
-"""What follows from an answer, on a real frontier: what is offered, what is learned, and when."""
+"""Consequences of a response on a real frontier: which links are added, what the policy learns, and when."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOME = "http://a.example/"
 
 
 class Learner(BestOf):
-    """A policy that keeps what it was told."""
+    """A policy that records the outcomes and parents that it gets."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What is made of an answer: the page for its reader, the record for the store, the visit for everybody."""
+"""Results of a response: the page for its parser, the record for the store, and the visit."""
 
 from __future__ import annotations
 

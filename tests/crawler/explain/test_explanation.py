@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.crawler.explain.explanation import _load_policy, explain_url
+from motherlode.crawler.explain.explanation import explain_url, load_policy
 from motherlode.crawler.url_rules import add_filter
 from motherlode.frontier import LmdbStorage, UrlState
 from motherlode.policies.motherlode import Motherlode
@@ -252,7 +252,7 @@ def test_mail_address_is_not_taken_for_a_host(whole: CrawlFolder) -> None:
 def test_target_prior_is_explained_by_the_target_of_the_crawl(tmp_path: Path, target: str, hunch: float) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=3, target=target)
     storage = LmdbStorage(folder.frontier, read_only=True)
-    policy = _load_policy(folder.read_job(), storage)
+    policy = load_policy(folder.read_job(), storage)
     storage.close()
     assert isinstance(policy, Motherlode)
     assert policy.posterior.target_priors.get("ext .ttl", 0.0) == hunch

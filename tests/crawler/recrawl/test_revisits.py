@@ -338,6 +338,6 @@ def test_request_after_the_end_date_of_the_header_is_unconditional() -> None:
 )
 def test_client_error_removes_the_validators(kind: FailureKind, sent: str) -> None:
     crawl, lease = revisit(etag='"1"', last_modified='"1"')
-    crawl.revisits.failed(lease, Failure(url=A, kind=kind))
+    crawl.revisits.failed(lease, Failure(url=A, kind=kind), DAY_SECONDS)
     request = crawl.revisits.request(lease, DAY_SECONDS)
     assert (request.etag, request.last_modified) == (sent, sent)

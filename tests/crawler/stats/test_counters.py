@@ -12,7 +12,7 @@ def _visit(number: int, **more: object) -> Visit:
 
 def test_add_sums_up_visits() -> None:
     totals = Counters()
-    totals.add(_visit(1, relevant=True, quads=5, size=100, counts={"jsonld": 4, "page": 1}))
+    totals.add(_visit(1, relevant=True, quads=5, size=400, received=100, counts={"jsonld": 4, "page": 1}))
     totals.add(_visit(2, failure=FailureKind.NOT_FOUND))
     totals.add(_visit(3, failure=FailureKind.REDIRECT))
     totals.add(_visit(4, problems=(Problem(syntax=Syntax.JSON_LD, message="trailing comma removed"),)))

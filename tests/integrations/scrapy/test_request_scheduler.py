@@ -160,7 +160,7 @@ def test_killed_crawl_goes_on_with_job_folder_without_loss(tmp_path: Path) -> No
 
 
 def kill_when_held(site: Site, settings: Mapping[str, Any], answered: int) -> None:
-    """Start a crawl, and kill it when the site holds a request after so many answers."""
+    """Start a crawl, and kill it when the site has answered `answered` requests and holds the next one."""
     process = subprocess.Popen(command("test", site.url, settings), stdout=subprocess.DEVNULL)
     site.wait_for(lambda paths: len(paths) > answered)
     os.kill(process.pid, signal.SIGKILL)

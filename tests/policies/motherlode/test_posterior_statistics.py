@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from motherlode.policies.motherlode.posterior import ArmStatistics, HostStatistics, PolicyStatistics, Tally
+from motherlode.policies.motherlode.statistics import ArmStatistics, HostStatistics, PolicyStatistics, Tally
 
 
 def test_recent_pages_have_more_weight() -> None:
@@ -135,7 +135,7 @@ def test_statistics_are_saved_under_the_names_of_format_1() -> None:
     statistics.arm("x").count(reward=1.0, retention=0.9)
     statistics.host("a.example").tries = 1
     saved = msgspec.msgpack.decode(msgspec.msgpack.encode(statistics))
-    assert list(saved) == ["arms", "features", "lists", "families", "hosts", "strangers", "redirects"]
+    assert list(saved) == ["arms", "features", "lists", "families", "hosts", "strangers", "redirects", "assumed"]
     assert list(saved["arms"]["x"]) == ["tries", "finds", "answered", "found", "led_to", "pages", "weight"]
     assert list(saved["hosts"]["a.example"]) == ["tries", "answers", "seen", "found", "hoped"]
     assert list(saved["strangers"]) == ["yes", "no"]

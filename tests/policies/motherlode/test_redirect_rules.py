@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.frontier.admission import KNOWN_REDIRECT
+from motherlode.frontier.known_redirects import KNOWN_REDIRECT
 from motherlode.policies.motherlode import Motherlode, PolicyConfig
 from motherlode.policies.motherlode.redirect_rules import RedirectRules, find_rule
 from motherlode.sim.simulator import SimResult, Simulation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from motherlode.model import Link, LinkSource, Outcome
-from motherlode.policies.tres.state_action import Keywords, LinkMemory, Path
+from motherlode.policies.tres.state_action import CrawlPath, Keywords, LinkMemory
 
 
 def page(*, relevant: bool, state: bytes = b"") -> Outcome:
@@ -14,7 +14,7 @@ def test_path_counts_relevant_pages_and_the_distance_to_the_last() -> None:
     seen, state = [], b""
     for relevant in (False, True, False, False):
         parent = page(relevant=relevant, state=state)
-        path = Path.behind(parent)
+        path = CrawlPath.behind(parent)
         seen.append(path.levels(parent))
         state = LinkMemory(path.relevant, path.others, path.distance, (0,) * 7).pack()
     assert seen == [(0, 5, 0), (10, 10, 5), (0, 5, 3), (0, 3, 2)]

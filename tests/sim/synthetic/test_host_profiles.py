@@ -5,7 +5,7 @@ from pathlib import Path
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax
 from motherlode.sim.synthetic.entities import EMBEDDED, WRITERS
 from motherlode.sim.synthetic.entity_kinds import KINDS
-from motherlode.sim.synthetic.host_profiles import HABITS, Charset, Design, Family, Shape, Trap, Voice
+from motherlode.sim.synthetic.host_profiles import HABITS, Charset, Design, Family, ItemShape, Trap, Voice
 
 
 def test_habit_names_are_unique_and_first_is_a_hub() -> None:
@@ -16,7 +16,7 @@ def test_habit_names_are_unique_and_first_is_a_hub() -> None:
 
 def test_every_enum_member_is_used_by_a_habit() -> None:
     sections = [section for habit in HABITS for section in habit.sections]
-    assert {section.shape for section in sections} == set(Shape)
+    assert {section.shape for section in sections} == set(ItemShape)
     assert {section.voice for section in sections} == set(Voice)
     assert {section.syntax for section in sections} - {None} == EMBEDDED
     assert {kind for section in sections for kind in section.formats} == set(WRITERS)
@@ -39,7 +39,7 @@ def test_habits_use_only_existing_values() -> None:
         for section in habit.sections:
             if section.syntax is Syntax.MICROFORMATS:
                 assert all(KINDS[kind].microformat for kind in section.kinds), habit.name
-            assert bool(section.formats) == (section.shape is not Shape.PAGES), habit.name
+            assert bool(section.formats) == (section.shape is not ItemShape.PAGES), habit.name
         kinds = [kind for section in habit.sections for kind in section.kinds]
         assert len(kinds) == len(set(kinds)), f"two sections of {habit.name} could have the same path"
         if habit.charset is not Charset.UTF8:

@@ -9,9 +9,9 @@ import pytest
 from motherlode.model import Link, LinkSource
 from motherlode.sim.trace.tables import (
     LINK_COLUMNS,
+    DamagedTableError,
     LinkChunkBuilder,
     LinkTable,
-    TableError,
     TableWriter,
     read_chunks,
     read_links,
@@ -77,7 +77,7 @@ def test_every_changed_byte_is_noticed(tmp_path: Path) -> None:
     assert list(read_chunks(path, list[str])) == [["some", "rows"]]
     for offset in range(4, len(whole) - 4):
         path.write_bytes(whole[:offset] + bytes((whole[offset] ^ 0x55,)) + whole[offset + 1 :])
-        with pytest.raises(TableError):
+        with pytest.raises(DamagedTableError):
             list(read_chunks(path, list[str]))
 
 
@@ -86,5 +86,5 @@ def test_rows_of_another_type_are_damage(tmp_path: Path) -> None:
     writer = TableWriter(path)
     writer.write(["text"])
     writer.finish()
-    with pytest.raises(TableError, match="damaged"):
+    with pytest.raises(DamagedTableError, match="damaged"):
         list(read_chunks(path, list[int]))

@@ -41,7 +41,8 @@ DEFAULT_HEADERS = (
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 UNIT_PARSERS: Mapping[str, Callable[[str], float]] = {
     "time": parse_time,
-    **dict.fromkeys(("bytes", "max_body", "bytes_per_host"), parse_size),
+    "round_time": parse_time,
+    **dict.fromkeys(("bytes", "max_body", "bytes_per_host", "max_disk"), parse_size),
 }
 """Keys whose values may have a unit."""
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -186,6 +187,13 @@ class Job:
     """Which links are followed, by predicate, query, kind of term and regular expression: see docs/links.md."""
     sinks: Sequence[Mapping[str, Any]] = ()
     """Where quads are sent during the crawl, in addition to the crawl's store: see docs/sinks.md."""
+
+    pages_per_day: int | None = None
+    """Budget of requests for pages per day of `crawl --refresh --forever`, spread over the day."""
+    round_time: float = 3600.0
+    """Seconds between the beginnings of two rounds of `crawl --refresh --forever`. A job file may say "1h"."""
+    max_disk: int | None = None
+    """Largest size of the crawl folder, at which `crawl --refresh --forever` waits. A job file may say "50GB"."""
 
     shards: int = 1
     """Number of crawls that share the hosts. More than one run on Ray: see docs/cluster.md."""
@@ -376,7 +384,7 @@ class Job:
 _POSITIVE = (
     *("pages", "time", "bytes", "stop_after", "concurrency", "per_host", "per_address", "pages_per_host"),
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
-    "checkpoint",
+    *("checkpoint", "pages_per_day", "round_time", "max_disk"),
 )
 _CHOICES = {
     "probe": ("never", "unsure", "always"),

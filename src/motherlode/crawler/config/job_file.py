@@ -23,7 +23,7 @@ RENAMED_KEYS: Mapping[str, str] = {
 """Keys of earlier versions and their names today."""
 _RENAMED_FLAGS: Mapping[str, str] = {"stop_when_dry": "stop_after"}
 """Flags of earlier versions, in the spelling of keys, that had another name than their key."""
-_COMMAND_LINE_ONLY = frozenset({"output", "config", "refresh", "due", "serve", "quiet", "json"})
+_COMMAND_LINE_ONLY = frozenset({"output", "config", "refresh", "due", "forever", "serve", "quiet", "json"})
 """Flags that configure a run and not the crawl."""
 _PATH_KEYS = frozenset({"web", "model", "state", "signing_key"})
 """Keys whose value is a path. `state` may also be a URL."""
@@ -53,6 +53,8 @@ _KEY_DESCRIPTIONS = {
     "time": 'a time such as "30m", or a number of seconds',
     "bytes": 'a size such as "1GB", or a number of bytes',
     "max_body": 'a size such as "10MB", or a number of bytes',
+    "max_disk": 'a size such as "50GB", or a number of bytes',
+    "round_time": 'a time such as "1h", or a number of seconds',
     "bytes_per_host": 'a size such as "50MB", or a number of bytes',
     "sitemaps": '"robots", "usual", true or false',
     "sinks": "a list of tables, each under [[sinks]]",

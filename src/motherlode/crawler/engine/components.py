@@ -108,7 +108,7 @@ class Components:
     """Problems that were found when the crawl was assembled."""
     resolve: Resolve
     names: Names
-    """Looks up hosts ahead of time."""
+    """Looks up the IP addresses of hosts before their first lease."""
     ends_when_idle: bool
     """Whether the crawl ends if no URL is left. False for a shard, because other shards may still send links to it."""
     reward: Reward

@@ -41,7 +41,7 @@ class Engine:
         """Results to settle; None wakes the main loop up."""
         self._broken: BaseException | None = None
         self._logged_wait = 0.0
-        """Until when the last wait lasted that was logged."""
+        """End of the wait that was logged last, so that each wait is logged once."""
         self._idle_timeout = IdleTimeout(budget.idle)
         estimator = Estimator()
         self.totals = restore_counters(
@@ -135,9 +135,11 @@ class Engine:
                     self._parts.index_query.note_change()
                     yield visit
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
+                    self.totals.in_flight = self._slots.in_use
                     await self._checkpointer.save_if_due()
                     self._parts.index_query.add_results(self._scheduler, self.totals)
             self.totals.waits_until, self.totals.waits_for = None, ""
+            self.totals.in_flight = 0
             await self._checkpointer.describe_rest()
 
     async def _query_index_again(self) -> bool:

@@ -216,7 +216,8 @@ def _budget(job: Job) -> Budget:
 
 
 class _Web(NamedTuple):
-    """The network or a recorded web. The parts of the other one are None."""
+    """The parts through which a crawl fetches: from the network, or from a recorded web. Parts that a web does not need
+    are None."""
 
     fetcher: Fetcher
     monitored: Fetcher

@@ -82,7 +82,7 @@ class Slots:
     def __init__(self, most: int, *, on_free: Callable[[], None] = lambda: None) -> None:
         self._most = most
         self._on_free = on_free
-        """Called when a request turns out to be slow."""
+        """Called when a slot becomes free because a request turns out to be slow."""
         self.results: dict[LeaseResult, None] = {}
         """The leases in flight, in the order in which they began."""
         self.pages_in_use = 0
@@ -177,7 +177,7 @@ class IdleTimeout:
         """Since when retries have been all that is left; None if they are not."""
 
     def reset(self) -> None:
-        """Take note of a page, or of a URL that waits for its first attempt."""
+        """Start the timeout again, because a page has arrived or a URL waits for its first attempt."""
         self._since = None
 
     def is_over(self, now: float, *, ready_at: float) -> bool:
@@ -188,7 +188,7 @@ class IdleTimeout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """When to stop; None means no limit."""
+    """The limits at which a crawl stops. None means no limit."""
 
     pages: int | None = None
     seconds: float | None = None
@@ -238,7 +238,7 @@ class Limits:
         return is_stopped or self.is_spent(in_flight=0)
 
     def is_over(self) -> bool:
-        """Return whether no request may start now. A lease in flight that ends otherwise may change that."""
+        """Return whether no request may start now. That may change when a lease in flight ends without a visit."""
         return self.is_spent() or self.is_ending()
 
     def seconds_left(self) -> float:

@@ -278,7 +278,7 @@ def _url_record(entry: Entry, state: str, reason: str, *, at: float) -> PageReco
 
 
 def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float, headers: str = "") -> PageRecord:
-    """Return what the store keeps of a page."""
+    """Return the record of a page that is written to the store."""
     return PageRecord(
         url=page.url,
         fetched_at=page.fetched_at or now,

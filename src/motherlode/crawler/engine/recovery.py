@@ -33,11 +33,12 @@ from motherlode.policies.model_io import Model, ModelError, check_fits, from_byt
 from motherlode.project import VERSION
 
 _IN_A_ROW = 200
-"""If this many of the newest pages in a row are in the store, the older ones are: a log loses its end first."""
+"""If this many of the newest pages in a row are in the store, older ones are not compared: a damaged log loses its end
+first."""
 
 
 class Pages(Protocol):
-    """A store that knows which pages it has."""
+    """A store that answers whether it has a page."""
 
     def has(self, url: str) -> bool: ...
 

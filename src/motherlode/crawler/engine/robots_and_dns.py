@@ -24,7 +24,7 @@ from motherlode.www.media_types import essence
 from motherlode.www.urls import canonical, host_of, origin_of
 
 Resolve = Callable[[str], Awaitable[str | Failure]]
-"""From a URL to the IP address of its host."""
+"""Returns the IP address of a URL's host, or why it cannot be found."""
 TellWait = Callable[[str, float], None]
 """Called with a host and the seconds until it may get the next request."""
 ForgetResponse = Callable[[RequestKind, str], None]

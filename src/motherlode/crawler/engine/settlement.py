@@ -164,7 +164,7 @@ class Settlement:
         if isinstance(response, Page):
             return self._settle_page(result, response, now)
         if lease.is_revisit:
-            revisits.failed(lease, response)
+            revisits.failed(lease, response, now)
         return await self._settle_failure(result, response, now)
 
     async def _settle_revisit(self, result: LeaseResult, response: Fetched, found: RevisitResult, now: float) -> Visit:
@@ -275,7 +275,7 @@ class Settlement:
             visit.host,
             relevant=visit.relevant - visit.relevant_before,
             quads=visit.quads - visit.quads_before,
-            received=visit.size,
+            received=visit.received,
             is_known=bool(visit.refresh),
         )
         self._parts.storage.append_visit(
@@ -295,7 +295,7 @@ def _log_visit(visit: Visit) -> None:
 
 
 def redirect_record(lease: Lease, failure: Failure, *, now: float, headers: str = "") -> PageRecord:
-    """Return what the store keeps of a redirect."""
+    """Return the record of a redirect that is written to the store."""
     at = failure.fetched_at or now
     return PageRecord(
         url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location, headers=headers
@@ -356,6 +356,7 @@ def _common_fields(entry: Entry, host: str, response: Fetched, number: int, now:
         "score": entry.score,
         "at": response.fetched_at or now,
         "status": response.status,
-        "size": response.wire_bytes,
+        "size": len(response.body) if isinstance(response, Page) else 0,
+        "received": response.wire_bytes,
         "elapsed": response.elapsed,
     }

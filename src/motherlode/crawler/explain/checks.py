@@ -21,7 +21,9 @@ from motherlode.www.traps import trap_reason
 from motherlode.www.urls import host_of, origin_of, scope_rule, split_url
 
 DOMAIN_LIMIT = "domain limit"
-"""Name of the check of `max_untried_hosts`."""
+"""Name of the check of the job key `max_untried_hosts`."""
+DELAY = "delay"
+"""Name of the check whether the host is ready. It is there only if the host is snoozed."""
 _TRAP_ERRORS = (msgspec.MsgspecError, ValueError, TypeError)
 
 
@@ -86,6 +88,9 @@ def _check_host(url: str, job: Job, storage: FrontierStorage, reason: str) -> It
     yield _check_robots(url, job, record)
     if record is None:
         return
+    if record.ready_at > datetime.now(UTC).timestamp():
+        detail = f"its host is snoozed until {format_moment(record.ready_at)}"
+        yield Check(name=DELAY, passed=None, detail=detail)
     in_a_row = given_up(record) == TOO_MANY_FAILURES
     yield _check_from_refusal("host", f"given up after {record.failures} failures in a row" if in_a_row else "")
     budget = HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after)
@@ -119,7 +124,14 @@ def _check_robots(url: str, job: Job, record: HostRecord | None) -> Check:
     rules = RobotsRules(robots)
     use = rules.preferences(url).reserves(job.obey_usage)
     reserved = f"its host's robots.txt reserves {use}, which obey_usage names" if use else ""
-    return _check_from_refusal("robots", reserved if rules.allows(url) else "its host's robots.txt disallows it")
+    return _check_from_refusal("robots", reserved if rules.allows(url) else _describe_rule(rules, url, read_at))
+
+
+def _describe_rule(rules: RobotsRules, url: str, read_at: float) -> str:
+    """Return which line of a robots.txt refuses a URL, and until when the file is valid."""
+    rule = rules.deciding_rule(url).encode(errors="replace").decode()
+    until = f" (read {format_moment(read_at)}, valid until {format_moment(read_at + RULES_LAST)})" if read_at else ""
+    return f"its host's robots.txt has the line `{rule}`{until}"
 
 
 def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:

@@ -16,8 +16,9 @@ from rapidfuzz.distance import Prefix
 
 from motherlode.crawler.config.host_patterns import complete_url
 from motherlode.crawler.config.job import Job
+from motherlode.crawler.config.values import format_moment
 from motherlode.crawler.explain import history
-from motherlode.crawler.explain.checks import DOMAIN_LIMIT, Check, link_from_home_page, run_checks
+from motherlode.crawler.explain.checks import DELAY, DOMAIN_LIMIT, Check, link_from_home_page, run_checks
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.recrawl.revisits import WITHDRAWN, RevisitResult
 from motherlode.crawler.stats.counters import Counters
@@ -148,7 +149,7 @@ def _guess_scheme(url: str, nearest: Sequence[tuple[str, str]]) -> str:
     return _other_scheme(url) if 2 * others > len(nearest) else url
 
 
-def _load_policy(job: Job, storage: LmdbStorage) -> Policy | None:
+def load_policy(job: Job, storage: LmdbStorage) -> Policy | None:
     """Return the policy with its state of the last commit, or None if the state cannot be read."""
     policy = policy_from(job.policy, job.seed, target=target_from(job.target))
     state = storage.note("policy")
@@ -164,14 +165,14 @@ def _explain_known(
     folder: CrawlFolder, storage: LmdbStorage, entry: Entry, state: UrlState, reason: str
 ) -> UrlExplanation:
     job = folder.read_job()
-    policy = _load_policy(job, storage)
+    policy = load_policy(job, storage)
     visits = history.find_visits(storage, entry.url)
     last = history.last_informative_visit(visits)
     if state is UrlState.IN_FLIGHT:
         reason = reason or _find_unfinished_stage(storage, entry.url)
     retry_at = next((until for until, one in storage.postponed() if one.url == entry.url), None)
     has_rank = state is UrlState.WAITING and not entry.is_revisit
-    rank = _compute_rank(_load_policy(job, storage), storage, entry) if has_rank else None
+    rank = _compute_rank(load_policy(job, storage), storage, entry) if has_rank else None
     if policy is not None:
         _make_arms_ready(policy, storage, host_of(entry.url))
     checks: list[Check] = []
@@ -284,14 +285,18 @@ def _summarize(url: UrlExplanation) -> str:
     """Return the explanation of a known URL in one sentence."""
     outcome, rank = url.outcome, url.rank
     if url.state == REFUSED:
-        return f"refused, no request was made: {url.reason or 'no reason is recorded'}"
+        refusal = next((one.detail for one in url.checks if one.passed is False and one.detail), "")
+        now = f"; {refusal}" if refusal and refusal != url.reason else ""
+        return f"refused, no request was made: {url.reason or 'no reason is recorded'}{now}"
     if url.retry_at is not None and outcome is not None:
-        return f"waits for a retry after a failure ({outcome.failure}): {outcome.treatment}"
+        until = format_moment(url.retry_at)
+        return f"waits until {until} for a retry after a failure ({outcome.failure}): {outcome.treatment}"
     withheld = next((one.detail for one in url.checks if one.name == DOMAIN_LIMIT), "")
     if url.state == WAITS and withheld:
         return f"waits and is not in the queue: {withheld} (max_untried_hosts)"
     if url.state == WAITS and rank is not None:
-        return _summarize_rank(rank)
+        snoozed = next((f"; {one.detail}" for one in url.checks if one.name == DELAY), "")
+        return _summarize_rank(rank) + snoozed
     if outcome is not None and (url.state in (FETCHED, FAILED) or is_revisit_arm(url.arm)):
         return _summarize_outcome(url, outcome)
     if url.state == UNDER_WAY and url.reason:
@@ -332,7 +337,7 @@ def _explain_unknown(
     folder: CrawlFolder, storage: LmdbStorage, url: str, nearest: tuple[tuple[str, str], ...]
 ) -> UrlExplanation:
     job = folder.read_job()
-    policy = _load_policy(job, storage)
+    policy = load_policy(job, storage)
     found = tuple(run_checks(url, job=job, folder=folder, storage=storage, policy=policy))
     refusal = next((one for one in found if one.passed is False), None)
     because = "unknown: no fetched page links to it, or only pages with nofollow, whose links are counted, not stored"

@@ -6,26 +6,29 @@ back into the frontier, each into the revisit arm of its host. The score of a pa
 changed, and `RefreshFirst` picks the arm with the highest score. Requests are conditional (RFC 9110, section 13), so an
 unchanged page costs only a 304 response. If the server sends no validators, the content hash shows whether the page has
 changed. An unchanged page is neither parsed nor written again.
-
-Changes are modelled as a Poisson process (Cho and Garcia-Molina, "Estimating frequency of change", 2003). A visit shows
-only *whether* a page has changed since the last visit. If it has, the observed time is the expected time until the
-first change in the interval, not the whole interval. Otherwise the rate of pages that change more often than they are
-visited would be underestimated. The rate is the mean of a Gamma posterior. The prior is one change in ten days with the
-weight of one change, so the history of a page soon outweighs it.
+`page_memory` has the record of a page and the estimates of its changes and new links.
 """
 
 from __future__ import annotations
 
 import hashlib
 import heapq
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import Any
+from itertools import takewhile
 
 import msgspec
 
+from motherlode.crawler.recrawl.page_memory import DAY_SECONDS as DAY_SECONDS
+from motherlode.crawler.recrawl.page_memory import GONE_FOR as GONE_FOR
+from motherlode.crawler.recrawl.page_memory import MAX_INTERVAL_SECONDS as MAX_INTERVAL_SECONDS
+from motherlode.crawler.recrawl.page_memory import MAX_VALIDATOR_CHARACTERS as MAX_VALIDATOR_CHARACTERS
+from motherlode.crawler.recrawl.page_memory import MIN_INTERVAL_SECONDS as MIN_INTERVAL_SECONDS
+from motherlode.crawler.recrawl.page_memory import PageMemory as PageMemory
+from motherlode.crawler.recrawl.page_memory import expect_first_change as expect_first_change
+from motherlode.crawler.recrawl.page_memory import fields_of_visit
+from motherlode.crawler.recrawl.page_memory import memory_of as memory_of
 from motherlode.frontier import Entry, Frontier, FrontierStorage, Lease, UrlState, is_revisit_arm
 from motherlode.model import (
     NO_DIRECTIVES,
@@ -42,17 +45,6 @@ from motherlode.model import (
     Visit,
 )
 
-DAY_SECONDS = 86_400.0
-_PRIOR_CHANGES = 1.0
-_PRIOR_SECONDS = 10 * DAY_SECONDS
-MIN_INTERVAL_SECONDS, MAX_INTERVAL_SECONDS = 3_600.0, 90 * DAY_SECONDS
-"""Bounds of the interval between two visits to a page."""
-GONE_FOR = MAX_INTERVAL_SECONDS / 3
-"""Seconds until the next visit to a page that is gone."""
-_DUE_EXPECTED_CHANGES = math.log(2)
-"""Expected number of changes at which a page is due: the probability of a change is then one half."""
-MAX_VALIDATOR_CHARACTERS = 200
-"""Maximum length of a stored ETag or Last-Modified value. Usual values are far shorter, and a cut one never matches."""
 _MARK = "refresh-mark"
 """Storage note with the number of the last visit that is part of the page records."""
 FAILED_REFRESH = "failed"
@@ -69,112 +61,6 @@ class RevisitResult(Enum):
     CHANGED = "changed"
     GONE = "gone"
     """Status 404 or 410, a redirect, or a useless page. The quads are removed, and the provenance says so."""
-
-
-class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
-    """State of a visited page that its next visit needs."""
-
-    url: str
-    etag: str = ""
-    last_modified: str = ""
-    content_hash: str = ""
-    visited_at: float = 0.0
-    visits: int = 1
-    changes: int = 0
-    observed: float = 0.0
-    """Observed time in seconds, which the estimate of the change rate needs (see the module docstring)."""
-    due_at: float = 0.0
-    gone: bool = False
-    relevant: bool = False
-    quads: int = 0
-    arm: str = ""
-    """Arm of the page at its first visit. `score` is its score at that visit."""
-    score: float = 0.0
-    counts: dict[str, int] = {}
-    """Number of statements by syntax."""
-    media_type: str = ""
-    """Value of the Content-Type header. It is empty in records of earlier versions."""
-    directives: str = ""
-    """Value of the X-Robots-Tag header in the text form of `CrawlerDirectives`."""
-    ends_at: float | None = None
-    """Time (seconds since the epoch) after which the page must not be kept (`unavailable_after` in its HTML head)."""
-
-    @property
-    def header_asked(self) -> CrawlerDirectives:
-        return CrawlerDirectives.read(self.directives) if self.directives else NO_DIRECTIVES
-
-    @property
-    def asked(self) -> CrawlerDirectives:
-        """Directives that apply to the page while its content is unchanged."""
-        return self.header_asked | CrawlerDirectives(ends_at=self.ends_at)
-
-    @property
-    def rate(self) -> float:
-        """Estimated number of changes per second."""
-        return (_PRIOR_CHANGES + self.changes) / (_PRIOR_SECONDS + self.observed)
-
-    def change_expected(self, now: float) -> float:
-        """Return the probability that the page has changed since its last visit.
-
-        >>> page = PageMemory(url="http://a.example/", visited_at=0.0)
-        >>> round(page.change_expected(10 * DAY_SECONDS), 3)
-        0.632
-        """
-        ends_at = self.asked.ends_at
-        if ends_at is not None and self.visited_at < ends_at <= now:
-            return 1.0  # the page must no longer be kept
-        return -math.expm1(-self.rate * max(0.0, now - self.visited_at))
-
-    def looked_at(self, now: float, *, changed: bool) -> PageMemory:
-        """Return the state after another visit, with the time at which the next one is due."""
-        interval = max(0.0, now - self.visited_at)
-        seen = msgspec.structs.replace(
-            self,
-            visited_at=now,
-            visits=self.visits + 1,
-            changes=self.changes + changed,
-            observed=self.observed + (expect_first_change(self.rate, interval) if changed else interval),
-            gone=False,
-        )
-        return msgspec.structs.replace(
-            seen, due_at=now + min(MAX_INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, _DUE_EXPECTED_CHANGES / seen.rate))
-        )
-
-    def due_by_its_end(self) -> PageMemory:
-        """Return the state with a due time that is not after the time at which the page must no longer be kept."""
-        ends_at = self.asked.ends_at
-        if ends_at is None or not self.visited_at < ends_at < self.due_at:
-            return self
-        return msgspec.structs.replace(self, due_at=ends_at)
-
-
-def expect_first_change(rate: float, interval: float) -> float:
-    """Return the expected time until the first change, given that there was a change in the interval.
-
-    >>> round(expect_first_change(1e-9, 100.0), 3), round(expect_first_change(1.0, 100.0), 3)
-    (50.0, 1.0)
-    """
-    events = rate * interval
-    if events < 1e-6:
-        return interval / 2
-    if events > 500:
-        return 1 / rate
-    return interval * (1 / events - 1 / math.expm1(events))
-
-
-def memory_of(visit: Visit) -> PageMemory:
-    """Return the state of a page after its first visit."""
-    fresh = PageMemory(
-        url=visit.url,
-        visited_at=visit.at,
-        relevant=visit.relevant,
-        quads=visit.quads,
-        arm=visit.arm,
-        score=visit.score,
-        counts=dict(visit.counts),
-        **_fields_of_visit(visit),
-    )
-    return msgspec.structs.replace(fresh, due_at=visit.at + _DUE_EXPECTED_CHANGES / fresh.rate).due_by_its_end()
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -203,14 +89,46 @@ class Revisits:
             memory = _decode(record)
             if memory.due_at > now and (due_only or memory.gone):
                 continue
-            found = self._storage.find(memory.url)
-            if found is None or found[1] in (UrlState.WAITING, UrlState.IN_FLIGHT):
-                continue
-            self._frontier.revisit(msgspec.structs.replace(found[0], score=memory.change_expected(now)))
-            queued += 1
+            queued += self._queue(memory.url, memory.change_expected(now))
         self._storage.put_note(BEGUN, b"1")
         self._frontier.commit()  # a crawl that is killed right after this goes on with the refresh
         return queued
+
+    def begin_round(
+        self, now: float, *, most: int | None = None, value: Callable[[PageMemory, float], float] | None = None
+    ) -> int:
+        """Queue the pages of one round of an endless refresh. Return their number.
+
+        Without `most`, these are the pages that are due by their change rate or by the expected new links. Otherwise
+        they are the pages with the highest values, so that at most `most` revisits wait. The round also fetches new
+        links. `value` replaces `PageMemory.revisit_value` in comparisons of schedules; pages of value 0 are left out.
+        """
+        self._remember_visits()
+        self._policy.only_known = False
+        value_of = PageMemory.revisit_value if value is None else value
+        found = (
+            (value_of(memory, now), memory.url)
+            for memory in map(_decode, self._storage.pages())
+            if memory.may_be_visited(now) and (most is not None or memory.is_due(now))
+        )
+        ranked = sorted((each for each in found if each[0] > 0), reverse=True)
+        room = len(ranked) if most is None else max(0, most - self._frontier.revisits_left)
+        queued = 0
+        for _, url in ranked:
+            if queued >= room:
+                break
+            queued += self._queue(url, 1.0 - queued / len(ranked))
+        self._storage.put_note(BEGUN, b"1")
+        self._frontier.commit()
+        return queued
+
+    def _queue(self, url: str, score: float) -> bool:
+        """Queue a known page for a revisit, unless it waits already. Return whether it was queued."""
+        found = self._storage.find(url)
+        if found is None or found[1] in (UrlState.WAITING, UrlState.IN_FLIGHT):
+            return False
+        self._frontier.revisit(msgspec.structs.replace(found[0], score=score))
+        return True
 
     def finish(self) -> bool:
         """Restrict the run to the revisits that an earlier run has left. Return False if there are none."""
@@ -220,15 +138,28 @@ class Revisits:
     def _remember_visits(self) -> None:
         """Create page records for the visits since the last refresh. The visit log is part of each commit."""
         mark = int(self._storage.note(_MARK) or b"0")
-        last = mark
-        for record in self._storage.visits():
-            visit = _decode_visit(record)
-            if visit.number <= mark:
+        fresh = list(takewhile(lambda visit: visit.number > mark, map(_decode_visit, self._storage.newest_visits())))
+        children: dict[str, list[int]] = {}
+        for visit in reversed(fresh):
+            if visit.refresh:
                 continue
-            last = max(last, visit.number)
-            if visit.failure is None and not visit.refresh:
+            if visit.failure is None:
                 self._put(memory_of(visit))
-        self._storage.put_note(_MARK, str(last).encode())
+            if visit.parent_url:
+                counts = children.setdefault(visit.parent_url, [0, 0])
+                counts[0] += 1
+                counts[1] += visit.relevant
+        self._credit_parents(children)
+        self._storage.put_note(_MARK, str(fresh[0].number if fresh else mark).encode())
+
+    def _credit_parents(self, children: Mapping[str, Sequence[int]]) -> None:
+        """Count the visited URLs, and the relevant ones among them, that were first found on each page."""
+        for url, (visited, relevant) in children.items():
+            memory = self.memory(url)
+            if memory is None:
+                continue
+            total, good = memory.children + visited, memory.relevant_children + relevant
+            self._put(msgspec.structs.replace(memory, children=total, relevant_children=good))
 
     def _put(self, memory: PageMemory) -> None:
         self._storage.put_page(memory.url, _encode(memory))
@@ -296,10 +227,17 @@ class Revisits:
             return RevisitResult.CHANGED
         return _OUTCOMES.get(fetched.kind)
 
-    def failed(self, lease: Lease, failure: Failure) -> None:
-        """Remove the validators of a page after a client error (400, 412 …), because the condition may be its cause."""
-        if failure.kind is FailureKind.CLIENT_ERROR and (memory := self._memory_of(lease)) is not None:
-            self._put(msgspec.structs.replace(memory, etag="", last_modified=""))
+    def failed(self, lease: Lease, failure: Failure, now: float) -> None:
+        """Note a failed revisit.
+
+        After a client error (400, 412 …) the validators are removed, because the condition may be its cause.
+        """
+        memory = self._memory_of(lease)
+        if memory is None:
+            return
+        after = memory.revisit_failed(now)
+        is_refused = failure.kind is FailureKind.CLIENT_ERROR
+        self._put(msgspec.structs.replace(after, etag="", last_modified="") if is_refused else after)
 
     def entry_before(self, lease: Lease) -> Entry:
         """Return the entry of a revisited page as it was before the revisit."""
@@ -311,13 +249,19 @@ class Revisits:
         before = self.memory(visit.url) or PageMemory(url=visit.url, visited_at=visit.at)
         is_same = isinstance(response, Failure) and response.kind is FailureKind.NOT_MODIFIED
         after = before.looked_at(visit.at, changed=not is_same)
-        after = msgspec.structs.replace(after, **_fields_of_headers(response) if is_same else _fields_of_visit(visit))
+        after = msgspec.structs.replace(after, **_fields_of_headers(response) if is_same else fields_of_visit(visit))
         if outcome is RevisitResult.GONE:
             after = msgspec.structs.replace(after, gone=True, content_hash="", relevant=False, quads=0, counts={})
             after = msgspec.structs.replace(after, due_at=visit.at + GONE_FOR)
         elif outcome is RevisitResult.CHANGED:
             counts = dict(visit.counts)
-            after = msgspec.structs.replace(after, relevant=visit.relevant, quads=visit.quads, counts=counts)
+            after = msgspec.structs.replace(
+                after,
+                relevant=visit.relevant,
+                quads=visit.quads,
+                counts=counts,
+                new_links=before.new_links + visit.new_links,
+            )
         self._put(after.due_by_its_end())
         return replace(
             visit,
@@ -328,12 +272,6 @@ class Revisits:
             quads_before=before.quads,
             counts_before={} if outcome is RevisitResult.UNCHANGED else before.counts,
         )
-
-
-def _fields_of_visit(visit: Visit) -> dict[str, Any]:
-    """Return the fields of the page state that a complete response changes."""
-    names = ("etag", "last_modified", "content_hash", "media_type", "directives", "ends_at")
-    return {name: getattr(visit, name) for name in names}
 
 
 def _fields_of_headers(response: Fetched) -> dict[str, str]:

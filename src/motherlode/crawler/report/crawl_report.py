@@ -80,7 +80,7 @@ class CrawlReport:
 
     title: str
     generated: str = ""
-    """Program and time."""
+    """Version of the program, and the time at which the report was made."""
     settings: tuple[tuple[str, str], ...] = ()
     figures: tuple[Figure, ...] = ()
     """The most important figure is the first."""

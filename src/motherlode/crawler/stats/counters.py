@@ -1,8 +1,10 @@
 """Counters of a crawl, the estimate of its remaining relevant pages, and its early stop, updated with each visit."""
 
+from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from math import hypot, sqrt
+from operator import add
 from typing import Any
 
 import msgspec
@@ -17,7 +19,12 @@ BEING_READ, BEING_FETCHED = "being read", "being fetched"
 
 
 RATE_SECONDS = 60.0
-"""The rate in the statistics is that of so many seconds."""
+"""Number of last seconds over which the rate in the statistics is measured."""
+
+
+RESPONSE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+BODY_BYTES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+"""Upper bounds of the buckets of the histograms."""
 
 
 class Counters(msgspec.Struct, kw_only=True):
@@ -62,6 +69,16 @@ class Counters(msgspec.Struct, kw_only=True):
     """Why nothing may be fetched before `waits_until`."""
     rate: float = 0.0
     """Requests for pages per second in the last minute."""
+    in_flight: int = 0
+    """Leases in flight at the last commit."""
+    response_times: list[int] = msgspec.field(default_factory=lambda: [0] * (len(RESPONSE_SECONDS) + 1))
+    """Histogram of the seconds from request to end of response: visits per bucket, the last for slower ones."""
+    response_seconds: float = 0.0
+    """Sum of these seconds."""
+    body_sizes: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BODY_BYTES) + 1))
+    """Histogram of the unpacked sizes of pages."""
+    body_bytes: int = 0
+    """Sum of these sizes."""
     unfinished: dict[str, str] = {}
     """URLs in flight when the crawl reached its time limit, with the step that was not finished. A resumed crawl starts
     with them and removes them."""
@@ -74,8 +91,9 @@ class Counters(msgspec.Struct, kw_only=True):
         self.requests += 1
         self.relevant += visit.relevant - visit.relevant_before
         self.quads += visit.quads - visit.quads_before
-        self.bytes += visit.size
+        self.bytes += visit.received
         self.links += visit.links
+        self._add_to_histograms(visit)
         self.duplicates += visit.failure is None and bool(visit.detail)
         self.script_applications += visit.is_script_application and not visit.refresh
         if visit.refresh:
@@ -96,6 +114,14 @@ class Counters(msgspec.Struct, kw_only=True):
             self.note_problem(f"{problem.syntax.value if problem.syntax else 'page'}: {_generalize(problem.message)}")
         if not visit.refresh:
             self._extend_curve()
+
+    def _add_to_histograms(self, visit: Visit) -> None:
+        if visit.status is not None:
+            self.response_times[bisect_left(RESPONSE_SECONDS, visit.elapsed)] += 1
+            self.response_seconds += visit.elapsed
+        if visit.failure is None:
+            self.body_sizes[bisect_left(BODY_BYTES, visit.size)] += 1
+            self.body_bytes += visit.size
 
     def note_challenge(self, product: ChallengeProduct) -> None:
         self.challenged_by[product.value] = self.challenged_by.get(product.value, 0) + 1
@@ -153,6 +179,8 @@ class Counters(msgspec.Struct, kw_only=True):
         }
 
 
+_SUMS = ("in_flight", "response_seconds", "body_bytes")
+"""Further sums, which are not in the JSON output."""
 _COUNTERS = (
     *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
     *("refreshed", "unchanged", "changed", "gone", "outages"),
@@ -172,13 +200,15 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
         rate=sum(part.rate for part in parts),
     )
     for part in parts:
-        for name in _COUNTERS:
+        for name in (*_COUNTERS, *_SUMS):
             setattr(whole, name, getattr(whole, name) + getattr(part, name))
         whole.unfinished |= part.unfinished
         for field in ("failures", "challenged_by", "problems"):
             counts: dict[str, int] = getattr(whole, field)
             for name, count in getattr(part, field).items():
                 counts[name] = counts.get(name, 0) + count
+        for field in ("response_times", "body_sizes"):
+            setattr(whole, field, list(map(add, getattr(whole, field), getattr(part, field))))
         for syntax, (pages, statements) in part.syntaxes.items():
             sums = whole.syntaxes.setdefault(syntax, [0, 0])
             sums[0] += pages
@@ -338,7 +368,8 @@ def _estimate_rate(tally: _Tally, expected: float) -> float:
 
 
 def _compute_beta_binomial(count: int, probability: float, *, known: float) -> tuple[float, float]:
-    """Return mean and standard deviation of a beta-binomial distribution that `known` requests gave."""
+    """Return mean and standard deviation of the relevant pages among `count` URLs, by the beta-binomial distribution.
+    `probability` is their probability to be relevant, estimated from `known` requests."""
     return count * probability, sqrt(count * probability * (1 - probability) * (known + count) / (known + 1))
 
 
@@ -483,7 +514,7 @@ _NO_FAILURES = frozenset({None, FailureKind.REDIRECT, FailureKind.NOT_MODIFIED})
 
 
 def visit_key(visit: Visit) -> bytes:
-    """Return the key of the visits to one URL, of which the last one has labels.
+    """Return the key that all visits to a URL share. Only the last visit with a key has labels.
 
     It is empty for an unchanged page, which the earlier visit still describes.
     """

@@ -138,7 +138,7 @@ class _Selection:
         )
 
     def _scan(self) -> Iterator[Visit]:
-        """Yield the same visits of a file without labels."""
+        """Yield the visits that pass the filters from a file whose visits have no labels. All visits are read."""
         last: dict[str, Visit] = {}
         for visit in map(self._decode, self._storage.visits()):
             if visit.refresh != UNCHANGED:

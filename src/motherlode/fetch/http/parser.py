@@ -66,7 +66,7 @@ class LenientChunkReader:
     def __init__(self, reader: ResponseParser, *, known: int) -> None:
         self._reader = reader
         self._known = known
-        """Bytes of the body that the reader has already received."""
+        """Number of body bytes that llhttp has already delivered, so that they are not delivered again."""
         self._line = _FIRST_CHUNK
         self._left = 0
         """Missing bytes of the current chunk."""
@@ -127,7 +127,8 @@ _SINGLE_VALUED = frozenset({"location", "content-type", "content-location", "ret
 """Headers that are not lists (RFC 9110, 5.5). The last one counts, as the Fetch standard says for Content-Type."""
 _URL_HEADERS = frozenset({"location", "content-location", "link", "refresh"})
 _ROBOTS_TAG = "x-robots-tag"
-"""A directive may be for one crawler only. An empty element separates it from the next X-Robots-Tag header."""
+"""Several headers of this name are joined with an empty element between them, because a directive for one crawler must
+not extend to the next header."""
 
 
 class Receiver(Protocol):

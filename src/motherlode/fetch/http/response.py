@@ -1,4 +1,4 @@
-"""From a response to a page or a failure. The HTTP client and the replay of WARC files share this code."""
+"""Turn a response into a page or a failure. The HTTP client and the replay of WARC files share this code."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ _STATUSES_BY_KIND = {
     FailureKind.TOO_MANY: (429,),
     FailureKind.UNAVAILABLE: (503, 509, 529),
 }
-"""408, 421 and 425 say nothing about the page: the same request may succeed over another connection, or later (RFC
-9110, 15.5.9 and 15.5.20; RFC 8470, 5.2). 509 and 529 are in no RFC: hosting services send them to limit requests."""
+"""Kind of failure → statuses that mean it. 408, 421 and 425 say nothing about the page: the same request may succeed
+over another connection, or later (RFC 9110, 15.5.9 and 15.5.20; RFC 8470, 5.2). 509 and 529 are in no RFC: hosting
+services send them to limit requests."""
 _KIND_BY_STATUS = {status: kind for kind, statuses in _STATUSES_BY_KIND.items() for status in statuses}
 _KIND_BY_CLASS = {1: FailureKind.PROTOCOL, 3: FailureKind.REDIRECT_BROKEN, 4: FailureKind.CLIENT_ERROR}
 """First digit of a status → kind of failure. Any other status, also an undefined one, is a server error."""
@@ -176,7 +177,8 @@ class ResponseReader:
         """The Content-Length of a page; 0 if it is unknown."""
         self._failure: Failure | None = None
         self._is_failure_read = False
-        """The status is a failure, and its encoded body is read: for the archive, or because it may be a challenge."""
+        """True if the status is a failure whose encoded body is read: for the archive, or because it may be a
+        challenge."""
 
     def receive_head(self, status: int, headers: dict[str, str]) -> bool:
         self._status, self._headers = status, headers

@@ -1,4 +1,4 @@
-"""A connection to a proxy until it is connected to the host."""
+"""Tunnels through a proxy: the connection to the proxy, until the proxy has connected it to the host."""
 
 from __future__ import annotations
 

@@ -155,7 +155,8 @@ class RecordReader:
         return replace(fetched, headers=headers, truncated=is_truncated)
 
     def _read_shared(self, record: WarcRecord, url: str, *, robots: bool) -> Fetched | None:
-        """Return the response of a record without a body. After that, the record is no longer valid."""
+        """Return the response of a record whose body is only in an earlier record with the same digest. Reading that
+        one makes `record` invalid."""
         head, digest = _read_http(record, limit=0), record.headers.get(_DIGEST)
         failure = None if head is None else failure_from_status(url, head[0], head[1])
         if failure is not None and not (head and may_be_challenge(head[0], head[1])):

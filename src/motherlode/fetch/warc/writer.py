@@ -81,7 +81,7 @@ def new_id() -> str:
 
 
 def digest_of(data: bytes) -> str:
-    """Return a digest in the notation of most archives."""
+    """Return the SHA-1 digest of data as WARC files have it: `sha1:` and the digest in base32."""
     return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
 
 
@@ -216,7 +216,7 @@ def _find_record(tail: bytes) -> int:
 
 
 def _read_magic(data: bytes, offset: int) -> bytes:
-    """Return the first characters of a member, as far as they are complete."""
+    """Return the first decompressed bytes of a gzip member: fewer if the data ends before, b"?" if it is no gzip."""
     try:
         return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data[offset : offset + _HEAD_BYTES], len(_WARC_MAGIC))
     except zlib.error:

@@ -16,10 +16,13 @@ _MAX_CHECKED_BYTES = 64 << 20
 _CHECK_TIMEOUT_SECONDS = 600.0
 
 
-def damage(folder: Path) -> str:
-    """Return a description of the damage to a frontier's file; "" if no damage was found or there is no file."""
+def damage(folder: Path, *, max_bytes: float = _MAX_CHECKED_BYTES) -> str:
+    """Return a description of the damage to a frontier's file; "" if no damage was found or there is no file.
+
+    A file of more than `max_bytes` is not read.
+    """
     path = folder / _FILE
-    if not path.exists() or path.stat().st_size > _MAX_CHECKED_BYTES:
+    if not path.exists() or path.stat().st_size > max_bytes:
         return ""
     command = [sys.executable, "-I", __file__, str(folder)]
     try:

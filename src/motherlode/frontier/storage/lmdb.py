@@ -128,7 +128,8 @@ class LmdbStorage(LmdbTables):
         self._replay()
 
     def _replay(self) -> None:
-        """Restore the data that is only in memory: hashes of rows from the mark on, and queue keys of waiting rows."""
+        """Restore the data that is only in memory: hashes and queue keys of the rows that no flush has written to
+        sorted runs."""
         mark = self.note(_MARK)
         self._mark = NUMBER_KEY.unpack(mark)[0] if mark is not None else 0
         flight = {bytes(key): bytes(value) for key, value in self._txn.cursor(db=self._flight)}

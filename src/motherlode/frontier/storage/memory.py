@@ -109,6 +109,10 @@ class MemoryStorage:
         """Yield every visit of the log, in order."""
         return iter(self._visits)
 
+    def newest_visits(self) -> Iterator[bytes]:
+        """Yield every visit of the log, the last one first."""
+        return reversed(self._visits)
+
     def put_note(self, key: str, value: bytes) -> None:
         """Store a small value in the same transaction, for example counters or the state of the policy."""
         self._notes[key] = value

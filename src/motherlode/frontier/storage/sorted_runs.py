@@ -216,7 +216,7 @@ class SeenUrls:
                 index += 1
 
     def load(self, txn: lmdb.Transaction) -> None:
-        """Set the bits of all hashes in the runs."""
+        """Fill the bitmap with the hashes in the runs."""
         for run in self._runs.all(txn):
             self._set_bits(np.frombuffer(run.heads, np.uint64))
 
@@ -296,7 +296,7 @@ _ALL_BITS = (1 << 64) - 1
 _QUEUE_KEY = struct.Struct(">QI")
 """Queue key within an arm: the encoded score, of which the best sorts first, and the row."""
 _USED_KEY = struct.Struct(">BII")
-"""Partition, serial number of the run, and arm."""
+"""Key in the table `used`: partition, serial number of the run, and arm."""
 _USED_PREFIX = struct.Struct(">BI")
 _COUNT = struct.Struct(">I")
 

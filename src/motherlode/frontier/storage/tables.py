@@ -98,7 +98,7 @@ the registry existed, and its content is that of version 1."""
 
 
 def wrap(key: str, content: bytes) -> bytes:
-    """Return an entry as it is stored."""
+    """Return an entry as it is stored: with its version before the content, if the registry has one for its key."""
     entry = SAVED_STATE.get(key)
     return content if entry is None else _MAGIC + bytes((entry.version,)) + content
 

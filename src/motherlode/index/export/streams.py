@@ -18,7 +18,7 @@ _QUADS_PER_REPORT = 8_192
 
 
 def ignore_progress(count: int) -> None:
-    """Ignore the progress."""
+    """Do nothing: the default for callers that do not show progress."""
 
 
 class CountedQuads:

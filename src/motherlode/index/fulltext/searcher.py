@@ -189,7 +189,7 @@ class WordSearcher:
     """Searches a word index. Any number of processes can search while another one writes."""
 
     def __init__(self, path: Path) -> None:
-        """FileNotFoundError if there is no index."""
+        """Open the word index in a folder. FileNotFoundError if there is none."""
         self._links = LinkedFolder(path) if path.is_dir() and not is_writable(path) else None
         self._index = open_index(path if self._links is None else self._links.path)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HEAP_BYTES = 50_000_000
 """Memory that tantivy uses before it writes a segment."""
-_OLD_JOURNAL = "pending.journal"
+OLD_JOURNAL = "pending.journal"
 """File of earlier versions with pages whose words were not committed. The words of the whole store are indexed then."""
 
 
@@ -30,7 +30,7 @@ class WordIndex:
 
     def __init__(self, path: Path) -> None:
         index = open_index(path, create=True)
-        self._journal = path / _OLD_JOURNAL
+        self._journal = path / OLD_JOURNAL
         is_complete = not self._journal.exists() or self._journal.stat().st_size == 0
         self.is_new = not is_complete or index.searcher().num_docs == 0
         """The index is empty or incomplete, and must be filled from the store (`rebuild`)."""

@@ -26,7 +26,7 @@ from motherlode.model.sparql import order_variables, select_variables
 from motherlode.runtime import end_with_parent, read_frame, write_frame
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
-"""Flags of unshare(2)."""
+"""Flags of unshare(2): a new user namespace, and a new network namespace."""
 
 
 class QueryRequest(msgspec.Struct, frozen=True, kw_only=True):

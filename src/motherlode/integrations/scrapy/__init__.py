@@ -24,9 +24,9 @@ if find_spec("scrapy") is None:
 
 if TYPE_CHECKING:
     from motherlode.integrations.scrapy.addon import MotherlodeAddon
-    from motherlode.integrations.scrapy.learning_middleware import LearningMiddleware
     from motherlode.integrations.scrapy.request_scheduler import MotherlodeScheduler
-    from motherlode.integrations.scrapy.structured_data import StructuredDataMiddleware, Thing
+    from motherlode.integrations.scrapy.result_middleware import LearningMiddleware
+    from motherlode.integrations.scrapy.thing_items import StructuredDataMiddleware, Thing
 
 __all__ = ["LearningMiddleware", "MotherlodeAddon", "MotherlodeScheduler", "StructuredDataMiddleware", "Thing"]
 
@@ -34,8 +34,8 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "addon": ["MotherlodeAddon"],
-        "learning_middleware": ["LearningMiddleware"],
+        "result_middleware": ["LearningMiddleware"],
         "request_scheduler": ["MotherlodeScheduler"],
-        "structured_data": ["StructuredDataMiddleware", "Thing"],
+        "thing_items": ["StructuredDataMiddleware", "Thing"],
     },
 )

@@ -12,7 +12,8 @@ _PACKAGE = "motherlode.integrations.scrapy"
 SCHEDULER = f"{_PACKAGE}.MotherlodeScheduler"
 LEARNING = f"{_PACKAGE}.LearningMiddleware"
 LEARNING_ORDER = 10
-"""Before Scrapy's HttpErrorMiddleware (50), so that responses with an error status are reported as well."""
+"""Order number of `LearningMiddleware`: before Scrapy's HttpErrorMiddleware (50), so that responses with an error
+status are reported as well."""
 STRUCTURED_DATA_ORDER = 900
 _SAVE_SECONDS = 0.25
 ITEMS_TARGET = "items"
@@ -61,8 +62,8 @@ class MotherlodeAddon:
     """Enables `MotherlodeScheduler` and `LearningMiddleware`, and with MOTHERLODE_ITEMS `StructuredDataMiddleware`."""
 
     def update_settings(self, settings: BaseSettings) -> None:
-        from motherlode.integrations.scrapy.learning_middleware import LearningMiddleware
-        from motherlode.integrations.scrapy.structured_data import StructuredDataMiddleware
+        from motherlode.integrations.scrapy.result_middleware import LearningMiddleware
+        from motherlode.integrations.scrapy.thing_items import StructuredDataMiddleware
 
         settings.set("SCHEDULER", SCHEDULER, "addon")
         enable = settings.setdefault_in_component_priority_dict

@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("motherlode.integrations.scrapy")
 LEASE = "motherlode_lease"
-"""Key in `Request.meta`: number of the link. Retries and redirects inherit it."""
+"""Key in `Request.meta`: the number by which the selector knows the link. Retries and redirects inherit it."""
 PARENT = "motherlode_parent"
 """Key in `Request.meta`: number of the link on whose page a request was found. Removed when it is scheduled."""
 LINK = "motherlode_link"
 """Key in `Request.meta`: the link as it is on the page. Removed when the request is scheduled."""
 FOLDER = "motherlode"
-"""Folder in JOBDIR."""
+"""Name of the scheduler's folder in JOBDIR."""
 _OTHER_SCHEME_URL = "http://other-scheme.invalid/"
 """URL under which the policy sees requests that are not for http or https."""
 _SAVE_SHARE = 0.05
@@ -116,7 +116,7 @@ class MotherlodeScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Open the queue. Without `LearningMiddleware` the spider is closed, with the reason."""
-        from motherlode.integrations.scrapy.learning_middleware import LearningMiddleware
+        from motherlode.integrations.scrapy.result_middleware import LearningMiddleware
 
         middlewares = self._crawler.engine.scraper.spidermw.middlewares
         if not any(isinstance(middleware, LearningMiddleware) for middleware in middlewares):

@@ -50,12 +50,12 @@ from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of
 
 Factor = Callable[[float, float], float]
-"""Maps the numbers of good and bad pages to a number."""
+"""Maps the numbers of good (relevant) and bad (other) pages of a host to a factor of its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueFunction:
-    """One of the seven functions."""
+    """A value function of section 3.2: it gives each host a value, by which the bandit picks."""
 
     factor: Factor
     """Factor from the host's numbers of relevant and other pages. For Thompson sampling, its expected value."""
@@ -89,7 +89,7 @@ FUNCTIONS = {
     "thompson-best-score": ValueFunction(factor=_expected, uses_best_score=True, is_sampled=True),
     "success-best-score": ValueFunction(factor=_success_rate, uses_best_score=True),
 }
-"""The functions by the names that users type."""
+"""The seven value functions of section 3.2, by the names that users type."""
 
 
 class HostsByValue:

@@ -287,7 +287,7 @@ class Split(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HoeffdingTree:
-    """The tree. Nodes are numbered; 0 is the root."""
+    """The Hoeffding tree that the module describes. Nodes are numbered; 0 is the root."""
 
     def __init__(self) -> None:
         self._nodes: list[Leaf | Split] = [Leaf()]

@@ -74,7 +74,7 @@ class TokenRules:
 
     @property
     def shift(self) -> int:
-        """Difference between the number of a label and its number with 10,000 hashes."""
+        """Number to add to the feature numbers of labels above, which assume 10,000 hashes."""
         return self.hashes - HASHES
 
     def tokens(self, url: str) -> list[str]:

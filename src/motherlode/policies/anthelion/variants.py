@@ -12,7 +12,7 @@ from motherlode.policies.name_arguments import choice, whole_numbers
 def make_features(
     features: str = "url+parent", tokens: str = "url", hashes: str = "10000", min_token: str = "3", max_token: str = "0"
 ) -> Features:
-    """Return the maker of rows. Raises ValueError if an option is wrong."""
+    """Return the object that turns links into rows of features. Raises ValueError if an option is wrong."""
     hint = "hashes, min_token and max_token are whole numbers, as in nb-online:hashes=20000,min_token=2"
     count, fewest, most = whole_numbers((hashes, min_token, max_token), hint)
     of_authors = choice("tokens", tokens, "url", "authors") == "authors"

@@ -116,7 +116,7 @@ def sklearn_fit(name: str, size: int = SIZE) -> Fit:
 
 
 def _scores(predict: Callable[[Any], Any], size: int) -> Scores:
-    """Return a classifier from a function of a matrix of rows."""
+    """Turn a prediction function of scikit-learn, which takes a matrix of rows, into a classifier."""
 
     def scores(policy_states: Sequence[bytes]) -> list[float]:
         found: list[float] = predict(_matrix(policy_states, size)).tolist() if policy_states else []
@@ -150,7 +150,8 @@ def _knn(size: int, rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
 
 
 def _closeness(distances: Any) -> Any:
-    """Return weights of neighbours: about 1 for equal rows, nearly 0 for rows without common features, never 0."""
+    """Return the weights of the nearest rows by their distances: about 1 for equal rows, nearly 0 for rows without
+    common features, never 0."""
     return 1.001 - distances
 
 

@@ -96,7 +96,7 @@ class ContextGraph:
             self._groups[name] = sorted(members, key=lambda link: not before_others(link.url))[: most + 1]
 
     def siblings(self, link: Link) -> list[Link]:
-        """Return the other links of the link's groups, each once, at most `most`."""
+        """Return the siblings of a link: the other links in its sibling groups, each once, at most `most`."""
         found: dict[str, Link] = {}
         groups = _groups_of(link)
         for group in groups:
@@ -121,7 +121,7 @@ _ALL = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crosses:
-    """Limits of the crosses with siblings."""
+    """How many siblings of a link, and which of their features, are combined to cross features (F₊ₓ)."""
 
     siblings: int
     """Siblings that are used per target, because a page with a thousand links has a million pairs."""

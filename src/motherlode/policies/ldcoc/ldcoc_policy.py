@@ -76,7 +76,7 @@ _POSITIVE, _NEGATIVE, _EASY, _RESERVE, _UNRATED = b"+", b"-", b"=", b".", b"?"
 _SUFFIXES = {_POSITIVE: "", _NEGATIVE: " sampled", _EASY: "", _RESERVE: " reserve", _UNRATED: " unrated"}
 """Suffixes of the four arms of a host."""
 _HEADED_COST = 2.0
-"""Requests for a page that is fetched after a HEAD."""
+"""Number of requests that a page costs if a HEAD request is sent before its GET request."""
 
 
 class _State(msgspec.Struct, kw_only=True, array_like=True):
@@ -88,7 +88,7 @@ class _State(msgspec.Struct, kw_only=True, array_like=True):
     relevances: dict[str, bool] = {}
     """Fetched URIs, and whether they were relevant, for the features of their siblings."""
     answers: dict[str, list[int]] = {}
-    """Number of responses of each host that were redirects, and of other responses."""
+    """For each host, the number of responses that were redirects, and the number of other responses."""
     easy: list[int] = msgspec.field(default_factory=lambda: [0, 0])
     """Number of URIs with an RDF extension that were relevant, and of those that were not."""
     positives: int = 0
@@ -116,7 +116,7 @@ LEARNERS: Mapping[str, Callable[[int], Ftrl]] = {"mcmahan": default_learner, "eq
 
 
 class Ldcoc:
-    """The policy; see the docstring of the module."""
+    """The policy of Huang and Gandon (2020), as the docstring of the module describes it."""
 
     def __init__(
         self,

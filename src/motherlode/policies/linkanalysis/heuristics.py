@@ -154,7 +154,7 @@ _Family = tuple[int, ...]
 
 
 class SimilarUrls:
-    """A set of URLs that finds out whether it has a URL similar to a given one."""
+    """A set of URLs that answers whether it contains a URL similar to a given one."""
 
     def __init__(self, max_families: int = _MAX_FAMILIES) -> None:
         self._families: dict[int, _Family] = {}
@@ -293,7 +293,7 @@ def concepts_from(folder: Path | None = None, *, whole_words: bool = False) -> C
 
 
 def _replaces_only_terms(folder: Path | None) -> bool:
-    """Return whether a user's folder has its own terms and no words: then ours are not used."""
+    """Return whether a user's folder has `terms.txt` but no `words.txt`: then our `words.txt` is not used."""
     return folder is not None and (folder / _TERMS).is_file() and not (folder / _WORDS).is_file()
 
 

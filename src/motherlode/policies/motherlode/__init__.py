@@ -8,8 +8,7 @@
   begins with one of its links. There is no randomness: the same crawl picks the same pages.
 - `config` has the parameters and the log-odds for links that announce the target, `explanation` the explanations for
   people.
-
-All that is learned are sums, so the states of crawls and shards can be added.
+- `redirect_rules` predicts redirects, `statistics` has all that is learned and says how it is merged.
 """
 
 from motherlode.policies.motherlode.config import PolicyConfig

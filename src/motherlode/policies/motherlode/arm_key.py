@@ -220,10 +220,10 @@ class QueryPatterns:
     """
 
     def __init__(self) -> None:
-        self._scripts: set[str] = set()
-        self._values: dict[str, set[str]] = {}
+        self.scripts: set[str] = set()
+        self.values: dict[str, set[str]] = {}
         """Values by parameter."""
-        self._patterns: set[str] = set()
+        self.patterns: set[str] = set()
 
     def pattern(self, script: str, query: str) -> str:
         """Return the pattern of a query.
@@ -232,21 +232,19 @@ class QueryPatterns:
         '?index&view=item&id'
         """
         stem = generalize(script.partition(".")[0]) if script else ""
-        parts = ["?" + (stem if _is_among_first(stem, self._scripts, limit=_MAX_SCRIPTS_PER_HOST) else ANY)]
+        parts = ["?" + (stem if _is_among_first(stem, self.scripts, limit=_MAX_SCRIPTS_PER_HOST) else ANY)]
         for text in query.split("&", _MAX_QUERY_PARAMETERS)[:_MAX_QUERY_PARAMETERS]:
             name, _, value = text.partition("=")
             parameter = self._parameter(generalize(name), value)
             if parameter not in parts:
                 parts.append(parameter)
         pattern = "&".join(parts)
-        return pattern if _is_among_first(pattern, self._patterns, limit=_MAX_PATTERNS_PER_HOST) else "?"
+        return pattern if _is_among_first(pattern, self.patterns, limit=_MAX_PATTERNS_PER_HOST) else "?"
 
     def _parameter(self, name: str, value: str) -> str:
-        if not _WORD.fullmatch(value) or (
-            name not in self._values and len(self._values) >= _MAX_PARAMETERS_WITH_VALUES
-        ):
+        if not _WORD.fullmatch(value) or (name not in self.values and len(self.values) >= _MAX_PARAMETERS_WITH_VALUES):
             return name
-        values = self._values.setdefault(name, set())
+        values = self.values.setdefault(name, set())
         if len(values) <= _MAX_VALUES_PER_PARAMETER:
             values.add(value)
         return f"{name}={value}" if len(values) <= _MAX_VALUES_PER_PARAMETER else name
@@ -257,6 +255,16 @@ def _is_among_first(text: str, known: set[str], *, limit: int) -> bool:
     if len(known) < limit:
         known.add(text)
     return text in known
+
+
+class SavedHost(msgspec.Struct, omit_defaults=True):
+    """What is saved of a host that was tried, so that its links get the same arms after a restart."""
+
+    arms: list[str] = []
+    patterns: list[str] = []
+    scripts: list[str] = []
+    values: dict[str, list[str]] = {}
+    query_patterns: list[str] = []
 
 
 class ArmKeyBuilder:
@@ -336,6 +344,29 @@ class ArmKeyBuilder:
         if arms is None:
             arms = self._arms[host] = dict.fromkeys(self._waiting_of_unseen.pop(host, ()))
         return arms
+
+    def save(self) -> dict[str, SavedHost]:
+        """Return the arms and patterns of each host that was tried."""
+        return {host: self._saved(host, arms) for host, arms in self._arms.items()}
+
+    def _saved(self, host: str, arms: Iterable[str]) -> SavedHost:
+        saved = SavedHost(arms=list(arms), patterns=sorted(self._patterns.get(host, ())))
+        queries = self._queries.get(host)
+        if queries is not None:
+            saved.scripts, saved.query_patterns = sorted(queries.scripts), sorted(queries.patterns)
+            saved.values = {name: sorted(values) for name, values in queries.values.items()}
+        return saved
+
+    def restore(self, hosts: Mapping[str, SavedHost]) -> None:
+        """Restore what `save` returned."""
+        for host, saved in hosts.items():
+            self._arms[host] = dict.fromkeys(saved.arms)
+            if saved.patterns:
+                self._patterns[host] = set(saved.patterns)
+            if saved.scripts or saved.query_patterns or saved.values:
+                queries = self._queries[host] = QueryPatterns()
+                queries.scripts, queries.patterns = set(saved.scripts), set(saved.query_patterns)
+                queries.values = {name: set(values) for name, values in saved.values.items()}
 
     def _query_pattern(self, host: str, script: str, query: str) -> str:
         queries = self._queries.get(host)

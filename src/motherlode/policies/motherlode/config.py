@@ -30,7 +30,9 @@ class PolicyConfig:
     """
 
     horizon: int = 20
-    """Number of links by which a first relevant page would be followed up: the length of the lookahead."""
+    """Number of links by which a first relevant page of an unseen host would be followed up."""
+    max_waiting_links: int = 150
+    """Maximum number of waiting links of an arm by which a first relevant page would be followed up."""
     gateway_max_tries: int = 2
     """A host with at most this many tries may have more links than are known, if it looks like a gateway."""
     gateway_links: int = 6
@@ -44,7 +46,7 @@ class PolicyConfig:
     """Prior strength of a base arm for its hub arms."""
     hub_min_links: int = 5
     """Number of new links of one arm on one page that make a hub arm; 0 for no hub arms."""
-    host_prior_pages: float = 10.0
+    host_prior_pages: float = 3.0
     """Prior strength, in pages, of the features for the lift of a host; 0 to give hosts no lift."""
     silent_host_prior_tries: float = 0.2
     """Prior strength of a host that never responded. It is low because the responses of other hosts say little about

@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING
 from motherlode.model import Explanation, Reason, SummaryLine
 from motherlode.policies.model_io import best_and_worst
 from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, describe_arm
-from motherlode.policies.motherlode.posterior import RELEVANCE, RESPONSE, ArmStatistics
+from motherlode.policies.motherlode.statistics import RELEVANCE, RESPONSE, ArmStatistics
 
 if TYPE_CHECKING:
     from motherlode.policies.motherlode.motherlode_policy import Motherlode
 
 _SAYS = (
-    "The arm with the highest rate of relevant pages per request is fetched next. The rate includes the pages that its "
-    "pages link to, and what a relevant page would tell about the other links of the arm. In an arm, the link with the "
-    "fewest steps from a seed goes first, and among equals the one that was found first. The probability of an arm is "
-    "the probability of a response times the probability that it is relevant. Both are predicted from the weights of "
-    "features and the results of the host, and more and more from the results of the arm and of the page with the "
-    "link, of which the latest count most."
+    "The arm with the highest expected rate of relevant pages per request, its links included, goes first; more in "
+    "docs/policy.md."
 )
 _EVENTS = ((RESPONSE, "answers"), (RELEVANCE, "is a find"))
 """The two predicted events with their names in `Reason.about`, which docs/explain.md documents."""

@@ -23,18 +23,20 @@ from typing import NamedTuple
 import msgspec
 
 from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, SummaryLine
-from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder
+from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedHost
 from motherlode.policies.motherlode.config import PolicyConfig, target_priors
 from motherlode.policies.motherlode.explanation import explain_arm, summarize
-from motherlode.policies.motherlode.posterior import ArmStatistics, PolicyStatistics, PosteriorModel
+from motherlode.policies.motherlode.posterior import PosteriorModel
 from motherlode.policies.motherlode.redirect_rules import RedirectRules
+from motherlode.policies.motherlode.statistics import ArmStatistics, PolicyStatistics
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
 from motherlode.policies.targets import Target
 
 _MAX_PLAN_REQUESTS = 200.0
 """Limit of the requests of a plan, because hubs may link to hubs without end."""
-_MAX_UPDATES_PER_PICK = 8
-"""Arms whose value is brought up to date before one is picked."""
+_MAX_UPDATES_PER_PICK = 128
+"""Limit of the arms whose values are brought up to date before one is picked, to bound the time of a pick. It is rarely
+reached, so that the arm with the highest current value is picked."""
 _SAME_VALUE = 1e-9
 _EMPTY_PAGES = 0.2
 """Number of imaginary pages without new links that are added to the pages of every arm, for smoothing."""
@@ -49,6 +51,8 @@ _UNSEEN_VALUE_LIFETIME = 1.005
 """The value of links to unseen hosts is computed again when the number of outcomes has grown by this factor, because it
 changes less and less."""
 _MAX_CACHED = 1 << 14
+_MAX_SAVED_VALUES = 1 << 16
+"""Maximum number of ready arms whose values are saved. Those of further arms are computed again after a restart."""
 _SCORE_PER_LINK = 1e-10
 """Difference between the scores of two successive links; 1 is one link further away from a seed. A crawl may find ten
 billion links before the order of discovery counts more than the distance."""
@@ -106,6 +110,28 @@ class UnseenHostValue(NamedTuple):
     plan: Plan
 
 
+class SavedState(msgspec.Struct):
+    """The state of the policy in checkpoints and models. Models use only the statistics."""
+
+    count: int
+    statistics: PolicyStatistics
+    hosts: dict[str, SavedHost] = msgspec.field(default_factory=dict)
+    plans: dict[str, tuple[float, float]] = msgspec.field(default_factory=dict)
+    """Reward and requests of each plan."""
+    values: dict[str, float] = msgspec.field(default_factory=dict)
+    """Values of ready arms. They may be older than the statistics."""
+    outcomes: int = 0
+    unseen: dict[str, UnseenHostValue] = msgspec.field(default_factory=dict)
+
+
+def read_state(state: bytes) -> SavedState:
+    """Read a saved state. Earlier versions saved a pair of count and statistics."""
+    try:
+        return msgspec.msgpack.decode(state, type=SavedState)
+    except msgspec.ValidationError:
+        return SavedState(*msgspec.msgpack.decode(state, type=tuple[int, PolicyStatistics]))
+
+
 class Motherlode(WaitRule):
     """The policy; see the docstrings of the package and of this module."""
 
@@ -126,6 +152,8 @@ class Motherlode(WaitRule):
         """The last computed plans of arms of hosts that were tried."""
         self._unseen_host_values: dict[str, UnseenHostValue] = {}
         """Arm without its host → value. Unseen hosts with equal links share it, because they may be a million."""
+        self._saved_values: dict[str, float] = {}
+        """Values of arms before a restart, until the arms are ready again."""
         self._outcomes = 0
         self._count = 0
 
@@ -183,6 +211,7 @@ class Motherlode(WaitRule):
         target = RedirectRules(self.statistics.redirects).predict(url) if self.config.predicts_redirects else ""
         if target:
             self._end_request(arm)
+            self.statistics.assumed[target] = url
         return target
 
     def _end_request(self, arm: str) -> None:
@@ -200,7 +229,8 @@ class Motherlode(WaitRule):
         self._on_ready(host, arm)
         if arm not in self._ready:
             self._keys.add_waiting(host, arm)
-            self._ready.put(arm, self.value_now(arm))
+            saved = self._saved_values.pop(arm, None)
+            self._ready.put(arm, self.value_now(arm) if saved is None else saved)
 
     def arm_snoozed(self, arm: str) -> None:
         self._on_snoozed(ArmKey.parse(arm).host, arm, self._ready.value(arm))
@@ -219,15 +249,16 @@ class Motherlode(WaitRule):
 
     def _best(self) -> str | None:
         """Return the best ready arm. The values of arms that come to the top are brought up to date first."""
-        arm = self._ready.best()
+        ready = self._ready
+        arm = ready.best()
         for _ in range(_MAX_UPDATES_PER_PICK):
             if arm is None:
                 return None
             value = self.value_now(arm)
-            if abs(value - (self._ready.value(arm) or 0.0)) < _SAME_VALUE:
+            if abs(value - (ready.value(arm) or 0.0)) < _SAME_VALUE:
                 break
-            self._ready.put(arm, value)
-            best = self._ready.best()
+            ready.put(arm, value)
+            best = ready.best()
             if best == arm:
                 break
             arm = best
@@ -317,7 +348,7 @@ class Motherlode(WaitRule):
         host_tries = host.tries if host is not None else 0
         has_unknown_links = not host_tries or (host_tries <= config.gateway_max_tries and self._is_gateway(key.host))
         unknown = config.horizon / (1.0 + host_tries) if has_unknown_links else 0.0
-        more = min(max(self._waiting.get(arm, 1) - 1, unknown), config.horizon)
+        more = max(min(self._waiting.get(arm, 1) - 1, config.max_waiting_links), unknown)
         return tries + min(host_tries, config.max_host_tries), more
 
     def _is_gateway(self, host: str) -> bool:
@@ -330,13 +361,28 @@ class Motherlode(WaitRule):
         return True
 
     def dump(self) -> bytes:
-        return msgspec.msgpack.encode((self._count, self.statistics))
+        saved = SavedState(
+            count=self._count,
+            statistics=self.statistics,
+            hosts=self._keys.save(),
+            plans={arm: (plan.reward, plan.requests) for arm, plan in self._plans.items()},
+            values=self._ready.values(_MAX_SAVED_VALUES),
+            outcomes=self._outcomes,
+            unseen=self._unseen_host_values,
+        )
+        return msgspec.msgpack.encode(saved)
 
     def load(self, state: bytes) -> None:
-        self._count, self.posterior.statistics = msgspec.msgpack.decode(state, type=tuple[int, PolicyStatistics])
+        saved = read_state(state)
+        self._count, self.posterior.statistics = saved.count, saved.statistics
+        self._keys.restore(saved.hosts)
         for host in self.statistics.hosts:
             self._keys.arms_of_tried_host(host)
         self._forget_values()
+        self._plans = {arm: make_plan(reward, requests) for arm, (reward, requests) in saved.plans.items()}
+        self._saved_values = saved.values
+        self._unseen_host_values = saved.unseen
+        self._outcomes = max(saved.outcomes, self._outcomes)
 
     def delta(self) -> bytes:
         delta, self.posterior.delta = self.posterior.delta, PolicyStatistics()
@@ -344,13 +390,16 @@ class Motherlode(WaitRule):
 
     def absorb(self, delta: bytes) -> None:
         if delta:
-            self._add(msgspec.msgpack.decode(delta, type=PolicyStatistics))
+            learned = msgspec.msgpack.decode(delta, type=PolicyStatistics)
+            self.statistics.add(learned)
+            self._learned_from_others(learned)
 
     def merge(self, state: bytes) -> None:
-        self._add(msgspec.msgpack.decode(state, type=tuple[int, PolicyStatistics])[1])
+        learned = read_state(state).statistics
+        self.statistics.merge(learned, config=self.config)
+        self._learned_from_others(learned)
 
-    def _add(self, learned: PolicyStatistics) -> None:
-        self.statistics.add(learned)
+    def _learned_from_others(self, learned: PolicyStatistics) -> None:
         for host in learned.hosts:
             self._keys.arms_of_tried_host(host)
         self._forget_values()

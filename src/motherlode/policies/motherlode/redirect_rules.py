@@ -11,7 +11,8 @@ A rule is made from the first redirect that has such a form, and is valid for UR
 beginning and the same kind of ending. Each further response to a URL of the rule confirms or contradicts it. With a
 uniform prior, the probability that the rule holds for the next URL is (confirmed + 1) / (confirmed + contradicted + 2).
 A wrong prediction costs one request and a right one saves one, so the rule is used if this is more than 1/2: if it was
-confirmed more often than contradicted.
+confirmed more often than contradicted. The first prediction is a trial: until its target has responded, or a further
+redirect has confirmed the rule, nothing else is predicted by it.
 """
 
 from __future__ import annotations
@@ -38,10 +39,13 @@ class RedirectRule(msgspec.Struct, gc=False):
     new_end: str
     confirmed: int = 0
     contradicted: int = 0
+    trial: str = ""
+    """The target that was predicted first, until it has responded."""
 
     @property
     def is_active(self) -> bool:
-        return self.confirmed > self.contradicted
+        lead = self.confirmed - self.contradicted
+        return lead > 1 or (lead == 1 and not self.trial)
 
     def apply(self, url: str) -> str:
         """Return the target of a URL; "" if the rule is not about the URL.
@@ -131,6 +135,17 @@ class RedirectRules:
         """Contradict the rules of a URL whose response was a page."""
         self._judge(url, "")
 
+    def learn_target(self, url: str, target: str, *, is_page: bool) -> None:
+        """Confirm or contradict the rule that predicted the target of a URL, by the response of the target."""
+        for rule in self.by_host.get(host_of(url), ()):
+            if rule.ending == ending_of(url) and rule.apply(url) == target:
+                if rule.trial == target:
+                    rule.trial = ""
+                if is_page:
+                    rule.confirmed += 1
+                else:
+                    rule.contradicted += 1
+
     def _judge(self, url: str, target: str) -> bool:
         ending, is_predicted = ending_of(url), False
         for rule in self.by_host.get(host_of(url), ()):
@@ -149,12 +164,14 @@ class RedirectRules:
         if not rules:
             return ""
         ending = ending_of(url)
-        matching = [
-            (rule.confirmed - rule.contradicted, len(rule.beginning), target)
-            for rule in rules
-            if rule.is_active and rule.ending == ending and (target := rule.apply(url))
-        ]
-        return max(matching)[2] if matching else ""
+        active = [rule for rule in rules if rule.is_active and rule.ending == ending and rule.apply(url)]
+        if not active:
+            return ""
+        best = max(active, key=lambda rule: (rule.confirmed - rule.contradicted, len(rule.beginning)))
+        target = best.apply(url)
+        if best.confirmed - best.contradicted == 1:
+            best.trial = target
+        return target
 
     def merge(self, other: dict[str, list[RedirectRule]]) -> None:
         """Add the counts of another crawl's rules."""

@@ -27,7 +27,7 @@ _MAX_KNOWN_PATHS = 50_000
 _START, _END = "[start]", "[end]"
 
 Vector = dict[int, float]
-"""The components of a vector that are not 0."""
+"""A sparse vector: index → value of each component that is not 0."""
 
 
 def full_path(link: Link) -> str:
@@ -75,7 +75,7 @@ def cosine(one: Vector, other: Vector) -> float:
     return product / length if length else 0.0
 
 
-class Cluster(msgspec.Struct, array_like=True):
+class TagPathCluster(msgspec.Struct, array_like=True):
     """A group of similar tag paths of one site: an action of the bandit."""
 
     site: str
@@ -83,7 +83,7 @@ class Cluster(msgspec.Struct, array_like=True):
     """The path that started the cluster."""
     centroid: Vector
     links: int = 0
-    """Number of links that the centroid is the mean of."""
+    """Number of links in the cluster. The centroid is the mean of their vectors."""
 
     def add(self, vector: Vector) -> None:
         """Move the centroid to the mean that includes one more link."""
@@ -107,7 +107,7 @@ class TagPathClusters:
     def __init__(self, *, threshold: float, most: int = MAX_CLUSTERS) -> None:
         self._threshold = threshold
         self._most = most
-        self.clusters: list[Cluster] = []
+        self.clusters: list[TagPathCluster] = []
         self._of_site: dict[str, list[int]] = {}
         self._known: dict[tuple[str, str], int] = {}
         """The cluster of a site and path. A path stays in its cluster, although the centroids move."""
@@ -148,7 +148,7 @@ class TagPathClusters:
         return best, highest
 
     def _start(self, site: str, path: str) -> int:
-        self.clusters.append(Cluster(site, path, {}))
+        self.clusters.append(TagPathCluster(site, path, {}))
         self._of_site.setdefault(site, []).append(len(self.clusters) - 1)
         return len(self.clusters) - 1
 
@@ -156,7 +156,9 @@ class TagPathClusters:
         return msgspec.msgpack.encode((self.clusters, [(*key, number) for key, number in self._known.items()]))
 
     def load(self, state: bytes) -> None:
-        self.clusters, known = msgspec.msgpack.decode(state, type=tuple[list[Cluster], list[tuple[str, str, int]]])
+        self.clusters, known = msgspec.msgpack.decode(
+            state, type=tuple[list[TagPathCluster], list[tuple[str, str, int]]]
+        )
         self._known = {(site, path): number for site, path, number in known}
         self._of_site = {}
         for number, cluster in enumerate(self.clusters):

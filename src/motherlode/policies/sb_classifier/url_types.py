@@ -109,7 +109,7 @@ class FlatCurve(msgspec.Struct, array_like=True):
     """
 
     window: int
-    """Requests per slope; 0 to never stop."""
+    """Number of requests over which each slope of the curve is measured; 0 to never stop."""
     requests: int = 0
     targets: int = 0
     slope: float = -1.0

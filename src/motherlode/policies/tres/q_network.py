@@ -51,7 +51,7 @@ class QNetwork:
         self._steps = 0
 
     def values(self, rows: Array) -> Array:
-        """Return the value of each row."""
+        """Return the Q-value that the network predicts for each row of features."""
         return self._forward(rows)[-1][:, 0]
 
     def _forward(self, rows: Array) -> list[Array]:
@@ -159,5 +159,5 @@ def goals(batch: Sequence[Experience], network: QNetwork, delayed: QNetwork, dis
 
 
 def rows_of(packed: Sequence[bytes]) -> Array:
-    """Return packed rows of features as one array."""
+    """Decode rows of features that are stored as bytes into one array with a line for each row."""
     return np.frombuffer(b"".join(packed), dtype=np.float32).reshape(len(packed), -1)

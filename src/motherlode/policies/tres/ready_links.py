@@ -49,7 +49,7 @@ class ReadyLinks:
             self._column_of[last] = index
 
     def locate(self, leaf_of: Callable[[Rows], int], arms: Iterable[str] | None = None) -> None:
-        """Compute the leaves of some arms again, or of all."""
+        """Compute again to which leaf of the tree each arm belongs: for some arms, or for all."""
         indices = range(len(self.names)) if arms is None else [self._column_of[arm] for arm in arms]
         for index in indices:
             self._leaves[index] = leaf_of(self._rows[index])

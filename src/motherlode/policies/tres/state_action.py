@@ -1,7 +1,7 @@
 """Features of a state and an action: the path to a page, and one of its links.
 
-The features are those of the authors' program, rounded down to tenths as there. The ones of the domain change during a
-crawl, so they are not stored with a link.
+The features are those of the authors' program, rounded down to tenths as there. The features of the link's domain
+change during a crawl, so they are not stored with a link.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ FEATURES = (
     "unknown domain",
 )
 LINK_FEATURES = 7
-"""The features that do not change after the link was found; the others are those of its domain."""
+"""Number of features that do not change after the link was found. The others are features of its domain."""
 _LEVELS = 10
 
 Row = NDArray[np.float32]
-"""Values of FEATURES."""
+"""A row with the values of the features named in FEATURES."""
 
 
 def quantize(value: float) -> int:
@@ -75,15 +75,15 @@ class LinkMemory(msgspec.Struct, frozen=True):
         return cls(relevant, others, distance, tuple(levels), words)
 
 
-class Path(msgspec.Struct, frozen=True):
-    """The pages from the seed to the page with the links."""
+class CrawlPath(msgspec.Struct, frozen=True):
+    """Counts over the pages on the path from a seed to the page with the links."""
 
     relevant: int = 0
     others: int = 0
     distance: int = 1
 
     @classmethod
-    def behind(cls, page: Outcome | None) -> Path:
+    def behind(cls, page: Outcome | None) -> CrawlPath:
         """Return the path that ends with a page; the empty one for seeds."""
         if page is None:
             return cls()

@@ -20,9 +20,9 @@ from motherlode.policies.tres.ready_links import ReadyLinks
 from motherlode.policies.tres.state_action import (
     FEATURES,
     LINK_FEATURES,
+    CrawlPath,
     Keywords,
     LinkMemory,
-    Path,
     Row,
     quantize,
     values,
@@ -122,7 +122,8 @@ class Tres:
         """The ready arms of each domain."""
         self._value_at_pick: dict[str, float] = {}
         self._followed: tuple[str, Experience] | None = None
-        """The page that was learned from last, whose links come next."""
+        """URL and unfinished experience of the page that was learned from last. Its links are rated next and complete
+        it."""
 
     def aim(self, target: Target) -> None:
         """Take the name of the target as keyword, if the user gave none."""
@@ -146,7 +147,7 @@ class Tres:
         ]
 
     def _remember(self, links: Sequence[Link], parent: Outcome | None) -> list[LinkMemory]:
-        path = Path.behind(parent)
+        path = CrawlPath.behind(parent)
         state = path.levels(parent)
         rows = [self._hasher.row(link_words(link)) for link in links]
         probabilities = self._classifier.predict(FeatureRows.of(rows)).tolist()

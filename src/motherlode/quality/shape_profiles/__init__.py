@@ -19,7 +19,7 @@ PROFILES = (SCHEMA_ORG, *sorted(path.stem for path in _FOLDER.glob("*.ttl")))
 
 
 class PageValidation(NamedTuple):
-    """The results of one page."""
+    """The validation results of one page."""
 
     results: list[Result]
     nodes: int

@@ -43,7 +43,7 @@ def statements(kind: EntityKind, bits: int, *, microformat: bool = False) -> int
 
 
 def _fixed(fields: tuple[EntityField, ...], *, microformat: bool) -> int:
-    """Return the least number of statements of a thing, including its type."""
+    """Return the number of statements that every thing with these properties has at least, including its type."""
     known = [one for one in fields if one.microformat or not microformat]
     return 1 + sum(1 + _fixed(one.parts, microformat=microformat) if one.parts else one.least for one in known)
 
@@ -78,7 +78,8 @@ class Flaw(Enum):
 
 
 class _Attributes(NamedTuple):
-    """The attributes by which a syntax marks up HTML elements."""
+    """Functions that return the HTML attributes by which Microdata or RDFa marks up a thing, a nested thing and a
+    value."""
 
     entity: Callable[[EntityKindFacts], str]
     nested_entity: Callable[[EntityField], str]

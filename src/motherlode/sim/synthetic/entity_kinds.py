@@ -137,7 +137,7 @@ class EntityField(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return tuple(pool[(start + n * 7) % len(pool)] for n in range(self.repeats(bits)))
 
     def repeats(self, bits: int) -> int:
-        """Return the number of values."""
+        """Return how many values a thing drawn by these bits has for the property."""
         return self.least + (bits >> 33) % (self.most - self.least + 1)
 
 
@@ -162,7 +162,7 @@ class EntityKind(Enum):
 
 
 class EntityKindFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The properties of a kind."""
+    """Everything that the tables say about one kind of thing."""
 
     type: str
     """Type in the schema.org vocabulary."""

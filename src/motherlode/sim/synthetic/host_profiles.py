@@ -20,7 +20,7 @@ class Family(Enum):
     """Every item carries data."""
 
 
-class Shape(Enum):
+class ItemShape(Enum):
     """How the items of a section are published."""
 
     PAGES = "pages"
@@ -36,7 +36,7 @@ class Shape(Enum):
 
 
 class Voice(Enum):
-    """The vocabulary and subject of an RDF document."""
+    """Which vocabulary an RDF document uses, and what it describes."""
 
     THING = "thing"
     """A thing in the schema.org vocabulary, related to others."""
@@ -45,7 +45,7 @@ class Voice(Enum):
 
 
 class Trap(Enum):
-    """Infinite sets of pages."""
+    """A kind of infinite set of pages on a host (a crawler trap)."""
 
     CALENDAR = "calendar"
     SESSION = "session"
@@ -84,7 +84,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     syntax: Syntax | None = None
     carries: int = 965
     """Items per thousand that carry the data, because authors omit it on some."""
-    shape: Shape = Shape.PAGES
+    shape: ItemShape = ItemShape.PAGES
     formats: tuple[ContentKind, ...] = ()
     """Formats of the RDF documents, used in turn."""
     voice: Voice = Voice.THING
@@ -108,7 +108,7 @@ class Habit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     hub: bool = False
     """Whether the host has pages that list other hosts."""
     stems: tuple[str, ...] = ()
-    """Name of its hosts. By default, after the kind of their items."""
+    """Words from which the names of its hosts are made. By default, the words of the kind of their items."""
     domain: str = ""
     """Registrable domain that all hosts with this habit share."""
     featured: bool = False

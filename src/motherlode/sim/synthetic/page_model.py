@@ -58,7 +58,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     paragraph: str
     heading: str
     void: str
-    """How an element without content ends."""
+    """Closing characters of an element without content: `>`, or ` />` in XHTML."""
     slots: dict[LinkPosition, LinkSlot]
 
 
@@ -96,7 +96,7 @@ class Role(Enum):
 
     HOME = "home"
     FIXED = "fixed"
-    """About, contact and the like."""
+    """A page outside the sections: about, contact and the like."""
     INTRODUCTIONS = "introductions"
     """A page that lists other hosts."""
     LIST = "list"

@@ -138,7 +138,7 @@ class World:
         return part.entry_url(item, item_bits), part.titles.title(item_bits)
 
     def kin(self, site: Site, bits: int) -> Site:
-        """Return another site with the same habit, or this one if there is no other."""
+        """Return another site with the same host profile (habit), or this site if there is no other."""
         alike = self._same_habit[int(self.habits[site.host])]
         for turn in range(_KIN_TRIES):
             host = int(alike[(bits >> (8 * turn)) % len(alike)])
@@ -148,7 +148,7 @@ class World:
 
 
 class _Lottery:
-    """Draws members by their weights."""
+    """Draws one of several hosts, each with a probability in proportion to its weight."""
 
     def __init__(self, members: Sequence[int], weights: Floats) -> None:
         self._members = members

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from motherlode.model import ContentKind
 from motherlode.sim.synthetic.entity_kinds import KINDS, EntityKind, Titles
-from motherlode.sim.synthetic.host_profiles import Habit, Section, Shape
+from motherlode.sim.synthetic.host_profiles import Habit, ItemShape, Section
 from motherlode.sim.synthetic.random_draws import mix, named
 from motherlode.www.media_types import MEDIA
 
@@ -27,7 +27,7 @@ _LIST_NUMBER = re.compile(r"(?:page/|\?page=)(\d{1,7})$")
 _DATA_FILE = re.compile(r"(\d{1,9})/(?:data|foaf)\.[a-z]+$")
 _LIST_LENGTHS = (8, 10, 12, 15, 20, 24)
 INTRODUCTIONS = 20
-_PAGES_PER_ITEM = {Shape.COMPANION: 2, Shape.ENTITY: 2}
+_PAGES_PER_ITEM = {ItemShape.COMPANION: 2, ItemShape.ENTITY: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +36,11 @@ class SitePart:
 
     number: int
     section: Section
-    shape: Shape
+    shape: ItemShape
     kind: EntityKind
     titles: Titles
     name: str
-    """First path segment."""
+    """First path segment of the URLs of the section."""
     seed: int
     root: str
     items: int
@@ -50,7 +50,7 @@ class SitePart:
     """Format string of an item's URL: host and path, with fields for slug and number."""
     list_pattern: str
     first: int
-    """Number of the first item in URLs."""
+    """The number that stands in the URL of the section's first item."""
 
     @property
     def lists(self) -> int:
@@ -66,22 +66,22 @@ class SitePart:
     def item_url(self, item: int, bits: int) -> str:
         """Return the URL of an item's HTML page, or of its only document."""
         shape = self.shape
-        if shape is Shape.FILES:
+        if shape is ItemShape.FILES:
             return f"{self.root}/{self.name}/{self.titles.slug(bits)}-{item + self.first}.{self.extension(item)}"
-        if shape is Shape.ENTITY:
+        if shape is ItemShape.ENTITY:
             return f"{self.root}/page/{item + self.first}"
         return self.pattern % (self.titles.slug(bits), item + self.first)
 
     def entry_url(self, item: int, bits: int) -> str:
         """Return the URL by which the item is linked."""
-        if self.shape is Shape.ENTITY:
+        if self.shape is ItemShape.ENTITY:
             return f"{self.root}/id/{item + self.first}"
         return self.item_url(item, bits)
 
     def data_url(self, item: int) -> str:
         """Return the URL of the RDF document about an item."""
         number = item + self.first
-        if self.shape is Shape.ENTITY:
+        if self.shape is ItemShape.ENTITY:
             return f"{self.root}/data/{number}.{self.extension(item)}"
         stem = "foaf" if self.section.formats == (ContentKind.RDF_XML,) else "data"
         return f"{self.root}/{self.name}/{number}/{stem}.{self.extension(item)}"
@@ -114,7 +114,7 @@ class SitePart:
 
     def find_data(self, url: str) -> int | None:
         """Return the item whose RDF document has this URL."""
-        return self._find(_LAST_NUMBER if self.shape is Shape.ENTITY else _DATA_FILE, url, self.data_url)
+        return self._find(_LAST_NUMBER if self.shape is ItemShape.ENTITY else _DATA_FILE, url, self.data_url)
 
     def _find(self, pattern: re.Pattern[str], url: str, url_of: Callable[[int], str]) -> int | None:
         match = pattern.search(url)
@@ -123,7 +123,7 @@ class SitePart:
 
     @property
     def has_data_files(self) -> bool:
-        return self.shape in (Shape.COMPANION, Shape.ENTITY)
+        return self.shape in (ItemShape.COMPANION, ItemShape.ENTITY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +221,7 @@ def _part(root: str, section: Section, *, number: int, bits: int, items: int, le
     kind = section.kinds[(bits >> 8) % len(section.kinds)]
     facts = KINDS[kind]
     name = facts.paths[(bits >> 16) % len(facts.paths)]
-    negotiated = section.shape is Shape.NEGOTIATED
+    negotiated = section.shape is ItemShape.NEGOTIATED
     pattern = _PATTERNS[0 if negotiated else (bits >> 24) % len(_PATTERNS)]
     return SitePart(
         number=number,

@@ -9,7 +9,7 @@ from motherlode.model import ContentKind, Link, LinkSource, Syntax
 from motherlode.model.terms import RDF_TYPE
 from motherlode.sim.synthetic.entities import DCTERMS, FOAF, OWL, RDFS, TYPES, Block, Edge, Flaw, RdfDocument
 from motherlode.sim.synthetic.entity_kinds import EntityKind, person
-from motherlode.sim.synthetic.host_profiles import Charset, Design, Shape, Trap, Voice
+from motherlode.sim.synthetic.host_profiles import Charset, Design, ItemShape, Trap, Voice
 from motherlode.sim.synthetic.page_model import (
     CONTEXTS,
     VARIANTS,
@@ -27,7 +27,7 @@ from motherlode.www.media_types import MEDIA
 
 _ANCHOR = LinkSource.ANCHOR
 _SIDEBAR_LENGTHS = (4, 8, 12, 20)
-_PLAIN = (Shape.PAGES, Shape.COMPANION, Shape.NEGOTIATED)
+_PLAIN = (ItemShape.PAGES, ItemShape.COMPANION, ItemShape.NEGOTIATED)
 """Shapes whose items are linked by their own URLs. A tuple: comparing three enums is faster than hashing one."""
 _VAGUE = ("read more", "more", "details")
 _OUTSIDE_EVERYWHERE = 5
@@ -259,7 +259,7 @@ class SitePages:
         head: tuple[Link, ...] = (),
         outside: tuple[Link, ...] = (),
     ) -> Groups:
-        """Return the links of a page together with those that every page of the site has."""
+        """Return all links of a page: the given ones, and those that every page of the site has."""
         links = self.links
         return (
             (LinkPosition.HEAD, head),
@@ -318,7 +318,7 @@ class SitePages:
     def _blocks(self, part: SitePart, bits: int) -> tuple[Block, ...]:
         section = part.section
         if section.syntax is None:
-            stray = part.shape is Shape.PAGES and below(bits >> 35, STRAY_PERMILLE)
+            stray = part.shape is ItemShape.PAGES and below(bits >> 35, STRAY_PERMILLE)
             return (Block(syntax=Syntax.JSON_LD, kind=part.kind, bits=bits),) if stray else ()
         if not below(bits >> 35, section.carries):
             return ()
@@ -349,7 +349,7 @@ class SitePages:
                     LinkPosition.INLINE, f"http://gone-{bits % 500}.example/", "a site that is no more", bits
                 )
             )
-        if part.shape is Shape.COMPANION and part.section.syntax is not None:
+        if part.shape is ItemShape.COMPANION and part.section.syntax is not None:
             kind = part.format(item)
             link = links.with_sentence(LinkPosition.INLINE, part.data_url(item), f"Download as {kind.value}", bits >> 5)
             found.append(structs.replace(link, type=MEDIA[kind].media_types[0]))
@@ -394,7 +394,7 @@ class SitePages:
         if part.section.voice is Voice.FRIEND:
             subject = f"{part.data_url(item)}#me"
             edges = (Edge(predicate=FOAF + "homepage", target=page), *self._friends(part, item, bits))
-        elif part.shape is Shape.ENTITY:
+        elif part.shape is ItemShape.ENTITY:
             subject = part.entry_url(item, bits)
             edges = (Edge(predicate=FOAF + "isPrimaryTopicOf", target=page), *self._relations(part, item, bits))
         else:

@@ -40,7 +40,7 @@ def _cleaned(link: Link) -> Link:
 
 
 def calendar(links: SiteLinks, path: str) -> PageModel | None:
-    """Return a month or a day of the calendar."""
+    """Return the page of a month or a day in an infinite calendar, with links to the months or days around it."""
     match = _MONTH.match(path)
     if match is None:
         return None
@@ -60,7 +60,7 @@ def calendar(links: SiteLinks, path: str) -> PageModel | None:
 
 
 def filters(links: SiteLinks, path: str) -> PageModel | None:
-    """Return search results under some filters, with links that add one more filter."""
+    """Return the page with search results for the filters in a URL, with links that add one more filter."""
     if path != "/filter" and not re.fullmatch(r"/filter\?f=[a-z]+(?:&f=[a-z]+)*", path):
         return None
     url = links.site.root + path

@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from motherlode.sim.synthetic import special_urls
-from motherlode.sim.synthetic.host_profiles import HABITS, Habit, Shape, Trap
+from motherlode.sim.synthetic.host_profiles import HABITS, Habit, ItemShape, Trap
 from motherlode.sim.synthetic.page_model import PageModel, ServedResponse
 from motherlode.sim.synthetic.population import World
 from motherlode.sim.synthetic.renderer import render
@@ -53,7 +53,7 @@ def find(pages: SitePages, asked: SiteRequest) -> PageModel:
 def _find(pages: SitePages, asked: SiteRequest) -> PageModel:
     name, _, rest = asked.path[1:].partition("/")
     for part in pages.site.parts:
-        if part.name == name or (part.shape is Shape.ENTITY and name in _ENTITY_PATHS):
+        if part.name == name or (part.shape is ItemShape.ENTITY and name in _ENTITY_PATHS):
             found = _listed(pages, part, name, rest, asked) or _item(pages, part, name, asked)
             if found is not None:
                 return found
@@ -84,9 +84,9 @@ def _item(pages: SitePages, part: SitePart, name: str, asked: SiteRequest) -> Pa
     item = part.find_item(url)
     if item is None:
         return None
-    if part.shape is Shape.FILES:
+    if part.shape is ItemShape.FILES:
         return pages.data(part, item, url=url, kind=part.format(item))
-    if part.shape is Shape.NEGOTIATED:
+    if part.shape is ItemShape.NEGOTIATED:
         formats = part.section.formats
         chosen = choose(("text/html", *(MEDIA[kind].media_types[0] for kind in formats)), asked.accept)
         if chosen:
@@ -204,7 +204,7 @@ class SyntheticWeb:
             headers["Location"] = model.location
         if model.retry_after is not None:
             headers["Retry-After"] = f"{model.retry_after:g}"
-        if model.status == 303 or any(part.shape is Shape.NEGOTIATED for part in pages.site.parts):
+        if model.status == 303 or any(part.shape is ItemShape.NEGOTIATED for part in pages.site.parts):
             headers["Vary"] = "Accept"
         body = render(model, pages.links) if model.status == 200 else _apology(model.status)
         return ServedResponse(

@@ -17,7 +17,14 @@ from pathlib import Path
 import msgspec
 
 from motherlode.model import Link
-from motherlode.sim.trace.tables import LinkChunkBuilder, LinkTable, TableError, TableWriter, read_chunks, read_links
+from motherlode.sim.trace.tables import (
+    DamagedTableError,
+    LinkChunkBuilder,
+    LinkTable,
+    TableWriter,
+    read_chunks,
+    read_links,
+)
 
 VERSION = 5
 PARQUET_VERSIONS = frozenset({2, 3, 4})
@@ -118,7 +125,7 @@ class PartWriter:
 
 
 def table_path(folder: Path, part: str, table: str) -> Path:
-    """Return the file of a table."""
+    """Return the path of a table's file."""
     return folder / f"{part}.{table}.zst"
 
 
@@ -205,9 +212,9 @@ def read_facts(folder: Path, part: TracePart) -> Iterator[_Facts]:
 
 @contextlib.contextmanager
 def _naming(path: Path) -> Iterator[Path]:
-    """Raise TraceError, with what to do, if a file cannot be read."""
+    """Turn the errors of reading a file into TraceError, with a message that says what to do."""
     try:
         yield path
-    except (OSError, TableError) as error:
+    except (OSError, DamagedTableError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise TraceError(f"{path} cannot be read ({reason}): make the trace again with `motherlode record`") from error

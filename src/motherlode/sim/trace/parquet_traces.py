@@ -15,7 +15,7 @@ _BATCH_ROWS = 10_000
 
 
 def convert(folder: Path, parts: Sequence[TracePart]) -> None:
-    """Write the tables of all parts again in the format of today, in the same folder, and remove the old ones."""
+    """Convert the tables of all parts to the current format, in the same folder, and remove the Parquet files."""
     try:
         parquet = import_extra("pyarrow.parquet", extra="parquet", purpose="to convert it")
     except MissingExtraError as error:

@@ -34,7 +34,7 @@ Numbers = npt.NDArray[np.int32]
 Rows = TypeVar("Rows")
 
 
-class TableError(ValueError):
+class DamagedTableError(ValueError):
     """A file of a trace is damaged or incomplete."""
 
 
@@ -54,12 +54,12 @@ class TableWriter:
         self._file.close()
 
     def close(self) -> None:
-        """Close the file without its end."""
+        """Close the file without the frame that ends it, so that readers see that it is incomplete."""
         self._file.close()
 
 
 def read_chunks(path: Path, rows: type[Rows]) -> Iterator[Rows]:
-    """Yield the chunks of a file, decoded as `rows`. Raise TableError if the file is damaged or incomplete."""
+    """Yield the chunks of a file, decoded as `rows`. Raise DamagedTableError if the file is damaged or incomplete."""
     decompress = zstandard.ZstdDecompressor().decompress
     decode = msgspec.msgpack.Decoder(rows).decode
     with path.open("rb") as file:
@@ -67,9 +67,9 @@ def read_chunks(path: Path, rows: type[Rows]) -> Iterator[Rows]:
             try:
                 yield decode(decompress(frame))
             except (zstandard.ZstdError, msgspec.MsgspecError, MemoryError) as error:
-                raise TableError(f"it is damaged: {error}") from error
+                raise DamagedTableError(f"it is damaged: {error}") from error
         if frame is None:
-            raise TableError("it is incomplete")
+            raise DamagedTableError("it is incomplete")
 
 
 # Links by column
@@ -81,7 +81,7 @@ class LinkColumn(msgspec.Struct, frozen=True, array_like=True):
     texts: list[str]
     """Each distinct text once, in the order in which they occur."""
     width: int
-    """Bytes per number."""
+    """Bytes of each number in `numbers`."""
     numbers: bytes
     """For each link the number of its text, byte plane by byte plane."""
 
@@ -91,7 +91,7 @@ class LinkChunk(msgspec.Struct, frozen=True, array_like=True):
 
     links_per_page: list[int]
     nofollow: bytes
-    """One bit for each link."""
+    """One bit for each link: whether the page asks crawlers not to follow it."""
     columns: dict[str, LinkColumn]
 
 

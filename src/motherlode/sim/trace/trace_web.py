@@ -39,7 +39,8 @@ class TraceWeb:
     """
 
     def __init__(self, folder: Path, target: Target, *, dead: float = 0.0) -> None:
-        """`dead` is the share of links to URLs that were not recorded that are kept, by a hash of the URL."""
+        """Open a trace. `dead` is the share of dead links (to URLs that were not recorded) that are kept. A hash of the
+        URL decides."""
         self._dead = dead
         self._places: dict[str, tuple[str, int]] = {}
         """URL without its scheme → the URL as recorded, and its row number over all parts."""
@@ -160,7 +161,7 @@ def _schemeless(url: str) -> str:
 
 
 def _shortness(url: str) -> tuple[int, str]:
-    """Return the length without the scheme, so that `https://h/` is shorter than `http://h/a`."""
+    """Return the length of a URL without its scheme, so that `https://h/` is shorter than `http://h/a`."""
     rest = _schemeless(url)
     return len(rest), rest
 

@@ -29,7 +29,7 @@ _serial_numbers = itertools.count()
 
 
 class Placeholder(Enum):
-    """Values that JSON cannot express."""
+    """Special values in contexts, which are different from every JSON value."""
 
     DOCUMENT = "the base IRI of the document"
     ABSENT = "a missing entry, where null has another meaning"

@@ -31,7 +31,7 @@ class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file of `contexts/`."""
+    """A file of the folder `contexts/`: one published context in compact form."""
 
     title: str
     urls: tuple[str, ...]
@@ -56,7 +56,7 @@ def fill_definition(definition: Json, term: str) -> Json:
 
 
 class BundledContext:
-    """A bundled context."""
+    """A published JSON-LD context that Motherlode contains, so that it need not be fetched."""
 
     def __init__(self, table: ContextTable) -> None:
         self.context = table.expand()

@@ -13,7 +13,8 @@ from motherlode.www.html_limits import TextBudget
 
 ItemDict = dict[str, Any]
 MAX_NESTED_ITEMS = 100
-"""Maximum number of levels of nested items, because callers process them by recursion. Deeper items are their text."""
+"""Maximum number of levels of nested items, because callers process them by recursion. Deeper items are replaced by
+their text."""
 _SPACE = " \t\n\f\r"
 _ACTION_SUFFIXES = ("-input", "-output")
 """Endings of property names that annotate the inputs and outputs of schema.org actions."""

@@ -25,7 +25,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     """One value of one property."""
 
     prefix: str
-    """p, u, dt or e."""
+    """The prefix of the property's class name: p, u, dt or e."""
     text: str
     """The value by the specification: URLs are resolved, times are completed with a date."""
     written: str = ""

@@ -54,7 +54,7 @@ class ItemContext(msgspec.Struct, kw_only=True):
 
     item: Item
     classic: ClassicFormat | None
-    """None for microformats2."""
+    """The classic format of the item; None if it is an item of microformats2."""
     depth: int
     dates: list[tuple[PropertySlot, Value]] = msgspec.field(default_factory=list)
     """The dt-* values in the order of their end tags."""
@@ -114,7 +114,7 @@ def _read_tag_ids() -> dict[str, int]:
 _TAGS = _read_tag_ids()
 _TEXT, _IMG = _TAGS["-text"], _TAGS["img"]
 _SKIPPED = frozenset(_TAGS[tag] for tag in ("-comment", "script", "style", "template"))
-"""Nodes without text and items."""
+"""Tags whose nodes are skipped, because they contain neither visible text nor items."""
 
 MAX_DEPTH = 64
 """Maximum number of levels of nested items. Deeper roots are read as plain elements."""

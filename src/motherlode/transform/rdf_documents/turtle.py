@@ -57,7 +57,8 @@ class Boundary:
 
 
 def find_boundary(source: Source, start: int, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
-    """Return the first statement end after an error; None without one, or if a string is open. `start` is before it."""
+    """Return the end of the statement with the error at offset `error`; None if none is found or a string is open. The
+    search begins at `start`, an earlier end of a statement, because strings must be recognized from their beginning."""
     size = error - start + CHUNK_BYTES
     while True:
         text = source.get(start, size)
@@ -108,7 +109,7 @@ def _ends_at(text: bytes, boundary: int, error: int) -> bool:
 _MAX_PROBLEMS = 1000
 """After this many problems, a document with fewer statements than problems is given up."""
 _RECENT_STATEMENTS = 1000
-"""Statements that may share an anonymous node with the invalid one."""
+"""Number of latest statements that are kept, because an invalid statement may share an anonymous node with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

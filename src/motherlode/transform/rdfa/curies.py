@@ -44,7 +44,7 @@ class ProcessorGraph:
         self.repairs: dict[str, str] = {}
         """The description of each repair of a namespace, and the original text."""
         self.iri_problems = IriProblems()
-        """Statements with invalid IRIs must be removed."""
+        """The invalid and the repaired IRIs. Statements with an invalid IRI must be removed."""
 
     def record_term(self, iri: Iri) -> str:
         """Return the term of an IRI, also of an invalid one, and record whether it is invalid or repaired."""

@@ -118,7 +118,7 @@ class RdfaValues:
 
 MAX_STATEMENTS = 500_000
 _NOT_PLAIN = (ACTIVE | SCOPING) - {"property"}
-"""Attributes that need the full rules."""
+"""Attributes that exclude an element from the fast path for plain properties (see `_is_plain`)."""
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 
 
@@ -237,7 +237,8 @@ class RdfaProcessor:
             self.statements.append((context.object, predicate, value, ""))
 
     def _read_relations(self, element: RdfaElement, context: EvaluationContext) -> _LocalValues:
-        """Return local values with the predicates of rel and rev (with a property, HTML+RDFa 1.1, 3.1, rule 7)."""
+        """Return local values with the predicates of `rel` and `rev`. On an element with `property`, values that are
+        neither CURIEs nor IRIs are ignored (HTML+RDFa 1.1, section 3.1, rule 7)."""
         local = _LocalValues(lists=context.lists)
         attributes = element.attributes
         if "rel" not in attributes and "rev" not in attributes:

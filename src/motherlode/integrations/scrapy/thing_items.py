@@ -11,7 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from motherlode.crawler.parsing.page_parser import parse_document
-from motherlode.integrations.scrapy.learning_middleware import page_body, response_headers
+from motherlode.integrations.scrapy.result_middleware import page_body, response_headers
 from motherlode.links.headers import context_links
 from motherlode.model import TransformResult
 from motherlode.model.terms import RDF_TYPE

@@ -149,7 +149,7 @@ def test_requests_of_running_callback_are_saved_with_their_fingerprints(tmp_path
     harness.scheduler.enqueue_request(next(iter(callback)))
     harness.scheduler._save_if_due()
     harness.scheduler.selector._storage.close()  # as after a kill
-    harness.scheduler._leases.clear()  # the callback has not ended, and nothing is told to a process that is gone
+    harness.scheduler._leases.clear()  # a killed process does not learn that the callback has ended
     later = Harness(JOBDIR=str(tmp_path))
     urls = set()
     while (found := later.scheduler.next_request()) is not None:

@@ -30,7 +30,7 @@ _LOGGER = logging.getLogger("motherlode.integrations.scrapy")
 
 @dataclass(slots=True)
 class _Callback:
-    """The output of one callback so far."""
+    """Counts of the requests and items that one callback of the spider has yielded so far."""
 
     links: dict[str, Link] = field(default_factory=dict)
     """The links of the page by URL."""
@@ -49,7 +49,8 @@ class LearningMiddleware:
         self._settings = MotherlodeSettings.read(crawler.settings)
         self._counts_items = self._settings.target == ITEMS_TARGET
         self._links: WeakKeyDictionary[Response, dict[str, Link]] = WeakKeyDictionary()
-        """Links by URL of the pages that are being processed. Callbacks of some responses never run."""
+        """For each response that is being processed, the links of its page by URL. The keys are weak references,
+        because the callbacks of some responses never run."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LearningMiddleware:
@@ -170,7 +171,7 @@ def response_headers(response: Response) -> dict[str, str]:
 
 
 def page_body(response: Response, headers: dict[str, str]) -> PageBody:
-    """Return a response as the parser takes it."""
+    """Return the `PageBody` of a response: the input of the parser."""
     return PageBody(
         url=canonical(response.url) or response.url,
         content_type=headers.get("content-type", ""),

@@ -1,0 +1,196 @@
+"""Validation of one page and of all pages of a crawl: findings with their pages, hosts and positions."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import groupby
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import pyoxigraph as ox
+
+from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.statement_positions import PagePositions
+from motherlode.index.export.table_files import Column
+from motherlode.index.page_record import GRAPH_OF_PAGE, PROVENANCE, serialize_term
+from motherlode.index.quad_store import QuadStore
+from motherlode.model import Syntax, TransformResult
+from motherlode.model.terms import RDF_TYPE, prefixed_name
+from motherlode.quality.page_graph import PageGraph, Triple, is_iri, parse_literal
+from motherlode.quality.shape_profiles import PageValidator
+from motherlode.quality.shapes import Result
+from motherlode.quality.validation_report import build_report
+
+_MAX_VALUE_CHARACTERS = 200
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One result of validation, for people and tables."""
+
+    page: str
+    host: str
+    severity: str
+    """violation, warning or info."""
+    path: str
+    """The property or path, with common prefixes; empty if the result is about a node."""
+    message: str
+    value: str = ""
+    focus: str = ""
+    """The node: an IRI, or a blank node."""
+    types: tuple[str, ...] = ()
+    component: str = ""
+    shape: str = ""
+    line: int | None = None
+    column: int | None = None
+
+    @property
+    def subject(self) -> str:
+        """The types of the node, or the node, for people."""
+        return ", ".join(self.types) or self.focus
+
+
+FINDING_COLUMNS = (
+    *(Column("page"), Column("host"), Column("severity"), Column("path"), Column("message"), Column("value")),
+    *(Column("focus"), Column("types", "list"), Column("component"), Column("shape")),
+    *(Column("line", "integer"), Column("column", "integer")),
+)
+
+
+def finding_row(finding: Finding) -> list[Any]:
+    """Return the values of a finding in the order of `FINDING_COLUMNS`."""
+    values = msgspec.to_builtins(finding)
+    return [values[column.name] for column in FINDING_COLUMNS]
+
+
+class PageFindings(msgspec.Struct, frozen=True, kw_only=True):
+    """The findings of one page."""
+
+    page: str
+    host: str
+    nodes: int
+    """Number of nodes that the shapes are about."""
+    findings: tuple[Finding, ...]
+    results: tuple[Result, ...]
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL, or "" for a file."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def validate_page(validator: PageValidator, url: str, triples: Iterable[Triple], text: str = "") -> PageFindings:
+    """Validate the statements of a page. `text` is its source, for lines and columns."""
+    graph = PageGraph(triples)
+    found = validator.validate(graph.triples())
+    host = host_of(url)
+    locate = _Locator(graph, text) if text and found.results else None
+    findings = []
+    for result in found.results:
+        line, column = locate.find(result) if locate else (None, None)
+        findings.append(_make_finding(result, graph, url, host, line, column))
+    if locate:
+        findings.sort(key=lambda finding: (finding.line or 0, finding.column or 0))
+    return PageFindings(page=url, host=host, nodes=found.nodes, findings=tuple(findings), results=tuple(found.results))
+
+
+def _make_finding(
+    result: Result, graph: PageGraph, url: str, host: str, line: int | None, column: int | None
+) -> Finding:
+    return Finding(
+        page=url,
+        host=host,
+        severity=result.severity,
+        path=result.path,
+        message=result.message,
+        value=_show(result.offence.value or ""),
+        focus=_show(result.focus),
+        types=tuple(prefixed_name(term[1:-1]) for term in graph.objects(result.focus, RDF_TYPE)),
+        component=result.component,
+        shape=_show(result.shape.id) if is_iri(result.shape.id) else "",
+        line=line,
+        column=column,
+    )
+
+
+def _show(term: str) -> str:
+    literal = parse_literal(term) if term else None
+    text = literal.text if literal else term[1:-1] if is_iri(term) else term
+    return text[:_MAX_VALUE_CHARACTERS]
+
+
+class _Locator:
+    """Finds the results of one page in its text."""
+
+    def __init__(self, graph: PageGraph, text: str) -> None:
+        self._graph = graph
+        self._positions = PagePositions(text)
+        self._numbers: dict[str, int] = {}
+        seen: dict[str, int] = {}
+        for node in graph.nodes():
+            type_ = next(iter(graph.objects(node, RDF_TYPE)), "")
+            self._numbers[node] = seen.get(type_, 0)
+            seen[type_] = seen.get(type_, 0) + 1
+
+    def find(self, result: Result) -> tuple[int, int] | tuple[None, None]:
+        """Return line and column of the property of a result if the page has it, else of its node."""
+        node = self._find_node(result.focus)
+        predicate = result.offence.path or (result.shape.path.predicate if result.shape.path else "")
+        offset = node
+        if predicate == RDF_TYPE and result.offence.value:
+            offset = self._positions.find_node((_local(result.offence.value),), "", 0)
+        elif predicate and self._graph.objects(result.focus, predicate):
+            value = _show(result.offence.value or "")
+            offset = self._positions.find_property(_local(predicate), value, after=node or 0)
+        offset = node if offset is None else offset
+        return (None, None) if offset is None else self._positions.line_and_column(offset)
+
+    def _find_node(self, focus: str) -> int | None:
+        types = tuple(map(_local, self._graph.objects(focus, RDF_TYPE)))
+        return self._positions.find_node(types, focus[1:-1] if is_iri(focus) else "", self._numbers.get(focus, 0))
+
+
+def _local(term: str) -> str:
+    """Return the last part of an IRI."""
+    return term[1:-1].rstrip("/#").replace("#", "/").rpartition("/")[2]
+
+
+def triples_of(result: TransformResult) -> Iterator[Triple]:
+    """Yield the statements of a page, without our own about the page."""
+    for extraction in result.extractions:
+        if extraction.syntax is not Syntax.PAGE:
+            for subject, predicate, object_, _ in extraction.statements:
+                yield subject, predicate, object_
+
+
+def validate_crawl(folder: CrawlFolder, validator: PageValidator) -> Iterator[PageFindings]:
+    """Yield the findings of every page of a crawl. One page is in memory at a time."""
+    with closing(QuadStore(folder.store, read_only=True)) as store:
+        for graph, quads in groupby(store.quads(), key=lambda quad: quad.graph_name):
+            if isinstance(graph, ox.NamedNode) and graph.value != PROVENANCE:
+                page = graph.value.partition(GRAPH_OF_PAGE)[0]
+                yield validate_page(validator, page, map(_to_triple, quads))
+
+
+def _to_triple(quad: ox.Quad) -> Triple:
+    return serialize_term(quad.subject), str(quad.predicate), serialize_term(quad.object)
+
+
+_SOURCE = "<http://purl.org/dc/terms/source>"
+REPORT_GRAPH = "urn:motherlode:validation"
+"""The graph of the reports in N-Quads."""
+
+
+def report_quads(pages: Iterable[PageFindings], validator: PageValidator, *, has_graph: bool) -> Iterator[ox.Quad]:
+    """Yield a SHACL validation report for each page, with dcterms:source as the link to the page."""
+    graph = f"<{REPORT_GRAPH}>" if has_graph else ""
+    for number, page in enumerate(pages, start=1):
+        name = f"page{number}"
+        triples = [
+            *build_report(page.results, validator.shapes_graph, name=name),
+            (f"_:{name}", _SOURCE, f"<{page.page}>"),
+        ]
+        lines = "".join(f"{s} {p} {o} {graph} .\n" for s, p, o in triples)
+        yield from ox.parse(lines.encode("utf-8", "replace"), ox.RdfFormat.N_QUADS, lenient=True)

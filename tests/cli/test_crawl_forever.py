@@ -1,0 +1,138 @@
+"""`crawl --refresh --forever`: rounds, the budget per day, restarts and disk limits, on a real web on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from motherlode.cli.crawl_forever import EndlessRefresh
+from motherlode.crawler import CrawlFolder, Job
+from motherlode.crawler.recrawl.forever import STATE_FILE
+from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
+
+ROUNDS = """
+import asyncio, sys, time
+from pathlib import Path
+from motherlode.cli.crawl import refresh_job
+from motherlode.cli.crawl_forever import EndlessRefresh
+from motherlode.crawler import CrawlFolder
+
+folder, waits = CrawlFolder(Path(sys.argv[1])), []
+job = refresh_job(folder, {"pages_per_day": int(sys.argv[2]) or None})
+async def wait(seconds):
+    waits.append(seconds)
+    if len(waits) == int(sys.argv[3]):
+        rounds.stopped.set()
+folder.lock()
+rounds = EndlessRefresh(job, folder, quiet=False, now=lambda: time.time() + 20 * 86400, wait=wait)
+asyncio.run(rounds.run())
+"""
+"""Runs rounds twenty days in the future: folder, requests per day (0 for any), number of rounds."""
+
+
+def _page(name: str, *links: str) -> Document:
+    anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
+    return Document(f'<p vocab="http://schema.org/" typeof="Place"><b property="name">{name}</b></p>{anchors}')
+
+
+def _site() -> ChangingWeb:
+    return ChangingWeb({"/": _page("root", "/a", "/b"), "/a": _page("a"), "/b": _page("b")})
+
+
+async def _run(*arguments: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=dict(os.environ)
+    )
+    _, said = await process.communicate()
+    assert process.returncode == 0, said.decode()
+    return said.decode()
+
+
+async def test_forever_revisits_due_pages_and_fetches_new_links(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        site.pages["/"] = _page("root", "/a", "/b", "/new")
+        site.pages["/new"] = _page("new")
+        del site.pages["/b"]
+        said = await _run("-c", ROUNDS, str(out), "0", "1")
+    totals = stats(out)
+    assert (totals["refreshed"], totals["unchanged"], totals["changed"], totals["gone"]) == (3, 1, 1, 1)
+    assert totals["fetched"] == 3 + 3 + 1
+    assert "1 new page; next round at" in said
+    assert (out / "report.html").exists()
+
+
+async def test_forever_spends_only_the_share_of_the_day(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        await _run("-c", ROUNDS, str(out), "24", "3")
+        assert stats(out)["fetched"] == 3 + 1, "one request per hour, and all rounds are in the first hour"
+        assert (out / STATE_FILE).exists()
+        await _run("-c", ROUNDS, str(out), "24", "1")
+        assert stats(out)["fetched"] == 3 + 1, "a restart does not start a new day"
+
+
+async def test_forever_ends_cleanly_on_sigterm_and_continues_after_a_kill(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    rounds = tmp_path / "rounds.toml"
+    rounds.write_text("round_time = 1\n", encoding="utf-8")
+    async with serving(_site()) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        command = ("-m", "motherlode", "crawl", "--refresh", "--forever", "--config", str(rounds), "-o", str(out))
+        for number, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 0)):
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+            )
+            assert process.stderr is not None
+            while b"next round at" not in (line := await process.stderr.readline()):
+                assert line, "the command ended too early"
+            process.send_signal(number)
+            await process.stderr.read()
+            assert await process.wait() == code
+
+
+async def test_forever_on_a_full_disk_warns_once_and_starts_no_round(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, waits = CrawlFolder(tmp_path / "out"), []
+    job = Job(seeds=("http://a.example/",), max_disk=1)
+    folder.create(job)
+
+    async def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            rounds.stopped.set()
+
+    rounds = EndlessRefresh(job, folder, quiet=True, wait=wait)
+    await rounds.run()
+    folder.unlock()
+    assert waits == [60.0] * 3
+    assert capsys.readouterr().err.count("max_disk") == 1
+    assert not (tmp_path / "out" / "frontier").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (("--forever",), "use it with --refresh"),
+        (("--refresh", "--forever", "--due"), "leave out --due"),
+        (("--refresh", "--forever", "--pages", "5"), "--pages-per-day N is its budget"),
+    ],
+)
+async def test_forever_with_contradicting_flags_is_refused(
+    tmp_path: Path, flags: tuple[str, ...], sentence: str
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "motherlode", "crawl", *flags, "-o", str(tmp_path / "out")),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, said = await process.communicate()
+    assert process.returncode == 2
+    assert sentence in " ".join(said.decode().split())
