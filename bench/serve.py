@@ -137,7 +137,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as room:
         path = given.folder or Path(room) / "crawl"
-        pages = make_crawl(path, given.quads) if not path.exists() else given.quads // 50
+        if not path.exists():
+            (path / "pages").write_text(str(make_crawl(path, given.quads)))
+        pages = int((path / "pages").read_text())
         command = [sys.executable, "-m", "motherlode", "serve", str(path), "--port", "0"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
             assert server.stderr is not None

@@ -57,10 +57,10 @@ def extract(
     out = io.TextIOWrapper(written, encoding="utf-8", newline="")
     err = io.StringIO()
     failed = False
-    with redirect_stdout(out), redirect_stderr(err), patch.object(extracting, "_Network", _without_network(contexts)):
+    with redirect_stdout(out), redirect_stderr(err), patch.object(extracting, "Network", _without_network(contexts)):
         try:
             extracting.extract(
-                str(path),
+                [str(path)],
                 base=base,
                 media_type=media_type,
                 syntax=[syntax] if syntax else None,
@@ -84,10 +84,10 @@ def _in_page(statement: Statement, page: str) -> Statement:
     return subject, predicate, object_, "" if graph == page else graph
 
 
-def _without_network(contexts: Mapping[str, bytes] | None) -> type[extracting._Network]:
+def _without_network(contexts: Mapping[str, bytes] | None) -> type[extracting.Network]:
     """Return a replacement of the command's network that reads contexts from the files of the suite."""
 
-    class Network(extracting._Network):
+    class Network(extracting.Network):
         def contexts(self, urls: Sequence[str]) -> dict[str, bytes]:
             return {url: contexts[url] for url in urls if contexts is not None and url in contexts}
 

@@ -72,6 +72,8 @@ ADDED_JOB_KEYS: dict[str, tuple[str, str]] = {
     "pages_per_day": ("pages_per_day = 1000", ""),
     "round_time": ('round_time = "30m"', ""),
     "max_disk": ('max_disk = "50GB"', ""),
+    "sources": ('sources = [{ name = "A", sitemap = "https://a.example/sitemap.xml" }]', ""),
+    "notices": ('notices = { command = ["true"] }', ""),
     "links.index_query": ('links = { index_query = "SELECT ?o { ?s ?p ?o }" }', ""),
     "transform.strict_jsonld": ("transform = { strict_jsonld = true }", ""),
     "transform.services.own": (f"transform = {{ services = [{{ {SERVICE}, own = true }}] }}", ""),

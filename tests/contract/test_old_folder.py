@@ -58,6 +58,19 @@ def differences(expected: Any, found: Any, path: str = "") -> list[str]:
     return [] if expected == found else [f"{path}: {expected!r} → {found!r}"]
 
 
+def without_ratings(explanation: dict[str, Any]) -> dict[str, Any]:
+    """Return an explanation in which the numbers of the policy's present rating are 0."""
+
+    def clear(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: clear(member) for key, member in value.items()}
+        if isinstance(value, list):
+            return [clear(member) for member in value]
+        return 0.0 if isinstance(value, float) else value
+
+    return explanation | {"explanation": clear(explanation.get("explanation"))}
+
+
 def connect_to(folder: Path, crawl: str, port: int) -> None:
     """Let the job file of a crawl send requests for all hosts to this port of 127.0.0.1."""
     job = folder / crawl / "job.toml"
@@ -80,9 +93,9 @@ def test_stats_of_old_folder_are_the_same(crawl: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("url", EXPECTED["crawl"]["explain"])
 def test_explain_of_old_folder_is_the_same(url: str, folder: Path) -> None:
-    """Checks that were added after the folder was written do not count."""
-    expected = EXPECTED["crawl"]["explain"][url]
-    found = json.loads(motherlode(folder, "explain", "crawl", url, "--json"))
+    """Checks that were added after the folder was written do not count. The policy of today may rate otherwise."""
+    expected = without_ratings(EXPECTED["crawl"]["explain"][url])
+    found = without_ratings(json.loads(motherlode(folder, "explain", "crawl", url, "--json")))
     names = {check["name"] for check in expected["checks"]}
     found["checks"] = [check for check in found["checks"] if check["name"] in names]
     assert differences(expected, found) == []

@@ -70,6 +70,16 @@ def test_validate_crawl_counts_pages_hosts_and_properties(crawl: CrawlFolder) ->
     assert summary.to_dict()["hosts"][0]["host"] == "127.0.0.1"
 
 
+def test_validate_crawl_with_saved_responses_gives_lines_and_columns(tmp_path: Path) -> None:
+    with serve_pages(PAGES) as address:
+        ml.crawl([address + "/"], output=tmp_path / "out", allow=["127.0.0.0/8"], delay=0.0, warc=True).run()
+    found = validate_crawl(CrawlFolder(tmp_path / "out"), load_validator("schema.org"))
+    [finding] = [finding for page in found for finding in page.findings if finding.severity == "violation"]
+    lines = PAGES["/2"].splitlines()
+    assert finding.line is not None and finding.column is not None
+    assert lines[finding.line - 1][finding.column - 1 :].startswith("discription")
+
+
 def test_report_quads_of_a_crawl_are_queryable(crawl: CrawlFolder) -> None:
     validator = load_validator("google")
     store = ox.Store()

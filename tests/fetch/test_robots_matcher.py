@@ -116,3 +116,18 @@ def test_matcher_hostile_patterns_are_fast() -> None:
     began = time.process_time()
     assert rules.allows(path)
     assert time.process_time() - began < 1, "backtracking would not end"
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("/private/x", "Disallow: /private"),
+        ("/private/open/x", "Allow: /private/open"),
+        ("/a/b.pdf", "Disallow: /*.pdf$"),
+        ("/free", ""),
+    ],
+)
+def test_deciding_rule_is_longest_matching_line(path: str, line: str) -> None:
+    matcher = Matcher({"/private": False, "/private/open": True, "/*.pdf$": False})
+    assert matcher.deciding_rule(path) == line
+    assert matcher.allows(path) is not line.startswith("Disallow")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from motherlode.model import FailureKind, Outcome, Rating, Syntax
-from motherlode.policies import POLICIES, policy_from, reward_from, statement_hashes
+from motherlode.policies import POLICIES, policy_from, reward_from, rewards, statement_hashes
 from motherlode.policies.rewards import SeenStatements
 from tests.policies.fakes import facts, links
 
@@ -139,3 +139,45 @@ def test_invalid_saved_filter_raises_value_error() -> None:
         SeenStatements().load(small.dump())
     with pytest.raises(ValueError, match="cannot be read"):
         SeenStatements().load(b"no such thing")
+
+
+class _Point:
+    """An entry point of an installed package."""
+
+    def __init__(self, loaded: object) -> None:
+        self._loaded = loaded
+
+    def load(self) -> object:
+        if isinstance(self._loaded, Exception):
+            raise self._loaded
+        return self._loaded
+
+
+def _install(monkeypatch: pytest.MonkeyPatch, loaded: object) -> None:
+    monkeypatch.setattr(rewards, "installed_rewards", lambda: {"mine": _Point(loaded)})
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0.3, 0.3), (7, 1.0), (-1, 0.0), (float("nan"), 0.0)])
+def test_reward_of_installed_package_is_limited(monkeypatch: pytest.MonkeyPatch, value: float, expected: float) -> None:
+    _install(monkeypatch, lambda outcome: value)
+    reward = reward_from("mine")
+    assert reward(PAGE) == expected
+    assert reward(judged(PAGE, relevant=False)) == expected, "it decides about irrelevant pages, too"
+    assert reward(msgspec.structs.replace(PAGE, failure=FailureKind.NOT_FOUND)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("loaded", "message"), [(ImportError("no such module"), "cannot be imported"), (3, "no function")]
+)
+def test_broken_reward_of_installed_package_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, loaded: object, message: str
+) -> None:
+    _install(monkeypatch, loaded)
+    with pytest.raises(ValueError, match=message):
+        reward_from("mine")
+
+
+def test_unknown_reward_hints_at_installed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    _install(monkeypatch, lambda outcome: 1.0)
+    with pytest.raises(ValueError, match="did you mean mine"):
+        reward_from("mines")

@@ -1,12 +1,17 @@
 """Tests of the bundled profiles and of the validator of several sources."""
 
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from motherlode.model.terms import RDF_TYPE
+from motherlode.quality.page_graph import Triple
 from motherlode.quality.shape_profiles import PROFILES, load_validator
 from motherlode.quality.validation import ShapeError
+from motherlode.quality.validation_report import build_report
 from motherlode.quality.vocabulary import schema_org
 
 S = "http://schema.org/"
@@ -72,3 +77,43 @@ def test_validator_of_profile_and_file_uses_both(tmp_path: Path) -> None:
 def test_load_validator_of_missing_file_names_the_profiles() -> None:
     with pytest.raises(ShapeError, match=r"nor a profile \(schema.org, bioschemas"):
         load_validator("gogle")
+
+
+def test_google_profile_gives_the_results_of_pyshacl() -> None:
+    pyshacl = pytest.importorskip("pyshacl")
+    rdflib = pytest.importorskip("rdflib")
+
+    def read(triples: Iterable[Triple]) -> Any:
+        return rdflib.Graph().parse(data="".join(f"{s} {p} {o} .\n" for s, p, o in triples), format="nt")
+
+    page = [
+        *node("_:p", S + "Product", offers="_:o", review="_:r", image="<http://a.example/i>"),
+        *node("_:o", S + "Offer", price='"12,50"', priceCurrency='"Euro"', priceValidUntil='"soon"'),
+        *node("_:r", S + "Review", author="_:a", reviewRating='"5"'),
+        *node("_:e", S + "Event", name='"x"', startDate='"1.2.2026"', location="_:l"),
+        *node("_:b", S + "BreadcrumbList", itemListElement="_:i"),
+        *node("_:i", S + "ListItem", item="_:t"),
+        *node("_:t", S + "WebPage", name='"Home"'),
+        *node("_:v", S + "VideoObject", duration='"5 min"'),
+        *node("_:j", S + "JobPosting", applicantLocationRequirements="_:c"),
+    ]
+    validator = load_validator("google")
+    ours = read(build_report(validator.validate(page).results, validator.shapes_graph))
+    shapes = read(validator.shapes_graph.triples())
+    _, theirs, _ = pyshacl.validate(read(page), shacl_graph=shapes, inference="none", advanced=False)
+    assert _count_results(ours) == _count_results(theirs)
+    assert _count_results(ours).total() > 30
+
+
+def _count_results(report: Any) -> Counter[tuple[str, ...]]:
+    """Count results by path, severity, component and value. Blank nodes have other names in each graph."""
+    names = ("resultPath", "resultSeverity", "sourceConstraintComponent", "value")
+    found: Counter[tuple[str, ...]] = Counter()
+    for result in report.objects(None, _sh(report, "result")):
+        terms = (report.value(result, _sh(report, name)) for name in names)
+        found[tuple("" if type(term).__name__ == "BNode" else str(term) for term in terms)] += 1
+    return found
+
+
+def _sh(report: Any, name: str) -> Any:
+    return next(term for term in report.predicates() if str(term) == f"http://www.w3.org/ns/shacl#{name}")

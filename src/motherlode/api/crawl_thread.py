@@ -124,7 +124,7 @@ class CrawlThread:
             close()
 
     def _begin(self) -> tuple[AsyncGenerator[Visit, None], Callable[[], None]]:
-        """Assemble the crawl. Return its visits, and the function that closes what they do not."""
+        """Assemble the crawl. Return its visits, and a function that closes the parts that the visits do not close."""
         crawl: RunningCrawl
         close: Callable[[], None] = lambda: None  # noqa: E731
         if self._job.shards > 1:

@@ -71,6 +71,8 @@ class JobOptions(TypedDict, total=False):
     pages_per_day: int | None
     round_time: float | str
     max_disk: int | str | None
+    sources: Sequence[Mapping[str, Any]]
+    notices: Mapping[str, Any]
     shards: int
     ray_parsers: int
     ray: str

@@ -48,7 +48,7 @@ def build_jsonld(statements: Iterable[Statement]) -> tuple[JsonObject, int]:
 
 
 def _unify_schema(statement: Statement) -> Statement:
-    """Return a statement with the schema.org IRIs of predicate and type in the form that the context has, with http."""
+    """Return a statement with `http://schema.org/` instead of `https://schema.org/` in its predicate or type."""
     subject, predicate, object_, graph = statement
     if predicate == RDF_TYPE and object_.startswith(f"<{_HTTPS_SCHEMA}"):
         return subject, predicate, f"<{_SCHEMA}{object_[len(_HTTPS_SCHEMA) + 1 :]}", graph
@@ -63,7 +63,7 @@ def _identifier(term: str, blank_names: dict[str, str]) -> str:
 
 
 class _Nester:
-    """Nests the nodes of one graph: a node becomes the value at its first reference, the others only name it."""
+    """Nests the nodes of one graph: a node is written at the first reference to it; others have only its @id."""
 
     def __init__(self, statements: list[Statement], compactor: _Compactor, blank_names: dict[str, str]) -> None:
         self._compactor = compactor

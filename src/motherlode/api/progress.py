@@ -66,7 +66,8 @@ class _Figures:
         totals = self.totals
         budget = f" of {self._job.pages:,}" if self._job.pages else ""
         rate = totals.fetched / max(0.001, self._shown_at - self._began)
-        outage = " · no network: waiting" if totals.no_network_since is not None else ""
+        stall = f" · stalled: waiting for {totals.stalled_for}" if totals.stalled_since is not None else ""
+        outage = " · no network: waiting" if totals.no_network_since is not None else stall
         return (
             f"pages {totals.fetched:,}{budget} · relevant {totals.relevant:,} · harvest {totals.harvest_rate:.3f} · "
             f"quads {totals.quads:,} · {rate:,.1f} pages per second · received {format_size(totals.bytes)}{outage}"

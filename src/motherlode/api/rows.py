@@ -71,7 +71,7 @@ class Rows(Sequence[dict[str, Value]]):
         self.columns = tuple(columns)
         """The names of the columns, in the order of the query."""
         self.terms = terms
-        """The same rows with the terms of pyoxigraph, if they come from a query."""
+        """The rows with RDF terms of pyoxigraph instead of Python values, if they come from a query."""
         self._values = [tuple(row) for row in values]
 
     def __len__(self) -> int:

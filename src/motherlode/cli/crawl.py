@@ -15,7 +15,7 @@ import uvloop
 from motherlode.cli.crawl_forever import EndlessRefresh
 from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl, stop_after_failure
 from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
-from motherlode.cli.serve import Endpoint, ServerProcess
+from motherlode.cli.serve import ServerEndpoint, ServerProcess
 from motherlode.cli.terminal import say, stop
 from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
@@ -160,7 +160,7 @@ def crawl(
     if due and not refresh:
         stop("--due selects the pages of a refresh: use it with --refresh")
     _check_forever(flags, refresh=refresh, due=due, forever=forever)
-    endpoint = None if serve is None else Endpoint.parse(serve)
+    endpoint = None if serve is None else ServerEndpoint.parse(serve)
     if endpoint is not None:
         endpoint.check()
     folder = CrawlFolder(output)
@@ -204,7 +204,7 @@ def _job_values(
     return values | given
 
 
-def _check_new(job: Job, endpoint: Endpoint | None) -> str:
+def _check_new(job: Job, endpoint: ServerEndpoint | None) -> str:
     """Raise JobError if a new crawl of the job cannot start. Return a warning about its model, or ""."""
     _check_serving(job, endpoint)
     check(job)
@@ -220,7 +220,7 @@ def _contact_hint(job: Job) -> str:
     return "site owners cannot reach you: --contact URL names a page or a mail address in the User-Agent header"
 
 
-def _serving(folder: CrawlFolder, endpoint: Endpoint | None) -> AbstractContextManager[ServerProcess | None]:
+def _serving(folder: CrawlFolder, endpoint: ServerEndpoint | None) -> AbstractContextManager[ServerProcess | None]:
     """Return a context manager that runs the web site of the crawl, if `--serve` was given."""
     return nullcontext() if endpoint is None else ServerProcess(folder.path, endpoint)
 
@@ -231,7 +231,7 @@ def _keep_serving(server: ServerProcess | None, *, is_wanted: bool) -> None:
         server.wait_for_interrupt()
 
 
-def _check_serving(job: Job, endpoint: Endpoint | None) -> None:
+def _check_serving(job: Job, endpoint: ServerEndpoint | None) -> None:
     if endpoint is not None and job.index == "later":
         raise JobError('--serve shows indexed quads only, and index = "later" indexes none: leave out one of them')
 
@@ -241,7 +241,7 @@ def _refresh(
     flags: Mapping[str, Any],
     *,
     due: bool,
-    endpoint: Endpoint | None,
+    endpoint: ServerEndpoint | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -275,7 +275,7 @@ def _refresh_forever(
     flags: Mapping[str, Any],
     *,
     due: bool,
-    endpoint: Endpoint | None,
+    endpoint: ServerEndpoint | None,
     quiet: bool,
     as_json: bool,
 ) -> None:

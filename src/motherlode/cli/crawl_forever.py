@@ -12,7 +12,7 @@ from motherlode.cli.stats import describe_refresh
 from motherlode.cli.terminal import say
 from motherlode.crawler import Counters, CrawlFolder, Job, read_stats
 from motherlode.crawler.config.values import format_count, format_moment
-from motherlode.crawler.engine.factory import BeginRefresh
+from motherlode.crawler.engine.factory import BeginRefresh, make_notices
 from motherlode.crawler.recrawl.forever import check_disk, read_budget, revisits_of, save_budget
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.report.crawl_report import build_report, write_report
@@ -46,12 +46,20 @@ class EndlessRefresh:
         self._wait = self._wait_for_signal if wait is None else wait
         self.stopped = asyncio.Event()
         """Set if the user wants to stop."""
+        self._notices = make_notices(job, folder, is_one_run=False)
         self._disk_level = 0
         """0 while there is enough room, 1 after a warning, 2 while the disk is full."""
 
     async def run(self) -> None:
         """Run rounds until the user stops them. Each begins one `round_time` after the previous one, or later."""
         self._handle_signals()
+        try:
+            await self._run_rounds()
+        finally:
+            self._notices.send_end()
+            await self._notices.close()
+
+    async def _run_rounds(self) -> None:
         while not self.stopped.is_set():
             began = self._now()
             if self._has_room():
@@ -79,6 +87,7 @@ class EndlessRefresh:
         level = state.is_full + bool(state.message)
         if level > self._disk_level:
             say(f"warning: {state.message}")
+            self._notices.note_disk(state.message)
         self._disk_level = level
         return not state.is_full
 
@@ -96,7 +105,9 @@ class EndlessRefresh:
                 return
             job = dataclasses.replace(job, pages=before.page_requests + allowance)
         begin = round_starter(now, allowance)
-        stopped = await visit_all(job, self._folder, quiet=self._quiet, refresh=begin, seconds=job.round_time)
+        stopped = await visit_all(
+            job, self._folder, quiet=self._quiet, refresh=begin, seconds=job.round_time, notices=self._notices
+        )
         self._handle_signals()
         if stopped:
             self.stopped.set()

@@ -18,8 +18,9 @@ from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
 from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
-from motherlode.crawler.engine.factory import BeginRefresh, MakeParsers, assemble
+from motherlode.crawler.engine.factory import BeginRefresh, MakeParsers, assemble, make_notices
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
+from motherlode.crawler.notices import NoNotices, Notices
 from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.crawler.stats.counters import subtract_counters
 from motherlode.index.snapshot import DamagedError, is_damage, remedy, store_advice
@@ -64,21 +65,24 @@ async def visit_all(
     refresh: BeginRefresh | None = None,
     make_parsers: MakeParsers | None = None,
     seconds: float | None = None,
+    notices: Notices | NoNotices | None = None,
 ) -> bool:
     """Run a crawl without shards and show its progress. Return whether the user stopped it.
 
-    No request starts after `seconds`, if they are given.
+    No request starts after `seconds`, if they are given. `notices` replaces those of the job.
     """
     if job.own_hosts and not quiet:
         say(f"robots.txt is not applied to your own hosts: {', '.join(job.own_hosts)}")
-    assembled = assemble(job, folder, refresh=refresh, make_parsers=make_parsers)
+    assembled = assemble(job, folder, refresh=refresh, make_parsers=make_parsers, notices=notices)
     crawl = assembled.engine
     progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
-    if seconds is not None:
-        asyncio.get_running_loop().call_later(seconds, crawl.stop)
+    loop = asyncio.get_running_loop()
+    timer = None if seconds is None else loop.call_later(seconds, crawl.stop)
     try:
         return await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
     finally:
+        if timer is not None:
+            timer.cancel()
         assembled.store.close()
 
 
@@ -108,7 +112,15 @@ def _run_shards(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
     if folder.shard_folders() and not quiet:
         say("merging the folders of all shards …")
     merge_shards(folder, words=job.words)
+    uvloop.run(_notify_of_end(job, folder))
     return stopped
+
+
+async def _notify_of_end(job: Job, folder: CrawlFolder) -> None:
+    """Send the notice of the end of a crawl with shards, which send only other notices."""
+    notices = make_notices(job, folder, is_one_run=True)
+    notices.start(read_stats(folder).totals)
+    await notices.end_run(is_broken=False)
 
 
 async def _visit_shards(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:

@@ -59,7 +59,7 @@ def explain(
 
 
 def _name_owner(folder: Path, url: UrlExplanation) -> UrlExplanation:
-    """Add the shard that owns an unknown URL, if `folder` is another shard."""
+    """Return the explanation of an unknown URL with a hint to the shard that owns it, if `folder` is another shard."""
     owner = find_owner(folder, url.url) if url.state == UNKNOWN else None
     if owner is None:
         return url

@@ -131,7 +131,10 @@ class _Counter:
         self.statements += sum(len(extraction.statements) for extraction in part.result.extractions)
 
     def report(self, syntaxes: list[str] | None, *, is_alone: bool, may_fetch: bool) -> bool:
-        """Print a message about a source without data. Return whether it could be read. A failed one ends alone."""
+        """Print a message if a source has no data or cannot be read. Return whether it could be read.
+
+        If it cannot be read and is the only source (`is_alone`), the command ends.
+        """
         if self.failure:
             if is_alone:
                 stop(self.failure, code=FAILED)

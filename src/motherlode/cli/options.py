@@ -36,7 +36,7 @@ Model = Annotated[Path | None, option("FILE|DIR", "Start from the model of anoth
 Allow = Annotated[
     list[str] | None, option("RANGE", "Allow requests to a private address range, as in 127.0.0.0/8; repeatable.")
 ]
-TARGET_HELP = "Which pages are relevant: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'."
+TARGET_HELP = "Which pages are relevant: any, rdf, jsonld, microdata>=5, type:schema:Recipe, valid:google, 'ASK {…}'."
 
 
 def open_crawl(path: Path) -> CrawlFolder:

@@ -16,7 +16,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from motherlode.cli.stats import describe_wait
+from motherlode.cli.stats import describe_stall, describe_wait
 from motherlode.cli.terminal import replace_controls, say, say_above_progress, terminal
 from motherlode.crawler import Counters, Job
 from motherlode.crawler.config.values import format_moment, format_size
@@ -31,7 +31,7 @@ _LOG_SECONDS = 10.0
 _RATE_SECONDS = 30.0
 """Number of last seconds over which the shown rate is measured."""
 _MIN_REPORTED_SECONDS = 5.0
-"""Seconds by which a wait must last longer than the last reported one to be reported without a terminal."""
+"""Without a terminal, a wait is reported only if it ends at least this many seconds after the last reported one."""
 _LIVE_SECONDS = 0.2
 _BAR_COLUMNS = 24
 _MIN_SHARE = 0.02
@@ -128,6 +128,9 @@ class CrawlProgress(_Display):
         since = self._totals.no_network_since
         return "" if since is None else f"no network since {format_moment(since)}: waiting"
 
+    def _describe_stall(self) -> str:
+        return "" if self._totals.stalled_since is None else describe_stall(self._totals)
+
     def _figures(self, now: float) -> list[tuple[str, str]]:
         totals, frontier = self._totals, self._frontier
         rate = self._rate.add(now, totals.fetched)
@@ -165,7 +168,7 @@ class CrawlProgress(_Display):
         table.add_row(*(Text(value, style="bold") for _, value in figures))
         whole = Table.grid()
         whole.add_row(table)
-        below = self._describe_outage() or describe_wait(self._totals) or self._last_url
+        below = self._describe_outage() or self._describe_stall() or describe_wait(self._totals) or self._last_url
         whole.add_row(Text(below[: max(20, terminal.width - 2)], style="dim", no_wrap=True))
         return whole
 

@@ -98,14 +98,14 @@ def serve(
         _stop_port_unusable(port, error, flag="--port")
 
 
-class Endpoint(NamedTuple):
+class ServerEndpoint(NamedTuple):
     """Address and port of a server, as `--serve [ADDRESS:]PORT` names them."""
 
     address: str
     port: int
 
     @classmethod
-    def parse(cls, text: str) -> Endpoint:
+    def parse(cls, text: str) -> ServerEndpoint:
         """Parse `8080`, `192.0.2.1:8080` or `[::1]:8080`. Exit with an error for anything else."""
         address, _, port = text.rpartition(":")
         address = address.removeprefix("[").removesuffix("]") or LOOPBACK
@@ -170,7 +170,7 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, until: asyncio.Event) -> None
 class ServerProcess:
     """A server process beside a crawl, as a context manager. It also ends if the crawl is killed."""
 
-    def __init__(self, folder: Path, endpoint: Endpoint) -> None:
+    def __init__(self, folder: Path, endpoint: ServerEndpoint) -> None:
         where = ["--address", endpoint.address, "--port", str(endpoint.port)]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "motherlode", "serve", str(folder), *where, "--with-parent"],
@@ -185,6 +185,8 @@ class ServerProcess:
     def wait_for_interrupt(self) -> None:
         """Wait until the user presses Ctrl-C, or the server ends."""
         say("the crawl has ended; the server still shows it; Ctrl-C stops the server")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # uvloop leaves handlers that do nothing
+            signal.signal(number, signal.default_int_handler)
         with contextlib.suppress(KeyboardInterrupt):
             self._process.wait()
 

@@ -14,6 +14,7 @@ from motherlode.crawler.config.values import format_count, format_moment, format
 
 if TYPE_CHECKING:
     from motherlode.crawler import Counters, CrawlStats
+    from motherlode.crawler.stats.reader import SourceFigures
 
 _MAX_PROBLEM_KINDS = 5
 
@@ -41,6 +42,7 @@ def print_summary(stats: CrawlStats) -> None:
     rows = [
         ("fetched", f"{format_count(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({_describe_rate(totals)})"),
         *([("waits", describe_wait(totals))] if waits else []),
+        *([("stalled", describe_stall(totals))] if totals.stalled_since is not None or totals.stalls else []),
         ("relevant", f"{totals.relevant:,} (harvest rate {totals.harvest_rate:.3f})"),
         ("quads", f"{totals.quads:,}"),
         ("contacted hosts", f"{len(stats.hosts):,}"),
@@ -59,6 +61,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("heads", f"{totals.heads:,}")] if totals.heads else []),
         *([("refreshed", _describe_refreshes(totals))] if totals.refreshed else []),
         *([("sinks", "; ".join(map(_describe_sink, stats.sinks)))] if stats.sinks else []),
+        *([("sources", "\n".join(map(_describe_source, stats.sources)))] if stats.sources else []),
         *([("unfinished", _describe_unfinished(totals))] if totals.unfinished else []),
         ("failures", _join_counts(totals.failures) or "none"),
         *([("challenged by", _join_counts(totals.challenged_by))] if totals.challenged_by else []),
@@ -77,6 +80,14 @@ def describe_wait(totals: Counters) -> str:
     if totals.waits_until is None:
         return ""
     return f"nothing may be fetched until {format_moment(totals.waits_until)}: {totals.waits_for}"
+
+
+def describe_stall(totals: Counters) -> str:
+    """Return since when no page was settled and what is waited for, or how often that was so."""
+    if totals.stalled_since is None:
+        times = "once" if totals.stalls == 1 else f"{totals.stalls:,} times"
+        return f"{times}, for more than a minute: see crawl.log"
+    return f"no page was settled since {format_moment(totals.stalled_since)}: waiting for {totals.stalled_for}"
 
 
 def _describe_rate(totals: Counters) -> str:
@@ -155,6 +166,14 @@ def _describe_sink(state: Mapping[str, Any]) -> str:
         return f"{name}: {format_count(state['files'], 'file')}"
     error = f" ({state['trouble']})" if state["trouble"] else ""
     return f"{name}: {state['waiting']:,} waiting{error}, {state['refused']:,} refused"
+
+
+def _describe_source(source: SourceFigures) -> str:
+    parts = [f"{format_count(source.fetched, 'page')} fetched", f"{source.relevant:,} relevant"]
+    parts += [f"{source.failed:,} failed"] if source.failed else []
+    parts += [f"{source.problems:,} with problems"] if source.problems else []
+    contact = f" ({source.contact})" if source.contact and (source.failed or source.problems) else ""
+    return f"{source.name}: {', '.join(parts)}{contact}"
 
 
 def _describe_unread_robots(stats: CrawlStats) -> str:

@@ -9,7 +9,7 @@ from motherlode.cli.options import AsJson, CrawlDir, flag, open_crawl
 from motherlode.cli.terminal import FAILED, print_json, print_table, say, stop
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count
-from motherlode.crawler.verification import Finding, Part, Verification
+from motherlode.crawler.verification import FolderProblem, Part, Verification
 from motherlode.crawler.verification import repair as repair_findings
 from motherlode.crawler.verification import verify as verify_folder
 
@@ -82,7 +82,7 @@ def _print_result(found: Verification, crawl: CrawlFolder) -> None:
         say(f"{format_count(left, 'problem')} left")
 
 
-def _print_finding(finding: Finding) -> None:
+def _print_finding(finding: FolderProblem) -> None:
     say(f"{finding.part}: {finding.problem}")
     for example in finding.examples:
         say(f"  {example}")

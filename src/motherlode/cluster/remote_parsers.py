@@ -313,5 +313,5 @@ class RemoteParsers:
 
 
 def parsers_on_ray(actors: int) -> Callable[[ParseOptions, float], RemoteParsers]:
-    """Return a function that starts remote parsers, with the timeout of a page in seconds as its second argument."""
+    """Return a function that starts remote parsers, given their options and the timeout of a page in seconds."""
     return lambda options, seconds: RemoteParsers(options, actors=actors, seconds=seconds)

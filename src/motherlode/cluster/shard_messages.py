@@ -37,7 +37,8 @@ class TerminationDetector:
         self._second: set[int] = set()
         """Shards that have confirmed their mark in the second round."""
         self.round = 0
-        """Number of first rounds that have ended. Orders carry it to the shards, and reports carry it back."""
+        """Number of times that all shards were idle in a first round. Orders carry it to the shards, and reports carry
+        it back."""
 
     def record_report(self, shard: int, mark: IdleMark | None, *, known_round: int) -> bool:
         """Record a report and return whether the crawl is over. `mark` is None if the shard is not idle."""
@@ -83,7 +84,7 @@ class ShardReport:
     wants_more: bool = False
     """Whether the shard has URLs to fetch beyond its limit."""
     idle_mark: IdleMark | None = None
-    """None if the shard is not idle."""
+    """The state in which the shard is idle; None if it is not idle."""
     known_round: int = 0
     """The round in the last orders that the shard received."""
     visits: Sequence[bytes] = ()

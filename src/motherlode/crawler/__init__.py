@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from motherlode.model.target_kinds import JudgeStatements, add_target_kind
 from motherlode.runtime import lazy_exports
 
 if TYPE_CHECKING:
@@ -59,3 +60,12 @@ __getattr__ = lazy_exports(
         "stats.reader": ["CrawlStats", "read_stats", "read_visits"],
     },
 )
+
+
+def _make_valid_judge(names: str) -> JudgeStatements:
+    from motherlode.crawler.valid_target import make_judge
+
+    return make_judge(names)
+
+
+add_target_kind("valid", _make_valid_judge)

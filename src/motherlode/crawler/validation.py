@@ -1,8 +1,10 @@
 """Validation of one page and of all pages of a crawl: findings with their pages, hosts and positions."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,18 +12,23 @@ import msgspec
 import pyoxigraph as ox
 
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.parsing.page_parser import parse_document
 from motherlode.crawler.statement_positions import PagePositions
+from motherlode.fetch.warc.reader import RecordedWeb
 from motherlode.index.export.table_files import Column
 from motherlode.index.page_record import GRAPH_OF_PAGE, PROVENANCE, serialize_term
 from motherlode.index.quad_store import QuadStore
-from motherlode.model import Syntax, TransformResult
+from motherlode.model import Page, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE, prefixed_name
 from motherlode.quality.page_graph import PageGraph, Triple, is_iri, parse_literal
 from motherlode.quality.shape_profiles import PageValidator
 from motherlode.quality.shapes import Result
 from motherlode.quality.validation_report import build_report
+from motherlode.transform import TransformOptions
 
 _MAX_VALUE_CHARACTERS = 200
+_SECONDS = 10.0
+"""Timeout of one syntax when a saved response is parsed again."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +43,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     value: str = ""
     focus: str = ""
-    """The node: an IRI, or a blank node."""
+    """The node that violates a rule: an IRI, or a blank node."""
     types: tuple[str, ...] = ()
     component: str = ""
     shape: str = ""
@@ -57,7 +64,7 @@ FINDING_COLUMNS = (
 
 
 def finding_row(finding: Finding) -> list[Any]:
-    """Return the values of a finding in the order of `FINDING_COLUMNS`."""
+    """Return the values of a finding as a table row, in the order of `FINDING_COLUMNS`."""
     values = msgspec.to_builtins(finding)
     return [values[column.name] for column in FINDING_COLUMNS]
 
@@ -165,13 +172,54 @@ def triples_of(result: TransformResult) -> Iterator[Triple]:
                 yield subject, predicate, object_
 
 
+class _SavedResponses:
+    """The responses in the WARC files of a crawl, if it kept them."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._webs: list[RecordedWeb] = []
+        for path in paths:
+            with suppress(ValueError, OSError):  # a file without responses, or one that cannot be read
+                self._webs.append(RecordedWeb(path))
+
+    def close(self) -> None:
+        for web in self._webs:
+            web.close_file()
+
+    def locate(self, found: PageFindings, validator: PageValidator) -> PageFindings:
+        """Return the findings with lines and columns, or unchanged if the saved response does not give the same ones.
+
+        It gives others if the page needed a JSON-LD context that was fetched, or was saved again later.
+        """
+        page = next((web.read_response(found.page) for web in self._webs if found.page in web), None)
+        if not isinstance(page, Page):
+            return found
+        parsed = parse_document(
+            page.body, url=found.page, content_type=page.content_type, options=TransformOptions(seconds=_SECONDS)
+        )
+        located = validate_page(validator, found.page, triples_of(parsed.result), parsed.document.text)
+        is_same = Counter(map(_without_names, located.findings)) == Counter(map(_without_names, found.findings))
+        return located if is_same else found
+
+
+def _without_names(finding: Finding) -> tuple[str, ...]:
+    """Return the parts of a finding that do not depend on names of blank nodes."""
+    return finding.severity, finding.path, finding.message, *finding.types
+
+
 def validate_crawl(folder: CrawlFolder, validator: PageValidator) -> Iterator[PageFindings]:
-    """Yield the findings of every page of a crawl. One page is in memory at a time."""
-    with closing(QuadStore(folder.store, read_only=True)) as store:
+    """Yield the findings of every page of a crawl, with lines and columns if it kept the responses.
+
+    One page is in memory at a time.
+    """
+    with (
+        closing(QuadStore(folder.store, read_only=True)) as store,
+        closing(_SavedResponses(folder.list_warc_files())) as saved,
+    ):
         for graph, quads in groupby(store.quads(), key=lambda quad: quad.graph_name):
             if isinstance(graph, ox.NamedNode) and graph.value != PROVENANCE:
                 page = graph.value.partition(GRAPH_OF_PAGE)[0]
-                yield validate_page(validator, page, map(_to_triple, quads))
+                found = validate_page(validator, page, map(_to_triple, quads))
+                yield saved.locate(found, validator) if found.findings else found
 
 
 def _to_triple(quad: ox.Quad) -> Triple:

@@ -38,7 +38,7 @@ class FindingKind(msgspec.Struct, kw_only=True):
 
 
 class HostSummary(msgspec.Struct, kw_only=True):
-    """Counts of one host."""
+    """Numbers of pages and findings of one host."""
 
     host: str
     pages: int = 0
@@ -104,7 +104,7 @@ class ValidationSummary:
 
     @property
     def conforming(self) -> int:
-        """Number of these pages without violations."""
+        """Number of pages that the shapes are about and that have no violations."""
         return sum(host.conforming for host in self.hosts.values())
 
     @property

@@ -52,7 +52,7 @@ class Part(StrEnum):
 
 
 @dataclass(slots=True, kw_only=True)
-class Finding:
+class FolderProblem:
     """A problem of a crawl folder."""
 
     part: Part
@@ -79,7 +79,7 @@ class Verification:
     statements: int = 0
     """Distinct statements of the stores."""
     warc_records: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[FolderProblem] = field(default_factory=list)
 
     @property
     def is_good(self) -> bool:
@@ -131,7 +131,7 @@ class _FolderCheck:
 
     def _report(self, part: Part, problem: str, advice: str, *, urls: list[str] | None = None) -> None:
         self._found.findings.append(
-            Finding(
+            FolderProblem(
                 part=part,
                 folder=str(self._folder.path),
                 problem=problem,
@@ -370,7 +370,7 @@ def repair(folder: CrawlFolder, found: Verification) -> None:
             _repair_pages(part, findings)
 
 
-def _repair_warc(folder: CrawlFolder, finding: Finding) -> None:
+def _repair_warc(folder: CrawlFolder, finding: FolderProblem) -> None:
     results = [_repair_warc_file(path) for path in sorted(folder.warc.glob("*.warc.gz"))]
     if all(results):
         finding.repair = "the incomplete record was cut off"
@@ -411,7 +411,7 @@ def rebuild_words(folder: CrawlFolder) -> int:
     return pages
 
 
-def _repair_pages(folder: CrawlFolder, findings: list[Finding]) -> None:
+def _repair_pages(folder: CrawlFolder, findings: list[FolderProblem]) -> None:
     """Index a damaged log as far as it can be read, or queue lost pages again."""
     from motherlode.crawler.index_later import index_damaged
 

@@ -143,8 +143,10 @@ def _has_lines(text: bytes) -> bool:
 
 
 def _sniff_lines(text: bytes, expected: ContentKind | None, hints: KindHints) -> ContentKind:
-    """Return N-Triples or N-Quads for a text with such lines. If one of them is declared, an invalid line does not make
-    the text Turtle."""
+    """Return N-Triples or N-Quads for a text with such lines.
+
+    If one of them is declared, an invalid line does not make the text Turtle.
+    """
     found = {line: _LINE.match(line) for line in _first_lines(text)}
     if any(line["graph"] for line in found.values() if line):
         return ContentKind.N_QUADS

@@ -44,7 +44,8 @@ may be resumed much later."""
 _RESPONSES, _SUBREQUESTS = "answers", "errands"
 """Prefixes of the names of journal files: those of pages and robots.txt, and those of subrequests."""
 _SETTLED_KINDS = (RequestKind.PAGE, RequestKind.ROBOTS)
-"""Requests whose responses are settled by a commit. The responses of the others go to the ring."""
+"""Requests whose responses are kept until a commit. Responses to other requests go to two files that are overwritten in
+turn (a ring)."""
 
 
 class _Head(msgspec.Struct, array_like=True, gc=False):

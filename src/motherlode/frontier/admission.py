@@ -228,7 +228,7 @@ def domain_refusal(name: str, records: Iterable[HostRecord], *, limit: int, name
 
 
 class Admission:
-    """Adds every URL once. A URL leaves its queue by `take`."""
+    """Adds new URLs to the frontier, each once, and keeps their queues. `take` removes a URL from its queue."""
 
     def __init__(
         self,
@@ -395,10 +395,10 @@ class Admission:
                 del host.arms[arm]
 
     def rate_picked(self, entry: Entry) -> tuple[Entry, bool]:
-        """Return an entry that was taken with its new rating, if it has one, and whether it waits again because of it.
+        """Rate a picked URL again. Return its entry with the new rating, and whether the URL must not be fetched now.
 
-        It waits again if the rating is worse, or refuses the URL: then it has left the frontier. The same holds if the
-        policy knows where it redirects: then the target waits instead.
+        It is not fetched if the new rating is worse (it waits again) or refuses it, or if the policy predicts its
+        redirect (the target of the redirect is added instead).
         """
         if self._predicts is not None and not entry.hops and not entry.is_revisit:
             target = self._predicts.predict_redirect(entry.url, entry.arm)

@@ -80,8 +80,7 @@ def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
 
 
 def _rated_again(page: _EndedPage, ending: Ending, rating: Rating) -> tuple[_EndedPage, Ending]:
-    """Return how the lease of a page ends that got a new rating: the page waits again with that rating, or is refused
-    by it."""
+    """Return how to end the lease of a page with a new rating: the page waits again with it, or is refused by it."""
     if rating.refused:
         return page._replace(reason=rating.refused), replace(ending, url=UrlEffect.REFUSED)
     entry = msgspec.structs.replace(page.entry, arm=rating.arm, score=rating.score, policy_state=rating.policy_state)
@@ -152,8 +151,10 @@ class Frontier:
         return self._admission.add_links(links, parent=parent)
 
     def revisit(self, entry: Entry) -> None:
-        """Queue a finished URL for a revisit, in the arm of its host's revisits. A host that was given up is tried
-        again."""
+        """Queue a finished URL for a revisit, in the arm of its host's revisits.
+
+        A host that was given up is tried again.
+        """
         name = host_of(entry.url)
         host = self._hosts.get(name)
         if host is not None and given_up(host.record):
@@ -206,8 +207,8 @@ class Frontier:
     def check_clock(self, now: float, *, known_time: float = 0.0) -> str:
         """Correct restored times that lie too far in the future, because the machine's clock was set back meanwhile.
 
-        `known_time` is a later moment of the run before than the frontier knows, if there is one. Returns a warning,
-        which is logged as well, or "".
+        `known_time` is a time of the previous run that is later than the times in the frontier's storage, if there is
+        one. Returns a warning, which is logged as well, or "".
         """
         seconds = max(self._admission.now, known_time) - now
         if self._admission.now - now > _MAX_JUMP_SECONDS:
@@ -362,7 +363,7 @@ class Frontier:
             self.host_queue.schedule(host)
 
     def _end_page(self, page: _EndedPage, ending: Ending) -> float | None:
-        """End the lease of a page, or of a prerequisite for which a page waits, as the table says."""
+        """End the lease of a page, or of a prerequisite for which a page waits, by the table `ENDINGS`."""
         lease, host = page.lease, page.host
         is_page = lease.kind is RequestKind.PAGE
         if ending.url is not UrlEffect.HELD:

@@ -1,5 +1,4 @@
-"""How long a frontier must wait if no URL may be fetched now, and when it gives up retries because nothing else is
-left."""
+"""How long a frontier must wait if no URL may be fetched now, and when it gives up retries if nothing else is left."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ class Wait(NamedTuple):
 
 
 class Retries:
-    """The URLs of a frontier that failed and wait for their next attempt, and the time until the next request may
-    start."""
+    """The URLs of a frontier that failed and wait for their next attempt, and the time of its next request."""
 
     def __init__(
         self,

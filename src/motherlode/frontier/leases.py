@@ -165,8 +165,7 @@ def host_snooze_units(failures: int) -> float:
 
 
 def rules_snooze_units(elapsed: float) -> float:
-    """Return for how long to snooze a host whose robots.txt has been unreadable for `elapsed`: as long again, within
-    limits.
+    """Return for how long to snooze a host whose robots.txt was unreadable for `elapsed`: as long again, within limits.
 
     Both are in units of the configured retry wait.
 
@@ -345,8 +344,10 @@ class Prerequisites:
         return self._send(host, host, entry.url, RequestKind.PAGE, entry)
 
     def for_subrequest(self, url: str, now: float, *, obey_robots: bool) -> Lease | float | None:
-        """Return a lease for a request that a page needs to be parsed, or for its prerequisite. See
-        `Frontier.lease_for`."""
+        """Return a lease for a request that a page needs to be parsed, or for its prerequisite.
+
+        See `Frontier.lease_for`.
+        """
         host = self._host_queue.host(host_of(url))
         needs_rules = obey_robots and self.needs_rules(host, url, now)
         if obey_robots and not needs_rules and not self.allows(host, url):

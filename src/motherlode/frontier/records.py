@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
 from random import Random
@@ -242,9 +242,12 @@ class HostBudget:
     host_stop_after: int | None = None
     """Number of page requests after which a host without a relevant page is stopped."""
 
+    pages_by_host: Mapping[str, int] = field(default_factory=dict)
+    """Maximum number of page requests of named hosts, instead of `pages`."""
+
     @property
     def has_limits(self) -> bool:
-        return (self.pages, self.bytes, self.host_stop_after) != (None, None, None)
+        return (self.pages, self.bytes, self.host_stop_after) != (None, None, None) or bool(self.pages_by_host)
 
     def refusal(self, record: HostRecord, under_way: int) -> str:
         """Return why no more of the host's URLs are fetched, or "".
@@ -252,7 +255,8 @@ class HostBudget:
         >>> HostBudget(pages=10).refusal(HostRecord(name="a.example", fetched=9), 1)
         "the host's budget of pages is spent"
         """
-        if self.pages is not None and record.fetched + under_way >= self.pages:
+        pages = self.pages_by_host.get(record.name, self.pages)
+        if pages is not None and record.fetched + under_way >= pages:
             return "the host's budget of pages is spent"
         if self.bytes is not None and record.received >= self.bytes:
             return "the host's budget of bytes is spent"

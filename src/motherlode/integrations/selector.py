@@ -27,6 +27,7 @@ from typing import TypeVar
 
 import msgspec
 
+import motherlode.crawler  # noqa: F401 - adds the target valid:PROFILE
 from motherlode.frontier.leases import TREATMENTS
 from motherlode.frontier.records import entry_from
 from motherlode.integrations.selector_storage import SelectorFolder, SelectorMemory, SelectorStorage, WaitingLink
@@ -53,7 +54,7 @@ class FetchResult(msgspec.Struct, frozen=True, kw_only=True):
     reward: float | None = None
     """From 0 to 1. If it is None, the reward is 1 for a relevant page and 0 otherwise."""
     failure: FailureKind | None = None
-    """None if a page was fetched."""
+    """Why no page was fetched; None if a page was fetched."""
     kind: str = ""
     """The value of the page's ContentKind, if it is known."""
     content_type: str = ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
 from motherlode.links.href import MAX_TEXT_CHARACTERS, HrefResolver, LinkOptions
 from motherlode.links.html import shorten
@@ -71,6 +72,8 @@ _CUT_URL = re.compile(r"<(?:[\w.-]+:)?loc\b[^<>]*>\s*(?:<!\[CDATA\[)?[^<]*\Z", r
 """The end of a sitemap that is cut within a URL."""
 _W3C_TIME = re.compile(r"\s*([0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?)?)?)(?![0-9])")
 _TAIL_CHARACTERS = 4096
+_DAY_SECONDS = 86_400.0
+_NO_TIMES: Mapping[str, float | None] = {}
 _HEAD_BYTES = 256
 _URL = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _URL_LINE = re.compile(r"^\s*https?://", re.IGNORECASE | re.MULTILINE)
@@ -99,13 +102,32 @@ def sitemap_links(document: Document, options: LinkOptions) -> list[Link]:
     locations.sort(key=_last_change, reverse=True)
     found = [] if tree.root is None else tree.root.iter(_ALTERNATE)
     alternates = [link.get("href") or "" for link in found if "alternate" in (link.get("rel") or "").lower().split()]
-    return _resolve_links([*(location.text or "" for location in locations), *alternates], document, options)
+    entries = {location.text or "": _parse_time(_last_change(location)) for location in reversed(locations)}
+    return _resolve_links([*(location.text or "" for location in locations), *alternates], document, options, entries)
 
 
 def _last_change(location: Element) -> str:
     """Return the `lastmod` of an entry without its time zone, which does not matter. Empty if it is missing."""
     found = _W3C_TIME.match(location.getparent().findtext("{*}lastmod") or "")
     return found[1] if found else ""
+
+
+def _parse_time(text: str) -> float | None:
+    """Return the time of a `lastmod`, or the end of its day, in seconds since the epoch; None without an exact day.
+
+    The time zone is not known, and a day is the usual precision. A page that was visited earlier on that day may have
+    changed since then.
+
+    >>> _parse_time("1970-01-01"), _parse_time("1970-01-01T00:01"), _parse_time("1970"), _parse_time("1970-02-31")
+    (86400.0, 60.0, None, None)
+    """
+    if len(text) < len("2026-11-18"):
+        return None
+    try:
+        moment = datetime.fromisoformat(text.replace(" ", "T")).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return moment.timestamp() + (_DAY_SECONDS if len(text) == len("2026-11-18") else 0)
 
 
 def text_links(document: Document, options: LinkOptions) -> list[Link]:
@@ -124,7 +146,9 @@ def text_links(document: Document, options: LinkOptions) -> list[Link]:
     return _resolve_links(urls, document, options)
 
 
-def _resolve_links(references: list[str], document: Document, options: LinkOptions) -> list[Link]:
+def _resolve_links(
+    references: list[str], document: Document, options: LinkOptions, times: Mapping[str, float | None] = _NO_TIMES
+) -> list[Link]:
     resolver = HrefResolver(document.url)
     found: dict[str, Link] = {}
     for number, reference in enumerate(references):
@@ -137,5 +161,5 @@ def _resolve_links(references: list[str], document: Document, options: LinkOptio
             message = f"{limit}: {left_out:,} more entries were left out"
             document.problems.append(Problem(syntax=None, message=message))
             break
-        found[url] = Link(url=url, source=LinkSource.SITEMAP)
+        found[url] = Link(url=url, source=LinkSource.SITEMAP, modified=times.get(reference))
     return list(found.values())

@@ -86,7 +86,8 @@ class HrefResolver:
         """Extensions that do not count as assets."""
         self._root = origin_of(base) + "/" if base.startswith("http") else base
         self._canonical_root = _canonical_root(self._root)
-        """Prefix for canonical paths. Empty if the base is not an http(s) URL."""
+        """Canonical scheme and host of the base, to which canonical paths are appended. Empty if it is not an http(s)
+        URL."""
         self._cache = _reference_cache(kept) if self._canonical_root else {}
         self._folders: dict[str, str] = {}
         """`../` steps from the folder of the base → path. Filled at the first relative reference."""
@@ -120,7 +121,11 @@ class HrefResolver:
         return path and self._canonical_root + path
 
     def _resolve_from_folder(self, reference: str) -> str | None:
-        """Convert to a reference from the root if that is simple, because the pages of a site share those."""
+        """Return the URL of a relative reference.
+
+        A simple one is first converted to a reference from the root, because resolved references from the root are
+        cached for all pages of a site.
+        """
         if not self._folders:
             path = _folder(self._base)[len(self._root) - 1 :]
             is_plain = self._canonical_root and is_plain_path(path) and len(path) < _LONG_PATH_CHARACTERS

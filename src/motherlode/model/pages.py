@@ -70,6 +70,8 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False)
     element_ids: str = ""
     """The ids of elements in `tag_path`, each behind the number of its step: `2#content 3#results`. Empty unless the
     policy needs them."""
+    modified: float | None = None
+    """Time of the last change of the URL that a sitemap names, in seconds since the epoch."""
 
 
 class RequestKind(Enum):
@@ -230,7 +232,7 @@ class Failure:
     wire_bytes: int = 0
     recalled: bool = False
     wire: bytes = b""
-    """As in `Page`. The body is cut at a limit."""
+    """The response as it was received, head and body, for the archive. The body is cut at a limit."""
 
 
 Fetched = Page | Failure

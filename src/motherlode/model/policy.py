@@ -56,7 +56,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     parent_url: str = ""
     """The page on which the URL was found."""
     failure: FailureKind | None = None
-    """None for a page. A redirect has no reward of its own."""
+    """Why there is no page; None for a page. A redirect has no reward of its own."""
     relevant: bool = False
     reward: float = 0.0
     """The reward that the policy learns from, from 0 to 1. By default 1 for a relevant page and 0 otherwise; the user
@@ -168,6 +168,14 @@ class ValuesArms(Protocol):
 
     def value(self, arm: str) -> float:
         """Return the current value of an arm."""
+
+
+@runtime_checkable
+class PredictsRelevance(Protocol):
+    """A policy that predicts probabilities, whose calibration a simulation measures."""
+
+    def probability(self, arm: str) -> float:
+        """Return the probability that a request for the next URL of an arm returns a relevant page."""
 
 
 @runtime_checkable

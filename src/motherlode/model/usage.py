@@ -14,7 +14,7 @@ class Usage(Enum):
     TRAIN_AI = "train-ai"
     """Training of generative AI models: `train-ai` of AIPREF, `ai-train` of Content Signals, `noai`."""
     TRAIN_AI_IMAGES = "train-ai-images"
-    """The same for the images of the page alone: `noimageai`."""
+    """Training of generative AI models with the images of the page alone: `noimageai`."""
     AI_USE = "ai-use"
     """Input of AI models, for example in answers: `ai-use` of AIPREF, `ai-input` of Content Signals."""
     SEARCH = "search"

@@ -1,4 +1,4 @@
-"""Policies that programs add: the decorator `policy`, and what other processes need to know them as well."""
+"""Policies that programs add: the decorator `policy`, and the messages that register them in other processes, too."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def policy(name: str, *, reads_known_links: bool = False) -> Callable[[Class], C
 
 
 def added_policies(names: Iterable[str] | None = None) -> tuple[AddedPolicy, ...]:
-    """Return the policies that this program has added, or those of them that some names use."""
+    """Return the policies that this program has added; with `names`, only those that occur in these policy names."""
     words = None if names is None else {name.partition(":")[0] for name in names}
     return tuple(one for one in _ADDED.values() if words is None or one.name in words)
 

@@ -140,9 +140,9 @@ class _State(msgspec.Struct, frozen=True, array_like=True):
     indices: bytes
     """Indices of the coordinates, as little-endian 32-bit unsigned integers."""
     z: bytes
-    """z of each of these coordinates, as little-endian 64-bit floats."""
+    """z of each coordinate in `indices`, as little-endian 64-bit floats."""
     n: bytes
-    """n of each of these coordinates, in the same encoding."""
+    """n of each coordinate in `indices`, as little-endian 64-bit floats."""
 
 
 class Ftrl:

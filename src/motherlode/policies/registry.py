@@ -31,8 +31,7 @@ GUIDE = docs_url("policies.md")
 
 RIVALS_LARGEST_WEB = 50_000
 """Largest web, in pages, on which the policies of recent papers (`sb-classifier`, `tres`) are compared by default. They
-were published for single sites and for
-20,000 steps, and the cost of a pick grows with the number of ready arms."""
+were published for single sites and for 20,000 steps, and the cost of a pick grows with the number of ready arms."""
 
 
 @runtime_checkable

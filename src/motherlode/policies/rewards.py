@@ -18,6 +18,9 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
 
 import numpy as np
 import xxhash
@@ -75,6 +78,8 @@ class SeenStatements:
         self._bytes = found.copy()
 
 
+GROUP = "motherlode.rewards"
+"""Entry points of this group add rewards: functions that take an `Outcome` and return a number from 0 to 1."""
 HALF_STATEMENTS = 20
 """Default of K: number of statements at which the reward of a page is 0.5."""
 HALF_BYTES = 100_000
@@ -120,6 +125,37 @@ class Reward:
         return value
 
 
+class CustomReward(Reward):
+    """The reward of an installed package: a function of the outcome. It also rewards pages that are not relevant."""
+
+    def __init__(self, spec: str, function: Callable[[Outcome], float]) -> None:
+        super().__init__(spec, value="target", half=HALF_STATEMENTS, cost="")
+        self._function = function
+
+    def __call__(self, outcome: Outcome) -> float:
+        """Return the value of the function, limited to 0 to 1; 0 for a failure and if the value is not a number."""
+        if outcome.failure is not None:
+            return 0.0
+        value = float(self._function(outcome))
+        return min(1.0, max(0.0, value)) if value == value else 0.0
+
+
+@lru_cache(maxsize=1)
+def installed_rewards() -> Mapping[str, EntryPoint]:
+    """Return the rewards of all installed packages by name. They are not imported."""
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _custom_reward(spec: str, point: EntryPoint) -> CustomReward:
+    try:
+        function = point.load()
+    except Exception as error:  # of a foreign package: anything may be wrong in it
+        raise ValueError(f"the package that adds the reward {spec!r} cannot be imported: {error}") from error
+    if not callable(function):
+        raise ValueError(f"the reward {spec!r} of an installed package is no function of an outcome: {function!r}")
+    return CustomReward(spec, function)
+
+
 def statements(counts: Counts) -> int:
     """Return the number of a page's statements that count for the target `any`, from its counts by syntax."""
     return sum(count for syntax, count in counts.items() if syntax in COUNTED)
@@ -133,9 +169,11 @@ def reward_from(spec: str) -> Reward:
     ...
     ValueError: unknown reward 'statments' (did you mean statements?); known: target, statements[:K], ...
     """
+    if spec.strip() in installed_rewards():
+        return _custom_reward(spec.strip(), installed_rewards()[spec.strip()])
     match = _FORM.fullmatch(_SHORT.get(spec.strip(), spec.strip()))
     if match is None or match["value"] not in _VALUES or (match["half"] and match["value"] == "target"):
-        hint = nearest(spec, (*_VALUES, *_SHORT))
+        hint = nearest(spec, (*_VALUES, *_SHORT, *installed_rewards()))
         raise ValueError(
             f"unknown reward {spec!r}{hint}; known: {', '.join(REWARDS)}; "
             "the first three may be followed by /request or /byte"

@@ -12,6 +12,7 @@ import pyoxigraph
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax, TransformResult
 from motherlode.model.schema_org import find_unknown_class, find_unknown_classes
 from motherlode.model.sparql import query_in_order, tokens
+from motherlode.model.target_kinds import MakeJudge, find_target_kind
 from motherlode.model.terms import PREFIXES, RDF_TYPE, expand_prefix, iri
 from motherlode.policies.registry import nearest
 
@@ -60,7 +61,7 @@ _BY_NAME: dict[str, frozenset[Syntax]] = {
     "rdfa": frozenset({Syntax.RDFA}),
     "microformats": frozenset({Syntax.MICROFORMATS}),
 }
-TARGETS = (*_BY_NAME, "type:IRI", "ASK { … }")
+TARGETS = (*_BY_NAME, "type:IRI", "valid:PROFILE", "ASK { … }")
 
 
 class UnreadableQueryError(ValueError):
@@ -87,17 +88,19 @@ def target_from(spec: str) -> Target:
     Traceback (most recent call last):
     ...
     ValueError: unknown target 'microdta>=5' (did you mean microdata?); known: any, rdf, jsonld, microdata, rdfa, \
-microformats (each also with >=N), type:IRI, or a SPARQL ASK { … }
+microformats (each also with >=N), type:IRI, valid:PROFILE, or a SPARQL ASK { … }
     """
     if _ASK.match(spec):
         return Target(spec, _ask(spec), needs_statements=True)
     if spec.startswith("type:"):
         return Target(spec, _type(spec.removeprefix("type:").strip("<> ")), needs_statements=True)
+    if (added := find_target_kind(spec)) is not None:
+        return Target(spec, _added(*added), needs_statements=True)
     match = _COUNT.fullmatch(spec.strip())
     syntaxes = _BY_NAME.get(match["name"]) if match else None
     if match is None or syntaxes is None:
         hint = nearest(match["name"] if match else spec, _BY_NAME)
-        known = f"{', '.join(_BY_NAME)} (each also with >=N), type:IRI, or a SPARQL ASK {{ … }}"
+        known = f"{', '.join(_BY_NAME)} (each also with >=N), type:IRI, valid:PROFILE, or a SPARQL ASK {{ … }}"
         raise ValueError(f"unknown target {spec!r}{hint}; known: {known}")
     least = int(match["least"] or 1)
     if least < 1:
@@ -150,6 +153,17 @@ def _type(name: str) -> Judge:
     def judge(counts: Counts, kind: ContentKind, statements: Callable[[], bytes]) -> bool:
         text = statements() if counts else b""
         return any(line in text for line in wanted)
+
+    return judge
+
+
+def _added(make: MakeJudge, argument: str) -> Judge:
+    """Return the judge of a target kind that another package added. Pages without statements are not relevant."""
+    judge_statements = make(argument)
+
+    def judge(counts: Counts, kind: ContentKind, statements: Callable[[], bytes]) -> bool:
+        text = statements() if counts else b""
+        return bool(text) and judge_statements(text)
 
     return judge
 

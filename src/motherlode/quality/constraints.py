@@ -10,7 +10,7 @@ from motherlode.model.terms import prefixed_name
 from motherlode.quality.datatypes import compare, is_well_formed
 from motherlode.quality.page_graph import PageGraph, is_iri, parse_literal
 from motherlode.quality.property_paths import ShapeError, sh
-from motherlode.quality.shapes import Check, Constraint, Offence, Shape, ShapeCompiler, is_true
+from motherlode.quality.shapes import MISSING, Check, Constraint, Offence, Shape, ShapeCompiler, is_true
 
 _NONE: tuple[Offence, ...] = ()
 
@@ -87,7 +87,7 @@ def _kind(term: str) -> str:
 def _min_count(term: str) -> tuple[Check, str]:
     least = _number(term)
     offences = (Offence(),)
-    message = "is missing" if least == 1 else f"has less than {least} values"
+    message = MISSING if least == 1 else f"has less than {least} values"
     return lambda _graph, _focus, values: offences if len(values) < least else _NONE, message
 
 

@@ -18,7 +18,7 @@ class Path(NamedTuple):
     """A SHACL property path, compiled to a function."""
 
     node: str
-    """Its node in the shapes graph: the term of a property, or a blank node."""
+    """The node of the path in the shapes graph: the term of a property, or a blank node."""
     text: str
     """The path as in SPARQL, with common prefixes, for people."""
     evaluate: Evaluate

@@ -16,6 +16,8 @@ _CLASS = "<http://www.w3.org/2000/01/rdf-schema#Class>"
 _OWL_CLASS = "<http://www.w3.org/2002/07/owl#Class>"
 _SHAPE_TYPES = (sh("NodeShape"), sh("PropertyShape"))
 VIOLATION = sh("Violation")
+MISSING = "is missing"
+"""Message of a property that needs a value and has none."""
 
 
 class Offence(NamedTuple):
@@ -126,6 +128,8 @@ class Result(NamedTuple):
         if self.shape.messages:
             literal = parse_literal(self.shape.messages[0])
             return literal.text if literal else ""
+        if self.shape.path and "|" in self.shape.path.text and self.constraint.message == MISSING:
+            return "none of these is present"
         return self.offence.message or self.constraint.message
 
     @property

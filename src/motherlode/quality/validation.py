@@ -70,7 +70,7 @@ class Validator:
         return self.validate_and_count(graph)[0]
 
     def validate_and_count(self, graph: PageGraph) -> tuple[list[Result], int]:
-        """Return the results for a page, and the number of pairs of a shape and a focus node."""
+        """Return the results for a page, and how many checks were made: the pairs of a shape and a focus node."""
         results: list[Result] = []
         selected = dict.fromkeys(self._select(graph))
         for shape, focus in selected:

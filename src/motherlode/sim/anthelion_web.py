@@ -53,7 +53,8 @@ class AnthelionFiles:
     network: Path
     label: Path
     root: int | None = None
-    """None: the authors' root if the index has it, otherwise the home page of every host."""
+    """Id of the page at which a crawl starts. None: the authors' root if the index has it, otherwise the home page of
+    every host."""
 
     @property
     def paths(self) -> tuple[Path, Path, Path]:

@@ -95,7 +95,7 @@ class ChangingWeb:
 
 @dataclass(slots=True)
 class MonthResult:
-    """Figures of one month."""
+    """How well one month of an endless refresh kept up with the changes of the web."""
 
     requests: int = 0
     revisits: int = 0

@@ -186,6 +186,8 @@ class Row:
             "area_focus": _rounded(self.area_focus),
             "relevant_hosts": result.relevant_hosts,
             "host_recall": _rounded(self.host_recall),
+            "brier_score": _rounded(result.calibration.brier_score),
+            "calibration": result.calibration.bins(),
             "heads": result.heads,
             "known_urls": result.known_urls,
             "failures": result.failures,
@@ -302,8 +304,10 @@ def _available(web: SimulatedWeb, progress: Progress) -> dict[str, int]:
 
 
 def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
-    """Return the progress of the whole experiment. A trial that has ended counts with its whole budget, even if it made
-    fewer requests."""
+    """Return the progress of the whole experiment.
+
+    A trial that has ended counts with its whole budget, even if it made fewer requests.
+    """
     ended = sum(one.has_ended for one in standings)
     return ExperimentProgress(
         what=f"simulating, {ended} of {len(standings)} runs ended",

@@ -1,6 +1,7 @@
 """The report of an experiment: curves as SVG, tables as CSV, and one HTML page without scripts or external files.
 
-The curves show harvest, focus, hosts and time per pick. Each curve is the mean of a policy's repetitions."""
+The curves show harvest, focus, hosts and time per pick. Each curve is the mean of a policy's repetitions.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from markupsafe import Markup
 
 from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.plot import CHART_STYLE, HARVEST, Axes, Curve, line_chart, write_svg
+from motherlode.sim.calibration import Calibration
 from motherlode.sim.experiment import Experiment, Row, relevant_at
 from motherlode.sim.simulator import SimResult
 
@@ -71,6 +73,15 @@ def _picking(study: Experiment, name: str, results: Sequence[SimResult]) -> Curv
     return Curve(name=name, points=tuple(points))
 
 
+def _reliability(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+    total = Calibration()
+    for result in results:
+        total.merge(result.calibration)
+    score = "" if total.brier_score is None else f" (Brier score {total.brier_score:.3f})"
+    points = ((round(100 * predicted), round(100 * observed)) for predicted, observed, _ in total.bins())
+    return Curve(name=f"{name}{score}", points=tuple(points))
+
+
 def _budgets(results: Sequence[SimResult]) -> list[int]:
     most = max(result.fetched + result.heads for result in results)
     return sorted({round(most * number / _POINTS) for number in range(1, _POINTS + 1)} - {0})
@@ -114,6 +125,13 @@ _CHARTS = (
         Axes(x="URLs waiting", y="time to pick", unit=" ns"),
         _picking,
     ),
+    (
+        ("calibration", "Calibration"),
+        "Of the requests to which a policy gave about the same probability of a relevant page, the share that returned "
+        "one. On the diagonal, probabilities are right.",
+        Axes(x="predicted probability, in %", y="relevant", unit=" %"),
+        _reliability,
+    ),
 )
 """File name, title, explanation and axes of each chart, and the function that makes the curve of a policy."""
 
@@ -155,7 +173,7 @@ def _write_csv(path: Path, lines: Iterable[Sequence[object]]) -> None:
 
 def _rows(study: Experiment) -> Iterable[Sequence[object]]:
     rows = [row.as_json() for row in study.rows]
-    names = [name for name in rows[0] if name not in ("curve", "failures")] if rows else []
+    names = [name for name in rows[0] if name not in ("curve", "failures", "calibration")] if rows else []
     yield [*names, "failures"]
     for row in rows:
         failures = " ".join(f"{kind}:{count}" for kind, count in sorted(row["failures"].items()))

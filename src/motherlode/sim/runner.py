@@ -180,7 +180,10 @@ def run_trial(
     number: int = 0,
     tell: Callable[[], None] = lambda: None,
 ) -> SimResult:
-    """Simulate one policy on the web. `counts` has the numbers of all trials, and `number` is the one of this trial."""
+    """Simulate one policy on the web.
+
+    `counts` has the progress of all trials, and `number` is the index of this trial.
+    """
     counts = [0, 0] if counts is None else counts
     is_oracle = trial.policy == ORACLE
     policy: Policy = (
@@ -302,8 +305,10 @@ def default_cache() -> Path:
 
 
 def prepared(name: str, cache: Path, progress: Progress) -> str:
-    """Return the name by which `WebSpec` opens a web that the user named. WARC files and Anthelion's files are
-    converted first, and the result is kept for later runs."""
+    """Return the name by which `WebSpec` opens a web that the user named.
+
+    WARC files and Anthelion's files are converted first, and the result is kept for later runs.
+    """
     if name.startswith(SYNTHETIC):
         synthetic_pages(name)
         return name

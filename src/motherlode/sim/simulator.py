@@ -20,9 +20,10 @@ from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import content_type_of, replaces_get
 from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import ContentKind, Failure, FailureKind, Outcome, Policy, RequestKind
-from motherlode.model.policy import MAX_UNTRIED_HOSTS, Stops
+from motherlode.model.policy import MAX_UNTRIED_HOSTS, PredictsRelevance, Stops
 from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 from motherlode.policies import Reward
+from motherlode.sim.calibration import Calibration
 from motherlode.sim.web_protocol import SimPage, SimulatedWeb
 from motherlode.www.media_types import MEDIA
 from motherlode.www.urls import Scope
@@ -85,6 +86,8 @@ class SimResult:
     """The requested URLs in order, if the caller wants them."""
     headed: list[str] = field(default_factory=list)
     """The URLs that got a HEAD request, in order, if the caller wants the picks."""
+    calibration: Calibration = field(default_factory=Calibration)
+    """Predicted probabilities and results, if the policy predicts any."""
     starts: list[tuple[float, float]] = field(default_factory=list)
     """Start and end of each request of `picks`, in virtual time."""
 
@@ -167,6 +170,7 @@ class Simulation:
             max_untried_hosts=max_untried_hosts,
         )
         self._scheduler = Scheduler(self._frontier, policy)
+        self._predicts = policy if isinstance(policy, PredictsRelevance) else None
         self._stops = policy if isinstance(policy, Stops) else None
         self._in_flight: list[tuple[float, int, Lease, SimPage | None, bool]] = []
         """A heap of requests: their end, number, lease, response (None for a robots.txt), and whether it is a HEAD."""
@@ -271,6 +275,8 @@ class Simulation:
             self._settle_head(lease, page, now, result)
             return
         result.fetched += 1
+        if self._predicts is not None:
+            result.calibration.add(self._predicts.probability(lease.entry.arm), page.relevant)
         account = result.hosts.get(lease.host)
         if account is None:
             account = result.hosts[lease.host] = [0, 0]

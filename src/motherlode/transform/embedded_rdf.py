@@ -176,6 +176,6 @@ def _resolve_base(around: list[Element], url: str) -> str:
 
 
 def _locate_at_element(element: Element) -> LocateProblems:
-    """Return a function that sets the line of problems to that of the element, because it was serialized anew."""
+    """Return a function that sets the line of problems to that of the element: the parser only sees a copy of it."""
     line = element.sourceline
     return lambda problems: [replace(problem, line=line, column=None) for problem in problems]

@@ -182,7 +182,8 @@ class _Limiter:
         self._open: dict[bytes, int] = {}
         self._formatting: dict[bytes, int] = {}
         self._outer_formatting: list[dict[bytes, int]] = []
-        """The counts outside of each open table. Formatting from outside does not apply to its cells."""
+        """For each open table, the counts of open formatting elements outside of it, which do not apply to its
+        cells."""
         self._roots = 0
 
     def pieces(self, markup: bytes) -> Iterator[bytes]:

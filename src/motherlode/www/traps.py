@@ -130,7 +130,7 @@ _VARIABLE = re.compile(r"[0-9?]")
 _VALUES = re.compile(r"=[^&]*")
 _DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _MIN_OPAQUE_RUNS = 3
-"""Minimum number of parts that remain if a URL is split at its digits. With fewer, it contains no opaque identifier."""
+"""A URL that gives fewer parts than this when it is split at its digits contains no opaque identifier."""
 _OPAQUE = re.compile(
     r"(?<![0-9A-Za-z])(?:(?:[0-9a-fA-F]{4,}-){2,}[0-9a-fA-F]{4,}|(?=[0-9]*[a-fA-F])[0-9a-fA-F]{12,}"
     r"|(?=(?:[A-Za-z]*[0-9]){2})[0-9A-Za-z]{16,})(?![0-9A-Za-z])"
@@ -171,7 +171,8 @@ class HostTraps:
         self._offers = offers
         self._sample = sample
         self._capacity = capacity
-        """Maximum number of patterns, and half that of fingerprints. The least recently used ones are dropped first."""
+        """Maximum number of patterns. Twice as many fingerprints are kept. The least recently used ones are dropped
+        first."""
         self._counts: OrderedDict[str, list[int]] = OrderedDict()
         self._page: list[int] | None = None
         """Counts of the pattern of the page whose links are being passed to `reason`."""

@@ -292,7 +292,8 @@ Scope = Callable[[str], str]
 
 OUT_OF_SCOPE = "out of scope"
 _LONGEST_SCHEME = "https"
-"""A scope of letters only must be a prefix of this to match any URL. Otherwise it is an error (`hosts`, `domain`)."""
+"""A scope that is a regular expression of letters only can match the start of a URL only if it is a prefix of this. Any
+other word is reported as an error, such as `hosts` in place of `host`."""
 
 
 class ScopeRule(msgspec.Struct, frozen=True, array_like=True):

@@ -93,7 +93,7 @@ def test_a_visit_has_what_was_asked_and_what_came_of_it() -> None:
     )
     assert (visit.number, visit.url, visit.host, visit.arm, visit.depth) == (9, URL, "a.example", "arm", 3)
     assert (visit.parent_url, visit.score, visit.at, visit.status) == ("http://a.example/", 0.5, 100.0, 200)
-    assert (visit.size, visit.elapsed) == (55, 1.5)
+    assert (visit.size, visit.received, visit.elapsed) == (len(HTML), 55, 1.5)
     assert (visit.relevant, visit.reward, visit.quads, visit.links) == (True, 0.5, READING.quads, 1)
     assert (visit.new_links, visit.etag, visit.last_modified, visit.detail) == (1, '"1"', "now", "")
     assert visit.failure is None
@@ -133,7 +133,8 @@ def test_validators_are_kept_up_to_a_length() -> None:
 def test_a_failure_is_a_visit_with_its_kind_and_its_sentence() -> None:
     failure = Failure(url=URL, kind=FailureKind.NOT_FOUND, detail="not there", status=404, wire_bytes=3, fetched_at=8.0)
     visit = failed_visit(lease().entry, "a.example", failure, number=2, now=0.0)
-    assert (visit.failure, visit.detail, visit.status, visit.size) == (FailureKind.NOT_FOUND, "not there", 404, 3)
+    assert (visit.failure, visit.detail, visit.status) == (FailureKind.NOT_FOUND, "not there", 404)
+    assert (visit.size, visit.received) == (0, 3)
     assert (visit.at, visit.relevant, visit.counts) == (8.0, False, {})
 
 

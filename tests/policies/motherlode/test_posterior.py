@@ -8,8 +8,7 @@ from motherlode.model import FailureKind, Outcome
 from motherlode.policies.ftrl import sigmoid
 from motherlode.policies.motherlode.arm_key import ArmKey, Features
 from motherlode.policies.motherlode.config import PolicyConfig
-from motherlode.policies.motherlode.posterior import PosteriorModel
-from motherlode.policies.motherlode.statistics import RELEVANCE, RESPONSE
+from motherlode.policies.motherlode.posterior import RELEVANCE, RESPONSE, PosteriorModel
 
 ITEMS = "a.example\titem/*\t2\t.html\tanchor\tli a"
 NEWS = "a.example\tnews/*\t2\t.html\tanchor\tli a"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from motherlode.policies.motherlode.statistics import ArmStatistics, HostStatistics, PolicyStatistics, Tally
+from motherlode.policies.motherlode.posterior import ArmStatistics, HostStatistics, PolicyStatistics, Tally
 
 
 def test_recent_pages_have_more_weight() -> None:

@@ -18,6 +18,8 @@ from motherlode.crawler.config.host_patterns import (
     normalize_host,
     parse_endpoint,
 )
+from motherlode.crawler.config.notice_settings import NoticeSettings
+from motherlode.crawler.config.sources import Source, parse_sources
 from motherlode.crawler.config.values import JobError as JobError
 from motherlode.crawler.config.values import has_password, parse_size, parse_time
 from motherlode.crawler.url_rules import compile_links_table
@@ -194,6 +196,10 @@ class Job:
     """Seconds between the beginnings of two rounds of `crawl --refresh --forever`. A job file may say "1h"."""
     max_disk: int | None = None
     """Largest size of the crawl folder, at which `crawl --refresh --forever` waits. A job file may say "50GB"."""
+    sources: Sequence[Mapping[str, Any]] = ()
+    """Providers that are harvested, each with a name, a sitemap or seeds, a contact and a budget."""
+    notices: Mapping[str, Any] = field(default_factory=dict)
+    """A webhook or a command that is told about the end, outages, challenged hosts and drops of the harvest rate."""
 
     shards: int = 1
     """Number of crawls that share the hosts. More than one run on Ray: see docs/cluster.md."""
@@ -366,6 +372,27 @@ class Job:
             except ValueError as error:
                 raise JobError(f"the table [[sinks]], number {number}: {error}") from error
         return tuple(settings)
+
+    def source_list(self) -> tuple[Source, ...]:
+        """Parse the tables `[[sources]]`."""
+        try:
+            return parse_sources(self.sources)
+        except ValueError as error:
+            raise JobError(str(error)) from error
+
+    @property
+    def all_seeds(self) -> tuple[str, ...]:
+        """The seeds, and the sitemaps and seeds of the sources."""
+        return (*self.seeds, *(url for source in self.source_list() for url in source.urls))
+
+    def notice_settings(self) -> NoticeSettings | None:
+        """Parse the table `[notices]`. None if there is none."""
+        if not self.notices:
+            return None
+        try:
+            return NoticeSettings.from_table(self.notices)
+        except (ValueError, TypeError) as error:
+            raise JobError(f"the table [notices]: {error}") from error
 
     def host_endpoints(self) -> dict[str, tuple[str, int]]:
         """Return IP address and port of each host in `hosts`, with host names in the spelling of URLs."""

@@ -58,6 +58,7 @@ _KEY_DESCRIPTIONS = {
     "bytes_per_host": 'a size such as "50MB", or a number of bytes',
     "sitemaps": '"robots", "usual", true or false',
     "sinks": "a list of tables, each under [[sinks]]",
+    "sources": "a list of tables, each under [[sources]]",
 }
 """Descriptions for keys that need a more exact one than their type."""
 
@@ -177,7 +178,7 @@ def secret_keys(job: Job) -> frozenset[str]:
         for one in dataclasses.fields(job)
         if one.name != "seeds" and has_password(_to_toml(getattr(job, one.name) or ""))
     }
-    return frozenset(found | {name for name in ("tokens", "headers") if getattr(job, name)})
+    return frozenset(found | {name for name in ("tokens", "headers", "notices") if getattr(job, name)})
 
 
 def _to_toml(value: Any) -> str:

@@ -27,7 +27,7 @@ MIN_SECONDS, MAX_SECONDS = 1.0, 5.0
 _PAUSE_FACTOR = 20.0
 """The next checkpoint comes after this many times the duration of the last one, within the bounds above."""
 _MODEL_PAUSE_FACTOR = 100.0
-"""The same factor for saving the state of the policy (`_save_model`)."""
+"""The state of the policy is saved again after this many times the duration of its last save (`_save_model`)."""
 
 
 @dataclass(slots=True)

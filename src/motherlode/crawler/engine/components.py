@@ -16,6 +16,7 @@ from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Names, Resolve
 from motherlode.crawler.engine.usage import NoTdmFiles, TdmFiles
+from motherlode.crawler.notices import NoNotices, Notices
 from motherlode.crawler.parsing.parser_pool import Parsers
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
@@ -111,6 +112,8 @@ class Components:
     """Looks up the IP addresses of hosts before their first lease."""
     ends_when_idle: bool
     """Whether the crawl ends if no URL is left. False for a shard, because other shards may still send links to it."""
+    notices: Notices | NoNotices
+    """Tells the operator about events."""
     reward: Reward
     """The reward that the policy learns from."""
 
@@ -158,6 +161,7 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
         is_broken = True
         raise
     finally:
+        await parts.notices.end_run(is_broken=is_broken)  # before the log is closed
         for participant in parts.participants:
             participant.close()
         parts.storage.close()

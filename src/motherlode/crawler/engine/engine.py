@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from motherlode.crawler.engine.checkpoint import MIN_SECONDS, Checkpointer
@@ -16,6 +17,7 @@ from motherlode.crawler.engine.recovery import restore_counters
 from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, ignore_rules, look_up_ahead, sitemap_adder
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.engine.settlement import FATAL_ERRORS, Settlement
+from motherlode.crawler.engine.watchdog import STALL_SECONDS, Step, Watchdog, describe_leases
 from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
 from motherlode.model import Page, RequestKind, Visit
 from motherlode.runtime import Clock
@@ -32,6 +34,9 @@ _NOTED_WAIT_SECONDS = 5.0
 class Engine:
     """Runs a crawl: iterate over `visits()`, which does all the work."""
 
+    stall_seconds = STALL_SECONDS
+    """Seconds without a settled page after which the watchdog reports a stall."""
+
     def __init__(self, parts: Components, *, budget: Budget, concurrency: int, clock: Clock) -> None:
         self._parts = parts
         self._frontier = parts.frontier
@@ -42,6 +47,8 @@ class Engine:
         self._broken: BaseException | None = None
         self._logged_wait = 0.0
         """End of the wait that was logged last, so that each wait is logged once."""
+        self._step = Step.RESULT
+        """What the main loop waits for, for the watchdog."""
         self._idle_timeout = IdleTimeout(budget.idle)
         estimator = Estimator()
         self.totals = restore_counters(
@@ -74,6 +81,7 @@ class Engine:
             early_stop=self._early_stop,
             clock=clock,
         )
+        parts.notices.start(self.totals)
         self._outage.start(self.totals, wake_up=self.wake_up, is_ending=self._limits.is_ending)
         if self._limits.is_spent() and parts.revisits.finish():
             self._limits.budget = Budget()  # it was for the crawl's own pages, not for the rest of a refresh
@@ -119,9 +127,10 @@ class Engine:
     async def visits(self, seeds: Sequence[str] = ()) -> AsyncGenerator[Visit, None]:
         """Crawl, and yield one visit per URL as it ends."""
         self._scheduler.add_seeds(seeds)
-        async with closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
+        async with self._watched(), closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
             while True:
                 self._outage.tick()
+                self._parts.notices.note_network(self.totals.no_network_since)
                 if self._limits.is_late_by(_GRACE_SECONDS):
                     await self._abandon_requests()
                 self._start_requests()
@@ -130,23 +139,51 @@ class Engine:
                 self._note_wait()
                 if self._finished() and not await self._query_index_again():
                     break
+                self._step = Step.RESULT
                 result = await self._next_result()
+                self._step = Step.SETTLEMENT
                 if result is not None and (visit := await self._settle(result)) is not None:
                     self._parts.index_query.note_change()
+                    self._parts.notices.note_visit(visit)
+                    self._step = Step.READER
                     yield visit
                 if not self._limits.is_late_by(0.0):  # otherwise the final checkpoint is near
+                    self._step = Step.CHECKPOINT
                     self.totals.in_flight = self._slots.in_use
                     await self._checkpointer.save_if_due()
                     self._parts.index_query.add_results(self._scheduler, self.totals)
             self.totals.waits_until, self.totals.waits_for = None, ""
             self.totals.in_flight = 0
+            self._step = Step.CHECKPOINT
             await self._checkpointer.describe_rest()
+
+    @asynccontextmanager
+    async def _watched(self) -> AsyncIterator[None]:
+        """Run the watchdog."""
+        watchdog = Watchdog(self.totals, self._describe_pending, seconds=self.stall_seconds)
+        watchdog.start()
+        try:
+            yield
+        finally:
+            watchdog.stop()
+
+    def _describe_pending(self) -> str:
+        """Return what the crawl waits for; "" if nothing is pending, or if the wait is planned and reported as such."""
+        if self._step is not Step.RESULT:
+            return self._step.value
+        now = self._clock.now()
+        if self._outage.is_stalled or (self.totals.waits_until or 0.0) > now:
+            return ""
+        if self._slots.in_use:
+            return describe_leases(self._slots.results, now)
+        return "" if self._frontier.exhausted or self._limits.is_over() else "a host that is ready"
 
     async def _query_index_again(self) -> bool:
         """Run the query over the index before the crawl ends. Return whether there is a new URL to fetch."""
         index_query = self._parts.index_query
         if not index_query.is_pending or self._limits.is_stopping or self._limits.is_late_by(0.0):
             return False
+        self._step = Step.INDEX_QUERY
         await self._parts.writer.flush()
         await index_query.run_now(seconds=self._limits.seconds_left())
         return index_query.add_results(self._scheduler, self.totals) > 0 and not self._limits.is_over()

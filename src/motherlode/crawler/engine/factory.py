@@ -28,6 +28,7 @@ from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, IndexUpdater
+from motherlode.crawler.notices import NoNotices, Notices
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
@@ -121,13 +122,14 @@ def canonical_seeds(seeds: Sequence[str]) -> tuple[str, ...]:
 
 def check(job: Job) -> None:
     """Raise JobError if the job cannot be run. Nothing is created."""
-    seeds = canonical_seeds(job.seeds)
+    seeds = canonical_seeds(job.all_seeds)
     if not seeds:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
     job.host_endpoints()
     job.proxy_url(os.environ)
     job.host_headers(os.environ)
     job.request_signer()
+    job.notice_settings()
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -151,14 +153,16 @@ def assemble(
     join: Join | None = None,
     refresh: BeginRefresh | None = None,
     make_parsers: MakeParsers | None = None,
+    notices: Notices | NoNotices | None = None,
 ) -> Assembled:
     """Make a crawl from a job, in a folder that is locked. Call it inside a running event loop.
 
     `join` makes the crawl a shard with peers; `refresh` lets known pages wait again.
     `make_parsers` starts parsers elsewhere instead of parser processes on this machine.
+    `notices` replaces those of the job, for several runs in a row.
     """
     check(job)
-    seeds = canonical_seeds(job.seeds)
+    seeds = canonical_seeds(job.all_seeds)
     clock = Clock()
     recorded = _recorded(job)
     storage, store, lost = _opened(job, folder)  # before the others, because they may be damaged
@@ -177,7 +181,8 @@ def assemble(
     obeyed = ObeyedUsage(job.obey_usage)
     frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale, obeyed)
     clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
-    revisits = Revisits(storage, frontier, refreshing)
+    sitemaps = frozenset(url for source in job.source_list() for url in source.sitemap)
+    revisits = Revisits(storage, frontier, refreshing, always=sitemaps)
     if refresh is not None:
         refresh(revisits, frontier)
     describer = UrlDescriber(job.describe, job.response_headers)
@@ -199,9 +204,18 @@ def assemble(
         traps=traps,
         filters=filters,
         ends_when_idle=peers is None,
+        notices=make_notices(job, folder, is_one_run=peers is None) if notices is None else notices,
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
     return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+
+
+def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices | NoNotices:
+    """Return the notices of a job. `is_one_run` says that the end of one run is the end of the crawl."""
+    settings = job.notice_settings()
+    if settings is None:
+        return NoNotices()
+    return Notices(settings, folder=str(folder.path), http_options=lambda: _http_options(job), is_one_run=is_one_run)
 
 
 def _budget(job: Job) -> Budget:
@@ -216,8 +230,10 @@ def _budget(job: Job) -> Budget:
 
 
 class _Web(NamedTuple):
-    """The parts through which a crawl fetches: from the network, or from a recorded web. Parts that a web does not need
-    are None."""
+    """The parts through which a crawl fetches: from the network, or from a recorded web.
+
+    Parts that a web does not need are None.
+    """
 
     fetcher: Fetcher
     monitored: Fetcher
@@ -412,7 +428,12 @@ def _frontier(
         read_rules=RobotsRules,
         politeness=politeness,
         keep_own=peers.keep_own if peers is not None else None,
-        budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after),
+        budget=HostBudget(
+            pages=job.pages_per_host,
+            bytes=job.bytes_per_host,
+            host_stop_after=job.host_stop_after,
+            pages_by_host={host: source.pages for source in job.source_list() if source.pages for host in source.hosts},
+        ),
         random=Random(job.seed),
         is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
         is_stale=is_stale,

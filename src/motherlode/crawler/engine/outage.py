@@ -36,11 +36,11 @@ _GRACE = 1 / 3
 """Time in which other hosts may respond before reference hosts get requests (a round). Like the other times below, in
 units of the configured retry wait; by default five seconds."""
 _MAX_PAUSE = 20.0
-"""Longest time between two rounds, and longest time in which failures count at once, in the same units."""
+"""Longest time between two rounds, and longest time in which failures count at once, in units of the retry wait."""
 _ALARM_MEMORY = 240.0
-"""Time after which a false alarm no longer delays the next suspicion of an outage, in the same units."""
+"""Time after which a false alarm no longer delays the next suspicion of an outage, in units of the retry wait."""
 _MAX_OUTAGE = 5760.0
-"""Time for which the crawl waits for a network that was up before, in the same units; by default a day."""
+"""Time for which the crawl waits for a network that was up before, in units of the retry wait; by default a day."""
 _MAX_OUTAGE_WITHOUT_HOSTS = 40.0
 
 
@@ -49,7 +49,7 @@ class Verdict(Enum):
 
     COUNTS = "counts"
     WAITS = "waits"
-    """It is not known yet whether the failure counts."""
+    """The result waits, because it is not known yet whether the failure counts."""
     UNCOUNTED = "uncounted"
 
 
@@ -165,7 +165,7 @@ _MAX_REFERENCE_HOSTS = 32
 _FIRST_ROUND_REQUESTS, _LATER_ROUND_REQUESTS = 3, 2
 """Number of reference hosts that get a request in the first round, and in each round during an outage."""
 _WAIT = 2.0
-"""Longest time for which the delay of a reference host may postpone its request, in the same units."""
+"""Longest time for which the delay of a reference host may postpone its request, in units of the retry wait."""
 _ROUND_CHECK_SECONDS = 1.0
 """Seconds between two checks of a round in flight. When it ends, the engine is notified at once."""
 _PROBLEM = "network: no host responded, and the crawl waited"

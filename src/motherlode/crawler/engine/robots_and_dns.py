@@ -219,7 +219,7 @@ class PoliteFetcher:
         self._clock = clock
 
     async def fetch(self, request: Request, *, wait_until: float = inf) -> Fetched:
-        """Return the response for a canonical URL. A redirect is a response: the caller requests its target.
+        """Fetch a canonical URL and return the response. Redirects are returned, not followed.
 
         The user chose where a POST goes, so only the delays count for it. If the delays allow no request before
         `wait_until`, none is sent.

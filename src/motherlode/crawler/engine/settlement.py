@@ -109,7 +109,10 @@ class Settlement:
         return self._record(visit)
 
     def _end_without_visit(self, lease: Lease, failure: Failure, verdict: Verdict) -> End | None:
-        """Return how a lease ends whose failure is not recorded as a visit; None if the failure is a visit."""
+        """Return how to end the lease of a failure that is not recorded as a visit; None if the failure is recorded.
+
+        It is not recorded if our own network is down, the request is repeated, or a rule of ours forbids it.
+        """
         if verdict is Verdict.UNCOUNTED:
             return End.NETWORK_DOWN
         if failure.kind is FailureKind.NO_DNS and self._frontier.waits_for_address(lease, self._clock.now()):
@@ -172,6 +175,8 @@ class Settlement:
         before = revisits.entry_before(lease)
         if isinstance(response, Page):
             visit = self._settle_page(result, response, now, before)
+            if result.parsed is not None:
+                revisits.queue_modified(result.parsed.links)
         else:
             if found is not RevisitResult.UNCHANGED and response.kind is not FailureKind.REDIRECT:
                 at = response.fetched_at or now  # an empty record removes the quads and keeps the provenance

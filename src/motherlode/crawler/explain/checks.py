@@ -32,7 +32,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     passed: bool | None
-    """None if the result of the check is not known yet."""
+    """Whether the URL passes the check; None if that is not known yet."""
     detail: str = ""
 
 
@@ -59,7 +59,7 @@ def _check_from_refusal(name: str, refusal: str) -> Check:
 def _check_link(url: str, job: Job, folder: CrawlFolder, storage: FrontierStorage) -> Iterator[Check]:
     asset = "its extension shows that it is neither a page nor data" if is_asset(url) else ""
     yield _check_from_refusal("address", asset)
-    scope = scope_rule(job.scope, canonical_seeds(job.seeds)).scope()(url)
+    scope = scope_rule(job.scope, canonical_seeds(job.all_seeds)).scope()(url)
     yield _check_from_refusal("scope", f"{scope}: the crawl stays in {job.scope}" if scope else "")
     yield _check_from_refusal("filters", Filters(folder.filters, job.links).reason(url))
     traps = TrapWatch(lambda _: "", year_now=datetime.now(UTC).year)
@@ -75,7 +75,7 @@ def _check_link(url: str, job: Job, folder: CrawlFolder, storage: FrontierStorag
 
 def _check_domain(url: str, job: Job, storage: FrontierStorage) -> Check:
     """Check the limit on untried hosts of the domain. URLs of a host above the limit wait."""
-    seed_hosts = {host_of(seed) for seed in canonical_seeds(job.seeds)}
+    seed_hosts = {host_of(seed) for seed in canonical_seeds(job.all_seeds)}
     waits = domain_refusal(host_of(url), storage.hosts(), limit=job.max_untried_hosts, named=seed_hosts)
     return Check(name=DOMAIN_LIMIT, passed=None if waits else True, detail=waits)
 
@@ -135,7 +135,10 @@ def _describe_rule(rules: RobotsRules, url: str, read_at: float) -> str:
 
 
 def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:
-    """Return whether this robots.txt was known and not expired. Then the unreadable one is that of the other scheme."""
+    """Return whether a robots.txt was known and not expired.
+
+    If that of http was, the unreadable one is that of https, and the reverse.
+    """
     return robots is not None and now - read_at < RULES_LAST
 
 

@@ -35,7 +35,7 @@ class ArmSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Probability and value of an arm with waiting URLs."""
 
     arm: str
-    """The arm's key."""
+    """The arm's key, as the policy makes it."""
     name: str
     host: str
     waiting: int

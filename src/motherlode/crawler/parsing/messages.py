@@ -71,7 +71,8 @@ class PageBody(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     headers: dict[str, str] = {}
     """The headers of the response that are in `READ_HEADERS`."""
     at: float = 0.0
-    """Time of the fetch in seconds since the epoch. It is 0 in a recorded web, in which no date has passed."""
+    """Time of the fetch in seconds since the epoch. It is 0 in a recorded web, so that no `unavailable_after` date has
+    passed."""
     supplies: SubrequestResults = NO_SUBREQUEST_RESULTS
     site_preferences: UsagePreferences = NO_PREFERENCES
     """What robots.txt and tdmrep.json say about the use of the page."""
@@ -92,7 +93,7 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     graph_quads: bytes
     """The statements of the page as N-Quads, each line with its graph."""
     union_quads: bytes
-    """The same statements without graphs, for the default graph of the store."""
+    """The statements of the page as N-Triples, without graphs, for the default graph of the store."""
     graphs: tuple[str, ...]
     links: list[Link]
     problems: tuple[Problem, ...]

@@ -76,7 +76,7 @@ class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=
     new_links: int = 0
     """Number of links that revisits found and that were not known before."""
     watched: float = 0.0
-    """Seconds between the first and the last visit, in which these links appeared."""
+    """Seconds between the first and the last visit, in which the links of `new_links` appeared."""
     children: int = 0
     """Number of visited URLs that were first found on this page."""
     relevant_children: int = 0

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -71,10 +72,19 @@ _decode_visit = msgspec.msgpack.Decoder(Visit).decode
 class Revisits:
     """Starts revisits of known pages and stores their results."""
 
-    def __init__(self, storage: FrontierStorage, frontier: Frontier, policy: RefreshFirst) -> None:
+    def __init__(
+        self,
+        storage: FrontierStorage,
+        frontier: Frontier,
+        policy: RefreshFirst,
+        *,
+        always: frozenset[str] = frozenset(),
+    ) -> None:
         self._storage = storage
         self._frontier = frontier
         self._policy = policy
+        self._always = always
+        """URLs that are due in every refresh: the sitemaps of sources."""
 
     def begin(self, now: float, *, due_only: bool) -> int:
         """Queue known pages for a revisit. Return their number.
@@ -87,7 +97,7 @@ class Revisits:
         queued = 0
         for record in self._storage.pages():
             memory = _decode(record)
-            if memory.due_at > now and (due_only or memory.gone):
+            if memory.due_at > now and (due_only or memory.gone) and memory.url not in self._always:
                 continue
             queued += self._queue(memory.url, memory.change_expected(now))
         self._storage.put_note(BEGUN, b"1")
@@ -107,9 +117,9 @@ class Revisits:
         self._policy.only_known = False
         value_of = PageMemory.revisit_value if value is None else value
         found = (
-            (value_of(memory, now), memory.url)
+            (math.inf if memory.url in self._always else value_of(memory, now), memory.url)
             for memory in map(_decode, self._storage.pages())
-            if memory.may_be_visited(now) and (most is not None or memory.is_due(now))
+            if memory.may_be_visited(now) and (most is not None or memory.url in self._always or memory.is_due(now))
         )
         ranked = sorted((each for each in found if each[0] > 0), reverse=True)
         room = len(ranked) if most is None else max(0, most - self._frontier.revisits_left)
@@ -120,6 +130,16 @@ class Revisits:
             queued += self._queue(url, 1.0 - queued / len(ranked))
         self._storage.put_note(BEGUN, b"1")
         self._frontier.commit()
+        return queued
+
+    def queue_modified(self, links: Sequence[Link]) -> int:
+        """Queue the known pages that changed after their last visit, by the times in a sitemap. Return their number."""
+        queued = 0
+        for link in links:
+            if link.modified is None or (memory := self.memory(link.url)) is None:
+                continue
+            if link.modified > memory.visited_at:
+                queued += self._queue(link.url, 1.0)
         return queued
 
     def _queue(self, url: str, score: float) -> bool:

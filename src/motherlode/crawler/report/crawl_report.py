@@ -18,7 +18,7 @@ from motherlode.crawler.config.values import format_count, format_duration, form
 from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.plot import CHART_STYLE, Curve, compact, line_chart, percent, thin_out
 from motherlode.crawler.stats.counters import Counters
-from motherlode.crawler.stats.reader import CrawlStats
+from motherlode.crawler.stats.reader import CrawlStats, SourceFigures
 from motherlode.frontier import HostRecord
 from motherlode.frontier.admission import TOO_MANY_HOSTS
 from motherlode.frontier.leases import NO_RULES, TOO_MANY_FAILURES
@@ -86,6 +86,7 @@ class CrawlReport:
     """The most important figure is the first."""
     curves: tuple[Curve, ...] = ()
     hosts: tuple[HostRecord, ...] = ()
+    sources: tuple[SourceFigures, ...] = ()
     syntaxes: tuple[SyntaxRow, ...] = ()
     failures: tuple[Count, ...] = ()
     refused: tuple[Count, ...] = ()
@@ -96,12 +97,13 @@ def build_report(job: Job, stats: CrawlStats, *, made_at: float | None = None) -
     """Return the report of a running or finished crawl. `made_at` is in seconds since the epoch."""
     totals = stats.totals
     return CrawlReport(
-        title=_format_title(job.seeds),
+        title=_format_title(job.all_seeds),
         generated=_format_generated(made_at),
         settings=_list_settings(job),
         figures=_compute_figures(stats),
         curves=(build_harvest_curve(job.policy, totals),),
         hosts=tuple(host for host in stats.hosts if host.fetched),
+        sources=stats.sources,
         syntaxes=tuple(
             SyntaxRow(
                 name=SYNTAX_NAMES.get(name, name), pages=pages, statements=statements, plain=name == Syntax.PAGE.value
@@ -154,7 +156,7 @@ def _list_settings(job: Job) -> tuple[tuple[str, str], ...]:
         "Policy": job.policy,
         "Target": job.target,
         "Scope": job.scope,
-        "Seeds": f"{len(job.seeds):,}",
+        "Seeds": f"{len(job.all_seeds):,}",
         "Own hosts, robots.txt not applied": ", ".join(job.own_hosts),
         "Certificates not verified": ", ".join(job.any_certificate),
         "Budget": ", ".join(limit for limit in limits if limit) or "none",

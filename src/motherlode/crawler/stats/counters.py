@@ -67,6 +67,12 @@ class Counters(msgspec.Struct, kw_only=True):
     """Time (seconds since the epoch) before which nothing may be fetched; None if the crawl does not wait."""
     waits_for: str = ""
     """Why nothing may be fetched before `waits_until`."""
+    stalls: int = 0
+    """How often no page was settled for a minute although work was pending (`engine.watchdog`)."""
+    stalled_since: float | None = None
+    """Time (seconds since the epoch) of the last settled page, if the crawl is stalled; otherwise None."""
+    stalled_for: str = ""
+    """What a stalled crawl waits for."""
     rate: float = 0.0
     """Requests for pages per second in the last minute."""
     in_flight: int = 0
@@ -74,11 +80,11 @@ class Counters(msgspec.Struct, kw_only=True):
     response_times: list[int] = msgspec.field(default_factory=lambda: [0] * (len(RESPONSE_SECONDS) + 1))
     """Histogram of the seconds from request to end of response: visits per bucket, the last for slower ones."""
     response_seconds: float = 0.0
-    """Sum of these seconds."""
+    """Sum of the seconds that `response_times` counts."""
     body_sizes: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BODY_BYTES) + 1))
     """Histogram of the unpacked sizes of pages."""
     body_bytes: int = 0
-    """Sum of these sizes."""
+    """Sum of the sizes that `body_sizes` counts."""
     unfinished: dict[str, str] = {}
     """URLs in flight when the crawl reached its time limit, with the step that was not finished. A resumed crawl starts
     with them and removes them."""
@@ -170,6 +176,8 @@ class Counters(msgspec.Struct, kw_only=True):
             "no_network_since": self.no_network_since,
             "waits_until": self.waits_until,
             "waits_for": self.waits_for,
+            "stalled_since": self.stalled_since,
+            "stalled_for": self.stalled_for,
             "rate": round(self.rate, 2),
             "unfinished": dict(sorted(Counter(self.unfinished.values()).items())),
             "failures": dict(sorted(self.failures.items())),
@@ -180,10 +188,10 @@ class Counters(msgspec.Struct, kw_only=True):
 
 
 _SUMS = ("in_flight", "response_seconds", "body_bytes")
-"""Further sums, which are not in the JSON output."""
+"""Counters that are summed over shards like the others, but are not in the JSON output."""
 _COUNTERS = (
     *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
-    *("refreshed", "unchanged", "changed", "gone", "outages"),
+    *("refreshed", "unchanged", "changed", "gone", "outages", "stalls"),
     "script_applications",
 )
 
@@ -197,6 +205,8 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
         no_network_since=min((since for part in parts if (since := part.no_network_since) is not None), default=None),
         waits_until=min(waits)[0] if len(waits) == len(parts) > 0 else None,
         waits_for=min(waits)[1] if len(waits) == len(parts) > 0 else "",
+        stalled_since=min((since for part in parts if (since := part.stalled_since) is not None), default=None),
+        stalled_for="; ".join(part.stalled_for for part in parts if part.stalled_for),
         rate=sum(part.rate for part in parts),
     )
     for part in parts:
@@ -257,7 +267,8 @@ _PRIOR_REQUESTS = 2.0
 _ARM_DECAY = 0.95
 """Factor by which each request reduces the weight of earlier ones of its arm: waiting URLs resemble recent pages."""
 _GROWTH_DECAY = 0.99
-"""The same factor for the number of new links per request. It gives a mean over about 100 requests."""
+"""Factor by which each request reduces the weight of earlier ones in the mean number of new links per request: a mean
+over about 100 requests."""
 _MIN_REQUESTS = 100
 """Requests needed for a statement about new links. Before, the mean mostly reflects its initial value."""
 _MAX_GROWTH = 0.95
@@ -315,7 +326,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def with_unseen(self) -> float | None:
-        """`finds` and pages to which no link is known yet. None if new links are too many or requests too few."""
+        """Expected relevant pages, including those to which no link is known yet.
+
+        None if new links are too many or requests too few for an estimate.
+        """
         if not self.urls:
             return 0.0
         return None if self.is_early or self.growth >= _MAX_GROWTH else self.finds / (1.0 - self.growth)
@@ -369,7 +383,9 @@ def _estimate_rate(tally: _Tally, expected: float) -> float:
 
 def _compute_beta_binomial(count: int, probability: float, *, known: float) -> tuple[float, float]:
     """Return mean and standard deviation of the relevant pages among `count` URLs, by the beta-binomial distribution.
-    `probability` is their probability to be relevant, estimated from `known` requests."""
+
+    `probability` is their probability to be relevant, estimated from `known` requests.
+    """
     return count * probability, sqrt(count * probability * (1 - probability) * (known + count) / (known + 1))
 
 

@@ -4,21 +4,40 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import msgspec
 
+from motherlode.crawler.config.sources import Source
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, find_unread
 from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
 from motherlode.crawler.stats.counters import sum_of_estimates as sum_of_estimates
+from motherlode.crawler.stats.page_list import read_pages
 from motherlode.frontier import HostRecord, LmdbStorage, Withheld, is_revisit_arm
 from motherlode.index.nquads_log import log_damage
 from motherlode.index.quad_store import store_bytes
 from motherlode.model import Visit
 
 _NUMBER = re.compile(r"\b\d[\d,]*\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFigures:
+    """Figures of one of the `[[sources]]` of a job: the sums over its hosts."""
+
+    name: str
+    contact: str
+    hosts: tuple[str, ...]
+    fetched: int
+    relevant: int
+    quads: int
+    bytes: int
+    failed: int
+    """Number of URLs whose last request failed."""
+    problems: int
+    """Number of pages with problems, such as broken JSON-LD. Each keeps what could be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +58,8 @@ class CrawlStats:
     """One sentence for each file of the log that is missing or has the wrong length."""
     sinks: tuple[dict[str, Any], ...] = ()
     """State of each sink: its kind and target, quads that wait, quads that the endpoint refused."""
+    sources: tuple[SourceFigures, ...] = ()
+    """Figures of each of the job's `[[sources]]`."""
     left: Estimate | None = None
     """Estimate of the relevant pages that are left, or None if the crawl has made none."""
     withheld: Withheld = field(default_factory=Withheld)
@@ -78,12 +99,18 @@ class CrawlStats:
             "estimated_left": None if self.left is None else self.left.summary(),
             "dried_out": self.dried_out,
             **({"sinks": list(self.sinks)} if self.sinks else {}),
+            **({"sources": [asdict(source) for source in self.sources]} if self.sources else {}),
         }
 
 
 def read_stats(folder: CrawlFolder) -> CrawlStats:
     """Read the statistics of a crawl. For a crawl with shards, add up the shards if they are newer."""
     folder.require()
+    found = _read_all_stats(folder)
+    return replace(found, sources=_read_sources(folder, found.hosts))
+
+
+def _read_all_stats(folder: CrawlFolder) -> CrawlStats:
     whole = _read_stats(folder)
     parts = [_read_stats(part) for part in folder.shard_folders()]
     known = [part.left for part in parts if part.left is not None]
@@ -155,6 +182,34 @@ def _read_sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
     from motherlode.index.sinks.sink_store import sink_states  # slow to import
 
     return tuple(sink_states(job.sink_settings(), folder.path))
+
+
+def _read_sources(folder: CrawlFolder, hosts: Sequence[HostRecord]) -> tuple[SourceFigures, ...]:
+    if b"\nsources = [{" not in folder.job_file.read_bytes():  # parsing a job with thousands of seeds is slow
+        return ()
+    sources = folder.read_job().source_list()
+    failed, problems = (
+        Counter(row.host for row in read_pages(folder, failed=key == "failed", problems=key == "problems"))
+        for key in ("failed", "problems")
+    )
+    return tuple(_sum_hosts(source, hosts, failed, problems) for source in sources)
+
+
+def _sum_hosts(
+    source: Source, hosts: Sequence[HostRecord], failed: Counter[str], problems: Counter[str]
+) -> SourceFigures:
+    own = [host for host in hosts if host.name in source.hosts]
+    return SourceFigures(
+        name=source.name,
+        contact=source.contact,
+        hosts=tuple(sorted(source.hosts)),
+        fetched=sum(host.fetched for host in own),
+        relevant=sum(host.relevant for host in own),
+        quads=sum(host.quads for host in own),
+        bytes=sum(host.received for host in own),
+        failed=sum(failed[name] for name in source.hosts),
+        problems=sum(problems[name] for name in source.hosts),
+    )
 
 
 def _merge_sinks(parts: Sequence[CrawlStats]) -> tuple[dict[str, Any], ...]:

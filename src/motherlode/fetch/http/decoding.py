@@ -132,7 +132,7 @@ class MemberDecoder:
 
 
 def _find_gzip_start(data: bytes, offset: int, members: int) -> int | None:
-    """Return the offset after the header of a member, and after checksum and length of the member before it."""
+    """Return the offset after a member's header. The checksum and length of the member before it are skipped first."""
     start = _skip_gzip_header(data, offset + _GZIP_TRAILER_BYTES if members else offset)
     if start == _NO_MEMBER and not members:
         raise zlib.error("not gzip")
@@ -175,7 +175,10 @@ def _find_deflate_start(data: bytes, offset: int, members: int) -> int | None:
 
 
 def _find_zstd_start(data: bytes, offset: int, members: int) -> int | None:
-    """Find a frame or a skippable frame (RFC 8878, 3.1). If the first is neither, the library raises the error."""
+    """Find a frame or a skippable frame (RFC 8878, 3.1).
+
+    If the data begins with neither, the decoder raises the error.
+    """
     head = data[offset : offset + 4]
     if len(head) < 4:
         return None

@@ -32,7 +32,8 @@ class FetchError(NamedTuple):
 
 TIMED_OUT = FetchError(FailureKind.TIMEOUT, "no response in time")
 CLOSED_WITHOUT_NOTIFY = FetchError(FailureKind.RESET, "the connection ended, perhaps in the middle of the response")
-"""Error for a body that the end of a TLS connection without close_notify ended: it may be cut (RFC 9112, 9.8)."""
+"""Error for a body that ends with a TLS connection without close_notify, so that it may be incomplete (RFC 9112,
+9.8)."""
 NO_CONNECTION = FetchError(FailureKind.TIMEOUT, "no connection in time", silent=True)
 
 

@@ -60,7 +60,11 @@ class Intermediates:
     def __init__(
         self, fetch: Callable[[str], Awaitable[bytes | str]], new_context: Callable[[], ssl.SSLContext]
     ) -> None:
-        """`fetch` returns the body at a URL, or the reason for its absence. `new_context` has all authorities."""
+        """Start without fetched certificates.
+
+        `fetch` returns the body at a URL, or why there is none. `new_context` returns an SSL context with the machine's
+        authorities.
+        """
         self._fetch = fetch
         self._new_context = new_context
         self._contexts: OrderedDict[str, asyncio.Task[ssl.SSLContext | str]] = OrderedDict()
@@ -126,6 +130,9 @@ def _parse_certificate(body: bytes, url: str) -> _Certificate | str:
 
 
 def _name(certificate: Any, field: str) -> frozenset[tuple[str, str]]:
-    """Return subject or issuer without order, case and white space. OpenSSL compares names more strictly than this."""
+    """Return a certificate's subject or issuer for comparison, without order, case and white space.
+
+    OpenSSL is stricter.
+    """
     parts = certificate.get(field, ())
     return frozenset((key, "".join(value.casefold().split())) for part in parts for key, value in part)

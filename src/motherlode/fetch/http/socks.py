@@ -37,7 +37,8 @@ class SocksTunnel(Tunnel):
         self._credentials = credentials
         self._received = b""
         self._read: Callable[[], bool] = self._read_method
-        """Reads the next message of the proxy. Returns false if it is incomplete, or the last one."""
+        """Reads the next message of the proxy. Returns False if the message is incomplete, or if no further one
+        follows."""
 
     def data_received(self, data: bytes) -> None:
         self._received += data

@@ -121,7 +121,7 @@ class RecordReader:
         """Hash of a digest → offset of the record. The digests of millions of records would take too much memory."""
 
     def add(self, record: WarcRecord) -> None:
-        """Remember which body a record contains."""
+        """Remember the digest and the offset of a record, for later records that refer to its body."""
         digest = record.headers.get(_DIGEST)
         if digest and not is_same_payload(record):
             self._offsets[hash(digest)] = record.stream_pos
@@ -155,8 +155,10 @@ class RecordReader:
         return replace(fetched, headers=headers, truncated=is_truncated)
 
     def _read_shared(self, record: WarcRecord, url: str, *, robots: bool) -> Fetched | None:
-        """Return the response of a record whose body is only in an earlier record with the same digest. Reading that
-        one makes `record` invalid."""
+        """Return the response of a record whose body is only in an earlier record with the same digest.
+
+        Reading that one makes `record` invalid.
+        """
         head, digest = _read_http(record, limit=0), record.headers.get(_DIGEST)
         failure = None if head is None else failure_from_status(url, head[0], head[1])
         if failure is not None and not (head and may_be_challenge(head[0], head[1])):
@@ -311,6 +313,10 @@ class RecordedWeb:
         return response or Failure(url=url, kind=FailureKind.PROTOCOL, detail="the record cannot be read")
 
     async def close(self) -> None:
+        self.close_file()
+
+    def close_file(self) -> None:
+        """Close the file, for callers without an event loop."""
         self._file.close()
 
 

@@ -73,7 +73,7 @@ class Original:
     url: str
     date: str
     payload_digest: str = ""
-    """Its WARC-Payload-Digest."""
+    """The field WARC-Payload-Digest of the record."""
 
 
 def new_id() -> str:

@@ -85,7 +85,7 @@ class LmdbStorage(LmdbTables):
         self._rows_in_flight: dict[str, int] = {}
         """Rows of URLs in flight. Each is needed once more when the lease ends."""
         self._arm_numbers: dict[str, int] = {}
-        """Number of each arm, in the order of the numbers."""
+        """Arm → its number. The arms are in the order of their numbers."""
         self._arm_hosts: dict[int, str] = {}
         """Hosts of the arms whose name is not that of their host."""
         self._new_names: list[str] = []
@@ -128,8 +128,7 @@ class LmdbStorage(LmdbTables):
         self._replay()
 
     def _replay(self) -> None:
-        """Restore the data that is only in memory: hashes and queue keys of the rows that no flush has written to
-        sorted runs."""
+        """Restore the data that is only in memory: hashes and queue keys of rows that are not in sorted runs yet."""
         mark = self.note(_MARK)
         self._mark = NUMBER_KEY.unpack(mark)[0] if mark is not None else 0
         flight = {bytes(key): bytes(value) for key, value in self._txn.cursor(db=self._flight)}

@@ -30,7 +30,7 @@ PARTITIONS = 64
 _MERGE_FACTOR = 2
 """A run is merged into the previous one unless the previous one is at least this many times as large."""
 _MERGED_PER_NEW = 4
-"""Records that an append may merge per new record. With the factor above, less than four are needed."""
+"""Maximum number of records that an append merges per new record. With `_MERGE_FACTOR`, fewer are needed on average."""
 _KEY = struct.Struct(">BI")
 """Partition and serial number of a run. Newer runs have larger serial numbers."""
 _LONG_HEAD_BYTES = 8

@@ -12,7 +12,7 @@ class WordCoverage:
     """Looks up pages in a word index. With a journal of an earlier version, the next writer builds it again."""
 
     def __init__(self, path: Path) -> None:
-        """FileNotFoundError if there is no index, ValueError if it cannot be read."""
+        """Open the word index in a folder. FileNotFoundError if there is none, ValueError if it cannot be read."""
         self._searcher = open_index(path).searcher()
         journal = path / OLD_JOURNAL
         self._is_rebuilt = journal.exists() and journal.stat().st_size > 0

@@ -146,7 +146,7 @@ def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool
 _DOCUMENTS_PER_ROUND = 200
 """Documents that a search reads at once, for any limit, because several documents may have the same subject."""
 _MAX_ROUNDS = 50
-"""Maximum number of such reads. A subject on every page of a site can fill several of them."""
+"""Maximum number of rounds in which a search reads documents. A subject on every page of a site can fill several."""
 MAX_RESULTS = 1_000
 
 

@@ -24,9 +24,9 @@ if find_spec("scrapy") is None:
 
 if TYPE_CHECKING:
     from motherlode.integrations.scrapy.addon import MotherlodeAddon
+    from motherlode.integrations.scrapy.item_middleware import StructuredDataMiddleware, Thing
     from motherlode.integrations.scrapy.request_scheduler import MotherlodeScheduler
     from motherlode.integrations.scrapy.result_middleware import LearningMiddleware
-    from motherlode.integrations.scrapy.thing_items import StructuredDataMiddleware, Thing
 
 __all__ = ["LearningMiddleware", "MotherlodeAddon", "MotherlodeScheduler", "StructuredDataMiddleware", "Thing"]
 
@@ -36,6 +36,6 @@ __getattr__ = lazy_exports(
         "addon": ["MotherlodeAddon"],
         "result_middleware": ["LearningMiddleware"],
         "request_scheduler": ["MotherlodeScheduler"],
-        "thing_items": ["StructuredDataMiddleware", "Thing"],
+        "item_middleware": ["StructuredDataMiddleware", "Thing"],
     },
 )

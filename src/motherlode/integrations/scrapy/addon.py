@@ -62,8 +62,8 @@ class MotherlodeAddon:
     """Enables `MotherlodeScheduler` and `LearningMiddleware`, and with MOTHERLODE_ITEMS `StructuredDataMiddleware`."""
 
     def update_settings(self, settings: BaseSettings) -> None:
+        from motherlode.integrations.scrapy.item_middleware import StructuredDataMiddleware
         from motherlode.integrations.scrapy.result_middleware import LearningMiddleware
-        from motherlode.integrations.scrapy.thing_items import StructuredDataMiddleware
 
         settings.set("SCHEDULER", SCHEDULER, "addon")
         enable = settings.setdefault_in_component_priority_dict

@@ -220,7 +220,7 @@ class HostBandit:
         self._best: dict[str, float] = {}
         """Score of the best page of each ready host, if the value function uses it."""
         self._redirected_from: dict[str, str] = {}
-        """Targets of redirects from other hosts, with the first redirecting host."""
+        """Target of a redirect from another host → the host that redirected first."""
         self._value_at_pick: dict[str, float] = {}
         """Value of each host at its last pick. After a pick, the host has another best page."""
         self._picks = 0
@@ -291,7 +291,7 @@ class HostBandit:
             self._count(host, good=good, bad=bad)
 
     def delta(self) -> bytes:
-        """Return the records since the last call: a redirect may come from a host of another shard."""
+        """Return the records since the last call, for other shards: a redirect may come from one of their hosts."""
         delta, self._delta = self._delta, {}
         return msgspec.msgpack.encode(delta) if delta else b""
 

@@ -282,7 +282,7 @@ def _size_class(number: int) -> int:
 
 
 def inherited_labels(policy_state: bytes, hashes: int = HASHES) -> list[int]:
-    """Return the features that the target of a redirect takes over from the redirecting URL: labels of other pages.
+    """Return the features that a redirect's target inherits from the redirecting URL: those of parents and siblings.
 
     >>> inherited_labels(array("H", [12, PARENT_GOOD, 77]).tobytes()) == [PARENT_GOOD]
     True

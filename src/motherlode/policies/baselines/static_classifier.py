@@ -150,8 +150,7 @@ def _knn(size: int, rows: Sequence[bytes], labels: Sequence[bool]) -> Scores:
 
 
 def _closeness(distances: Any) -> Any:
-    """Return the weights of the nearest rows by their distances: about 1 for equal rows, nearly 0 for rows without
-    common features, never 0."""
+    """Return the weights of the nearest rows: about 1 for equal rows, nearly 0 for rows without common features."""
     return 1.001 - distances
 
 

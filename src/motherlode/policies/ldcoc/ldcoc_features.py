@@ -229,8 +229,10 @@ def content_type_feature(content_type: str) -> str:
 
 
 def referring_features(parent: Outcome | None) -> tuple[str, ...]:
-    """Return the features of the referring URI u_r (F₊ᵣ = F_int(u_r)), and whether u_r is relevant. In the paper it
-    always is, because all links come from RDF."""
+    """Return the features of the referring URI u_r (F₊ᵣ = F_int(u_r)), and whether u_r is relevant.
+
+    In the paper it always is, because all links come from RDF.
+    """
     return ("r:none",) if parent is None else _referring(parent.url, parent.host, relevant=parent.relevant)
 
 

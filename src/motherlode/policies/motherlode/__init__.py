@@ -8,7 +8,7 @@
   begins with one of its links. There is no randomness: the same crawl picks the same pages.
 - `config` has the parameters and the log-odds for links that announce the target, `explanation` the explanations for
   people.
-- `redirect_rules` predicts redirects, `statistics` has all that is learned and says how it is merged.
+- `redirect_rules` predicts redirects, `model_merge` merges what crawls have learned.
 """
 
 from motherlode.policies.motherlode.config import PolicyConfig

@@ -38,12 +38,7 @@ class PolicyConfig:
     gateway_links: int = 6
     """A host with at least this many waiting links does not look like a gateway."""
     prior_tries: float = 1.0
-    """Prior strength of the features for an arm."""
-    seed_prior_tries: float = 3.0
-    """Prior strength for seeds that are not home pages. It is higher because such seeds have less in common than other
-    links of one arm."""
-    hub_prior_tries: float = 1.0
-    """Prior strength of a base arm for its hub arms."""
+    """Prior strength of the features for a base arm, and of a base arm for its hub arms."""
     hub_min_links: int = 5
     """Number of new links of one arm on one page that make a hub arm; 0 for no hub arms."""
     host_prior_pages: float = 3.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from motherlode.model import Explanation, Reason, SummaryLine
 from motherlode.policies.model_io import best_and_worst
 from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, describe_arm
-from motherlode.policies.motherlode.statistics import RELEVANCE, RESPONSE, ArmStatistics
+from motherlode.policies.motherlode.posterior import RELEVANCE, RESPONSE, ArmStatistics
 
 if TYPE_CHECKING:
     from motherlode.policies.motherlode.motherlode_policy import Motherlode

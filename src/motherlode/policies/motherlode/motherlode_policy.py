@@ -26,9 +26,9 @@ from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, Su
 from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedHost
 from motherlode.policies.motherlode.config import PolicyConfig, target_priors
 from motherlode.policies.motherlode.explanation import explain_arm, summarize
-from motherlode.policies.motherlode.posterior import PosteriorModel
+from motherlode.policies.motherlode.model_merge import merge_statistics
+from motherlode.policies.motherlode.posterior import ArmStatistics, PolicyStatistics, PosteriorModel
 from motherlode.policies.motherlode.redirect_rules import RedirectRules
-from motherlode.policies.motherlode.statistics import ArmStatistics, PolicyStatistics
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
 from motherlode.policies.targets import Target
 
@@ -78,7 +78,9 @@ def make_plan(reward: float, requests: float) -> Plan:
 
 
 def plan_with_links(probability: float, links: Iterable[tuple[Plan, float]]) -> Plan:
-    """Return the plan to fetch a page and then the best of its links: plans with the number of links to each.
+    """Return the plan to fetch a page and then the best of its links.
+
+    `links` has plans, and the number of links to each.
 
     >>> plan_with_links(0.0, [(make_plan(1.0, 1.0), 10.0), (make_plan(0.1, 1.0), 50.0)])
     Plan(rate=0.9090909090909091, reward=10.0, requests=11.0)
@@ -146,8 +148,8 @@ class Motherlode(WaitRule):
         self._in_flight: dict[str, int] = {}
         """Number of links of each arm that were picked and have no outcome yet."""
         self._value_at_pick: dict[str, float] = {}
-        """Value of each of these arms at its last pick. It changes with the pick, because a link less is waiting and
-        one more is in flight."""
+        """Value of each arm of `_in_flight` at its last pick. It changes with the pick, because a link less is waiting
+        and one more is in flight."""
         self._plans: dict[str, Plan] = {}
         """The last computed plans of arms of hosts that were tried."""
         self._unseen_host_values: dict[str, UnseenHostValue] = {}
@@ -208,7 +210,8 @@ class Motherlode(WaitRule):
                 self._ready.put(name, self.value_now(name))
 
     def predict_redirect(self, url: str, arm: str) -> str:
-        target = RedirectRules(self.statistics.redirects).predict(url) if self.config.predicts_redirects else ""
+        rules = self.statistics.redirects if self.config.predicts_redirects else None
+        target = RedirectRules(rules).predict(url) if rules else ""
         if target:
             self._end_request(arm)
             self.statistics.assumed[target] = url
@@ -396,7 +399,7 @@ class Motherlode(WaitRule):
 
     def merge(self, state: bytes) -> None:
         learned = read_state(state).statistics
-        self.statistics.merge(learned, config=self.config)
+        merge_statistics(self.statistics, learned, config=self.config)
         self._learned_from_others(learned)
 
     def _learned_from_others(self, learned: PolicyStatistics) -> None:

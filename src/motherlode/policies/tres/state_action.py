@@ -84,7 +84,7 @@ class CrawlPath(msgspec.Struct, frozen=True):
 
     @classmethod
     def behind(cls, page: Outcome | None) -> CrawlPath:
-        """Return the path that ends with a page; the empty one for seeds."""
+        """Return the path from a seed to a page, including the page; the empty path if `page` is None."""
         if page is None:
             return cls()
         before = LinkMemory.unpack(page.policy_state)

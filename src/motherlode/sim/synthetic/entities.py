@@ -78,8 +78,7 @@ class Flaw(Enum):
 
 
 class _Attributes(NamedTuple):
-    """Functions that return the HTML attributes by which Microdata or RDFa marks up a thing, a nested thing and a
-    value."""
+    """Functions that return the HTML attributes that mark up a thing, a nested thing and a value in one syntax."""
 
     entity: Callable[[EntityKindFacts], str]
     nested_entity: Callable[[EntityField], str]

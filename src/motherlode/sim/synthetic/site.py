@@ -93,7 +93,7 @@ class SitePart:
         return MEDIA[self.format(item)].extensions[0]
 
     def find_list(self, rest: str) -> int | None:
-        """Return the number of the list at `/name/` followed by this path, or None."""
+        """Return the number of the list page whose URL ends with `rest` after `/name/`; None if there is none."""
         if not rest:
             return 1
         if not rest.startswith(("page/", "?page=")):

@@ -39,8 +39,10 @@ class TraceWeb:
     """
 
     def __init__(self, folder: Path, target: Target, *, dead: float = 0.0) -> None:
-        """Open a trace. `dead` is the share of dead links (to URLs that were not recorded) that are kept. A hash of the
-        URL decides."""
+        """Open a trace.
+
+        `dead` is the share of dead links (to URLs that were not recorded) that are kept. A hash of the URL decides.
+        """
         self._dead = dead
         self._places: dict[str, tuple[str, int]] = {}
         """URL without its scheme → the URL as recorded, and its row number over all parts."""
@@ -76,7 +78,10 @@ class TraceWeb:
                 self._places[key] = (row.url, number)
 
     def _held(self, url: str) -> str | None:
-        """Return the URL as it was or would have been recorded. None if a link to a missing URL is to be left out."""
+        """Return the spelling of a linked URL in the recording; for a dead link, the one that it would have had.
+
+        None for dead links that are left out.
+        """
         key = _schemeless(url)
         return self.spelling(url) if key in self._places or is_dead_link_kept(key, self._dead) else None
 

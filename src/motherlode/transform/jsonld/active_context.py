@@ -53,7 +53,7 @@ class ContextOrigin(msgspec.Struct, frozen=True, kw_only=True):
     propagate: bool = True
     """Whether the context also applies inside nested node objects."""
     validate_scoped: bool = True
-    """Whether a remote context is processed again if one of `remote` is the same."""
+    """If False, a remote context that is already in `remote` is not processed again, which ends cycles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,7 @@ def _find_map_context(expander: Expander, active: ActiveContext, entry: Expanded
 
 
 def _add_index(expander: Expander, active: ActiveContext, entry: ExpandedKey, index: str, item: Json) -> Json:
-    """Add to an item what its key in the map means (step 13.8.3.7)."""
+    """Add the key of a map entry to its item: as `@index`, `@id`, `@type` or a property (step 13.8.3.7)."""
     container = entry.container
     if "@graph" in container and not _is_graph(item):
         item = {"@graph": item if isinstance(item, list) else [item]}

@@ -28,7 +28,8 @@ _STRINGS = {
     "”": re.compile(r"(?:[^“”\"\\]++|\\.)*+[“”\"]", re.DOTALL),
 }
 _ENTRY_ENDS = re.compile(r"""\s*,\s*(?:[^\w\s]|\Z|[\w$-]{1,64}+\s*:)""")
-"""A comma between two entries. In running text, words without a colon would follow instead."""
+"""A comma after an entry: punctuation, a key with its colon or the end of the text follows. After a comma in running
+text, a word without a colon follows."""
 _WORD = re.compile(r"[^\s,:;{}\[\]\"'“”]+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _ODD_NUMBER = re.compile(r"[+-]?[\d.]+")
@@ -190,7 +191,7 @@ class TolerantDecoder:
         self._position += 1
 
     def _add_value(self, value: Json) -> None:
-        """Add a value, or the key of one, to the innermost container."""
+        """Add a value to the innermost container. If an object expects a key, the value becomes the key."""
         frame = self._stack[-1]
         if frame.needs_comma:
             self._record_repair("missing comma")

@@ -145,7 +145,7 @@ class _RdfXmlReader:
         return count
 
     def _read_leniently(self, known: Sequence[Statement], count: int, part: tuple[int, int]) -> Batches:
-        """Read a part with a lenient parser and yield the statements after the known ones."""
+        """Read a part with a lenient parser, skip the statements that the strict parser gave, and yield the others."""
         parser = self._make_parser(self._feed, lenient=True)
         parser_terms.skip_known_statements(parser, known, count, self._names)
         while True:

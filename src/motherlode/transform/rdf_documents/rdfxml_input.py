@@ -33,7 +33,7 @@ class DocumentSplitter:
         self._counted = start
         self._depth = depth
         self._is_stopped = False
-        """Whether counting stopped because a comment or text was too long."""
+        """Whether no further split position is searched, because a comment or text was too long."""
 
     def find_end(self, position: int, size: int) -> int | None:
         """Return the end of a child of the root within the next `size` bytes, if a split is due; else None."""

@@ -57,8 +57,11 @@ class Boundary:
 
 
 def find_boundary(source: Source, start: int, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
-    """Return the end of the statement with the error at offset `error`; None if none is found or a string is open. The
-    search begins at `start`, an earlier end of a statement, because strings must be recognized from their beginning."""
+    """Return the end of the statement with the error at offset `error`; None if none is found or a string is open.
+
+    The search begins at `start`, an earlier end of a statement, because strings must be recognized from their
+    beginning.
+    """
     size = error - start + CHUNK_BYTES
     while True:
         text = source.get(start, size)

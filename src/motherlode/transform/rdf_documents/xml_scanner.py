@@ -75,7 +75,7 @@ def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
 
 
 def find_next_node(text: bytes, root: bytes) -> int:
-    """Return the start of the root's next child. An unmatched end tag shows that a text starts inside an element."""
+    """Return the start of the root's next child. An unmatched end tag shows that the text began inside an element."""
     found = depth = position = 0
     while token := _WHOLE.match(text, position):
         position = token.end()

@@ -237,8 +237,11 @@ class RdfaProcessor:
             self.statements.append((context.object, predicate, value, ""))
 
     def _read_relations(self, element: RdfaElement, context: EvaluationContext) -> _LocalValues:
-        """Return local values with the predicates of `rel` and `rev`. On an element with `property`, values that are
-        neither CURIEs nor IRIs are ignored (HTML+RDFa 1.1, section 3.1, rule 7)."""
+        """Return local values with the predicates of `rel` and `rev`.
+
+        On an element with `property`, values that are neither CURIEs nor IRIs are ignored (HTML+RDFa 1.1, section 3.1,
+        rule 7).
+        """
         local = _LocalValues(lists=context.lists)
         attributes = element.attributes
         if "rel" not in attributes and "rev" not in attributes:

@@ -228,7 +228,7 @@ class _Transformation:
             self._apply(sheets, to_xhtml(self._document), None)
 
     def _choose_sheets(self, namespace: str, root: str, transformations: NamedAndImplied) -> list[ChosenSheet]:
-        """Return the stylesheets of the allowed transformations, and the first one of the user or the built-in one."""
+        """Return the stylesheets of the allowed transformations, and one more: the user's first that fits, or ours."""
         named, implied = transformations
         allowed = self._options.transformations
         urls = list(dict.fromkeys([*named, *(one for one in implied if one in allowed)]))[:_MAX_TRANSFORMATIONS]
