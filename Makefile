@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: dist help setup demo test test-busy lint types imports docs unit browser box pywb conformance fuzz bench focus papers lock clean
+.PHONY: dist help setup demo test test-busy lint types imports docs unit browser box pywb conformance fuzz simulate-shards bench focus papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -71,6 +71,9 @@ conformance: setup  ## the public test suites: cases, passes, failures by name
 
 fuzz: setup  ## the fuzz tests, twenty times as long as in `make test`
 	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest -q -n 2 $(shell grep -rl FUZZ_EXAMPLES tests --include='test_*.py')
+
+simulate-shards: setup  ## 10,000 simulated sharded crawls with crashes, lost messages and partitions
+	PYTHONHASHSEED=0 $(BIN)/python -m tests.cluster.shard_simulation --seeds 10000
 
 bench: setup  ## every benchmark, into bench/RESULTS.md
 	$(BIN)/python bench/run.py

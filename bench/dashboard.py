@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import os
 import re
 import statistics
 import subprocess
@@ -21,13 +22,12 @@ import time
 from pathlib import Path
 
 import aiohttp
-import psutil
 
 from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.sim.synthetic.server_process import WebServer
 
-_SERVER_WORDS = ("motherlode serve", "query_worker")
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -35,7 +35,11 @@ def main() -> None:
     options.add_argument("--pairs", type=int, default=10)
     options.add_argument("--pages", type=int, default=400)
     options.add_argument("--clients", type=int, default=20)
+    options.add_argument("--listen", help="only run the clients of the server at this address")
     given = options.parse_args()
+    if given.listen:
+        asyncio.run(_listen(given.listen, given.clients))
+        return
     ratios = []
     with WebServer(pages=5000, seed=1, port=0) as web:
         for pair in range(given.pairs):
@@ -71,11 +75,11 @@ def measure(web: WebServer, *, pages: int, clients: int) -> float:
 
 
 def _watch(process: subprocess.Popen[str], clients: int) -> None:
-    """Read the address of the server from stderr, and run the clients until the crawl ends."""
+    """Read the address of the server from stderr, and run the clients in a process until the crawl ends."""
     assert process.stderr is not None
     for line in process.stderr:
         if match := re.search(r"(http://127\.0\.0\.1:\d+)/", line):
-            asyncio.run(_listen(match[1], clients))
+            subprocess.run([sys.executable, __file__, "--clients", str(clients), "--listen", match[1]], check=True)
 
 
 async def _listen(address: str, clients: int) -> None:
@@ -92,16 +96,26 @@ async def _read(session: aiohttp.ClientSession, url: str) -> None:
 
 def _sample_cpu(process: subprocess.Popen[str]) -> float:
     """Return the CPU seconds of a process and its children, without the server, when the process has ended."""
-    root, seconds = psutil.Process(process.pid), {}
+    seconds: dict[int, float] = {}
     while process.poll() is None:
-        with contextlib.suppress(psutil.Error):
-            for one in (root, *root.children(recursive=True)):
-                with contextlib.suppress(psutil.Error):
-                    if not any(word in " ".join(one.cmdline()) for word in _SERVER_WORDS):
-                        used = one.cpu_times()
-                        seconds[one.pid] = used.user + used.system
+        for pid in _family(process.pid):
+            with contextlib.suppress(OSError):
+                user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+                seconds[pid] = (int(user) + int(system)) / _TICKS
         time.sleep(0.05)
     return sum(seconds.values())
+
+
+def _family(pid: int) -> list[int]:
+    """Return a process and its children, recursively, without the server and the processes that it has started."""
+    found = [pid]
+    with contextlib.suppress(OSError):
+        if b"motherlode\0serve" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            return []
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                found += _family(int(child))
+    return found
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A simulated month: new relevant pages and freshness of the endless refresh, compared with a uniform schedule.
 
-    python -m bench.month [--webs N] [--per-day N]
+    python bench/month.py [--webs N] [--per-day N]
 
 Ten synthetic webs change at known rates for thirty days of virtual time (`motherlode.sim.changing_web`). Both schedules
 use the same frontier, policy and budget per day; they differ only in the value by which pages are revisited.
@@ -38,23 +38,47 @@ def compare(webs: int, *, per_day: int, hosts: int = 30, days: int = DAYS) -> li
 
 
 def main() -> None:
-    """Print one line per web and the totals."""
+    """Run both schedules, print the results and record them."""
+    from results import record  # beside this file, which is run as a script
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--webs", type=int, default=10)
     parser.add_argument("--per-day", type=int, default=100, help="requests per day [default: 100]")
     arguments = parser.parse_args()
     pairs = compare(arguments.webs, per_day=arguments.per_day)
-    print("web  requests (forever, uniform)  new relevant (forever, uniform, appeared)  ratio  freshness")
-    for number, (ours, uniform) in enumerate(pairs):
-        print(
-            f"{number:3}  {ours.requests:7} {uniform.requests:7}  {ours.new_relevant:6} {uniform.new_relevant:6} "
-            f"{ours.appeared:6}  {ours.new_relevant / max(1, uniform.new_relevant):5.2f}  "
-            f"{ours.freshness:.3f} {uniform.freshness:.3f}"
+    text = describe(pairs, per_day=arguments.per_day)
+    print(text)
+    record("month", text)
+
+
+def describe(pairs: list[tuple[MonthResult, MonthResult]], *, per_day: int) -> str:
+    """Return the results as Markdown: one row per web, and the totals."""
+    from results import table  # beside this file, which is run as a script
+
+    rows = [
+        (
+            f"web {number}",
+            ours.requests,
+            uniform.requests,
+            ours.appeared,
+            ours.new_relevant,
+            uniform.new_relevant,
+            f"{ours.new_relevant / max(1, uniform.new_relevant):.2f}",
+            f"{ours.freshness:.3f}",
+            f"{uniform.freshness:.3f}",
         )
+        for number, (ours, uniform) in enumerate(pairs)
+    ]
     ours_new, uniform_new = (sum(pair[side].new_relevant for pair in pairs) for side in (0, 1))
-    freshness = [sum(pair[side].freshness for pair in pairs) / len(pairs) for side in (0, 1)]
-    print(f"all  new relevant pages: {ours_new} against {uniform_new}, {ours_new / max(1, uniform_new):.2f} times")
-    print(f"     freshness: {freshness[0]:.3f} against {freshness[1]:.3f}")
+    fresh, uniform_fresh = (sum(pair[side].freshness for pair in pairs) / len(pairs) for side in (0, 1))
+    head = ("web", "requests", "uniform", "appeared", "new relevant", "uniform", "ratio", "freshness", "uniform")
+    return (
+        f"## A simulated month\n\n`crawl --refresh --forever` against a schedule that visits all pages equally often: "
+        f"{len(pairs)} synthetic webs, {DAYS} days of virtual time, {per_day} requests per day."
+        f"\n\n{table(head, rows)}\n\n"
+        f"New relevant pages: {ours_new:,} against {uniform_new:,}, {ours_new / max(1, uniform_new):.2f} times. "
+        f"Freshness: {fresh:.3f} against {uniform_fresh:.3f}."
+    )
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from pathlib import Path
 import msgspec
 
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.stats.counters import is_failed, visit_key, visit_labels
 from motherlode.crawler.stats.page_list import make_row, read_pages
 from motherlode.crawler.stats.reader import read_visits
 from motherlode.frontier import LmdbStorage
+from motherlode.frontier.storage.tables import is_failed, visit_key, visit_labels
 from motherlode.model import FailureKind, Problem, Syntax, Visit
 
 HOSTS = 1_000

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from motherlode.cli.pages import pages
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.stats.counters import visit_key, visit_labels
 from motherlode.frontier import LmdbStorage
+from motherlode.frontier.storage.tables import visit_key, visit_labels
 from motherlode.model import FailureKind, Problem, Syntax, Visit
 
 app = typer.Typer()

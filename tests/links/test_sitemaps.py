@@ -143,3 +143,12 @@ def test_text_links_in_other_encodings() -> None:
     body = "http://example.org/ä\n".encode("utf-16")
     text = document(body, kind=ContentKind.TEXT, charset="utf-16")
     assert [link.url for link in text_links(text, LinkOptions())] == ["http://example.org/%C3%A4"]
+
+
+def test_sitemap_links_have_the_time_of_their_last_change() -> None:
+    body = b"""<urlset><url><loc>https://a.example/1</loc><lastmod>1970-01-02</lastmod></url>
+    <url><loc>https://a.example/2</loc><lastmod>1970-01-01T00:02:00+00:00</lastmod></url>
+    <url><loc>https://a.example/3</loc><lastmod>yesterday</lastmod></url></urlset>"""
+    page = document(body, kind=ContentKind.SITEMAP)
+    found = {link.url[-1]: link.modified for link in sitemap_links(page, LinkOptions())}
+    assert found == {"1": 2 * 86_400.0, "2": 120.0, "3": None}

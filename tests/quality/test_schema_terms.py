@@ -1,5 +1,7 @@
 """Typical mistakes in terms of schema.org and the hints about them."""
 
+import time
+
 import pytest
 
 from motherlode.model.terms import RDF_TYPE, literal
@@ -106,6 +108,11 @@ def test_wrong_namespace_gets_the_right_hint(iri: str) -> None:
     assert (severity, "use https://schema.org/Product" in message) == ("violation", True)
 
 
+def test_unknown_property_without_a_similar_name_gets_no_hint() -> None:
+    [(_, message)] = check(("_:a", RDF_TYPE, f"<{S}Article>"), ("_:a", f"<{S}xyzzy>", '"x"'))
+    assert message == "schema:xyzzy: is not a property of schema.org"
+
+
 def test_valid_page_has_no_results() -> None:
     offer = [
         ("_:o", RDF_TYPE, f"<{S}Offer>"),
@@ -127,3 +134,16 @@ def test_thing_of_another_class_than_expected_is_reported() -> None:
         ("_:p", RDF_TYPE, f"<{S}Product>"), ("_:p", f"<{S}offers>", "_:b"), ("_:b", RDF_TYPE, f"<{S}Brand>")
     )
     assert (severity, message) == ("warning", "schema:offers: has the type Brand; expected: Demand or Offer")
+
+
+def test_check_terms_with_long_names_and_texts_needs_little_time() -> None:
+    long = "a." * 200_000
+    page = [
+        ("_:a", RDF_TYPE, f"<{S}Person>"),
+        ("_:a", f"<{S}{'x' * 300_000}>", '"x"'),
+        ("_:a", f"<{S}url>", f'"{long} b"'),
+        ("_:a", f"<{S}birthDate>", f'"{"1" * 300_000}"'),
+    ]
+    start = time.process_time()
+    assert len(check(*page)) == 3
+    assert time.process_time() - start < 2

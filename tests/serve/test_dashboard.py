@@ -25,6 +25,7 @@ from motherlode.sim.synthetic.server_process import WebServer
 from tests.serve.browser import Tab, browser
 
 PAGES = 350
+NEW_BUDGET = 370
 SCREENS = [(width, scheme) for width in (360, 768, 1400) for scheme in ("light", "dark")]
 SHOWN = """
 Object.fromEntries([...document.querySelectorAll("[data-part]")].map(part => [part.dataset.part, part.innerText]))
@@ -129,6 +130,29 @@ def capture(tab: Tab, width: int, scheme: str, target: Path) -> None:
     target.write_bytes(base64.b64decode(data))
 
 
+def use_controls(tab: Tab, crawl: LiveCrawl) -> None:
+    """Pause, resume, and change the budget by the forms of the page."""
+    tab.load(crawl.wait_for(r"with controls: (http://127\.0\.0\.1:\d+/\?token=\S+)")[1])
+    act(tab, "pause")
+    wait_until(tab, lambda shown: "paused" in shown["status"] and number(r"in flight (\d+)", shown["now"]) == 0)
+    before = wait_until(tab, lambda shown: "0.0" not in shown["now"])
+    act(tab, "budget", str(NEW_BUDGET))
+    held = wait_until(tab, lambda shown: f"of {NEW_BUDGET} pages" in shown["figures"])
+    pattern = r"Fetched ([\d,]+)"
+    assert number(pattern, held["figures"]) - number(pattern, before["figures"]) < 5, "nothing starts in a pause"
+    act(tab, "resume")
+    wait_until(tab, lambda shown: "paused" not in shown["status"])
+
+
+def act(tab: Tab, action: str, value: str = "") -> None:
+    """Submit a form of the controls, and wait for the page that follows."""
+    tab.events.clear()
+    form = f"document.querySelector('#controls [value={action}]').form"
+    tab.evaluate(f"const form = {form}; if ('{value}') form.elements.value.value = '{value}'; form.requestSubmit(); 0")
+    while not any(event.get("method") == "Page.loadEventFired" for event in tab.events):
+        tab.call("Runtime.enable")
+
+
 def test_dashboard_of_live_crawl_moves_and_shows_end(tmp_path: Path) -> None:
     screenshots = Path(os.environ.get("SCREENSHOTS", str(tmp_path)))
     with browser(tmp_path / "chromium") as tab, crawling(tmp_path) as crawl:
@@ -138,11 +162,11 @@ def test_dashboard_of_live_crawl_moves_and_shows_end(tmp_path: Path) -> None:
         assert "running" in first["status"]
         for name in PARTS:
             wait_until(tab, lambda shown, name=name: name == "status" or shown[name] != first[name])
+        use_controls(tab, crawl)
         crawl.wait_for("the crawl has ended; the server still shows it")
         last = wait_until(tab, lambda shown: "ended, " in shown["status"])
         assert re.search(r"ended, \d\d:\d\d", last["status"])
-        assert number(r"Fetched ([\d,]+)", last["figures"]) == PAGES
-        assert f"{PAGES} of {PAGES} pages" in last["figures"]
+        assert number(r"Fetched ([\d,]+)", last["figures"]) == NEW_BUDGET
         assert number(r"in flight (\d+)", last["now"]) == 0
         assert not tab.problems()
         for width, scheme in SCREENS:

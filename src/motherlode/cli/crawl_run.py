@@ -19,8 +19,9 @@ from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError,
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
 from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
 from motherlode.crawler.engine.factory import BeginRefresh, MakeParsers, assemble, make_notices
+from motherlode.crawler.engine.pipeline import NoNotices
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
-from motherlode.crawler.notices import NoNotices, Notices
+from motherlode.crawler.notices import Notices
 from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.crawler.stats.counters import subtract_counters
 from motherlode.index.snapshot import DamagedError, is_damage, remedy, store_advice

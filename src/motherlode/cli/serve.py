@@ -151,8 +151,7 @@ def _announce(access: Access) -> Callable[[str], None]:
 
     def announce(address: str) -> None:
         say(f"{address} shows the crawl; SPARQL at {address}sparql; Ctrl-C stops the server")
-        if access.is_token_required:
-            say(f"with the token: {address}?token={access.token}")
+        say(f"{'with the token' if access.is_token_required else 'with controls'}: {address}?token={access.token}")
 
     return announce
 

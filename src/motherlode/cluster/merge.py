@@ -19,8 +19,9 @@ import xxhash
 
 from motherlode.crawler import Counters, CrawlFolder
 from motherlode.crawler.index_later import index_log
-from motherlode.crawler.stats.counters import sum_of, visit_key, visit_labels
+from motherlode.crawler.stats.counters import sum_of
 from motherlode.frontier import LmdbStorage, UrlState
+from motherlode.frontier.storage.tables import visit_key, visit_labels
 from motherlode.index.quad_store import QuadStore, merge
 from motherlode.model import Visit
 

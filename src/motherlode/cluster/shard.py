@@ -268,8 +268,8 @@ class Shard:
         self._merge_seconds = orders.merge_seconds
         for delta in orders.deltas:
             assembled.policy.absorb(delta)  # type: ignore[attr-defined]  # only a `Mergeable` policy gets deltas
-        host_queue.recall_grants(orders.recalls)
         host_queue.add_grants(orders.grants, assembled.clock.now())
+        host_queue.recall_grants(orders.recalls)  # after the grants, because a recall may be of a grant in these orders
         if orders.limit is not None:
             self._limit = orders.limit
         no_limit = 1 << 62

@@ -90,31 +90,6 @@ class HarvestDrop:
         return self._before[1] / self._before[0] if self._before[0] else 0.0
 
 
-class NoNotices:
-    """The notices of a job without the table `[notices]`."""
-
-    def start(self, totals: Counters) -> None:
-        pass
-
-    def note_visit(self, visit: Visit) -> None:
-        pass
-
-    def note_network(self, down_since: float | None) -> None:
-        pass
-
-    def note_disk(self, message: str) -> None:
-        pass
-
-    def send_end(self, *, is_broken: bool = False) -> None:
-        pass
-
-    async def end_run(self, *, is_broken: bool) -> None:
-        pass
-
-    async def close(self) -> None:
-        pass
-
-
 class Notices:
     """Detects the events of a crawl and delivers notices of them."""
 
@@ -140,8 +115,9 @@ class Notices:
         self._deliveries: set[asyncio.Task[None]] = set()
 
     def start(self, totals: Counters) -> None:
-        """Take the counters of the run that begins."""
+        """Take the counters of the run that begins. The limit of notices per event starts again."""
         self._totals = totals
+        self._sent.clear()
 
     def note_visit(self, visit: Visit) -> None:
         """Look at a visit for a challenged host and a drop of the harvest rate."""

@@ -23,8 +23,8 @@ import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import committed_manifest, find_unread, has_log
-from motherlode.crawler.stats.counters import UNCHANGED
 from motherlode.frontier import STORAGE_ERRORS, LmdbStorage, UrlState, damage
+from motherlode.frontier.storage.tables import UNCHANGED
 from motherlode.index.page_record import PAGE, PROVENANCE
 from motherlode.index.snapshot import DamagedError, is_damage
 from motherlode.model import FailureKind, Visit

@@ -1,14 +1,12 @@
 """Admission: which links become entries of the frontier, and which hosts of a domain may be contacted.
 
-`Admission` rates new links in scope, stores them, and queues them in their arms. It connects the storage, which has the
-URLs, with the host queue, which knows when hosts are ready, and keeps the counters of known, waiting and refused URLs.
+`Admission` rates new links in scope, stores them, and queues them in their arms. It counts known and refused URLs.
 
 A domain may have an endless number of host names, and each costs at least one request. So `Domains` sets a limit on the
 hosts of a registrable domain that are *admitted* until one of them has a relevant page. Each host with a relevant page
 raises the limit by the same number. The other hosts are *withheld*: their URLs are known and wait. They are admitted in
-the order of discovery when the limit is raised. Hosts that the user names are always admitted and do not count. These
-accounts need no storage of their own: as soon as a domain withholds a host, the frontier writes a record of every
-admitted host of that domain, so the same hosts are admitted after a restart.
+the order of discovery when the limit is raised. Hosts that the user names are always admitted and do not count. Once a
+domain withholds a host, the records of its admitted hosts are stored, so a restart admits the same ones.
 """
 
 from __future__ import annotations

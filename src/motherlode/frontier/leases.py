@@ -1,9 +1,7 @@
 """How leases are given and how they end: prerequisites, retry rules, and the back-off of hosts.
 
 The IP address and the robots.txt of a host are *prerequisites* of its pages. While one is requested, the page is *held*
-and is the host's next request. A robots.txt that is on another host is requested there, by the delays of that host.
-
-Waits after failures are given in units of the configured retry wait (`Politeness.retry_wait`, 15 seconds by default).
+and is the host's next request. Waits after failures are multiples of `Politeness.retry_wait` (15 seconds by default).
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ _NOTHING: Mapping[str, Sequence[str]] = {}
 _ESCAPE = re.compile(r'\\(?:([tbnrf"\'\\])|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))')
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _MAX_CACHED_LITERALS = 1 << 14
+_MAX_CACHED_CHARACTERS = 200
+"""Longer literals are not cached, so that the cache stays below a few megabytes."""
 
 
 def no_superclasses(_term: str) -> frozenset[str]:
@@ -45,7 +47,6 @@ class LiteralParts(NamedTuple):
     language: str
 
 
-@lru_cache(maxsize=_MAX_CACHED_LITERALS)
 def parse_literal(term: str) -> LiteralParts | None:
     r"""Return the parts of a literal, or None if the term is not a literal.
 
@@ -54,6 +55,10 @@ def parse_literal(term: str) -> LiteralParts | None:
     """
     if not term.startswith('"'):
         return None
+    return _parse_cached(term) if len(term) <= _MAX_CACHED_CHARACTERS else _parse(term)
+
+
+def _parse(term: str) -> LiteralParts:
     end = term.rindex('"')
     text, suffix = term[1:end], term[end + 1 :]
     if "\\" in text:
@@ -61,6 +66,9 @@ def parse_literal(term: str) -> LiteralParts | None:
     if suffix.startswith("@"):
         return LiteralParts(text, RDF + "langString", suffix[1:].lower())
     return LiteralParts(text, suffix[3:-1] if suffix.startswith("^^") else XSD + "string", "")
+
+
+_parse_cached = lru_cache(maxsize=_MAX_CACHED_LITERALS)(_parse)
 
 
 def _unescape(match: re.Match[str]) -> str:

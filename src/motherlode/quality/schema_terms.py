@@ -24,6 +24,7 @@ _NAMESPACE = "<http://schema.org/"
 _WRONG_NAMESPACE = re.compile(r"<(?i:https?://(?:www\.)?(?:schemas?|shema|scheme)\.org)[/#]+(?P<name>[^/#>]*)[/#]*>")
 _WARNING, _INFO = sh("Warning"), sh("Info")
 _MAX_CACHED_NAMES = 1 << 14
+_MAX_NAME_CHARACTERS = 100
 _MAX_SHOWN = 5
 """Maximum number of names in a message."""
 
@@ -61,8 +62,8 @@ RULES = (
 
 
 def name_of(term: str) -> str:
-    """Return the name of a term of schema.org, or "" for other terms."""
-    return term[len(_NAMESPACE) : -1] if term.startswith(_NAMESPACE) else ""
+    """Return the name of a term of schema.org, or "" for other terms. Long names are cut, because caches keep them."""
+    return term[len(_NAMESPACE) : -1][:_MAX_NAME_CHARACTERS] if term.startswith(_NAMESPACE) else ""
 
 
 @lru_cache(maxsize=_MAX_CACHED_NAMES)
@@ -89,6 +90,8 @@ def _synonyms() -> _Synonyms:
 
 
 _MIN_SIMILARITY = 0.86
+_MIN_LENGTH_RATIO = 0.55
+"""A name that is about twice as long means something else."""
 _OWN_BONUS = 0.05
 """Added to the similarity of the properties that the types of the node have."""
 _SEPARATORS = re.compile(r"[\s_\-.:/#]+")
@@ -137,7 +140,9 @@ def _best(wanted: str, names: dict[str, str], bonus: float) -> tuple[float, str]
     found = process.extractOne(
         wanted, names.keys(), scorer=JaroWinkler.similarity, score_cutoff=_MIN_SIMILARITY - bonus
     )
-    return (found[1] + bonus, names[found[0]]) if found else (0.0, "")
+    if not found or min(len(wanted), len(found[0])) < _MIN_LENGTH_RATIO * max(len(wanted), len(found[0])):
+        return 0.0, ""
+    return found[1] + bonus, names[found[0]]
 
 
 def _suggest(name: str) -> str:
@@ -259,7 +264,7 @@ _LITERAL_FORMS = {
     ),
     "Time": re.compile(r"T?\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?(Z|[+-]\d\d:?(\d\d)?)?"),
     "Duration": re.compile(r"-?P(?!$)(\d+([.,]\d+)?[YMWD])*(T(\d+([.,]\d+)?[HMS])+)?"),
-    "URL": re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*:|/|\./|\?|#|www\.)\S*|\S+[./]\S*"),
+    "URL": re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*:|/|\./|\?|#|www\.)\S*|[^\s./]+[./]\S*"),
 }
 """Data types whose texts have a form."""
 _DATA_TYPES = frozenset({*_LITERAL_FORMS, "Text", "CssSelectorType", "PronounceableText", "XPathType"}) - {"Duration"}

@@ -22,6 +22,7 @@ from motherlode.crawler.report.plot import CHART_STYLE
 from motherlode.index.fulltext import Search
 from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, UpdateIndex, no_update, select
 from motherlode.serve.api import CrawlApi, read_filters, read_limit
+from motherlode.serve.controls import Controls, is_foreign
 from motherlode.serve.crawl_view import CrawlState, CrawlView
 from motherlode.serve.entity_pages import blank_node_page, crawled_page, entity_page
 from motherlode.serve.live import LiveFeed, Parts
@@ -49,7 +50,7 @@ HEADERS = {
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
@@ -67,8 +68,12 @@ _TYPES_FRESH_SECONDS = 20.0
 class CrawlSite:
     """The pages of the site. Each has all its parameters in the URL and works without JavaScript."""
 
-    def __init__(self, view: CrawlView, pool: QueryPool, limits: QueryLimits, update: UpdateIndex = no_update) -> None:
+    def __init__(
+        self, view: CrawlView, pool: QueryPool, limits: QueryLimits, access: Access, update: UpdateIndex = no_update
+    ) -> None:
         self._view = view
+        self._access = access
+        self._controls = Controls(view.folder)
         self._pool = pool
         self._limits = limits
         self._update = update
@@ -83,6 +88,7 @@ class CrawlSite:
         return [
             web.get("/", self._page(self._overview)),
             web.get("/events", self.feed.handle),
+            web.post("/control", self._control),
             web.get("/pages", self._page(self._page_list)),
             web.get("/hosts", self._page(self._hosts)),
             web.get("/host", self._page(self._host)),
@@ -113,7 +119,15 @@ class CrawlSite:
     async def _overview(self, request: web.Request) -> tuple[int, str]:
         state = await asyncio.to_thread(self._view.read_state)
         types = await self._types_of(state)
-        return 200, await asyncio.to_thread(lambda: render_overview(state, render_parts(state, types)))
+        can_control = state.is_running and self._access.has_token(request)
+        parts = await asyncio.to_thread(render_parts, state, types)
+        return 200, render_overview(state, parts, can_control=can_control)
+
+    async def _control(self, request: web.Request) -> web.Response:
+        """Carry out an action if the request has the token and no other site sent it."""
+        if not self._access.has_token(request) or is_foreign(request):
+            return web.Response(status=403, text="The controls need the token that the server printed.\n")
+        return await self._controls.handle(request)
 
     async def _parts(self) -> Parts:
         """Return the parts of the overview for the live stream."""
@@ -390,7 +404,7 @@ def application(folder: CrawlFolder, limits: QueryLimits, access: Access | None 
     update = IndexUpdater(folder)
     pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting, update=update)
     made = web.Application(middlewares=[refuse_requests(access)], client_max_size=limits.query + 100_000)
-    site = CrawlSite(CrawlView(folder), pool, limits, update)
+    site = CrawlSite(CrawlView(folder), pool, limits, access, update)
     made.add_routes(site.routes())
     made.on_response_prepare.append(add_response_headers(access))
 

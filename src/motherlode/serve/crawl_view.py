@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from motherlode.crawler.control import read_control
 from motherlode.crawler.explain.explanation import UrlExplanation, explain_url
 from motherlode.crawler.explain.policy_summary import PolicySummary, read_policy_summary
 from motherlode.crawler.folder import CrawlFolder
@@ -50,6 +51,7 @@ class CrawlState:
     report: CrawlReport
     stats: CrawlStats
     is_running: bool
+    is_paused: bool = False
     ended_at: float | None = None
     """When the crawl ended, in seconds since the epoch; None if it is running."""
     page_budget: int | None = None
@@ -83,7 +85,7 @@ class CrawlView:
 
     def read_state(self) -> CrawlState:
         """Return the state of the crawl as of its last checkpoint."""
-        is_running = self.is_running()
+        is_running, control = self.is_running(), read_control(self.folder)
         with _FRONTIER_LOCK:
             stats = self._stats()
             policy, failures = self._policy(stats)
@@ -92,8 +94,9 @@ class CrawlView:
             report=build_report(self.job, stats),
             stats=stats,
             is_running=is_running,
+            is_paused=is_running and control.is_paused,
             ended_at=None if is_running else self._find_end(),
-            page_budget=self.job.pages,
+            page_budget=control.pages or self.job.pages,
             concurrency=self.job.concurrency,
             policy=policy,
             changes=changes,

@@ -88,7 +88,7 @@ PARTS = ("status", "figures", "now", "harvest", "types", "hosts", "syntaxes", "f
 """Names of the parts of the overview. Each has a template, and all of them are sent again when they change."""
 
 
-def render_parts(state: CrawlState, types: Sequence[Row] | None, *, can_control: bool = False) -> dict[str, Markup]:
+def render_parts(state: CrawlState, types: Sequence[Row] | None) -> dict[str, Markup]:
     """Return the parts of the overview. `types` is None if they could not be counted in time."""
     report, totals = state.report, state.stats.totals
     values = {
@@ -99,7 +99,6 @@ def render_parts(state: CrawlState, types: Sequence[Row] | None, *, can_control:
         "types": [(row["type"].value, int(row["n"].value)) for row in types or () if "type" in row],
         "hosts": sorted(state.stats.hosts, key=lambda host: (-host.relevant, -host.fetched, host.name))[:_MAX_HOSTS],
         "syntaxes": sorted(report.syntaxes, key=lambda row: (row.plain, -row.pages)),
-        "can_control": can_control,
     }
     return {name: Markup(render(f"part_{name}.html", **values)) for name in PARTS}
 

@@ -10,7 +10,8 @@ from motherlode.crawler import Counters, CrawlFolder, Job
 from motherlode.crawler.engine.checkpoint import MAX_SECONDS, MIN_SECONDS, Checkpointer
 from motherlode.crawler.engine.components import close_components
 from motherlode.crawler.engine.factory import assemble
-from motherlode.crawler.stats.counters import EarlyStop, Estimator
+from motherlode.crawler.engine.limits import EarlyStop
+from motherlode.crawler.stats.counters import Estimator
 from motherlode.frontier import LmdbStorage
 from motherlode.index.crawl_store import BatchWriter
 from tests.crawler.small_web import HOME, crawled, small_web

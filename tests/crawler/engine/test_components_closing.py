@@ -41,7 +41,11 @@ class Notes:
         quick = ("archive", "storage", "sinks", "log")
         participants = tuple(SimpleNamespace(close=self._note(name)) for name in ("journal", "peers"))
         parts = {name: SimpleNamespace(close=self._note(name)) for name in quick}
-        return SimpleNamespace(**slow, **parts, participants=participants)
+        notices = SimpleNamespace(end_run=self._end_run)
+        return SimpleNamespace(**slow, **parts, participants=participants, notices=notices)
+
+    async def _end_run(self, *, is_broken: bool) -> None:
+        self.done.append("notices")
 
     def _closing(self, name: str) -> Any:
         async def closing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from motherlode.crawler.recrawl.revisits import DAY_SECONDS
-from motherlode.model import Visit
+from motherlode.model import Link, LinkSource, Visit
 from tests.crawler.recrawl.test_revisits import A, B, Crawl
 
 
@@ -27,3 +27,16 @@ def test_round_without_a_limit_queues_only_due_pages() -> None:
     assert crawl.revisits.begin_round(DAY_SECONDS) == 0
     assert crawl.revisits.begin_round(30 * DAY_SECONDS) == 2
     assert crawl.revisits.begin_round(30 * DAY_SECONDS) == 0, "both wait already"
+
+
+def test_pages_with_a_later_lastmod_are_queued_for_a_revisit() -> None:
+    crawl = Crawl()
+    crawl.visited(A, B)
+    crawl.revisits.begin(DAY_SECONDS, due_only=True)
+    links = [
+        Link(url=A, source=LinkSource.SITEMAP, modified=5.0),
+        Link(url=B, source=LinkSource.SITEMAP, modified=-5.0),
+        Link(url="http://a.example/unknown", source=LinkSource.SITEMAP, modified=5.0),
+    ]
+    assert crawl.revisits.queue_modified(links) == 1
+    assert crawl.next(DAY_SECONDS).url == A

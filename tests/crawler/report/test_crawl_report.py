@@ -47,6 +47,7 @@ def visited() -> Counters:
                 counts={} if failure else {"jsonld": 3, "page": 2},
                 quads=0 if failure else 5,
                 size=1000,
+                received=1000,
                 links=4,
                 problems=(Problem(syntax=Syntax.JSON_LD, message="not JSON at all"),) if number == 1 else (),
             )

@@ -10,7 +10,8 @@ import pytest
 
 from motherlode.crawler import JobError, read_stats
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.stats.counters import EarlyStop, Estimate, Estimator, sum_of_estimates
+from motherlode.crawler.engine.limits import EarlyStop
+from motherlode.crawler.stats.counters import Estimate, Estimator, sum_of_estimates
 from motherlode.frontier import revisit_arm
 from motherlode.model import Visit
 from tests.crawler.small_web import crawled, small_web

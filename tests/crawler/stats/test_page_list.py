@@ -7,9 +7,9 @@ import pytest
 
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.stats.counters import visit_key, visit_labels
 from motherlode.crawler.stats.page_list import read_pages
 from motherlode.frontier import LmdbStorage
+from motherlode.frontier.storage.tables import visit_key, visit_labels
 from motherlode.model import FailureKind, Problem, Syntax, Visit
 
 

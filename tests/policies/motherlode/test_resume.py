@@ -34,7 +34,8 @@ class Interrupted(Motherlode):
         if self._left == 0:
             restored = Motherlode()
             restored.load(self.dump())
-            order = list(self._ready.values(1 << 30))  # arms with equal values are picked in the order of these calls
+            # arms with equal values are picked in the order of these calls
+            order = [arm for name in self._ready.values(1 << 30) for arm in self._groups.get(name, (name,))]
             self.__dict__.update(restored.__dict__)
             for arm in order:
                 super().arm_ready(arm, *self._ready_calls[arm])

@@ -19,7 +19,8 @@ import msgspec
 
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL
 from motherlode.crawler.engine.components import Components, SaveEntry
-from motherlode.crawler.stats.counters import RATE_SECONDS, Counters, EarlyStop, Estimator, SlidingRate
+from motherlode.crawler.engine.limits import EarlyStop
+from motherlode.crawler.stats.counters import RATE_SECONDS, Counters, Estimator, SlidingRate
 from motherlode.frontier import LmdbStorage
 
 MIN_SECONDS, MAX_SECONDS = 1.0, 5.0

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
 from motherlode.crawler.engine.checkpoint import MIN_SECONDS, Checkpointer
 from motherlode.crawler.engine.components import Components, closing
-from motherlode.crawler.engine.limits import Budget, IdleTimeout, LeaseResult, Limits, Slots, cancel
+from motherlode.crawler.engine.limits import Budget, EarlyStop, LeaseResult, Limits, Slots, WaitMonitor
 from motherlode.crawler.engine.outage import Verdict
 from motherlode.crawler.engine.pipeline import LeasePipeline
 from motherlode.crawler.engine.recovery import restore_counters
@@ -18,17 +16,14 @@ from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, ignore_rules,
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.engine.settlement import FATAL_ERRORS, Settlement
 from motherlode.crawler.engine.watchdog import STALL_SECONDS, Step, Watchdog, describe_leases
-from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
+from motherlode.crawler.stats.counters import Estimator
 from motherlode.model import Page, RequestKind, Visit
 from motherlode.runtime import Clock
 
-_LOG = logging.getLogger("motherlode.crawler")
 _GRACE_SECONDS = 4.0
 """Seconds after the time limit of a crawl in which requests in flight may end."""
 _SETTLING_SECONDS = 6.0
 """Seconds after the time limit of a crawl until which results are settled. Four more are left for the store."""
-_NOTED_WAIT_SECONDS = 5.0
-"""Shortest wait, in seconds, that is shown and logged."""
 
 
 class Engine:
@@ -45,11 +40,8 @@ class Engine:
         self._results: asyncio.Queue[LeaseResult | None] = asyncio.Queue()
         """Results to settle; None wakes the main loop up."""
         self._broken: BaseException | None = None
-        self._logged_wait = 0.0
-        """End of the wait that was logged last, so that each wait is logged once."""
         self._step = Step.RESULT
         """What the main loop waits for, for the watchdog."""
-        self._idle_timeout = IdleTimeout(budget.idle)
         estimator = Estimator()
         self.totals = restore_counters(
             parts.storage, policy=parts.policy, traps=parts.traps, estimator=estimator, reward=parts.reward
@@ -66,6 +58,9 @@ class Engine:
             self._slots,
             seconds=lambda: self._checkpointer.seconds,
             conditions=(self._outage.is_exhausted, *parts.stop_conditions),
+        )
+        self._waits = WaitMonitor(
+            parts.frontier, self.totals, self._slots, self._limits, is_stalled=lambda: self._is_held_up
         )
         self._scheduler = Scheduler(parts.frontier, parts.policy, respell=parts.respell, simplify=parts.simplify)
         on_rules = sitemap_adder(self._scheduler, usual=parts.usual_sitemaps) if parts.sitemaps else ignore_rules
@@ -117,7 +112,7 @@ class Engine:
 
     def _finished(self) -> bool:
         if self._limits.is_late_by(_SETTLING_SECONDS):
-            self._abandon_results()
+            self._slots.abandon_results(self._results, self.totals)
         if not self._parts.ends_when_idle:
             return self._slots.in_use == 0 and self._limits.is_stopping
         return self.is_idle or (self._slots.in_use == 0 and self._limits.is_over())
@@ -127,16 +122,19 @@ class Engine:
     async def visits(self, seeds: Sequence[str] = ()) -> AsyncGenerator[Visit, None]:
         """Crawl, and yield one visit per URL as it ends."""
         self._scheduler.add_seeds(seeds)
-        async with self._watched(), closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
+        watchdog = Watchdog(self.totals, self._describe_pending, seconds=self.stall_seconds)
+        async with watchdog.running(), closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
             while True:
+                self._parts.control.follow(self, self._clock.now())
                 self._outage.tick()
                 self._parts.notices.note_network(self.totals.no_network_since)
                 if self._limits.is_late_by(_GRACE_SECONDS):
-                    await self._abandon_requests()
+                    await self._slots.abandon_requests(self.totals)
                 self._start_requests()
                 if not self._outage.is_stalled:
                     look_up_ahead(self._frontier.host_queue, self._parts.names)
-                self._note_wait()
+                if self._waits.note(self._clock.now(), may_give_up=self._parts.ends_when_idle):
+                    self._start_requests()  # refuses the URLs of hosts that were given up
                 if self._finished() and not await self._query_index_again():
                     break
                 self._step = Step.RESULT
@@ -152,20 +150,10 @@ class Engine:
                     self.totals.in_flight = self._slots.in_use
                     await self._checkpointer.save_if_due()
                     self._parts.index_query.add_results(self._scheduler, self.totals)
-            self.totals.waits_until, self.totals.waits_for = None, ""
+            self._waits.clear()
             self.totals.in_flight = 0
             self._step = Step.CHECKPOINT
             await self._checkpointer.describe_rest()
-
-    @asynccontextmanager
-    async def _watched(self) -> AsyncIterator[None]:
-        """Run the watchdog."""
-        watchdog = Watchdog(self.totals, self._describe_pending, seconds=self.stall_seconds)
-        watchdog.start()
-        try:
-            yield
-        finally:
-            watchdog.stop()
 
     def _describe_pending(self) -> str:
         """Return what the crawl waits for; "" if nothing is pending, or if the wait is planned and reported as such."""
@@ -190,7 +178,7 @@ class Engine:
 
     def _start_requests(self) -> None:
         """Lease URLs while there are slots, and start a task for each."""
-        if self._outage.is_stalled:
+        if self._is_held_up:
             return
         while not self._slots.is_full(self._clock.now()) and not self._limits.is_over():
             lease = self._frontier.lease(self._clock.now())
@@ -215,7 +203,7 @@ class Engine:
         ready_at = self._frontier.idle_until()
         if self._slots.is_full(now):
             wait = min(wait, self._slots.next_slow(now))
-        elif ready_at is not None and not self._limits.is_over() and not self._outage.is_stalled:
+        elif ready_at is not None and not self._limits.is_over() and not self._is_held_up:
             wait = min(wait, max(0.0, ready_at - now))
         timer = asyncio.get_running_loop().call_later(wait + 0.001, self.wake_up)  # a third of the cost of wait_for
         try:
@@ -223,33 +211,10 @@ class Engine:
         finally:
             timer.cancel()
 
-    def _note_wait(self) -> None:
-        """Note until when and why nothing may be fetched, or give up the retries for which alone the crawl waits."""
-        totals = self.totals
-        ready_at, now = (None, 0.0) if self._slots.in_use else (self._frontier.idle_until(), self._clock.now())
-        if ready_at is None or ready_at <= now + min(_NOTED_WAIT_SECONDS, self._idle_timeout.seconds):
-            totals.waits_until, totals.waits_for = None, ""
-            return
-        if self._parts.ends_when_idle and self._gives_up(ready_at, now):
-            return
-        totals.waits_until, totals.waits_for = self._frontier.retries.next_wait() or (ready_at, "another response")
-        if ready_at >= self._logged_wait + _NOTED_WAIT_SECONDS:
-            self._logged_wait = ready_at
-            _LOG.info("nothing may be fetched for %.0f s: %s", ready_at - now, totals.waits_for)
-
-    def _gives_up(self, ready_at: float, now: float) -> bool:
-        """Give up the retries if nothing else is left and the next one comes too late. Return whether they were."""
-        retries = self._frontier.retries
-        if self._outage.is_stalled or self._limits.is_over() or not retries.are_all_that_is_left:
-            self._idle_timeout.reset()
-            return False
-        if not self._idle_timeout.is_over(now, ready_at=ready_at):
-            return False
-        for entry, failure in retries.give_up(now):
-            _LOG.info("%s is given up after %s: nothing else is left (idle_timeout)", entry.url, failure)
-            self.totals.note_problem("retries given up, because nothing else was left: see idle_timeout")
-        self._start_requests()  # refuses the URLs of hosts that were given up
-        return True
+    @property
+    def _is_held_up(self) -> bool:
+        """Whether no request may start, because of an outage or because the user has paused the crawl."""
+        return self._outage.is_stalled or self._parts.control.control.is_paused
 
     async def _run(self, result: LeaseResult) -> None:
         """Run one lease through the pipeline, and queue its result whatever happens."""
@@ -278,27 +243,5 @@ class Engine:
             return None
         self._slots.free(result)
         if isinstance(result.response, Page):
-            self._idle_timeout.reset()
+            self._waits.timeout.reset()
         return await self._settlement.settle(result, verdict)
-
-    # ── the end ──────────────────────────────────────────────────────────────────────────────────────
-
-    async def _abandon_requests(self) -> None:
-        """Cancel the requests in flight. Their URLs stay leased, as after a kill: a resume begins with them."""
-        running = {result: result.task for result in self._slots.results}
-        await cancel(self._slots.take_tasks())
-        for result, task in running.items():
-            if task is not None and task.cancelled():  # others have ended and are in the queue
-                self._abandon(result, BEING_READ if result.is_arrived else BEING_FETCHED)
-
-    def _abandon_results(self) -> None:
-        """Discard results that came too late. `motherlode resume` fetches their URLs again."""
-        while not self._results.empty():
-            result = self._results.get_nowait()
-            if result is not None:
-                self._abandon(result, BEING_READ)
-
-    def _abandon(self, result: LeaseResult, stage: str) -> None:
-        self._slots.free(result)
-        if result.lease.kind is RequestKind.PAGE:
-            self.totals.unfinished[result.lease.url] = stage

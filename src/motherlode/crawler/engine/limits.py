@@ -9,6 +9,8 @@ from the start. At most three slow requests per slot are left out of the count.
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,10 +18,12 @@ from math import inf
 from typing import Any
 
 from motherlode.crawler.parsing.messages import ParsedPage
-from motherlode.crawler.stats.counters import Counters, EarlyStop
-from motherlode.frontier import Lease
-from motherlode.model import Fetched, RequestKind
+from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, Counters
+from motherlode.frontier import Frontier, Lease
+from motherlode.model import Fetched, Policy, RequestKind, Visit
+from motherlode.model.policy import Stops
 
+_LOG = logging.getLogger("motherlode.crawler")
 SLOW_SECONDS = 0.5
 _SLOW_PER_SLOT = 3
 _LOOKUP_SECONDS = 0.02
@@ -162,6 +166,26 @@ class Slots:
         look_up = next(iter(self._looking_up.values()), inf) + _LOOKUP_SECONDS if can_wait else inf
         return max(0.0, min(request, look_up) - now)
 
+    async def abandon_requests(self, counters: Counters) -> None:
+        """Cancel the requests in flight. Their URLs stay leased, as after a kill: a resume begins with them."""
+        running = {result: result.task for result in self.results}
+        await cancel(self.take_tasks())
+        for result, task in running.items():
+            if task is not None and task.cancelled():  # others have ended and are in the queue
+                self._abandon(result, BEING_READ if result.is_arrived else BEING_FETCHED, counters)
+
+    def abandon_results(self, queue: asyncio.Queue[LeaseResult | None], counters: Counters) -> None:
+        """Discard results that came too late. `motherlode resume` fetches their URLs again."""
+        while not queue.empty():
+            result = queue.get_nowait()
+            if result is not None:
+                self._abandon(result, BEING_READ, counters)
+
+    def _abandon(self, result: LeaseResult, stage: str, counters: Counters) -> None:
+        self.free(result)
+        if result.lease.kind is RequestKind.PAGE:
+            counters.unfinished[result.lease.url] = stage
+
 
 class IdleTimeout:
     """Decides when retries are given up that are all that is left of a crawl.
@@ -248,3 +272,91 @@ class Limits:
     def is_late_by(self, seconds: float) -> bool:
         """Return whether the time limit was reached at least the given number of seconds ago."""
         return self.seconds_left() <= -seconds
+
+
+class EarlyStop:
+    """Early stop: reached if fewer than the share `below` of the last `after` requests gave relevant pages.
+
+    It is also reached if a policy that `Stops` has a reason to end the crawl.
+
+    >>> watch = EarlyStop(after=4, below=0.25)
+    >>> for host, relevant in enumerate((1, 0, 0, 0, 0)):
+    ...     watch.add(Visit(number=1, url="", host=str(host), relevant=bool(relevant)))
+    ...     if watch.is_reached:
+    ...         print(f"stop at host {host}")
+    stop at host 4
+    """
+
+    def __init__(self, *, after: int | None, below: float, policy: Policy | None = None) -> None:
+        self._after = after
+        self._below = below
+        self._policy: Stops | None = policy if isinstance(policy, Stops) else None
+        self._last: deque[bool] = deque(maxlen=after)
+        self._relevant = 0
+
+    def add(self, visit: Visit) -> None:
+        """Record a visit. Revisits do not count."""
+        if self._after is None or visit.refresh:
+            return
+        if len(self._last) == self._after:
+            self._relevant -= self._last[0]
+        self._last.append(visit.relevant)
+        self._relevant += visit.relevant
+
+    @property
+    def is_reached(self) -> bool:
+        if self._policy is not None and self._policy.stop_reason:
+            return True
+        return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after
+
+
+_NOTED_WAIT_SECONDS = 5.0
+"""Shortest wait, in seconds, that is shown and logged."""
+
+
+class WaitMonitor:
+    """Notes until when and why nothing may be fetched, and gives up the last retries of a crawl (`idle_timeout`)."""
+
+    def __init__(
+        self, frontier: Frontier, counters: Counters, slots: Slots, limits: Limits, *, is_stalled: Callable[[], bool]
+    ) -> None:
+        self._frontier = frontier
+        self._counters = counters
+        self._slots = slots
+        self._limits = limits
+        self._is_stalled = is_stalled
+        self.timeout = IdleTimeout(limits.budget.idle)
+        self._logged_wait = 0.0
+        """End of the wait that was logged last, so that each wait is logged once."""
+
+    def note(self, now: float, *, may_give_up: bool) -> bool:
+        """Update the counters. Return whether retries were given up, so that requests may start again."""
+        ready_at = None if self._slots.in_use else self._frontier.idle_until()
+        if ready_at is None or ready_at <= now + min(_NOTED_WAIT_SECONDS, self.timeout.seconds):
+            self.clear()
+            return False
+        if may_give_up and self._gives_up(ready_at, now):
+            return True
+        wait = self._frontier.retries.next_wait() or (ready_at, "another response")
+        self._counters.waits_until, self._counters.waits_for = wait
+        if ready_at >= self._logged_wait + _NOTED_WAIT_SECONDS:
+            self._logged_wait = ready_at
+            _LOG.info("nothing may be fetched for %.0f s: %s", ready_at - now, self._counters.waits_for)
+        return False
+
+    def clear(self) -> None:
+        """Note that the crawl does not wait."""
+        self._counters.waits_until, self._counters.waits_for = None, ""
+
+    def _gives_up(self, ready_at: float, now: float) -> bool:
+        """Give up the retries if nothing else is left and the next one comes too late. Return whether they were."""
+        retries = self._frontier.retries
+        if self._is_stalled() or self._limits.is_over() or not retries.are_all_that_is_left:
+            self.timeout.reset()
+            return False
+        if not self.timeout.is_over(now, ready_at=ready_at):
+            return False
+        for entry, failure in retries.give_up(now):
+            _LOG.info("%s is given up after %s: nothing else is left (idle_timeout)", entry.url, failure)
+            self._counters.note_problem("retries given up, because nothing else was left: see idle_timeout")
+        return True

@@ -34,7 +34,7 @@ from motherlode.crawler.stats.counters import Counters
 from motherlode.fetch import replaces_get
 from motherlode.frontier import Entry, Frontier, Lease, UrlState
 from motherlode.index.page_record import PageRecord
-from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind, Syntax
+from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind, Syntax, Visit
 from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
 from motherlode.runtime import SYSTEM_CLOCK, Clock
 from motherlode.transform.options import Service
@@ -45,6 +45,31 @@ if TYPE_CHECKING:
 _CACHED = 1000
 _CONTEXTS_SECONDS = 120.0
 """Maximum seconds that a page waits for all its JSON-LD contexts. Their hosts may have long delays."""
+
+
+class NoNotices:
+    """The notices of a job without the table `[notices]`."""
+
+    def start(self, totals: Counters) -> None:
+        pass
+
+    def note_visit(self, visit: Visit) -> None:
+        pass
+
+    def note_network(self, down_since: float | None) -> None:
+        pass
+
+    def note_disk(self, message: str) -> None:
+        pass
+
+    def send_end(self, *, is_broken: bool = False) -> None:
+        pass
+
+    async def end_run(self, *, is_broken: bool) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
 
 
 class NoProber:

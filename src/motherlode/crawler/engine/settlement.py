@@ -8,15 +8,16 @@ from typing import Any
 import msgspec
 
 from motherlode.crawler.engine.components import Components
-from motherlode.crawler.engine.limits import LeaseResult
+from motherlode.crawler.engine.limits import EarlyStop, LeaseResult
 from motherlode.crawler.engine.outage import Verdict
 from motherlode.crawler.engine.robots_and_dns import NEVER_SENT, RobotsAndDns, ended_at
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, MAX_VALIDATOR_CHARACTERS, RevisitResult
-from motherlode.crawler.stats.counters import Counters, EarlyStop, Estimator, visit_key, visit_labels
+from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.fetch import content_type_of
 from motherlode.frontier import MAX_REDIRECTS, STORAGE_ERRORS, End, Entry, Lease
+from motherlode.frontier.storage.tables import visit_key, visit_labels
 from motherlode.index.page_record import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Outcome, Page, Problem, RequestKind, Syntax, Visit
 from motherlode.runtime import Clock

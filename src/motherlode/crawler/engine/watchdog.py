@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from enum import StrEnum
 
 from motherlode.crawler.engine.limits import LeaseResult
@@ -55,6 +56,15 @@ class Watchdog:
         self._settled_at = self._checked_at = clock()
         self._reported_seconds = 0.0
         """Length of the stall when it was last reported. It is reported again when it has doubled."""
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Check at intervals while the context is open."""
+        self.start()
+        try:
+            yield
+        finally:
+            self.stop()
 
     def start(self) -> None:
         """Check at intervals until `stop` is called."""

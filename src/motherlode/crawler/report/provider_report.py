@@ -26,7 +26,7 @@ def file_name(host: str) -> str:
     """Return the name of a host's report without its extension.
 
     >>> file_name("example.org"), file_name(""), file_name("[::1]")
-    ('example.org', 'file', '---1--8e85')
+    ('example.org', 'file', '---1--6d16')
     """
     if not host:
         return "file"

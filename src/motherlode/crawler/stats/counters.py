@@ -8,11 +8,9 @@ from operator import add
 from typing import Any
 
 import msgspec
-import xxhash
 
 from motherlode.frontier import is_revisit_arm
-from motherlode.model import ChallengeProduct, FailureKind, Policy, Visit
-from motherlode.model.policy import Stops
+from motherlode.model import ChallengeProduct, FailureKind, Visit
 
 BEING_READ, BEING_FETCHED = "being read", "being fetched"
 """The last steps of pages that were in flight when the crawl reached its time limit."""
@@ -483,76 +481,3 @@ class Estimator:
 
     def load(self, state: bytes) -> None:
         self._state = msgspec.msgpack.decode(state, type=_State)
-
-
-class EarlyStop:
-    """Early stop: reached if fewer than the share `below` of the last `after` requests gave relevant pages.
-
-    It is also reached if a policy that `Stops` has a reason to end the crawl.
-
-    >>> watch = EarlyStop(after=4, below=0.25)
-    >>> for host, relevant in enumerate((1, 0, 0, 0, 0)):
-    ...     watch.add(Visit(number=1, url="", host=str(host), relevant=bool(relevant)))
-    ...     if watch.is_reached:
-    ...         print(f"stop at host {host}")
-    stop at host 4
-    """
-
-    def __init__(self, *, after: int | None, below: float, policy: Policy | None = None) -> None:
-        self._after = after
-        self._below = below
-        self._policy: Stops | None = policy if isinstance(policy, Stops) else None
-        self._last: deque[bool] = deque(maxlen=after)
-        self._relevant = 0
-
-    def add(self, visit: Visit) -> None:
-        """Record a visit. Revisits do not count."""
-        if self._after is None or visit.refresh:
-            return
-        if len(self._last) == self._after:
-            self._relevant -= self._last[0]
-        self._last.append(visit.relevant)
-        self._relevant += visit.relevant
-
-    @property
-    def is_reached(self) -> bool:
-        if self._policy is not None and self._policy.stop_reason:
-            return True
-        return self._after is not None and len(self._last) == self._after and self._relevant < self._below * self._after
-
-
-# ── Labels of visits ─────────────────────────────────────────────────────────────────────────────────
-
-FAILED_LABEL, PROBLEMS_LABEL, RELEVANT_LABEL = b"f", b"p", b"r"
-UNCHANGED = "unchanged"
-"""Value of `Visit.refresh` for a page that a revisit found unchanged."""
-_NO_FAILURES = frozenset({None, FailureKind.REDIRECT, FailureKind.NOT_MODIFIED})
-
-
-def visit_key(visit: Visit) -> bytes:
-    """Return the key that all visits to a URL share. Only the last visit with a key has labels.
-
-    It is empty for an unchanged page, which the earlier visit still describes.
-    """
-    return b"" if visit.refresh == UNCHANGED else url_key(visit.url)
-
-
-def url_key(url: str) -> bytes:
-    """Return the key of the visits to a URL."""
-    return b"u" + xxhash.xxh3_128_digest(url.encode())
-
-
-def visit_labels(visit: Visit) -> list[bytes]:
-    """Return the labels by which the frontier storage finds a visit (`page_list`)."""
-    marks = ((FAILED_LABEL, is_failed(visit)), (PROBLEMS_LABEL, visit.problems), (RELEVANT_LABEL, visit.relevant))
-    return [host_label(visit.host), *(label for label, is_set in marks if is_set)]
-
-
-def is_failed(visit: Visit) -> bool:
-    """Return whether the visit gave no page. Redirects and unchanged pages are no failures."""
-    return visit.failure not in _NO_FAILURES
-
-
-def host_label(host: str) -> bytes:
-    """Return the label of the visits to a host."""
-    return b"h" + xxhash.xxh3_128_digest(host.encode())

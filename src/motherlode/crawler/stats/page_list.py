@@ -11,7 +11,8 @@ from contextlib import closing
 import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.stats.counters import (
+from motherlode.frontier import LmdbStorage
+from motherlode.frontier.storage.tables import (
     FAILED_LABEL,
     PROBLEMS_LABEL,
     RELEVANT_LABEL,
@@ -20,7 +21,6 @@ from motherlode.crawler.stats.counters import (
     is_failed,
     url_key,
 )
-from motherlode.frontier import LmdbStorage
 from motherlode.model import Visit
 
 

@@ -20,6 +20,7 @@ import msgspec
 import xxhash
 
 from motherlode.frontier.records import HostRecord
+from motherlode.model import FailureKind, Visit
 
 MAX_RESIDENT_BYTES = 512 << 20
 """Resident bytes of mapped files, including libraries, above which the mapping is released."""
@@ -270,3 +271,40 @@ def _open_environment(path: Path, *, read_only: bool) -> lmdb.Environment:
         if not read_only:
             raise
         return environment(lock=False)
+
+
+# ── Labels of visits ─────────────────────────────────────────────────────────────────────────────────
+
+FAILED_LABEL, PROBLEMS_LABEL, RELEVANT_LABEL = b"f", b"p", b"r"
+UNCHANGED = "unchanged"
+"""Value of `Visit.refresh` for a page that a revisit found unchanged."""
+_NO_FAILURES = frozenset({None, FailureKind.REDIRECT, FailureKind.NOT_MODIFIED})
+
+
+def visit_key(visit: Visit) -> bytes:
+    """Return the key that all visits to a URL share. Only the last visit with a key has labels.
+
+    It is empty for an unchanged page, which the earlier visit still describes.
+    """
+    return b"" if visit.refresh == UNCHANGED else url_key(visit.url)
+
+
+def url_key(url: str) -> bytes:
+    """Return the key of the visits to a URL."""
+    return b"u" + xxhash.xxh3_128_digest(url.encode())
+
+
+def visit_labels(visit: Visit) -> list[bytes]:
+    """Return the labels by which the frontier storage finds a visit (`page_list`)."""
+    marks = ((FAILED_LABEL, is_failed(visit)), (PROBLEMS_LABEL, visit.problems), (RELEVANT_LABEL, visit.relevant))
+    return [host_label(visit.host), *(label for label, is_set in marks if is_set)]
+
+
+def is_failed(visit: Visit) -> bool:
+    """Return whether the visit gave no page. Redirects and unchanged pages are no failures."""
+    return visit.failure not in _NO_FAILURES
+
+
+def host_label(host: str) -> bytes:
+    """Return the label of the visits to a host."""
+    return b"h" + xxhash.xxh3_128_digest(host.encode())

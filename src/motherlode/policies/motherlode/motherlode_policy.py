@@ -50,6 +50,8 @@ _MAX_TRIES_OF_NEW_HOST = 8
 _UNSEEN_VALUE_LIFETIME = 1.005
 """The value of links to unseen hosts is computed again when the number of outcomes has grown by this factor, because it
 changes less and less."""
+_GROUP_MARK = "\0"
+"""First character of the name of a group, which no arm has."""
 _MAX_CACHED = 1 << 14
 _MAX_SAVED_VALUES = 1 << 16
 """Maximum number of ready arms whose values are saved. Those of further arms are computed again after a restart."""
@@ -126,6 +128,11 @@ class SavedState(msgspec.Struct):
     unseen: dict[str, UnseenHostValue] = msgspec.field(default_factory=dict)
 
 
+def _group_of(arm: str) -> str:
+    """Return the name of the group of an arm of an unseen host: all that is known about its links but their host."""
+    return _GROUP_MARK + arm.partition("\t")[2]
+
+
 def read_state(state: bytes) -> SavedState:
     """Read a saved state. Earlier versions saved a pair of count and statistics."""
     try:
@@ -143,6 +150,9 @@ class Motherlode(WaitRule):
         self.posterior = PosteriorModel(self.config)
         self._keys = ArmKeyBuilder(tag_path_steps=self.config.tag_path_steps)
         self._ready = ReadyArms()
+        """Ready arms by value, and groups of ready arms of unseen hosts (`_group_of`), which share one value."""
+        self._groups: dict[str, dict[str, None]] = {}
+        """Group → its ready arms, in the order in which they became ready."""
         self._waiting: dict[str, int] = {}
         """Number of waiting links of each ready arm of hosts that were tried."""
         self._in_flight: dict[str, int] = {}
@@ -206,7 +216,7 @@ class Motherlode(WaitRule):
         is_new_host = self.statistics.hosts[host].tries <= _MAX_TRIES_OF_NEW_HOST
         changes_host = abs(outcome.reward - expected) > _SURPRISE or is_new_host
         for name in self._keys.arms_of_tried_host(host) if changes_host else (arm,):
-            if name in self._ready:
+            if name in self._ready or self._leave_group(name):
                 self._ready.put(name, self.value_now(name))
 
     def predict_redirect(self, url: str, arm: str) -> str:
@@ -230,42 +240,77 @@ class Motherlode(WaitRule):
         if host in self.statistics.hosts:
             self._waiting[arm] = waiting
         self._on_ready(host, arm)
-        if arm not in self._ready:
-            self._keys.add_waiting(host, arm)
-            saved = self._saved_values.pop(arm, None)
-            self._ready.put(arm, self.value_now(arm) if saved is None else saved)
+        if arm in self._ready or arm in self._groups.get(_group_of(arm), ()):
+            return
+        self._keys.add_waiting(host, arm)
+        name = arm
+        if host not in self.statistics.hosts and arm not in self._in_flight:
+            name = _group_of(arm)
+            self._groups.setdefault(name, {})[arm] = None
+        if name not in self._ready:
+            saved = self._saved_values.pop(name, None)
+            self._ready.put(name, self.value_now(arm) if saved is None else saved)
 
     def arm_snoozed(self, arm: str) -> None:
-        self._on_snoozed(ArmKey.parse(arm).host, arm, self._ready.value(arm))
+        value = self._ready.value(arm)
+        if value is None:
+            of_group = self._ready.value(_group_of(arm))
+            value = of_group if self._leave_group(arm) else None
+        self._on_snoozed(ArmKey.parse(arm).host, arm, value)
         self._ready.remove(arm)
         self._waiting.pop(arm, None)
 
     def pick(self) -> str | None:
         """Return the best ready arm, or None if none is ready or a snoozed host is worth waiting for."""
-        best = self._best()
-        value = self._ready.value(best) or 0.0 if best is not None else 0.0
+        best, value = self._best()
         arm = self._pick_or_wait(best, value)
         if arm is not None:
             self._in_flight[arm] = self._in_flight.get(arm, 0) + 1
             self._value_at_pick[arm] = value
+            if self._leave_group(arm):
+                self._ready.put(arm, value)
         return arm
 
-    def _best(self) -> str | None:
-        """Return the best ready arm. The values of arms that come to the top are brought up to date first."""
+    def _leave_group(self, arm: str) -> bool:
+        """Remove an arm from the group of its unseen host. Return whether it was there."""
+        name = _group_of(arm)
+        group = self._groups.get(name, {})
+        if arm not in group:
+            return False
+        del group[arm]
+        if not group:
+            del self._groups[name]
+            self._ready.remove(name)
+        return True
+
+    def _best(self) -> tuple[str | None, float]:
+        """Return the best ready arm with its value. Arms and groups that come to the top are brought up to date first.
+
+        A group needs one update for all its arms. An arm of a group whose host was tried meanwhile leaves it.
+        """
         ready = self._ready
-        arm = ready.best()
+        name = ready.best()
         for _ in range(_MAX_UPDATES_PER_PICK):
-            if arm is None:
-                return None
-            value = self.value_now(arm)
-            if abs(value - (ready.value(arm) or 0.0)) < _SAME_VALUE:
-                break
-            ready.put(arm, value)
+            if name is None:
+                return None, 0.0
+            arm = self._first_of(name)
+            if arm != name and ArmKey.parse(arm).host in self.statistics.hosts:
+                self._leave_group(arm)
+                ready.put(arm, self.value_now(arm))
+            else:
+                value = self.value_now(arm)
+                if abs(value - (ready.value(name) or 0.0)) < _SAME_VALUE:
+                    break
+                ready.put(name, value)
             best = ready.best()
-            if best == arm:
+            if best == name:
                 break
-            arm = best
-        return arm
+            name = best
+        return (self._first_of(name), ready.value(name) or 0.0) if name is not None else (None, 0.0)
+
+    def _first_of(self, name: str) -> str:
+        """Return the first arm of a group, or the arm itself."""
+        return next(iter(self._groups[name])) if name in self._groups else name
 
     def probability(self, arm: str) -> float:
         return self.posterior.probability(arm)

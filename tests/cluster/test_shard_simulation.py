@@ -1,0 +1,80 @@
+"""Simulated sharded crawls keep their promises under faults, and the simulation finds bugs that are planted in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from motherlode.cluster.coordinator import AddressGrantTable
+from motherlode.cluster.outbox import Outbox
+from motherlode.cluster.shard import Shard, ShardSpec
+from motherlode.cluster.shard_messages import Orders
+from motherlode.crawler import Job
+from motherlode.frontier import AddressGrant
+from tests.cluster.shard_simulation import Cluster, World, simulate
+from tests.cluster.test_coordinator_grants import ADDRESS, make_host_queue
+
+SEEDS = 20
+MAX_SEEDS_FOR_BUG = 150
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_simulated_shards_with_faults_keep_all_promises(seed: int) -> None:
+    assert simulate(seed) == []
+
+
+def test_simulation_of_same_seed_repeats_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    worlds: list[World] = []
+    real = Cluster.run
+
+    async def run(self: Cluster) -> None:
+        worlds.append(self.world)
+        await real(self)
+
+    monkeypatch.setattr(Cluster, "run", run)
+    simulate(7)
+    simulate(7)
+    assert worlds[0].requests == worlds[1].requests
+    assert len(worlds[0].requests) > 1
+
+
+def find_violation() -> str:
+    """Return the first broken promise of the first seed that breaks one."""
+    found = (violations[0] for seed in range(MAX_SEEDS_FOR_BUG) if (violations := simulate(seed)))
+    return next(found, "")
+
+
+def test_simulation_acknowledgement_before_commit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def acknowledge(self: Shard, outbox: Outbox) -> bool:
+        return True
+
+    monkeypatch.setattr(Shard, "_wait_until_durable", acknowledge)
+    assert "is lost" in find_violation() or "never fetched" in find_violation()
+
+
+def test_simulation_end_with_links_in_transit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Outbox, "is_empty", True)
+    assert "never fetched" in find_violation()
+
+
+def test_simulation_address_granted_to_two_shards_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def grant(self: AddressGrantTable, shard: int, addresses: list[str], now: float) -> None:
+        self._grants.setdefault(shard, []).extend(AddressGrant(address, 0.0) for address in addresses)
+
+    monkeypatch.setattr(AddressGrantTable, "request", grant)
+    assert "s between two requests" in find_violation()
+
+
+def test_shard_with_grant_and_recall_in_one_response_gives_the_address_back() -> None:
+    frontier, host_queue = make_host_queue("http://a.example/", "http://b.example/")
+    engine = SimpleNamespace(limit_pages=lambda pages: None, wake_up=lambda: None, pages_started=0)
+    clock = SimpleNamespace(now=lambda: 10.0)
+    assembled: Any = SimpleNamespace(engine=engine, frontier=frontier, clock=clock)
+    shard = Shard(ShardSpec(number=0, shards=2, job=Job(seeds=("http://a.example/",)), folder=Path("unused")))
+    outbox: Any = SimpleNamespace(is_full=False)
+    shard._apply_orders(Orders(grants=[AddressGrant(ADDRESS, 0.0)], recalls=[ADDRESS]), assembled, outbox)
+    assert [grant.address for grant in host_queue.take_returned_grants(10.0)] == [ADDRESS]
+    assert frontier.lease(100.0) is None, "a peer may have the address now"

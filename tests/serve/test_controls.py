@@ -1,0 +1,105 @@
+"""Tests of the controls: they need the token, and write what the crawl reads."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from motherlode.crawler import CrawlFolder, Job
+from motherlode.crawler.control import read_control
+from motherlode.crawler.url_rules import compile_pattern, read_filters
+from motherlode.serve.application import Access, application
+from motherlode.serve.controls import exclusion_pattern
+from motherlode.serve.sparql import QueryLimits
+
+TOKEN = {"Authorization": "Bearer sesame"}
+
+
+@asynccontextmanager
+async def asked(path: Path, *, is_token_required: bool = False) -> AsyncIterator[aiohttp.ClientSession]:
+    folder = CrawlFolder(path)
+    folder.create(Job(seeds=("http://a.test/",), pages=5))
+    access = Access.from_options(token="sesame", is_token_required=is_token_required)
+    runner = web.AppRunner(application(folder, QueryLimits(workers=1), access), shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        jar = aiohttp.CookieJar(unsafe=True)  # it keeps cookies of IP addresses
+        async with aiohttp.ClientSession(f"http://127.0.0.1:{runner.addresses[0][1]}", cookie_jar=jar) as session:
+            yield session
+    finally:
+        await runner.cleanup()
+        folder.unlock()
+
+
+async def act(session: aiohttp.ClientSession, action: str, value: str = "", **headers: str) -> int:
+    data = {"action": action, "value": value}
+    async with session.post("/control", data=data, headers=headers, allow_redirects=False) as response:
+        return response.status
+
+
+async def test_actions_with_token_write_control_file_and_filters(tmp_path: Path) -> None:
+    async with asked(tmp_path / "out") as session:
+        folder = CrawlFolder(tmp_path / "out")
+        assert await act(session, "pause", **TOKEN) == 303
+        assert read_control(folder).is_paused
+        assert await act(session, "budget", "9", **TOKEN) == 303
+        assert await act(session, "resume", **TOKEN) == 303
+        assert (read_control(folder).is_paused, read_control(folder).pages) == (False, 9)
+        assert await act(session, "exclude", "B.test", **TOKEN) == 303
+        assert await act(session, "deny", "/cart/", **TOKEN) == 303
+        assert await act(session, "remove", "2", **TOKEN) == 303
+        assert [one.pattern for one in read_filters(folder.filters)] == [exclusion_pattern("b.test")]
+        assert await act(session, "stop", **TOKEN) == 303
+        assert read_control(folder).is_stopped
+
+
+async def test_actions_without_token_or_from_other_site_are_refused(tmp_path: Path) -> None:
+    async with asked(tmp_path / "out") as session:
+        assert await act(session, "stop") == 403
+        assert await act(session, "stop", Authorization="Bearer guess") == 403
+        assert await act(session, "stop", **TOKEN, Origin="http://evil.test") == 403
+        assert not read_control(CrawlFolder(tmp_path / "out")).is_stopped
+
+
+@pytest.mark.parametrize(
+    ("action", "value"), [("dance", ""), ("budget", "-1"), ("budget", "x"), ("exclude", "a b"), ("deny", "(")]
+)
+async def test_invalid_actions_are_errors(tmp_path: Path, action: str, value: str) -> None:
+    async with asked(tmp_path / "out") as session:
+        assert await act(session, action, value, **TOKEN) == 400
+
+
+async def test_overview_shows_controls_only_with_token(tmp_path: Path) -> None:
+    async with asked(tmp_path / "out") as session:
+        async with session.get("/") as response:
+            assert 'id="controls"' not in await response.text()
+        async with session.get("/?token=sesame") as response:
+            assert (response.status, str(response.url.query_string)) == (200, "")
+            assert 'id="controls"' in await response.text(), "the cookie has the token now"
+
+
+async def test_server_with_required_token_refuses_all_but_health(tmp_path: Path) -> None:
+    async with asked(tmp_path / "out", is_token_required=True) as session:
+        statuses = []
+        for path in ("/", "/api/stats", "/sparql", "/metrics", "/healthz"):
+            async with session.get(path) as response:
+                statuses.append(response.status)
+        assert statuses == [401, 401, 401, 401, 200]
+        async with session.get("/api/stats", headers=TOKEN) as response:
+            assert response.status == 200
+
+
+def test_exclusion_pattern_matches_only_urls_of_host() -> None:
+    pattern = compile_pattern(exclusion_pattern("a.test"))
+    assert [bool(pattern.search(url)) for url in ("http://a.test/x", "https://a.test:8/", "http://a.test.evil/")] == [
+        True,
+        True,
+        False,
+    ]
+    assert not pattern.search("http://b.test/?u=http://a.test/")
