@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from motherlode.crawler.control import Control, ControlFile, read_control, write_control
+from motherlode.crawler.control import Control, read_control, write_control
+from motherlode.crawler.engine.limits import ControlFile
 from motherlode.crawler.folder import CrawlFolder
 
 

@@ -35,8 +35,8 @@ _PLAIN_IN_QUERY = _UNRESERVED | frozenset("/:?@")
 def normalize_path(url: str) -> str:
     """Return the normalized path and query of a URL, against which patterns are matched.
 
-    >>> normalize_path("http://example.org/a%7eb/caf\u00e9?u=http%3A%2F%2Fx#top"),
-    normalize_path("http://example.org?a") ('/a~b/caf%C3%A9?u=http://x', '/?a')
+    >>> normalize_path("http://example.org/a%7eb/caf\u00e9?u=http%3A%2F%2Fx#top"), normalize_path("http://example.org?a")
+    ('/a~b/caf%C3%A9?u=http://x', '/?a')
     """
     plain = _PLAIN_URL.fullmatch(url)
     if plain:

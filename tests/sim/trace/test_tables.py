@@ -59,8 +59,9 @@ def test_links_of_several_chunks_are_read_back(tmp_path: Path, count: int) -> No
     assert len(set(table.texts["url"])) == len(table.texts["url"])
 
 
-def test_link_columns_are_all_fields_of_a_link_but_nofollow() -> None:
-    assert {*LINK_COLUMNS, "nofollow"} == set(Link.__struct_fields__)
+def test_link_columns_are_the_fields_of_a_link_that_a_simulation_uses() -> None:
+    """A flag of its own stores `nofollow`. A simulated crawl visits no page again, so it needs no `modified`."""
+    assert {*LINK_COLUMNS, "nofollow", "modified"} == set(Link.__struct_fields__)
 
 
 def test_table_without_chunks_is_empty(tmp_path: Path) -> None:

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
-from motherlode.crawler.control import ControlFile
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
 from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
-from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget
+from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget, ControlFile
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_log, open_storage, read_model

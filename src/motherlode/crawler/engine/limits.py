@@ -15,8 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, Protocol
 
+import msgspec
+
+from motherlode.crawler.control import Control, control_path
+from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, Counters
 from motherlode.frontier import Frontier, Lease
@@ -360,3 +364,59 @@ class WaitMonitor:
             _LOG.info("%s is given up after %s: nothing else is left (idle_timeout)", entry.url, failure)
             self._counters.note_problem("retries given up, because nothing else was left: see idle_timeout")
         return True
+
+
+_POLL_SECONDS = 1.0
+"""Seconds between two looks at the control file."""
+
+
+class Controllable(Protocol):
+    """A crawl that follows wishes: the engine."""
+
+    def limit_pages(self, pages: int) -> None:
+        """Replace the page budget."""
+        ...
+
+    def stop(self) -> None:
+        """Start no further requests."""
+        ...
+
+
+class ControlFile:
+    """The file with the wishes for one crawl."""
+
+    def __init__(self, folder: CrawlFolder) -> None:
+        self._path = control_path(folder)
+        self._next = 0.0
+        self._stamp = 0
+        self.control = Control()
+
+    def clear(self) -> None:
+        """Remove the wishes for an earlier run."""
+        self._path.unlink(missing_ok=True)
+
+    def follow(self, crawl: Controllable, now: float) -> None:
+        """Do what the user has wished since the last look at the file."""
+        if not self.has_changed(now):
+            return
+        _LOG.info("control: %s", self.control)
+        if self.control.pages is not None:
+            crawl.limit_pages(self.control.pages)
+        if self.control.is_stopped:
+            crawl.stop()
+
+    def has_changed(self, now: float) -> bool:
+        """Read the file if it is time to. Return whether `control` has changed. Invalid files are ignored."""
+        if now < self._next:
+            return False
+        self._next = now + _POLL_SECONDS
+        try:
+            stamp = self._path.stat().st_mtime_ns
+            if stamp == self._stamp:
+                return False
+            self._stamp = stamp
+            found = msgspec.json.decode(self._path.read_bytes(), type=Control)
+        except (OSError, msgspec.MsgspecError):
+            return False
+        has_changed, self.control = found != self.control, found
+        return has_changed

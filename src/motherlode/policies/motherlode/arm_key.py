@@ -191,6 +191,11 @@ def _join_base(host: str, location: str, origin: str, tag_path: str) -> str:
     return f"{host}\t{location}\t{origin}\t{tag_path}"
 
 
+def without_host(arm: str) -> str:
+    """Return the part of an arm's name after its host."""
+    return arm.partition(_SEPARATOR)[2]
+
+
 def describe_arm(arm: str) -> str:
     """Return the text of an arm for people. Strings that are not arm keys are returned with spaces for tabs.
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import msgspec
 
 from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, SummaryLine
-from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedHost
+from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedHost, without_host
 from motherlode.policies.motherlode.config import PolicyConfig, target_priors
 from motherlode.policies.motherlode.explanation import explain_arm, summarize
 from motherlode.policies.motherlode.model_merge import merge_statistics
@@ -130,7 +130,7 @@ class SavedState(msgspec.Struct):
 
 def _group_of(arm: str) -> str:
     """Return the name of the group of an arm of an unseen host: all that is known about its links but their host."""
-    return _GROUP_MARK + arm.partition("\t")[2]
+    return _GROUP_MARK + without_host(arm)
 
 
 def read_state(state: bytes) -> SavedState:
