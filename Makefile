@@ -43,7 +43,8 @@ dist: setup  ## wheel and source distribution, into dist/
 	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist .
 
 unit: setup browser box pywb
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 || { echo 'Tests that failed are run once more, alone:'; \
+	  $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none; }
 
 test-busy: setup browser box pywb  ## every test, three times in a row, beside two busy loops
 	$(BIN)/python -m tools.busy --loops 2 --times 3 -- $(BIN)/python -m pytest -q -n 2

@@ -26,6 +26,23 @@ _DCAT = "http://www.w3.org/ns/dcat#"
 _FIELDS = ("subject", "predicate", "object", "graph")
 _TERM = r'<[^>]*>|_:\S+|"(?:[^"\\]|\\.)*"(?:@\S+|\^\^<[^>]*>)?'
 """A term in N-Quads, as our export writes it."""
+_CROISSANT_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "recordSet": "cr:recordSet",
+    "field": "cr:field",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "source": "cr:source",
+    "fileObject": "cr:fileObject",
+    "extract": "cr:extract",
+    "fileProperty": "cr:fileProperty",
+    "transform": "cr:transform",
+    "regex": "cr:regex",
+}
 
 
 def export_dataset(
@@ -95,23 +112,7 @@ def describe_in_croissant(data: Path, found: Statistics, licenses: Counter[str])
         for position, name in enumerate(_FIELDS)
     ]
     return {
-        "@context": {
-            "@language": "en",
-            "@vocab": "https://schema.org/",
-            "sc": "https://schema.org/",
-            "cr": "http://mlcommons.org/croissant/",
-            "dct": "http://purl.org/dc/terms/",
-            "conformsTo": "dct:conformsTo",
-            "recordSet": "cr:recordSet",
-            "field": "cr:field",
-            "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-            "source": "cr:source",
-            "fileObject": "cr:fileObject",
-            "extract": "cr:extract",
-            "fileProperty": "cr:fileProperty",
-            "transform": "cr:transform",
-            "regex": "cr:regex",
-        },
+        "@context": _CROISSANT_CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": "crawl",
