@@ -174,45 +174,89 @@ def test_background_indexer_dies_with_killed_crawl(tmp_path: Path) -> None:
         pass
 
 
-_INDEX = """
-import sys
+_KILLS = """
+import hashlib, os, shutil, sys
 from pathlib import Path
 from motherlode.index import indexer
-indexer._BATCH_QUADS, indexer._FLUSH_QUADS = 50, 200
-folder = Path(sys.argv[1])
-paths = indexer.IndexPaths(folder / "quads", folder / "store", folder / "words")
-print("begins", flush=True)
-with indexer.locked_log(paths.log):
-    indexer.Indexer(paths).index()
+from motherlode.index.fulltext import Search, WordIndex, WordSearcher
+from motherlode.index.nquads_log import UnindexedQuads
+from motherlode.index.quad_store import QuadStore
+
+indexer._BATCH_QUADS, indexer._FLUSH_QUADS = 60, 200
+folder, last_step = Path(sys.argv[1]), 0
+
+def step():
+    global last_step
+    last_step -= 1
+    if not last_step:
+        os._exit(9)
+
+def with_steps(owner, name):
+    inner = getattr(owner, name)
+    def call(*arguments, **named):
+        step()
+        result = inner(*arguments, **named)
+        step()
+        return result
+    setattr(owner, name, call)
+
+steps = {QuadStore: ("_insert", "write", "flush"), WordIndex: ("write", "commit"), UnindexedQuads: ("mark_indexed",)}
+for owner, names in {**steps, Path: ("replace",)}.items():
+    for name in names:
+        with_steps(owner, name)
+
+def run(paths, kill_at):
+    global last_step
+    last_step = kill_at
+    with indexer.locked_log(paths.log):
+        indexed = indexer.Indexer(paths)
+        indexed.index()
+        indexed.close()
+
+def describe(paths):
+    store = QuadStore(paths.store, read_only=True)
+    quads = sorted(map(str, [*store.quads(), *store.statements()]))
+    searcher = WordSearcher(paths.words)
+    hits = [sorted(hit.page for hit in searcher.search(Search(words=f"text{n}", limit=99))) for n in range(8)]
+    store.close()
+    return hashlib.sha256(repr((quads, hits)).encode()).hexdigest()
+
+def in_child(work):
+    if (child := os.fork()) == 0:
+        work()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def finish(paths, kill_at):
+    run(paths, 0)
+    (folder / f"found-{kill_at}").write_text(describe(paths))
+
+kill_at, code = 0, 9
+while code == 9 or kill_at == 1:
+    room = folder / str(kill_at)
+    shutil.copytree(folder / "quads", room / "quads")
+    paths = indexer.IndexPaths(room / "quads", room / "store", room / "words")
+    code = in_child(lambda: run(paths, kill_at))
+    assert in_child(lambda: finish(paths, kill_at)) == 0, kill_at
+    shutil.rmtree(room)
+    kill_at += 1
+print(kill_at - 1)
 """
 
 
-def test_kills_during_indexing_give_the_same_store_and_words(tmp_path: Path) -> None:
-    """Random pages, some of them again with other statements; the process is killed at random moments."""
+def test_kill_at_every_step_of_the_indexer_gives_the_same_store_and_words(tmp_path: Path) -> None:
+    """Random pages, some of them again with other statements. Step 0 is the run without a kill."""
     chance = random.Random(5)
-    whole, killed = paths_in(tmp_path / "whole", words=True), paths_in(tmp_path / "killed", words=True)
-    log = NQuadsLog(whole.log)
-    for step in range(30):
-        log.write([page(chance.randrange(150), f"text{step}") for _ in range(20)])
+    log = NQuadsLog(tmp_path / "quads")
+    log.begin(RUN)
+    for step in range(8):
+        log.write([page(chance.randrange(12), f"text{step}") for _ in range(6)])
     log.close()
-    shutil.copytree(whole.log, killed.log)
-    Indexer(whole).index()
-    for moment in (0.0, 0.05, 0.1, 0.2, 0.4):
-        process = subprocess.Popen([sys.executable, "-c", _INDEX, str(killed.log.parent)], stdout=subprocess.PIPE)
-        with process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(moment)
-            process.kill()
-    subprocess.run([sys.executable, "-c", _INDEX, str(killed.log.parent)], check=True, stdout=subprocess.DEVNULL)
-    stores = [QuadStore(paths.store, read_only=True) for paths in (whole, killed)]
-    assert set(stores[0].quads()) == set(stores[1].quads())
-    assert set(stores[0].statements()) == set(stores[1].statements())
-    assert whole.words is not None and killed.words is not None
-    for step in range(30):
-        asked = Search(words=f"text{step}", limit=200)
-        found = [{hit.page for hit in WordSearcher(words).search(asked)} for words in (whole.words, killed.words)]
-        assert found[0] == found[1]
+    command = [sys.executable, "-c", _KILLS, str(tmp_path)]
+    steps = int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    found = {(tmp_path / f"found-{step}").read_text() for step in range(steps + 1)}
+    assert steps > 20
+    assert len(found) == 1
 
 
 def test_answers_before_during_and_after_indexing_are_the_same(tmp_path: Path) -> None:

@@ -18,8 +18,19 @@ if TYPE_CHECKING:
 _FOLDER_MODE = 0o700
 """Mode of a folder that a crawl creates: only its user may read it. An existing folder keeps its mode."""
 _CRAWL_FILES = (
-    *("frontier", "store", "store.readers", "words", "quads", "quads.new", "journal", "warc", "sinks", "segments"),
-    *("shards", "secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp"),
+    *("frontier", "store", "store.readers", "store.damaged", "words", "quads", "quads.new", "quads.old", "journal"),
+    *(
+        "warc",
+        "sinks",
+        "segments",
+        "shards",
+        "secrets.toml",
+        "filters.json",
+        "crawl.log",
+        "control.json",
+        "report.html",
+        "changes.rdfp",
+    ),
     "job.toml",
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""

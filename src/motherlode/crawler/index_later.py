@@ -8,17 +8,35 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
-from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.folder import CrawlFolder, write_atomically
 from motherlode.index.indexer import IndexPaths, Progress, locked_log, wait_until_indexed
-from motherlode.index.nquads_log import LogPosition, UnindexedQuads, check_log, complete_manifest, encode_manifest
+from motherlode.index.nquads_log import (
+    LogPosition,
+    UnindexedQuads,
+    check_log,
+    complete_manifest,
+    encode_manifest,
+    log_from_store,
+)
 from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
 
 MANIFEST = "segments"
 """Name of the frontier's note with the manifest of the log."""
+_COPY_FILE = "manifest"
+"""File beside the log with a copy of the manifest, because a check of the frontier takes a process of its own."""
+
+
+class _ManifestCopy(msgspec.Struct, frozen=True, array_like=True):
+    """A manifest, and size and time of the frontier's file to which it belongs."""
+
+    frontier: tuple[int, int]
+    manifest: list[ManifestEntry]
 
 
 def decode_manifest(note: bytes | None) -> list[ManifestEntry]:
@@ -48,6 +66,29 @@ def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
         storage.close()
 
 
+def copy_manifest(folder: CrawlFolder, manifest: Sequence[ManifestEntry]) -> None:
+    """Copy the manifest of the last commit for other commands. The copy is valid until the frontier changes."""
+    with suppress(OSError):  # the frontier has it, too
+        copy = _ManifestCopy(_frontier_version(folder), list(manifest))
+        write_atomically(folder.quads / _COPY_FILE, msgspec.msgpack.encode(copy))
+
+
+def _known_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
+    """Return the manifest of the last commit, from its copy if the frontier has not changed since it was made."""
+    try:
+        copy = msgspec.msgpack.decode((folder.quads / _COPY_FILE).read_bytes(), type=_ManifestCopy)
+        if copy.frontier == _frontier_version(folder):
+            return copy.manifest
+    except (OSError, msgspec.MsgspecError):
+        pass
+    return committed_manifest(folder)
+
+
+def _frontier_version(folder: CrawlFolder) -> tuple[int, int]:
+    status = (folder.frontier / "data.mdb").stat()
+    return status.st_size, status.st_mtime_ns
+
+
 def index_paths(folder: CrawlFolder) -> IndexPaths:
     """Return the log of a crawl and what is built from it. The job is read, because it says whether words are."""
     return IndexPaths(folder.quads, folder.store, folder.words if folder.read_job().words else None)
@@ -60,7 +101,9 @@ def find_unread(folder: CrawlFolder) -> UnindexedQuads:
 
 def has_log(folder: CrawlFolder) -> bool:
     """Return whether the crawl has, or should have, a log. Stores of earlier versions and merged ones have none."""
-    return folder.quads.is_dir() or bool(committed_manifest(folder))
+    if folder.quads.is_dir():
+        return True
+    return not find_unread(folder).is_store_without_mark and bool(committed_manifest(folder))
 
 
 def needs_indexing(folder: CrawlFolder) -> bool:
@@ -69,10 +112,9 @@ def needs_indexing(folder: CrawlFolder) -> bool:
     If a process follows the log already, wait until it has indexed everything that is now in the log. DamagedError if
     a file of the log is missing or too short. Only lengths are compared, which is fast.
     """
-    manifest = committed_manifest(folder)
-    if not manifest and not folder.quads.is_dir():
-        return False  # a store of an earlier version, or of merged shards
-    check_log(folder.quads, manifest, contents=False)
+    if not has_log(folder):
+        return False
+    check_log(folder.quads, _known_manifest(folder), contents=False)
     return bool(find_unread(folder)) and not wait_until_indexed(IndexPaths(folder.quads, folder.store, None))
 
 
@@ -119,9 +161,9 @@ def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: N
 
     DamagedError, before anything is indexed, if a file of the log has changed since it was written.
     """
-    manifest = committed_manifest(folder)
-    if not manifest and not folder.quads.is_dir():
+    if not has_log(folder):
         return 0
+    manifest = _known_manifest(folder)
     with locked_log(folder.quads):
         check_log(folder.quads, manifest)
         return _index(folder, progress=progress) if find_unread(folder) else 0
@@ -130,24 +172,25 @@ def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: N
 def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> tuple[int, int]:
     """Index the readable part of a damaged log. Return the numbers of indexed pages and of lost pages.
 
-    The caller holds the lock of the folder. Lost pages are queued again in the frontier. Afterwards the files count as
-    undamaged.
+    The caller holds the lock of the folder. Lost pages are queued again in the frontier. The log is written again from
+    the store, because a damaged part may have had pages that only the store has now.
     """
     from motherlode.crawler.engine.recovery import open_storage, requeue_lost
     from motherlode.index.quad_store import QuadStore
 
     with locked_log(folder.quads):
+        last = max((entry.number for entry in complete_manifest(folder.quads, committed_manifest(folder))), default=0)
         pages = _index(folder, progress=progress, damaged=True)
-        find_unread(folder).mark_all_indexed()
-    storage = open_storage(folder)
-    store = QuadStore(folder.store, read_only=True)
-    try:
-        lost = requeue_lost(storage, store, in_a_row=None)
-        storage.put_note(MANIFEST, encode_manifest(complete_manifest(folder.quads)))
-        storage.commit()
-    finally:
-        store.close()
-        storage.close()
+        storage, store = open_storage(folder), QuadStore(folder.store, read_only=True)
+        try:
+            lost = requeue_lost(storage, store, in_a_row=None)
+            log_from_store(store, folder.quads, after=last)
+            find_unread(folder).mark_all_indexed()
+            storage.put_note(MANIFEST, encode_manifest(complete_manifest(folder.quads)))
+            storage.commit()
+        finally:
+            store.close()
+            storage.close()
     return pages, lost
 
 

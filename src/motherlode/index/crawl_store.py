@@ -20,7 +20,7 @@ class LocalStore:
     def __init__(self, path: Path) -> None:
         self._quads = _open_when_unlocked(path)
         self._store: Store = self._quads
-        self.add_run_quads = self._quads.add_run_quads
+        self.add_run_quads, self.skip_known_changes = self._quads.add_run_quads, self._quads.skip_known_changes
 
     def index_words(self, path: Path) -> None:
         """Index the words of all pages written from now on. A new word index is first filled from the whole store."""

@@ -43,7 +43,10 @@ _MIN_BYTES = 8_000_000
 _MAX_SECONDS = 10.0
 """Seconds after which the background indexer starts a round for fewer bytes."""
 _POLL_SECONDS = 0.02
+_SIZE_SECONDS = 0.5
+"""Seconds between two looks at the size of the log."""
 _NICENESS = 10
+"""Added to the niceness in rounds for which no command waits."""
 _PROVENANCE_QUADS_PER_PAGE = 10
 
 Progress = Callable[[int, int], None]
@@ -69,9 +72,12 @@ class Indexer:
     def __init__(self, paths: IndexPaths) -> None:
         self._unread = paths.unread()
         self._position: LogPosition = self._unread.indexed_up_to
-        if self._position == (0, 0):
+        is_new = self._position == (0, 0)
+        if is_new:
             self._unread.remove_old_mark()
         self._store = _open_store(paths)
+        if is_new:
+            self._store.skip_known_changes()
         self._unread.mark_indexed(self._position)
         self._batches: list[LogBatch] = []
         self._urls: set[str] = set()
@@ -238,7 +244,6 @@ def main(parent: int, paths: IndexPaths) -> None:
     end_with_parent()
     if os.getppid() != parent:  # the parent died before prctl was called
         return
-    os.nice(_NICENESS)
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames
     try:
@@ -255,15 +260,30 @@ def main(parent: int, paths: IndexPaths) -> None:
 
 
 def _follow(paths: IndexPaths, indexer: Indexer) -> None:
-    """Start a round if a command wants one, if there is enough to do, after some time, and at the end."""
-    wanted, began, is_ended = paths.log / _WANTED_FILE, time.monotonic(), False
+    """Start a round if a command or the end of the crawl waits for it, if there is enough to do, and after some time.
+
+    Rounds for which nothing waits have a low priority.
+    """
+    wanted, niceness, is_ended = paths.log / _WANTED_FILE, os.nice(0), False
+    next_round, next_look = time.monotonic() + _MAX_SECONDS, 0.0
     while not is_ended:
         is_ended = bool(select.select([sys.stdin], [], [], _POLL_SECONDS)[0])
-        is_late = time.monotonic() - began >= _MAX_SECONDS
-        if is_ended or wanted.exists() or is_late or paths.unread().size >= _MIN_BYTES:
+        is_wanted, now = is_ended or wanted.exists(), time.monotonic()
+        is_large = False
+        if now >= next_look:
+            is_large, next_look = paths.unread().size >= _MIN_BYTES, now + _SIZE_SECONDS
+        if is_wanted or is_large or now >= next_round:
+            _set_niceness(niceness if is_wanted else niceness + _NICENESS)
             wanted.unlink(missing_ok=True)
             indexer.index()
-            began = time.monotonic()
+            next_round = time.monotonic() + _MAX_SECONDS
+
+
+def _set_niceness(niceness: int) -> None:
+    """Set the niceness of all threads. Without the right to lower it again, it stays as it is."""
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness)
 
 
 def _describe(error: BaseException, store: Path) -> _Report:

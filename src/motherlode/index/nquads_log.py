@@ -91,11 +91,17 @@ class NQuadsLog:
     """The log of a running crawl. A page is durable when `write` has returned."""
 
     def __init__(
-        self, folder: Path, *, manifest: Sequence[ManifestEntry] = (), start_indexer: StartIndexer = NoIndexer
+        self,
+        folder: Path,
+        *,
+        manifest: Sequence[ManifestEntry] = (),
+        start_indexer: StartIndexer = NoIndexer,
+        at_end: Callable[[list[ManifestEntry]], None] = lambda manifest: None,
     ) -> None:
         """`manifest` is the manifest of an earlier run. DamagedError if the files differ from it.
 
-        `start_indexer` starts the process that indexes the log while it is written.
+        `start_indexer` starts the process that indexes the log while it is written. `at_end` gets the last manifest
+        when the log is closed.
         """
         check_log(folder, manifest)
         self._folder = folder
@@ -106,6 +112,7 @@ class NQuadsLog:
         """The manifest after the last write, for the frontier. The thread that writes makes it, as files are synced."""
         self._run: RunRecord | None = None
         self.flush = self._segments.flush
+        self._at_end = at_end
         self._indexer = start_indexer()
 
     def manifest(self) -> list[ManifestEntry]:
@@ -142,17 +149,19 @@ class NQuadsLog:
     def close(self) -> None:
         """Finish the log, and wait until its indexer has indexed it."""
         self._segments.close()
+        self._at_end(self.manifest())
         self._indexer.close()
 
 
-def log_from_store(store: QuadStore, folder: Path) -> None:
-    """Write the log of a store that has none, because an earlier version wrote it. The log counts as indexed.
+def log_from_store(store: QuadStore, folder: Path, *, after: int = 0) -> None:
+    """Write the log of a store that has none, because an earlier version wrote it, or one in place of a damaged log.
 
-    The log is written beside its place and renamed, so that after a kill there is no log or a complete one.
+    The log counts as indexed. Its segments get numbers above `after`. It is written beside its place and renamed, so
+    that after a kill there is the old log, no log or a complete one.
     """
-    new = folder.with_name(f"{folder.name}.new")
+    new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
     shutil.rmtree(new, ignore_errors=True)
-    segments = SegmentWriter(new, size=_SEGMENT_BYTES, level=_GZIP_LEVEL)
+    segments = SegmentWriter(new, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=after)
     batch: list[bytes] = []
     size = 0
     for page in store.logged_pages():
@@ -164,8 +173,12 @@ def log_from_store(store: QuadStore, folder: Path) -> None:
     segments.append(b"".join(batch))
     segments.close()
     UnindexedQuads(new).mark_all_indexed()
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.is_dir():
+        folder.rename(old)
     new.rename(folder)
     sync_path(folder.parent)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
@@ -245,6 +258,11 @@ class UnindexedQuads:
         self._old_mark = folder / _MARK_FILE
         """Earlier versions, and `log_from_store`, write the mark beside the log."""
         self._mark = self._old_mark if store is None else store / _MARK_FILE
+
+    @property
+    def is_store_without_mark(self) -> bool:
+        """Whether the store was not built from a log: an earlier version wrote it, or it was merged from shards."""
+        return self._store is not None and (self._store / "CURRENT").exists() and not self._mark.exists()
 
     def __bool__(self) -> bool:
         """Return whether there may be quads to index, judged by file sizes alone."""

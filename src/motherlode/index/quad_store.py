@@ -73,6 +73,7 @@ class QuadStore:
         self._changes = ChangeLog(changes_path(path))
         self._run: RunRecord | None = None
         self._in_memory = 0
+        self.skip_known_changes = self._changes.skip_known
 
     def has(self, url: str) -> bool:
         """Return whether the page has ever been stored. Every stored page has provenance."""

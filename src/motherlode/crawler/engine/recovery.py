@@ -19,7 +19,7 @@ import msgspec
 
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.folder import CrawlFolder, write_atomically
-from motherlode.crawler.index_later import MANIFEST, decode_manifest
+from motherlode.crawler.index_later import MANIFEST, copy_manifest, decode_manifest
 from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.crawler.url_rules import TrapWatch
 from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, SavedStateError, UrlState, damage
@@ -62,7 +62,8 @@ def open_log(
     lost = 0 if manifest or folder.quads.is_dir() else _write_missing_log(folder, storage)
     paths = IndexPaths(folder.quads, folder.store, folder.words if words else None)
     start = NoIndexer if index_later else partial(BackgroundIndexer, paths)
-    return NQuadsLog(folder.quads, manifest=manifest, start_indexer=start), lost
+    at_end = partial(copy_manifest, folder)
+    return NQuadsLog(folder.quads, manifest=manifest, start_indexer=start, at_end=at_end), lost
 
 
 def _write_missing_log(folder: CrawlFolder, storage: LmdbStorage) -> int:
