@@ -52,10 +52,17 @@ def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefre
         stop_after_failure(error, folder, command="resume")
     finally:
         folder.unlock()
-    write_report(folder.report, build_report(job, read_stats(folder), made_at=time.time()))
+    _write_report(job, folder)
     if stopped and not quiet:
         say(f"stopped; `motherlode resume {quote(str(folder.path))}` continues from here")
     return stopped
+
+
+def _write_report(job: Job, folder: CrawlFolder) -> None:
+    try:
+        write_report(folder.report, build_report(job, read_stats(folder), made_at=time.time()))
+    except (OSError, RuntimeError) as error:
+        stop_after_failure(error, folder, command="resume")
 
 
 async def visit_all(

@@ -193,8 +193,8 @@ def assemble(
         storage=storage,
         frontier=frontier,
         policy=policy,
-        **_web_parts(job, folder, web, frontier, clock, obeyed),
-        participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
+        **_web_parts(job, web, frontier, clock, obeyed),
+        participants=(*_participants(web, store, peers), LogFile(folder.log, job.log_level)),
         problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope, make_parsers),
         **_optional_parts(job, folder),
@@ -242,6 +242,7 @@ class _Web(NamedTuple):
     monitored: Fetcher
     """The fetcher that records which hosts respond, without the journal around it."""
     detector: OutageDetector
+    archive: WarcArchive | NoArchive
     recorded: RecordedWeb | None = None
     http: HttpFetcher | None = None
     journal: ResponseJournal | None = None
@@ -250,21 +251,19 @@ class _Web(NamedTuple):
 def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, storage: LmdbStorage, clock: Clock) -> _Web:
     detector = OutageDetector(unit=job.retry_wait or DEFAULT_UNIT_SECONDS)
     if recorded is not None:  # it can be asked again at no cost, so it needs no journal
-        return _Web(recorded, recorded, detector, recorded)
+        return _Web(recorded, recorded, detector, _archive(job, folder, None, storage), recorded)
     raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     http = HttpFetcher(_http_options(job))
     http.load_authorities()  # later it would delay the requests of all hosts
     journal = ResponseJournal(folder.journal, state=storage.note("journal"))
     monitored = MonitoredFetcher(http, detector, clock=clock)
-    return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
+    archive = _archive(job, folder, http, storage)
+    return _Web(JournalledFetcher(monitored, journal), monitored, detector, archive, None, http, journal)
 
 
-def _web_parts(
-    job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock, obeyed: ObeyedUsage
-) -> dict[str, Any]:
+def _web_parts(job: Job, web: _Web, frontier: Frontier, clock: Clock, obeyed: ObeyedUsage) -> dict[str, Any]:
     """Return the components that depend on whether a recorded web is crawled."""
-    recorded, fetcher = web.recorded, web.fetcher
-    archive = _archive(job, folder, web.http) if job.warc else NoArchive()
+    recorded, fetcher, archive = web.recorded, web.fetcher, web.archive
     resolve = unresolvable if web.http is None else web.http.resolve
     forget = ignore_response if web.journal is None else web.journal.settle
     subrequests = Subrequests(
@@ -335,11 +334,11 @@ def _run_record(job: Job) -> RunRecord:
     )
 
 
-def _participants(
-    journal: ResponseJournal | None, store: NQuadsLog, peers: Peers | None
-) -> tuple[CommitParticipant, ...]:
+def _participants(web: _Web, store: NQuadsLog, peers: Peers | None) -> tuple[CommitParticipant, ...]:
     found: list[CommitParticipant] = []
-    if journal is not None:
+    if isinstance(web.archive, WarcArchive):
+        found.append(SavedPart("warc", web.archive.state))
+    if (journal := web.journal) is not None:
         found.append(SavedPart("journal", journal.state, committed=journal.finish_commit, close=journal.close))
     found.append(SavedPart(MANIFEST, partial(getattr, store, "encoded_manifest")))
     if peers is not None:
@@ -366,14 +365,17 @@ def _opening_problems(lost: int, web: _Web) -> Iterator[str]:
         yield f"{web.recorded.broken_records} records of the recorded web cannot be read"
 
 
-def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArchive:
+def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None, storage: LmdbStorage) -> WarcArchive | NoArchive:
+    if not job.warc:
+        return NoArchive()
     about = {"software": f"Motherlode/{VERSION}"}
     if http is None:
         about["description"] = f"a crawl of the recorded web {Path(job.web or '').name}"
     else:
         robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
         about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
-    return WarcArchive(folder.warc, about=about, serialize=None if http is None else http.serialize)
+    serialize = None if http is None else http.serialize
+    return WarcArchive(folder.warc, about=about, serialize=serialize, state=storage.note("warc"))
 
 
 def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
