@@ -14,6 +14,7 @@ from motherlode.crawler.config.values import format_count, format_moment, format
 
 if TYPE_CHECKING:
     from motherlode.crawler import Counters, CrawlStats
+    from motherlode.crawler.saved_validation import ValidationFigures
     from motherlode.crawler.stats.reader import SourceFigures
 
 _MAX_PROBLEM_KINDS = 5
@@ -172,8 +173,17 @@ def _describe_source(source: SourceFigures) -> str:
     parts = [f"{format_count(source.fetched, 'page')} fetched", f"{source.relevant:,} relevant"]
     parts += [f"{source.failed:,} failed"] if source.failed else []
     parts += [f"{source.problems:,} with problems"] if source.problems else []
-    contact = f" ({source.contact})" if source.contact and (source.failed or source.problems) else ""
+    parts += [_describe_validation(source.validation)] if source.validation is not None else []
+    has_findings = source.failed or source.problems or (source.validation and source.validation.violations)
+    contact = f" ({source.contact})" if source.contact and has_findings else ""
     return f"{source.name}: {', '.join(parts)}{contact}"
+
+
+def _describe_validation(found: ValidationFigures) -> str:
+    return (
+        f"{found.conforming:,} of {format_count(found.pages, 'page')} valid by {found.profile} "
+        f"({format_count(found.violations, 'violation')}, {format_count(found.warnings, 'warning')})"
+    )
 
 
 def _describe_unread_robots(stats: CrawlStats) -> str:

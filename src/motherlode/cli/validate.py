@@ -17,6 +17,7 @@ from motherlode.cli.terminal import FAILED, folding_printer, print_json, replace
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count
 from motherlode.crawler.report.provider_report import write_reports
+from motherlode.crawler.saved_validation import SavedValidation
 from motherlode.crawler.single_page import InputLimits, read_source
 from motherlode.crawler.validation import (
     FINDING_COLUMNS,
@@ -105,19 +106,21 @@ def validate(
     """
     validator = _load(shapes or ["google", "schema.org"])
     chosen = _choose_format(output, form)
-    summary = ValidationSummary()
+    profile = ", ".join(shapes or ["google", "schema.org"])
+    summary, saved = ValidationSummary(), SavedValidation(profile=profile)
     try:
         with ExitStack() as resources:
             pages = _read(source, validator, base=base, allow=allow, resources=resources)
-            _consume(summary.watch(pages), source, validator, output=output, form=chosen, as_json=as_json)
+            _consume(saved.watch(summary.watch(pages)), source, validator, output=output, form=chosen, as_json=as_json)
     except (JobError, DamagedError) as error:
         stop(str(error), code=FAILED)
     except (ValueError, MissingExtraError) as error:
         stop(str(error))
     if _is_crawl(source):
+        saved.save(CrawlFolder(Path(source)))
         _show_summary(summary, as_json=as_json)
     if report is not None:
-        count = write_reports(summary, report, profile=", ".join(shapes or ["google", "schema.org"]))
+        count = write_reports(summary, report, profile=profile)
         say(f"{format_count(count, 'report')} in {report}")
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     if any(summary.severities[severity] for severity in failing):

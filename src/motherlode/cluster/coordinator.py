@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -54,6 +54,10 @@ class BudgetGrants:
         self._budget = budget
         self._shards = shards
         self._limits: dict[int, int] = {}
+
+    def change(self, budget: int) -> None:
+        """Replace the budget. Shards keep the pages that were granted to them already."""
+        self._budget = budget
 
     def renew(self, shard: int, *, started: int, limit: int, wants_more: bool) -> int | None:
         """Return the new limit of a shard that has started `started` pages under `limit`. None means no limit."""
@@ -166,6 +170,11 @@ class Coordinator:
         """Order all shards to stop in the responses to their next reports."""
         self._stopping = True
 
+    def change_budget(self, pages: int) -> None:
+        """Replace the page budget of the whole crawl."""
+        self._job = replace(self._job, pages=pages)
+        self._pages.change(pages)
+
     def join(self, shard: int, totals: bytes, now: float) -> int:
         """Register a shard that was started, or restarted after it died. Return the number of its incarnation."""
         number = self._incarnations[shard] = self._incarnations.get(shard, -1) + 1
@@ -228,7 +237,7 @@ class Coordinator:
             measured = now - min(self._time_origins.values())
             if max(measured, *(shard.seconds for shard in totals)) >= job.time:
                 return True
-        return job.pages is not None and sum(shard.fetched for shard in totals) >= job.pages
+        return job.pages is not None and sum(shard.page_requests for shard in totals) >= job.pages
 
     def take_progress(self) -> ShardProgress:
         """Return the state of all shards, with the visits and warnings since the last call."""

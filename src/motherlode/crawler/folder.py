@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 _FOLDER_MODE = 0o700
 """Mode of a folder that a crawl creates: only its user may read it. An existing folder keeps its mode."""
+VALIDATION_FILE = "validation.json"
 _CRAWL_FILES = (
     *("frontier", "store", "store.readers", "words", "quads", "journal", "warc", "sinks", "segments", "shards"),
-    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp", "job.toml"),
+    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp", "forever.json"),
+    *(VALIDATION_FILE, "job.toml"),
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""
 _BLOCK_BYTES = 512

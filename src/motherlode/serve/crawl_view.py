@@ -97,7 +97,7 @@ class CrawlView:
             is_paused=is_running and control.is_paused,
             ended_at=None if is_running else self._find_end(),
             page_budget=control.pages or self.job.pages,
-            concurrency=self.job.concurrency,
+            concurrency=self.job.concurrency * max(1, self.job.shards),
             policy=policy,
             changes=changes,
             failures=failures,

@@ -32,6 +32,7 @@ from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
+from motherlode.crawler.saved_validation import check_profiles
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
 from motherlode.fetch import (
     AddressGuard,
@@ -132,6 +133,7 @@ def check(job: Job) -> None:
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
+        check_profiles(job.validate)
         for sink in job.sink_settings():
             sink.headers(os.environ)
     except ValueError as error:
@@ -168,7 +170,7 @@ def assemble(
     web = _open_web(job, recorded, folder, storage, clock)
     lost = _begin(store, storage, job, folder)
     policy = _learner(job, storage)
-    refreshing = RefreshFirst(policy)
+    learner, refreshing = policy, RefreshFirst(policy)
     is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
     if is_refresh:
         policy = refreshing
@@ -201,7 +203,7 @@ def assemble(
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
         **_store_parts(job, folder, store),
-        value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
+        value_of=learner.value if isinstance(learner, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
         control=control,
@@ -209,7 +211,7 @@ def assemble(
         notices=make_notices(job, folder, is_one_run=peers is None) if notices is None else notices,
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+    return Assembled(engine, frontier, seeds, storage, store, learner, clock)
 
 
 def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices | NoNotices:
