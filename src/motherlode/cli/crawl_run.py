@@ -19,6 +19,7 @@ from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
 from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
+from motherlode.crawler.control import read_control
 from motherlode.crawler.engine.factory import BeginRefresh, MakeParsers, assemble, make_notices
 from motherlode.crawler.engine.pipeline import NoNotices
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
@@ -264,8 +265,11 @@ class CrawlEnd:
     folder: CrawlFolder
 
     def __call__(self, stats: CrawlStats) -> Iterator[str]:
-        name, job = quote(str(self.folder.path)), self.job
-        if stats.dried_out:
+        name, control = quote(str(self.folder.path)), read_control(self.folder)
+        job = self.job if control.pages is None else dataclasses.replace(self.job, pages=control.pages)
+        if control.is_stopped:
+            yield f"stopped by a control of the web site; `motherlode resume {name}` continues"
+        elif stats.dried_out:
             share = f"less than {job.stop_below:g} of the last {job.stop_after} requests gave a relevant page"
             if job.stop_after is None:
                 share = f"relevant pages have become rare for the policy {job.policy}"

@@ -56,7 +56,7 @@ class BudgetGrants:
         self._limits: dict[int, int] = {}
 
     def change(self, budget: int) -> None:
-        """Replace the budget. Shards keep the pages that were granted to them already."""
+        """Replace the budget. If it is less than what was granted, the next renewals lower the limits."""
         self._budget = budget
 
     def renew(self, shard: int, *, started: int, limit: int, wants_more: bool) -> int | None:
@@ -67,6 +67,8 @@ class BudgetGrants:
         if len(self._limits) < self._shards:
             return self._limits[shard]  # in a resumed crawl, shards that have not reported may have used the budget
         left = self._budget - sum(self._limits.values())
+        if left < 0:
+            self._limits[shard] = max(started, self._limits[shard] + left)
         if wants_more and left > 0 and self._limits[shard] - started < MAX_GRANT_PAGES / 2:
             self._limits[shard] += max(1, min(MAX_GRANT_PAGES, left // (2 * self._shards)))
         return self._limits[shard]

@@ -37,6 +37,7 @@ class CrawlApi:
             "hosts": self._hosts,
             "syntaxes": self._syntaxes,
             "failures": self._failures,
+            "sources": self._sources,
             "policy": self._policy,
             "log": self._log,
             "types": self._list_types,
@@ -70,6 +71,9 @@ class CrawlApi:
 
     async def _failures(self, request: web.Request) -> web.Response:
         return respond({"failures": (await self._state()).failures})
+
+    async def _sources(self, request: web.Request) -> web.Response:
+        return respond({"sources": (await self._state()).stats.sources})
 
     async def _policy(self, request: web.Request) -> web.Response:
         state = await self._state()
