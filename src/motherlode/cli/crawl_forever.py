@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable
 
-from motherlode.cli.crawl_run import visit_all, visit_shards
+from motherlode.cli.crawl_run import visit_all, visit_shards, write_crawl_report
 from motherlode.cli.stats import describe_refresh
 from motherlode.cli.terminal import say
 from motherlode.cluster import merge_shards
@@ -17,7 +17,6 @@ from motherlode.crawler.engine.factory import BeginRefresh, make_notices
 from motherlode.crawler.recrawl.forever import check_disk, read_budget, revisits_of, save_budget
 from motherlode.crawler.recrawl.refresh_plan import RefreshKind, plan_shards
 from motherlode.crawler.recrawl.revisits import Revisits
-from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.crawler.saved_validation import validate_and_save
 from motherlode.crawler.stats.counters import subtract_counters
 from motherlode.frontier import Frontier
@@ -119,8 +118,7 @@ class EndlessRefresh:
         if stopped:
             self.stopped.set()
         await self._validate()
-        stats = read_stats(self._folder)
-        write_report(self._folder.report, build_report(job, stats, made_at=time.time()))
+        stats = write_crawl_report(job, self._folder)
         if not self._quiet:
             say(self._describe(subtract_counters(before, stats.totals), now, stopped=stopped))
 

@@ -23,6 +23,7 @@ from motherlode.crawler.control import read_control
 from motherlode.crawler.engine.factory import BeginRefresh, MakeParsers, assemble, make_notices
 from motherlode.crawler.engine.pipeline import NoNotices
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
+from motherlode.crawler.explain.breadth_first import breadth_first_curve
 from motherlode.crawler.notices import Notices
 from motherlode.crawler.recrawl.refresh_plan import RefreshKind, RefreshPlan, plan_shards
 from motherlode.crawler.report.crawl_report import build_report, write_report
@@ -71,10 +72,18 @@ def run_crawl(
         if not quiet:
             say(f"validating all pages by {', '.join(job.validate)} …")
         validate_and_save(folder, job.validate)
-    write_report(folder.report, build_report(job, read_stats(folder), made_at=time.time()))
+    write_crawl_report(job, folder)
     if stopped and not quiet:
         say(f"stopped; `motherlode resume {quote(str(folder.path))}` continues from here")
     return stopped
+
+
+def write_crawl_report(job: Job, folder: CrawlFolder) -> CrawlStats:
+    """Write the report of a crawl, and return the statistics in it."""
+    stats = read_stats(folder)
+    others = (breadth_first_curve(folder, stats),)
+    write_report(folder.report, build_report(job, stats, made_at=time.time(), others=others))
+    return stats
 
 
 async def visit_all(

@@ -58,7 +58,9 @@ class CrawlApi:
         return respond(summarize_state(state))
 
     async def _curve(self, request: web.Request) -> web.Response:
-        return respond({"points": (await self._state()).report.curves[0].points})
+        curves = (await self._state()).report.curves
+        others = {curve.name: curve.points for curve in curves[1:]}
+        return respond({"points": curves[0].points, "others": others})
 
     async def _hosts(self, request: web.Request) -> web.Response:
         hosts = await asyncio.to_thread(self._view.list_hosts)
