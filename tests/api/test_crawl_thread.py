@@ -10,7 +10,6 @@ import pytest
 from motherlode.api import crawl_thread
 from motherlode.api.crawl_thread import CrawlThread
 from motherlode.crawler import CrawlFolder, Job, read_stats
-from motherlode.crawler.saved_validation import read_validation
 from tests.api.webs import HOME, write_shop
 
 
@@ -39,8 +38,8 @@ def test_thread_crawls_writes_report_and_unlocks_folder(tmp_path: Path) -> None:
     assert thread.error is None and not thread.is_alive
     assert len(urls) == thread.totals.fetched == read_stats(folder).totals.fetched > 12
     assert folder.report.exists() and not folder.is_in_use
-    validation = read_validation(folder)
-    assert validation is not None and validation.hosts["shop.example"].pages == 11
+    validation = read_stats(folder).validation
+    assert validation is not None and validation["pages"] == 11
 
 
 def test_close_stops_the_crawl_before_its_end(tmp_path: Path) -> None:

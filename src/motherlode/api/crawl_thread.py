@@ -21,7 +21,7 @@ from motherlode.crawler.config.job import Job
 from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.report.crawl_report import build_report, write_report
-from motherlode.crawler.saved_validation import validate_and_save
+from motherlode.crawler.run_validation import validate_and_save
 from motherlode.crawler.stats.counters import Counters
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.model import Visit

@@ -22,7 +22,7 @@ from motherlode.cli.crawl_run import (
     run_crawl,
     stop_after_failure,
 )
-from motherlode.cli.options import OUTPUT, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
+from motherlode.cli.options import OUTPUT, REWARD_HELP, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
 from motherlode.cli.serve import ServerEndpoint, ServerProcess
 from motherlode.cli.terminal import say, stop
 from motherlode.cluster.ray_runtime import check_shards, running_ray
@@ -63,12 +63,7 @@ def crawl(
         ),
     ] = None,
     model: Model = None,
-    reward: Annotated[
-        str | None,
-        option(
-            "R", "Reward of the policy: target, statements, new-statements, per-request or per-byte. [default: target]"
-        ),
-    ] = None,
+    reward: Annotated[str | None, option("R", f"Reward of the policy: {REWARD_HELP} [default: target]")] = None,
     stop_after: Annotated[
         int | None, option("N", "Stop if too few of the last N requests gave a relevant page.")
     ] = None,

@@ -17,7 +17,7 @@ from motherlode.crawler.engine.factory import BeginRefresh, make_notices
 from motherlode.crawler.recrawl.forever import check_disk, read_budget, revisits_of, save_budget
 from motherlode.crawler.recrawl.refresh_plan import RefreshKind, plan_shards
 from motherlode.crawler.recrawl.revisits import Revisits
-from motherlode.crawler.saved_validation import validate_and_save
+from motherlode.crawler.run_validation import validate_and_save
 from motherlode.crawler.stats.counters import subtract_counters
 from motherlode.frontier import Frontier
 

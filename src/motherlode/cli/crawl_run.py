@@ -27,7 +27,7 @@ from motherlode.crawler.explain.breadth_first import breadth_first_curve
 from motherlode.crawler.notices import Notices
 from motherlode.crawler.recrawl.refresh_plan import RefreshKind, RefreshPlan, plan_shards
 from motherlode.crawler.report.crawl_report import build_report, write_report
-from motherlode.crawler.saved_validation import validate_and_save
+from motherlode.crawler.run_validation import validate_and_save
 from motherlode.crawler.stats.counters import subtract_counters
 from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.index.snapshot import DamagedError, is_damage, remedy, store_advice
@@ -72,7 +72,10 @@ def run_crawl(
         if not quiet:
             say(f"validating all pages by {', '.join(job.validate)} …")
         validate_and_save(folder, job.validate)
-    write_crawl_report(job, folder)
+    try:
+        write_crawl_report(job, folder)
+    except (OSError, RuntimeError) as error:
+        stop_after_failure(error, folder, command="resume")
     if stopped and not quiet:
         say(f"stopped; `motherlode resume {quote(str(folder.path))}` continues from here")
     return stopped

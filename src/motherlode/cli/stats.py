@@ -14,7 +14,6 @@ from motherlode.crawler.config.values import format_count, format_moment, format
 
 if TYPE_CHECKING:
     from motherlode.crawler import Counters, CrawlStats
-    from motherlode.crawler.saved_validation import ValidationFigures
     from motherlode.crawler.stats.reader import SourceFigures
 
 _MAX_PROBLEM_KINDS = 5
@@ -63,6 +62,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("refreshed", _describe_refreshes(totals))] if totals.refreshed else []),
         *([("sinks", "; ".join(map(_describe_sink, stats.sinks)))] if stats.sinks else []),
         *([("sources", "\n".join(map(_describe_source, stats.sources)))] if stats.sources else []),
+        *([("validation", describe_validation(stats.validation))] if stats.validation else []),
         *([("unfinished", _describe_unfinished(totals))] if totals.unfinished else []),
         ("failures", _join_counts(totals.failures) or "none"),
         *([("challenged by", _join_counts(totals.challenged_by))] if totals.challenged_by else []),
@@ -74,6 +74,19 @@ def print_summary(stats: CrawlStats) -> None:
         ("syntaxes", _describe_syntaxes(totals.syntaxes) or "none"),
     ]
     print_table(("", ""), rows)
+
+
+def describe_validation(counts: Mapping[str, Any]) -> str:
+    """Return the counts of the last validation, and those of each source, one per line."""
+    lines = [f"{_describe_findings(counts)} ({', '.join(counts.get('shapes', ()))}, {counts.get('checked_at', '')})"]
+    lines += [f"{source.get('name', '')}: {_describe_findings(source)}" for source in counts.get("sources", ())]
+    return "\n".join(lines)
+
+
+def _describe_findings(counts: Mapping[str, Any]) -> str:
+    pages, good = counts.get("pages", 0), counts.get("conforming_pages", 0)
+    found = f"{counts.get('violations', 0):,} violations, {counts.get('warnings', 0):,} warnings"
+    return f"{good:,} of {pages:,} pages without violations; {found}"
 
 
 def describe_wait(totals: Counters) -> str:
@@ -173,17 +186,8 @@ def _describe_source(source: SourceFigures) -> str:
     parts = [f"{format_count(source.fetched, 'page')} fetched", f"{source.relevant:,} relevant"]
     parts += [f"{source.failed:,} failed"] if source.failed else []
     parts += [f"{source.problems:,} with problems"] if source.problems else []
-    parts += [_describe_validation(source.validation)] if source.validation is not None else []
-    has_findings = source.failed or source.problems or (source.validation and source.validation.violations)
-    contact = f" ({source.contact})" if source.contact and has_findings else ""
+    contact = f" ({source.contact})" if source.contact and (source.failed or source.problems) else ""
     return f"{source.name}: {', '.join(parts)}{contact}"
-
-
-def _describe_validation(found: ValidationFigures) -> str:
-    return (
-        f"{found.conforming:,} of {format_count(found.pages, 'page')} valid by {found.profile} "
-        f"({format_count(found.violations, 'violation')}, {format_count(found.warnings, 'warning')})"
-    )
 
 
 def _describe_unread_robots(stats: CrawlStats) -> str:

@@ -7,19 +7,19 @@ from pathlib import Path
 from motherlode.crawler.report import provider_report
 from motherlode.crawler.report.provider_report import file_name, render_report, write_reports
 from motherlode.crawler.validation_summary import ValidationSummary
-from tests.crawler.test_validation_summary import page
+from tests.crawler.test_validation_summary import page_with
 
 
 def summarize(count: int = 1, host: str = "a.example") -> ValidationSummary:
     summary = ValidationSummary()
     for number in range(count):
-        summary.add(page(number, "violation", host=host, message=f"<b>wrong</b> {number}"))
+        summary.add(page_with(number, "violation", host=host, message=f"<b>wrong</b> {number}"))
     return summary
 
 
 def test_write_reports_writes_one_file_per_host(tmp_path: Path) -> None:
     summary = summarize()
-    summary.add(page(1, host="b.example"))
+    summary.add(page_with(1, host="b.example"))
     assert write_reports(summary, tmp_path / "reports", profile="google") == 2
     assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == ["a.example.html", "b.example.html"]
     assert "http://a.example/0" in (tmp_path / "reports" / "a.example.html").read_text(encoding="utf-8")

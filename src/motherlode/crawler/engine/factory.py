@@ -7,7 +7,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -32,7 +32,8 @@ from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
-from motherlode.crawler.saved_validation import check_profiles
+from motherlode.crawler.run_validation import check_profiles
+from motherlode.crawler.scoring import check_scorers, make_scorers
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
 from motherlode.fetch import (
     AddressGuard,
@@ -134,6 +135,7 @@ def check(job: Job) -> None:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
         check_profiles(job.validate)
+        check_scorers(target_from(job.target), reward_from(job.reward))
         for sink in job.sink_settings():
             sink.headers(os.environ)
     except ValueError as error:
@@ -194,8 +196,8 @@ def assemble(
         storage=storage,
         frontier=frontier,
         policy=policy,
-        **_web_parts(job, folder, web, frontier, clock, obeyed),
-        participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
+        **_web_parts(job, web, frontier, clock, obeyed),
+        participants=(*_participants(web, store, peers), LogFile(folder.log, job.log_level)),
         problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope, make_parsers),
         **_optional_parts(job, folder),
@@ -223,14 +225,8 @@ def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices 
 
 
 def _budget(job: Job) -> Budget:
-    return Budget(
-        pages=job.pages,
-        seconds=job.time,
-        bytes=job.bytes,
-        stop_after=job.stop_after,
-        stop_below=job.stop_below,
-        idle=job.idle_timeout,
-    )
+    budget = Budget(pages=job.pages, seconds=job.time, bytes=job.bytes, idle=job.idle_timeout)
+    return replace(budget, stop_after=job.stop_after, stop_below=job.stop_below)
 
 
 class _Web(NamedTuple):
@@ -243,6 +239,7 @@ class _Web(NamedTuple):
     monitored: Fetcher
     """The fetcher that records which hosts respond, without the journal around it."""
     detector: OutageDetector
+    archive: WarcArchive | NoArchive
     recorded: RecordedWeb | None = None
     http: HttpFetcher | None = None
     journal: ResponseJournal | None = None
@@ -251,21 +248,19 @@ class _Web(NamedTuple):
 def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, storage: LmdbStorage, clock: Clock) -> _Web:
     detector = OutageDetector(unit=job.retry_wait or DEFAULT_UNIT_SECONDS)
     if recorded is not None:  # it can be asked again at no cost, so it needs no journal
-        return _Web(recorded, recorded, detector, recorded)
+        return _Web(recorded, recorded, detector, _archive(job, folder, None, storage), recorded)
     raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     http = HttpFetcher(_http_options(job))
     http.load_authorities()  # later it would delay the requests of all hosts
     journal = ResponseJournal(folder.journal, state=storage.note("journal"))
     monitored = MonitoredFetcher(http, detector, clock=clock)
-    return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
+    archive = _archive(job, folder, http, storage)
+    return _Web(JournalledFetcher(monitored, journal), monitored, detector, archive, None, http, journal)
 
 
-def _web_parts(
-    job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock, obeyed: ObeyedUsage
-) -> dict[str, Any]:
+def _web_parts(job: Job, web: _Web, frontier: Frontier, clock: Clock, obeyed: ObeyedUsage) -> dict[str, Any]:
     """Return the components that depend on whether a recorded web is crawled."""
-    recorded, fetcher = web.recorded, web.fetcher
-    archive = _archive(job, folder, web.http) if job.warc else NoArchive()
+    recorded, fetcher, archive = web.recorded, web.fetcher, web.archive
     resolve = unresolvable if web.http is None else web.http.resolve
     forget = ignore_response if web.journal is None else web.journal.settle
     subrequests = Subrequests(
@@ -304,7 +299,8 @@ def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
         "usual_sitemaps": job.sitemaps == "usual",
         "prober": NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         "index_query": _index_query(job, folder),
-        "reward": reward_from(job.reward),
+        "reward": (reward := reward_from(job.reward)),
+        "scorers": make_scorers(target_from(job.target), reward, job.scorer_limits()),
     }
 
 
@@ -341,11 +337,11 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
     return lost
 
 
-def _participants(
-    journal: ResponseJournal | None, store: CrawlStore, peers: Peers | None
-) -> tuple[CommitParticipant, ...]:
+def _participants(web: _Web, store: CrawlStore, peers: Peers | None) -> tuple[CommitParticipant, ...]:
     found: list[CommitParticipant] = []
-    if journal is not None:
+    if isinstance(web.archive, WarcArchive):
+        found.append(SavedPart("warc", web.archive.state))
+    if (journal := web.journal) is not None:
         found.append(SavedPart("journal", journal.state, committed=journal.finish_commit, close=journal.close))
     if isinstance(store, NQuadsLog):
         found.append(SavedPart(MANIFEST, lambda: encode_manifest(store.manifest())))
@@ -373,14 +369,17 @@ def _opening_problems(lost: int, web: _Web) -> Iterator[str]:
         yield f"{web.recorded.broken_records} records of the recorded web cannot be read"
 
 
-def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArchive:
+def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None, storage: LmdbStorage) -> WarcArchive | NoArchive:
+    if not job.warc:
+        return NoArchive()
     about = {"software": f"Motherlode/{VERSION}"}
     if http is None:
         about["description"] = f"a crawl of the recorded web {Path(job.web or '').name}"
     else:
         robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
         about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
-    return WarcArchive(folder.warc, about=about, serialize=None if http is None else http.serialize)
+    serialize = None if http is None else http.serialize
+    return WarcArchive(folder.warc, about=about, serialize=serialize, state=storage.note("warc"))
 
 
 def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
@@ -458,7 +457,8 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         target=job.target,
         transform=job.transform_options(),
         following=job.link_rules(),
-        keep_hashes=reward_from(job.reward).needs_hashes,
+        hashed=reward_from(job.reward).hashed,
+        max_text=job.scorer_limits().max_bytes if job.has_scorer else 0,
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
         context_graph=reads_context_graph(job.policy),

@@ -212,8 +212,11 @@ def _format_number(number: int) -> str:
 
 
 def write_report(path: Path, report: CrawlReport) -> None:
-    """Write the report as one self-contained HTML file."""
-    path.write_text(_render(report), encoding="utf-8")
+    """Write the report as one self-contained HTML file. OSError if that fails."""
+    try:
+        path.write_text(_render(report), encoding="utf-8")
+    except OSError as error:
+        raise OSError(f"the report {path} could not be written: {error.strerror}") from error
 
 
 def _render(report: CrawlReport) -> str:

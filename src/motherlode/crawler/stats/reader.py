@@ -14,7 +14,6 @@ import msgspec
 from motherlode.crawler.config.sources import Source
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, find_unread
-from motherlode.crawler.saved_validation import ValidationFigures, read_validation
 from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
 from motherlode.crawler.stats.counters import sum_of_estimates as sum_of_estimates
 from motherlode.crawler.stats.page_list import read_pages
@@ -26,6 +25,22 @@ from motherlode.model import Visit
 _NUMBER = re.compile(r"\b\d[\d,]*\b")
 _CURVE_POINTS = 200
 """Number of points of the harvest curve of several shards."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceValidation:
+    """Counts of the last validation of a source."""
+
+    shapes: list[str]
+    """Names of the profiles, or files of shapes."""
+    checked_at: str
+    pages: int
+    """Pages that the shapes are about."""
+    conforming_pages: int
+    """Pages without violations."""
+    violations: int
+    warnings: int
+    infos: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +58,8 @@ class SourceFigures:
     """Number of URLs whose last request failed."""
     problems: int
     """Number of pages with problems, such as broken JSON-LD. Each keeps what could be read."""
-    validation: ValidationFigures | None = None
-    """Numbers of the last validation; None if there was none."""
+    validation: SourceValidation | None = None
+    """Counts of the last validation; None if there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +82,8 @@ class CrawlStats:
     """State of each sink: its kind and target, quads that wait, quads that the endpoint refused."""
     sources: tuple[SourceFigures, ...] = ()
     """Figures of each of the job's `[[sources]]`."""
+    validation: dict[str, Any] | None = None
+    """Counts of the last `motherlode validate`, by host and source; None if there was none."""
     left: Estimate | None = None
     """Estimate of the relevant pages that are left, or None if the crawl has made none."""
     withheld: Withheld = field(default_factory=Withheld)
@@ -107,6 +124,7 @@ class CrawlStats:
             "dried_out": self.dried_out,
             **({"sinks": list(self.sinks)} if self.sinks else {}),
             **({"sources": [asdict(source) for source in self.sources]} if self.sources else {}),
+            **({"validation": self.validation} if self.validation else {}),
         }
 
 
@@ -114,7 +132,15 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
     """Read the statistics of a crawl. For a crawl with shards, add up the shards if they are newer."""
     folder.require()
     found = _read_all_stats(folder)
-    return replace(found, sources=_read_sources(folder, found.hosts))
+    validation = _read_validation(folder)
+    return replace(found, sources=_read_sources(folder, found.hosts, validation), validation=validation)
+
+
+def _read_validation(folder: CrawlFolder) -> dict[str, Any] | None:
+    try:
+        return msgspec.json.decode(folder.validation.read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError):  # the crawl was not validated, or a user changed the file
+        return None
 
 
 def _read_all_stats(folder: CrawlFolder) -> CrawlStats:
@@ -215,7 +241,9 @@ def _read_sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
     return tuple(sink_states(job.sink_settings(), folder.path))
 
 
-def _read_sources(folder: CrawlFolder, hosts: Sequence[HostRecord]) -> tuple[SourceFigures, ...]:
+def _read_sources(
+    folder: CrawlFolder, hosts: Sequence[HostRecord], validation: Mapping[str, Any] | None
+) -> tuple[SourceFigures, ...]:
     if b"\nsources = [{" not in folder.job_file.read_bytes():  # parsing a job with thousands of seeds is slow
         return ()
     sources = folder.read_job().source_list()
@@ -223,11 +251,19 @@ def _read_sources(folder: CrawlFolder, hosts: Sequence[HostRecord]) -> tuple[Sou
         Counter(row.host for row in read_pages(folder, failed=key == "failed", problems=key == "problems"))
         for key in ("failed", "problems")
     )
-    validation = read_validation(folder)
     figures = [_sum_hosts(source, hosts, failed, problems) for source in sources]
-    if validation is None:
-        return tuple(figures)
-    return tuple(replace(one, validation=validation.sum_hosts(one.hosts)) for one in figures)
+    found = {} if validation is None else _find_validations(validation)
+    return tuple(replace(one, validation=found.get(one.name)) for one in figures)
+
+
+def _find_validations(counts: Mapping[str, Any]) -> dict[str, SourceValidation]:
+    """Return the counts of the last validation by source. The file is the user's, so anything may be in it."""
+    about = {"shapes": counts.get("shapes"), "checked_at": counts.get("checked_at")}
+    try:
+        rows = [(row["name"], msgspec.convert(about | row, SourceValidation)) for row in counts.get("sources", ())]
+    except (msgspec.ValidationError, KeyError, TypeError):
+        return {}
+    return dict(rows)
 
 
 def _sum_hosts(
