@@ -7,6 +7,7 @@ Simulated are the web, the storage (a commit keeps a copy of it), the clocks, an
 - Calls to the coordinator are delayed, or wait for the end of a partition. A lost call ends its shard, as Ray does.
 - Some messages are delayed much longer than others, and messages arrive although their sender has crashed.
 - Shards crash, lose all that was not committed, and restart at once or later, with another clock offset.
+- The whole crawl is killed, with its coordinator, and resumed.
 
 `make simulate-shards` runs many seeds. A failing seed fails again in the same process, and with the same
 PYTHONHASHSEED in another one, because the coordinator iterates over sets of addresses.
@@ -23,6 +24,7 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -50,6 +52,7 @@ MAX_SECONDS = 2_000.0
 _Result = TypeVar("_Result")
 _SLOTS = 4
 _SLOW_FACTOR = 20.0
+_MAX_INCARNATIONS = 1_000_000
 _MAX_DRIFT = 0.001
 
 
@@ -98,6 +101,8 @@ class World:
     """Probability of a crash of each shard per virtual second, in the first minute."""
     partition: tuple[int, float, float] = (-1, 0.0, 0.0)
     """A shard that cannot be reached from one time to another."""
+    killed_after: float = inf
+    """Seconds after which all shards and the coordinator are killed at once. Then the crawl is resumed."""
     last_crash: float = -1.0
     stopped_at: float | None = None
 
@@ -114,6 +119,7 @@ class World:
         begin = random.uniform(0.0, 20.0)
         world.partition = (random.randrange(world.shards), begin, begin + random.choice([0.0, 3.0, 15.0]))
         world.address_delay, world.slow = random.choice([0.5, 0.5, 2.0]), random.choice([0.0, 0.05])
+        world.killed_after = random.choice([inf, inf, random.uniform(1.0, 20.0)])
         return world
 
     @property
@@ -246,11 +252,30 @@ class Cluster:
         self.coordinator = Coordinator(shards=world.shards, job=job)
         self.running: dict[int, Shard] = {}
         self._messages: set[asyncio.Task[Any]] = set()
+        self._resumes = 0
         self.disks = {number: MemoryStorage() for number in range(world.shards)}
 
     async def run(self) -> None:
         async with asyncio.timeout(MAX_SECONDS):
-            await asyncio.gather(*(self._keep_running(number) for number in range(self.world.shards)))
+            if not await self._run_until_killed():
+                await self._run_shards()
+
+    async def _run_until_killed(self) -> bool:
+        """Run all shards until the whole crawl is killed, and prepare its resume. Return whether it ended before."""
+        try:
+            async with asyncio.timeout(self.world.killed_after):
+                await self._run_shards()
+            return True
+        except TimeoutError:
+            await cancel(list(self._messages))
+            self.coordinator = Coordinator(shards=self.world.shards, job=self.job)
+            self.running = {}
+            self._resumes += 1
+            self.world.last_crash, self.world.stopped_at = asyncio.get_running_loop().time(), None
+            return False
+
+    async def _run_shards(self) -> None:
+        await asyncio.gather(*(self._keep_running(number) for number in range(self.world.shards)))
 
     async def _keep_running(self, number: int) -> None:
         """Run the incarnations of a shard until one was ordered to stop."""
@@ -272,7 +297,8 @@ class Cluster:
         shard._assembled, shard._outbox, shard._limit = assembled, outbox, engine.pages_started
         if self.job.pages is not None:
             engine.limit_pages(engine.pages_started)
-        engine.incarnation = shard._incarnation = await self.join(number, msgspec.msgpack.encode(engine.totals))
+        shard._incarnation = await self.join(number, msgspec.msgpack.encode(engine.totals))
+        engine.incarnation = shard._incarnation + self._resumes * _MAX_INCARNATIONS
         self.running[number] = shard
         tasks = [
             asyncio.create_task(shard._report_periodically(self, assembled, outbox)),
