@@ -20,7 +20,8 @@ _FOLDER_MODE = 0o700
 """Mode of a folder that a crawl creates: only its user may read it. An existing folder keeps its mode."""
 _CRAWL_FILES = (
     *("frontier", "store", "store.readers", "words", "quads", "journal", "warc", "sinks", "segments", "shards"),
-    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp", "job.toml"),
+    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp"),
+    *("identity.db", "validation.json", "job.toml"),
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""
 _UNFINISHED_FILES = frozenset({"lock", "job.toml.new", "secrets.toml", "secrets.toml.new"})
@@ -50,6 +51,8 @@ class CrawlFolder:
         self.filters = path / "filters.json"
         self.journal = path / "journal"
         self.log = path / "crawl.log"
+        self.identity = path / "identity.db"
+        self.validation = path / "validation.json"
         self._lock: BinaryIO | None = None
 
     @property

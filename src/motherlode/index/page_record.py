@@ -116,6 +116,12 @@ def parse_quads(lines: bytes, *, lenient: bool = True) -> list[ox.Quad]:
 
 PROVENANCE = "urn:motherlode:provenance"
 """The graph with facts about pages and runs."""
+CLUSTERS = "urn:motherlode:clusters"
+"""The graph with clusters: descriptions of one thing, and why they were joined."""
+VALIDATION = "urn:motherlode:validation"
+"""The graph with reports of validation."""
+OWN_GRAPHS = frozenset({PROVENANCE, CLUSTERS, VALIDATION})
+"""Graphs that are not of a page, but of the crawl or of a command."""
 DATASET = "urn:motherlode:dataset"
 """The void:Dataset of all stored quads."""
 SOFTWARE = "urn:motherlode:software"

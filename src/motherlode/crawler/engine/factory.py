@@ -32,6 +32,7 @@ from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
+from motherlode.crawler.scoring import check_scorers, make_scorers
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
 from motherlode.fetch import (
     AddressGuard,
@@ -132,6 +133,7 @@ def check(job: Job) -> None:
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
+        check_scorers(target_from(job.target), reward_from(job.reward))
         for sink in job.sink_settings():
             sink.headers(os.environ)
     except ValueError as error:
@@ -301,7 +303,8 @@ def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
         "usual_sitemaps": job.sitemaps == "usual",
         "prober": NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         "index_query": _index_query(job, folder),
-        "reward": reward_from(job.reward),
+        "reward": (reward := reward_from(job.reward)),
+        "scorers": make_scorers(target_from(job.target), reward, job.scorer_limits()),
     }
 
 
@@ -458,7 +461,8 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         target=job.target,
         transform=job.transform_options(),
         following=job.link_rules(),
-        keep_hashes=reward_from(job.reward).needs_hashes,
+        hashed=reward_from(job.reward).hashed,
+        max_text=job.scorer_limits().max_bytes if job.has_scorer else 0,
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
         context_graph=reads_context_graph(job.policy),

@@ -90,6 +90,17 @@ class NoArchive:
     def close(self) -> None: ...
 
 
+class NoScorers:
+    """Stands for a job whose target and reward need no scorer of the user."""
+
+    is_wanted = False
+
+    async def score(self, url: str, parsed: ParsedPage) -> ParsedPage:
+        return parsed
+
+    async def close(self) -> None: ...
+
+
 class NoIndexQuery:
     """Stands for a job without a query over the index."""
 
@@ -213,6 +224,9 @@ class LeasePipeline:
         headers = self._parts.describer.headers(page)
         record = page_record(result.lease, page, parsed, now=self._clock.now(), headers=headers)
         await self._parts.writer.put(record)
+        if self._parts.scorers.is_wanted:
+            with self._slots.waiting(result, self._clock.now()):
+                parsed = await self._parts.scorers.score(page.url, parsed)
         return parsed
 
     async def _site_preferences(self, result: LeaseResult, url: str) -> UsagePreferences:

@@ -235,6 +235,8 @@ class Settlement:
             links=parsed.links,
             size=page.wire_bytes or len(page.body),
             statement_hashes=parsed.hashes,
+            page_score=parsed.score,
+            is_unscored=parsed.is_unscored,
         )
         reward = self._parts.reward(outcome)
         return outcome if reward == outcome.reward else msgspec.structs.replace(outcome, reward=reward)

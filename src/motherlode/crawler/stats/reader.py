@@ -60,6 +60,8 @@ class CrawlStats:
     """State of each sink: its kind and target, quads that wait, quads that the endpoint refused."""
     sources: tuple[SourceFigures, ...] = ()
     """Figures of each of the job's `[[sources]]`."""
+    validation: dict[str, Any] | None = None
+    """Counts of the last `motherlode validate`, by host and source; None if there was none."""
     left: Estimate | None = None
     """Estimate of the relevant pages that are left, or None if the crawl has made none."""
     withheld: Withheld = field(default_factory=Withheld)
@@ -100,6 +102,7 @@ class CrawlStats:
             "dried_out": self.dried_out,
             **({"sinks": list(self.sinks)} if self.sinks else {}),
             **({"sources": [asdict(source) for source in self.sources]} if self.sources else {}),
+            **({"validation": self.validation} if self.validation else {}),
         }
 
 
@@ -107,7 +110,14 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
     """Read the statistics of a crawl. For a crawl with shards, add up the shards if they are newer."""
     folder.require()
     found = _read_all_stats(folder)
-    return replace(found, sources=_read_sources(folder, found.hosts))
+    return replace(found, sources=_read_sources(folder, found.hosts), validation=_read_validation(folder))
+
+
+def _read_validation(folder: CrawlFolder) -> dict[str, Any] | None:
+    try:
+        return msgspec.json.decode(folder.validation.read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError):  # the crawl was not validated, or a user changed the file
+        return None
 
 
 def _read_all_stats(folder: CrawlFolder) -> CrawlStats:

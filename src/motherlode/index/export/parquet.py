@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pyoxigraph as ox
 
 from motherlode.index.export.streams import CountedQuads, Progress, ignore_progress
-from motherlode.index.page_record import GRAPH_OF_PAGE, PROVENANCE, serialize_term
+from motherlode.index.page_record import GRAPH_OF_PAGE, OWN_GRAPHS, PROVENANCE, serialize_term
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES
 
@@ -44,7 +44,7 @@ PAGES = pa.schema(
 )
 
 _ML = PREFIXES["ml"]
-_PROVENANCE = ox.NamedNode(PROVENANCE)
+_OWN_GRAPHS = frozenset(map(ox.NamedNode, OWN_GRAPHS))
 _COLUMNS = {
     PREFIXES["prov"] + "generatedAtTime": "fetched_at",
     _ML + "status": "status",
@@ -65,7 +65,8 @@ def export_parquet(
 ) -> tuple[int, int]:
     """Write `quads.parquet`, without the statements of some pages, and `pages.parquet`. Return the numbers of rows."""
     folder.mkdir(parents=True, exist_ok=True)
-    quads = CountedQuads((quad for quad in store.quads(without=without) if quad.graph_name != _PROVENANCE), progress)
+    of_pages = (quad for quad in store.quads(without=without) if quad.graph_name not in _OWN_GRAPHS)
+    quads = CountedQuads(of_pages, progress)
     _write(folder / "quads.parquet", QUADS, (_quad_row(quad) for quad in quads))
     return quads.count, _write(folder / "pages.parquet", PAGES, _page_rows(store))
 
