@@ -159,11 +159,7 @@ def crawl(
         "ray": ray,
         "pages_per_day": pages_per_day,
     }
-    if force and refresh:
-        stop("--force deletes the crawl that --refresh needs: use only one of them")
-    if due and not refresh:
-        stop("--due selects the pages of a refresh: use it with --refresh")
-    _check_forever(flags, refresh=refresh, due=due, forever=forever)
+    _check_refresh(flags, force=force, refresh=refresh, due=due, forever=forever)
     endpoint = None if serve is None else ServerEndpoint.parse(serve)
     if endpoint is not None:
         endpoint.check()
@@ -171,16 +167,30 @@ def crawl(
     try:
         values = _job_values(flags, config, seeds or (), seeds_file)
         if refresh:
-            run = partial(_refresh_forever if forever else _refresh, due=due, endpoint=endpoint)
-            run(folder, values, quiet=quiet, as_json=as_json)
-            return
-        job = Job(**values)
-        if stop_below is not None and job.stop_after is None:
-            raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
-        warning = _check_new(job, endpoint)
-        folder.create(job, force=force)
+            run = partial(_refresh_forever if forever else _refresh, due=due)
+        else:
+            run = partial(_crawl_new, force=force, has_stop_below=stop_below is not None)
+        run(folder, values, endpoint=endpoint, quiet=quiet, as_json=as_json)
     except JobError as error:
         stop(str(error))
+
+
+def _crawl_new(
+    folder: CrawlFolder,
+    values: Mapping[str, Any],
+    *,
+    force: bool,
+    has_stop_below: bool,
+    endpoint: ServerEndpoint | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run a new crawl, and print its outcome. `has_stop_below` is True if the flag was given."""
+    job = Job(**values)
+    if has_stop_below and job.stop_after is None:
+        raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
+    warning = _check_new(job, endpoint)
+    folder.create(job, force=force)
     for line in (warning, hint_about_target(job.target), _contact_hint(job)):
         if line and not quiet:
             say(line)
@@ -265,8 +275,12 @@ def _refresh(
         _keep_serving(server, is_wanted=not (stopped or is_quiet))
 
 
-def _check_forever(flags: Mapping[str, Any], *, refresh: bool, due: bool, forever: bool) -> None:
-    """End the command if flags contradict `--forever`."""
+def _check_refresh(flags: Mapping[str, Any], *, force: bool, refresh: bool, due: bool, forever: bool) -> None:
+    """End the command if flags contradict `--refresh` or `--forever`."""
+    if force and refresh:
+        stop("--force deletes the crawl that --refresh needs: use only one of them")
+    if due and not refresh:
+        stop("--due selects the pages of a refresh: use it with --refresh")
     if not forever:
         return
     if not refresh:
