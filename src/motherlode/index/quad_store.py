@@ -264,6 +264,11 @@ class QuadStore:
             yield "".join(f"{quad} .\n" for quad in lines).encode("utf-8", "replace")
         yield "".join(about_runs).encode("utf-8", "replace")
 
+    def graph_names(self) -> Iterator[str]:
+        """Yield the names of all graphs: of pages, and our own."""
+        graphs = self._raising_damage(self._store.named_graphs())
+        return (graph.value for graph in graphs if isinstance(graph, ox.NamedNode))
+
     def pages_that_reserve(self, uses: Iterable[str]) -> set[str]:
         """Return the URLs of the pages that reserve one of the uses (`model.usage.Usage`)."""
         return {

@@ -7,7 +7,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,8 @@ from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
+from motherlode.crawler.run_validation import check_profiles
+from motherlode.crawler.scoring import check_scorers, make_scorers
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
 from motherlode.fetch import (
     AddressGuard,
@@ -133,6 +135,8 @@ def check(job: Job) -> None:
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
+        check_profiles(job.validate)
+        check_scorers(target_from(job.target), reward_from(job.reward))
         for sink in job.sink_settings():
             sink.headers(os.environ)
     except ValueError as error:
@@ -169,7 +173,7 @@ def assemble(
     web = _open_web(job, recorded, folder, storage, clock)
     store.begin(_run_record(job))
     policy = _learner(job, storage)
-    refreshing = RefreshFirst(policy)
+    learner, refreshing = policy, RefreshFirst(policy)
     is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
     if is_refresh:
         policy = refreshing
@@ -202,7 +206,7 @@ def assemble(
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
         **_store_parts(job, folder, store),
-        value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
+        value_of=learner.value if isinstance(learner, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
         control=control,
@@ -210,7 +214,7 @@ def assemble(
         notices=make_notices(job, folder, is_one_run=peers is None) if notices is None else notices,
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+    return Assembled(engine, frontier, seeds, storage, store, learner, clock)
 
 
 def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices | NoNotices:
@@ -222,14 +226,8 @@ def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices 
 
 
 def _budget(job: Job) -> Budget:
-    return Budget(
-        pages=job.pages,
-        seconds=job.time,
-        bytes=job.bytes,
-        stop_after=job.stop_after,
-        stop_below=job.stop_below,
-        idle=job.idle_timeout,
-    )
+    budget = Budget(pages=job.pages, seconds=job.time, bytes=job.bytes, idle=job.idle_timeout)
+    return replace(budget, stop_after=job.stop_after, stop_below=job.stop_below)
 
 
 class _Web(NamedTuple):
@@ -302,7 +300,8 @@ def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
         "usual_sitemaps": job.sitemaps == "usual",
         "prober": NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         "index_query": _index_query(job, folder),
-        "reward": reward_from(job.reward),
+        "reward": (reward := reward_from(job.reward)),
+        "scorers": make_scorers(target_from(job.target), reward, job.scorer_limits()),
     }
 
 
@@ -454,7 +453,8 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         target=job.target,
         transform=job.transform_options(),
         following=job.link_rules(),
-        keep_hashes=reward_from(job.reward).needs_hashes,
+        hashed=reward_from(job.reward).hashed,
+        max_text=job.scorer_limits().max_bytes if job.has_scorer else 0,
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
         context_graph=reads_context_graph(job.policy),
