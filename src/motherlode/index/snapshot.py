@@ -99,7 +99,10 @@ def store_advice(store: Path, why: str) -> str:
     folder = store.parent
     rebuild = f"`motherlode resume {folder}` makes a new one and fetches its pages again."
     if (folder / "quads").is_dir():
-        rebuild = f"`motherlode index {folder}` builds a new one from the files in {folder / 'quads'}."
+        log = folder / "quads"
+        rebuild = (
+            f"`motherlode resume {folder}` or `motherlode index {folder}` builds a new one from the files in {log}."
+        )
     elif (folder / "warc").exists():
         rebuild += (
             f" All responses are in {folder / 'warc'}, too: `motherlode crawl --web FILE.warc.gz` reads them again "
