@@ -60,6 +60,8 @@ class CrawlState:
     """When the crawl ended, in seconds since the epoch; None if it is running."""
     page_budget: int | None = None
     concurrency: int = 0
+    host_delay: float = 0.0
+    """Seconds between two requests to a host that has no delay of its own."""
     policy: PolicySummary
     changes: dict[str, float]
     """Change of the probability of each arm in about half a minute."""
@@ -108,6 +110,7 @@ class CrawlView:
             ended_at=None if is_running else self._find_end(),
             page_budget=control.pages or self.job.pages,
             concurrency=self.job.concurrency * max(1, self.job.shards),
+            host_delay=self.job.host_delay,
             policy=policy,
             changes=changes,
             failures=failures,
