@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -102,13 +102,14 @@ class CrawlView:
             policy, failures = self._policy(stats)
             changes = self._changes(policy)
             unfocused = self._breadth_first(stats)
+        pages = control.pages or self.job.pages
         return CrawlState(
-            report=build_report(self.job, stats, others=(unfocused,)),
+            report=build_report(replace(self.job, pages=pages), stats, others=(unfocused,)),
             stats=stats,
             is_running=is_running,
             is_paused=is_running and control.is_paused,
             ended_at=None if is_running else self._find_end(),
-            page_budget=control.pages or self.job.pages,
+            page_budget=pages,
             concurrency=self.job.concurrency * max(1, self.job.shards),
             host_delay=self.job.host_delay,
             policy=policy,
