@@ -20,7 +20,7 @@ _FOLDER_MODE = 0o700
 """Mode of a folder that a crawl creates: only its user may read it. An existing folder keeps its mode."""
 _CRAWL_FILES = (
     *("frontier", "store", "store.readers", "words", "quads", "journal", "warc", "sinks", "segments", "shards"),
-    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp"),
+    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp", "forever.json"),
     *("identity.db", "validation.json", "job.toml"),
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""

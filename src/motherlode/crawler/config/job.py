@@ -199,6 +199,8 @@ class Job:
     """Seconds between the beginnings of two rounds of `crawl --refresh --forever`. A job file may say "1h"."""
     max_disk: int | None = None
     """Largest size of the crawl folder, at which `crawl --refresh --forever` waits. A job file may say "50GB"."""
+    validate: Sequence[str] = ()
+    """Profiles, or files of SHACL shapes, by which all pages are validated at the end of a run, as in ["google"]."""
     sources: Sequence[Mapping[str, Any]] = ()
     """Providers that are harvested, each with a name, a sitemap or seeds, a contact and a budget."""
     notices: Mapping[str, Any] = field(default_factory=dict)
@@ -295,6 +297,8 @@ class Job:
             raise JobError('[links] index_query needs the index while the crawl runs, and index = "later" has none')
         if self.links.get("index_query") and self.shards > 1:
             raise JobError("[links] index_query works only without shards, because each shard has an index of its own")
+        if self.validate and self.index == "later":
+            raise JobError('validate needs the index at the end of the crawl, and index = "later" has none')
         if self.index == "later" and self.shards > 1:
             raise JobError('index = "later" works only without shards, because the stores of shards are merged')
 

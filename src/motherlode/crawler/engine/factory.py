@@ -7,7 +7,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -32,6 +32,7 @@ from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
+from motherlode.crawler.run_validation import check_profiles
 from motherlode.crawler.scoring import check_scorers, make_scorers
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
 from motherlode.fetch import (
@@ -133,6 +134,7 @@ def check(job: Job) -> None:
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
+        check_profiles(job.validate)
         check_scorers(target_from(job.target), reward_from(job.reward))
         for sink in job.sink_settings():
             sink.headers(os.environ)
@@ -170,7 +172,7 @@ def assemble(
     web = _open_web(job, recorded, folder, storage, clock)
     lost = _begin(store, storage, job, folder)
     policy = _learner(job, storage)
-    refreshing = RefreshFirst(policy)
+    learner, refreshing = policy, RefreshFirst(policy)
     is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
     if is_refresh:
         policy = refreshing
@@ -203,7 +205,7 @@ def assemble(
         revisits=revisits,
         stop_conditions=(revisits.is_over,) if is_refresh else (),
         **_store_parts(job, folder, store),
-        value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
+        value_of=learner.value if isinstance(learner, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
         control=control,
@@ -211,7 +213,7 @@ def assemble(
         notices=make_notices(job, folder, is_one_run=peers is None) if notices is None else notices,
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+    return Assembled(engine, frontier, seeds, storage, store, learner, clock)
 
 
 def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices | NoNotices:
@@ -223,14 +225,8 @@ def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices 
 
 
 def _budget(job: Job) -> Budget:
-    return Budget(
-        pages=job.pages,
-        seconds=job.time,
-        bytes=job.bytes,
-        stop_after=job.stop_after,
-        stop_below=job.stop_below,
-        idle=job.idle_timeout,
-    )
+    budget = Budget(pages=job.pages, seconds=job.time, bytes=job.bytes, idle=job.idle_timeout)
+    return replace(budget, stop_after=job.stop_after, stop_below=job.stop_below)
 
 
 class _Web(NamedTuple):
