@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from motherlode.crawler.engine.limits import ControlFile, cancel
+from motherlode.crawler.engine.limits import ControlFile, NoCeiling, cancel
 from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Names, Resolve
@@ -29,6 +29,7 @@ from motherlode.policies import Reward
 
 if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
+    from motherlode.crawler.engine.memory_ceiling import MemoryCeiling
 
 SaveEntry = Callable[[str, bytes], None]
 """Takes the key and the bytes of a state entry that is written with the next commit."""
@@ -115,6 +116,8 @@ class Components:
     """Tells the operator about events."""
     reward: Reward
     """The reward that the policy learns from."""
+    memory: MemoryCeiling | NoCeiling
+    """Keeps the memory below the limit of the job."""
 
 
 @contextlib.asynccontextmanager
