@@ -17,7 +17,7 @@ SEED = "http://start.example/"
 
 @dataclass
 class EndlessWeb(LoggedWeb):
-    """Each page has `pages` links to the home pages of other hosts, and the same number to pages of its own host."""
+    """Each page has `pages` links to the home pages of other hosts, and ten to pages of its own host."""
 
     weight: int = 2000
 
@@ -33,7 +33,7 @@ class EndlessWeb(LoggedWeb):
     def _content(self, host: str, path: str) -> str:
         first = crc32(f"{host}{path}".encode())
         outer = [f"http://{host.partition('.')[0][:8]}{first:x}{number}.example/" for number in range(self.pages)]
-        inner = [f"/{first:x}/{number}" for number in range(self.pages)]
+        inner = [f"/{first:x}/{number}" for number in range(10)]
         links = "".join(f'<a href="{link}">x</a>' for link in outer + inner)
         data = {"@context": "http://schema.org/", "@id": path, "@type": "Thing", "name": host}
         script = f'<script type="application/ld+json">{json.dumps(data)}</script>' if first % 10 == 0 else ""

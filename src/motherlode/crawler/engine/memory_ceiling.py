@@ -12,7 +12,7 @@ If that is not enough, links to hosts that are not known are refused. As the las
 is free again, and if that does not help, the crawl ends. `Counters.shed` counts what was shed.
 
 Freed memory does not always return to the system, but it is used again. So after a shedding, the next one is due when
-the memory has grown.
+the memory has grown, and freed blocks of Python's allocator do not count for the last two measures.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import asyncio
 import ctypes
 import logging
 import os
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -46,10 +47,13 @@ _LOG = logging.getLogger("motherlode.crawler")
 _CHECK_SECONDS = 2.0
 MIN_BYTES, MIN_BYTES_PER_PARSER = 300_000_000, 100_000_000
 """Smallest ceiling: for the crawl process with its store, and for each parser process."""
-_SHED_SHARE, _CLOSED_SHARE, _FULL_SHARE = 0.8, 0.9, 0.97
+_SHED_SHARE, _CLOSED_SHARE, _FULL_SHARE = 0.8, 0.95, 0.97
 """Shares of the ceiling from which memory is shed, links to unknown hosts are refused, and no request starts."""
-_GROWTH_SHARE = 0.01
-"""Share of the ceiling by which memory must have grown since the last shedding before the next one."""
+_GROWTH_SHARE, _MAX_LEVEL_SHARE = 0.01, 0.99
+"""Share of the ceiling by which memory must have grown since the last shedding before the next one, and the share from
+which each check sheds."""
+_BYTES_PER_BLOCK = 64
+"""Bytes that a freed block of Python's allocator leaves for other objects, at least. The mean block is larger."""
 _PARSERS_SHARE = 0.4
 """Share of the ceiling that all parser processes together may use."""
 _MIN_ARMS_SHARE, _MAX_ARMS_SHARE = 0.1, 0.5
@@ -182,8 +186,12 @@ class MemoryCeiling:
         forget: Callable[[Callable[[str], bool]], int],
         clock: Clock,
         measure: Measure = measure_processes,
+        count_blocks: Callable[[], int] = sys.getallocatedblocks,
     ) -> None:
-        """`caches` are functions that free memory at no loss. `forget` makes the policy forget hosts."""
+        """`caches` are functions that free memory at no loss. `forget` makes the policy forget hosts.
+
+        `count_blocks` returns how many blocks of memory Python's small objects take.
+        """
         self._limit = limit
         self._shedder = shedder
         self._parsers = parsers
@@ -192,8 +200,11 @@ class MemoryCeiling:
         self._forget = forget
         self._clock = clock
         self._measure = measure
+        self._count_blocks = count_blocks
+        self._most_blocks = 0
         self._random = Random(0)
-        self._counters = Counters()
+        self.counters = Counters()
+        """The counters of the crawl, which `running` sets."""
         self._shed_above = _SHED_SHARE * limit
         """Bytes above which the next shedding is due."""
         self._is_closed = False
@@ -220,7 +231,7 @@ class MemoryCeiling:
     @asynccontextmanager
     async def running(self, counters: Counters, *caches: Callable[[], object]) -> AsyncIterator[None]:
         """Check at intervals while the context is open. `caches` are added to those of the constructor."""
-        self._counters = counters
+        self.counters = counters
         self._caches += caches
         task = asyncio.create_task(self._watch())
         try:
@@ -244,25 +255,40 @@ class MemoryCeiling:
         if total > self._shed_above:
             self._is_shedding = True
             try:
-                total = await self._shed(total)
+                after = await self._shed(total)
             finally:
                 self._is_shedding = False
-            self._shed_above = min(max(_SHED_SHARE, total / self._limit + _GROWTH_SHARE), 0.99) * self._limit
-        self._full_checks = self._full_checks + 1 if total > _FULL_SHARE * self._limit else 0
+            self._shed_above = self._next_level(total, after)
+            total = after
+        self._full_checks = self._full_checks + 1 if self._needed(total) > _FULL_SHARE * self._limit else 0
         if self._full_checks == _MAX_FULL_CHECKS:
             _LOG.error(_EXHAUSTED)
-            self._counters.note_problem(_EXHAUSTED)
+            self.counters.note_problem(_EXHAUSTED)
+
+    def _next_level(self, before: int, after: int) -> float:
+        """Return the bytes above which the next shedding is due.
+
+        If this one has returned memory to the system, the next one is due at the usual level. Otherwise it is due when
+        the memory has grown further, because what was freed is used first.
+        """
+        usual = _SHED_SHARE * self._limit
+        return usual if after < usual else min(before + _GROWTH_SHARE * self._limit, _MAX_LEVEL_SHARE * self._limit)
 
     def _note(self, used: Mapping[int, int]) -> int:
         total = sum(used.values())
-        self._counters.memory = total
-        self._counters.memory_peak = max(self._counters.memory_peak, total)
-        self._is_closed = total > _CLOSED_SHARE * self._limit
+        self.counters.memory = total
+        self.counters.memory_peak = max(self.counters.memory_peak, total)
+        self._most_blocks = max(self._most_blocks, self._count_blocks())
+        self._is_closed = self._needed(total) > _CLOSED_SHARE * self._limit
         return total
+
+    def _needed(self, total: int) -> int:
+        """Return the bytes in use without those that were freed, did not return to the system, and are used next."""
+        return total - _BYTES_PER_BLOCK * (self._most_blocks - self._count_blocks())
 
     def _count(self, what: str, count: int) -> None:
         if count:
-            self._counters.shed[what] = self._counters.shed.get(what, 0) + count
+            self.counters.shed[what] = self.counters.shed.get(what, 0) + count
 
     def _restart_parsers(self, used: Mapping[int, int]) -> None:
         if isinstance(self._parsers, ParserLanes):  # others are on other machines
@@ -271,7 +297,7 @@ class MemoryCeiling:
 
     async def _shed(self, used: int) -> int:
         """Shed in the order of value until memory is below the limit of shedding. Return the bytes in use then."""
-        before = dict(self._counters.shed)
+        before = dict(self.counters.shed)
         for drop in self._caches:
             drop()
         trim_heap()
@@ -281,7 +307,7 @@ class MemoryCeiling:
             self._count("hosts", self._forget_hosts())
             trim_heap()
             total = self._note(self._measure())
-        shed = {what: count - before.get(what, 0) for what, count in self._counters.shed.items()}
+        shed = {what: count - before.get(what, 0) for what, count in self.counters.shed.items()}
         _LOG.warning(
             "memory: %s of %s are in use; shed %s; now %s",
             format_size(used),
