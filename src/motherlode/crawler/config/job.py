@@ -133,8 +133,8 @@ class Job:
     workers: int | None = None
     """Parser processes. The default is one fewer than there are cores, and two on two cores."""
     memory: int | None = None
-    """Ceiling of the memory of all processes of the crawl, in bytes. A job file may say "2GB". Above four fifths of it,
-    the least valuable links and hosts are set aside on disk: see docs/crawl.md."""
+    """Ceiling of the memory of all processes of the crawl, in bytes. A job file may say "2GB". Above three quarters
+    of it, the least valuable links and hosts are set aside on disk: see docs/crawl.md."""
     max_body: int = 10 << 20
     """Maximum number of bytes of a response body that are read."""
     timeout: float = 120.0

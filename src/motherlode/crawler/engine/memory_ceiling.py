@@ -25,7 +25,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from math import ceil
+from math import ceil, isfinite
 from pathlib import Path
 from random import Random
 
@@ -47,7 +47,7 @@ _LOG = logging.getLogger("motherlode.crawler")
 _CHECK_SECONDS = 2.0
 MIN_BYTES, MIN_BYTES_PER_PARSER = 300_000_000, 100_000_000
 """Smallest ceiling: for the crawl process with its store, and for each parser process."""
-_SHED_SHARE, _CLOSED_SHARE, _FULL_SHARE = 0.8, 0.95, 0.97
+_SHED_SHARE, _CLOSED_SHARE, _FULL_SHARE = 0.75, 0.93, 0.97
 """Shares of the ceiling from which memory is shed, links to unknown hosts are refused, and no request starts."""
 _GROWTH_SHARE, _MAX_LEVEL_SHARE = 0.01, 0.99
 """Share of the ceiling by which memory must have grown since the last shedding before the next one, and the share from
@@ -60,6 +60,8 @@ _MIN_ARMS_SHARE, _MAX_ARMS_SHARE = 0.1, 0.5
 """Share of the arms that one shedding sets aside, at `_SHED_SHARE` and at the ceiling."""
 _SAMPLED_ARMS = 1000
 """Number of arms by which the value is estimated below which arms are set aside."""
+_VALUE_MARGIN = 0.05
+"""Share by which a value may be higher than that of the sample, because values change while arms are set aside."""
 _ARMS_PER_SLICE = 100
 _SLICE_SECONDS = 0.2
 """Seconds of shedding after which other tasks of the crawl run. One of them may take longer and use more memory than a
@@ -110,9 +112,8 @@ def take_back(job: Job, storage: LmdbStorage) -> None:
     """Let the links that were set aside wait again if this run has a higher ceiling than the last one, or none."""
     last, now = storage.note(_CEILING_KEY), job.memory or 0
     if last is not None and int(last) and (now == 0 or now > int(last)):
-        links = storage.take_back()
-        if links:
-            _LOG.info("%s that were set aside to save memory wait again", format_count(links, "link"))
+        message = f"{format_count(storage.take_back(), 'link')} that were set aside to save memory wait again"
+        asyncio.get_running_loop().call_soon(_LOG.info, message)  # when the crawl has opened its log
     storage.put_note(_CEILING_KEY, str(now).encode())
 
 
@@ -341,7 +342,10 @@ class MemoryCeiling:
         """Return the value below which about a share of the arms are; None if no arm may be set aside."""
         sample = self._random.sample(arms, min(_SAMPLED_ARMS, len(arms)))
         values = sorted(value for arm in sample if (value := self._shedder.value(arm)) is not None)
-        return values[int(share * (len(values) - 1))] if values else None
+        if not values:
+            return None
+        found = values[int(share * (len(values) - 1))]
+        return found + _VALUE_MARGIN * abs(found) if isfinite(found) else found
 
     def _forget_hosts(self) -> int:
         """Remove idle hosts from memory, and let the policy forget hosts without reward. Return the number of hosts."""
