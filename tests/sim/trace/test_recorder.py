@@ -148,14 +148,14 @@ def test_trace_reads_headers_as_a_crawl_does(tmp_path: Path) -> None:
 
 
 def test_trace_keeps_the_times_of_a_sitemap(tmp_path: Path) -> None:
-    new = "<url><loc>https://a.example/new</loc><lastmod>2026-01-02</lastmod></url>"
+    new = "<url><loc>https://a.example/new</loc><lastmod>2026-01-02T03:04:05Z</lastmod></url>"
     entries = f"{new}<url><loc>https://a.example/x</loc></url>"
     sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
     responses = [("https://a.example/sitemap.xml", 200, {"Content-Type": "application/xml"}, sitemap.encode())]
     made([write_warc(tmp_path / "a.warc.gz", responses)], tmp_path / "trace")
     links = TraceWeb(tmp_path / "trace", target_from("any"), dead=1.0).page("https://a.example/sitemap.xml").links
     assert {link.url: link.modified for link in links} == {
-        "https://a.example/new": datetime(2026, 1, 2, tzinfo=UTC).timestamp(),
+        "https://a.example/new": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp(),
         "https://a.example/x": None,
     }
 
