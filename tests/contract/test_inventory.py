@@ -74,6 +74,7 @@ ADDED_JOB_KEYS: dict[str, tuple[str, str]] = {
     "round_time": ('round_time = "30m"', ""),
     "max_disk": ('max_disk = "50GB"', ""),
     "sources": ('sources = [{ name = "A", sitemap = "https://a.example/sitemap.xml" }]', ""),
+    "scorer": ('scorer = { seconds = 5, max_bytes = "100kB", workers = 2 }', ""),
     "notices": ('notices = { command = ["true"] }', ""),
     "links.index_query": ('links = { index_query = "SELECT ?o { ?s ?p ?o }" }', ""),
     "transform.strict_jsonld": ("transform = { strict_jsonld = true }", ""),

@@ -17,6 +17,7 @@ class JobOptions(TypedDict, total=False):
     policy: str
     model: str | PathLike[str]
     reward: str
+    scorer: Mapping[str, Any]
     wait_threshold: float | None
     stop_after: int | None
     stop_below: float

@@ -19,8 +19,8 @@ from motherlode.runtime import MissingExtraError
 
 COMMANDS = (
     *("crawl", "resume", "stats", "explain", "model", "index", "query", "search"),
-    *("pages", "table", "validate", "serve", "export", "changes", "verify", "extract", "filter", "record", "simulate"),
-    *("demo", "keys"),
+    *("pages", "table", "clusters", "validate", "serve", "export", "changes", "verify", "extract", "filter", "record"),
+    *("simulate", "demo", "keys"),
 )
 """All commands. Each is a function in the module of this package that has the same name."""
 _COMPLETION = "_MOTHERLODE_COMPLETE"

@@ -63,6 +63,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("refreshed", _describe_refreshes(totals))] if totals.refreshed else []),
         *([("sinks", "; ".join(map(_describe_sink, stats.sinks)))] if stats.sinks else []),
         *([("sources", "\n".join(map(_describe_source, stats.sources)))] if stats.sources else []),
+        *([("validation", describe_validation(stats.validation))] if stats.validation else []),
         *([("unfinished", _describe_unfinished(totals))] if totals.unfinished else []),
         ("failures", _join_counts(totals.failures) or "none"),
         *([("challenged by", _join_counts(totals.challenged_by))] if totals.challenged_by else []),
@@ -74,6 +75,19 @@ def print_summary(stats: CrawlStats) -> None:
         ("syntaxes", _describe_syntaxes(totals.syntaxes) or "none"),
     ]
     print_table(("", ""), rows)
+
+
+def describe_validation(counts: Mapping[str, Any]) -> str:
+    """Return the counts of the last validation, and those of each source, one per line."""
+    lines = [f"{_describe_findings(counts)} ({', '.join(counts.get('shapes', ()))}, {counts.get('checked_at', '')})"]
+    lines += [f"{source.get('name', '')}: {_describe_findings(source)}" for source in counts.get("sources", ())]
+    return "\n".join(lines)
+
+
+def _describe_findings(counts: Mapping[str, Any]) -> str:
+    pages, good = counts.get("pages", 0), counts.get("conforming_pages", 0)
+    found = f"{counts.get('violations', 0):,} violations, {counts.get('warnings', 0):,} warnings"
+    return f"{good:,} of {pages:,} pages without violations; {found}"
 
 
 def describe_wait(totals: Counters) -> str:

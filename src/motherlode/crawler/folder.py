@@ -20,9 +20,12 @@ _FOLDER_MODE = 0o700
 """Mode of a folder that a crawl creates: only its user may read it. An existing folder keeps its mode."""
 _CRAWL_FILES = (
     *("frontier", "store", "store.readers", "words", "quads", "journal", "warc", "sinks", "segments", "shards"),
-    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp", "job.toml"),
+    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp", "forever.json"),
+    *("identity.db", "validation.json", "job.toml"),
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""
+_UNFINISHED_FILES = frozenset({"lock", "job.toml.new", "secrets.toml", "secrets.toml.new"})
+"""Files that a crawl leaves if it ended before its job was saved."""
 _BLOCK_BYTES = 512
 """Unit of `st_blocks`."""
 
@@ -48,6 +51,8 @@ class CrawlFolder:
         self.filters = path / "filters.json"
         self.journal = path / "journal"
         self.log = path / "crawl.log"
+        self.identity = path / "identity.db"
+        self.validation = path / "validation.json"
         self._lock: BinaryIO | None = None
 
     @property
@@ -61,7 +66,7 @@ class CrawlFolder:
         """
         if self.has_crawl:
             self._make_free(force=force)
-        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        elif self.path.exists() and not self._is_empty():
             raise JobError(f"{self.path} is not an empty folder: choose another with -o")
         try:
             self.path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -69,6 +74,10 @@ class CrawlFolder:
             raise JobError(f"the folder {self.path} cannot be created: {error.strerror}") from error
         self.lock()
         self.save_job(job)
+
+    def _is_empty(self) -> bool:
+        """Return whether the path is a folder without files, except those of a crawl whose job was not saved."""
+        return self.path.is_dir() and {path.name for path in self.path.iterdir()} <= _UNFINISHED_FILES
 
     def _make_free(self, *, force: bool) -> None:
         """Lock the folder and remove the files of its crawl. JobError if the crawl has pages that must be kept."""
@@ -211,6 +220,16 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names of the files in a folder durable, after files were created or renamed."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _inode_and_blocks(path: Path) -> tuple[int, int]:

@@ -120,7 +120,17 @@ def remove_filter(path: Path, number: int) -> Filter:
 
 
 def _store(path: Path, file: _File) -> None:
-    write_atomically(path, json.dumps(msgspec.to_builtins(file), ensure_ascii=False, indent=1).encode() + b"\n")
+    """Write the file, and its copies in the folders of shards, each of which reads its own."""
+    content = json.dumps(msgspec.to_builtins(file), ensure_ascii=False, indent=1).encode() + b"\n"
+    write_atomically(path, content)
+    for shard in path.parent.glob("shards/[0-9]*"):
+        write_atomically(shard / path.name, content)
+
+
+def copy_filters(path: Path, copy: Path) -> None:
+    """Give a new shard the filters of the whole crawl. A shard that has filters keeps them."""
+    if path.exists() and not copy.exists():
+        write_atomically(copy, path.read_bytes())
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import committed_manifest, find_unread, has_log
 from motherlode.frontier import STORAGE_ERRORS, LmdbStorage, UrlState, damage
 from motherlode.frontier.storage.tables import UNCHANGED
-from motherlode.index.page_record import PAGE, PROVENANCE
+from motherlode.index.page_record import OWN_GRAPHS, PAGE, PROVENANCE
 from motherlode.index.snapshot import DamagedError, is_damage
 from motherlode.model import FailureKind, Visit
 from motherlode.model.terms import PREFIXES, RDF_TYPE, page_iri
@@ -280,13 +280,13 @@ class _FolderCheck:
             self._report(Part.WORDS, f"{len(missing)} pages are not in the index of words", advice, urls=missing)
 
 
-_NOT_PROVENANCE = f"FILTER(?g != <{PROVENANCE}>)"
-_GRAPHS_WITHOUT_PAGE = f"""SELECT ?g {{ GRAPH ?g {{}} {_NOT_PROVENANCE}
+_OF_A_PAGE = f"FILTER(?g NOT IN ({', '.join(f'<{name}>' for name in sorted(OWN_GRAPHS))}))"
+_GRAPHS_WITHOUT_PAGE = f"""SELECT ?g {{ GRAPH ?g {{}} {_OF_A_PAGE}
     FILTER NOT EXISTS {{ GRAPH <{PROVENANCE}> {{ ?g a {PAGE} }} }}
     FILTER NOT EXISTS {{ GRAPH <{PROVENANCE}> {{ ?page <{_ML}graph> ?g }} }} }}"""
 _STATEMENTS_WITHOUT_PAGE = f"""SELECT ?s {{ ?s ?p ?o
-    FILTER NOT EXISTS {{ GRAPH ?g {{ ?s ?p ?o }} {_NOT_PROVENANCE} }} }}"""
-_STATEMENTS_NOT_IN_UNION = f"""SELECT ?g {{ GRAPH ?g {{ ?s ?p ?o }} {_NOT_PROVENANCE}
+    FILTER NOT EXISTS {{ GRAPH ?g {{ ?s ?p ?o }} {_OF_A_PAGE} }} }}"""
+_STATEMENTS_NOT_IN_UNION = f"""SELECT ?g {{ GRAPH ?g {{ ?s ?p ?o }} {_OF_A_PAGE}
     FILTER NOT EXISTS {{ ?s ?p ?o }} }}"""
 
 

@@ -304,7 +304,7 @@ class Admission:
         for link in links:
             if link.source is _SEED:  # known seeds as well, because a restart forgets which hosts are exempt
                 self._exempt(host_of(link.url))
-        fresh = self._new_links(links)
+        fresh = self._new_links(links, parent)
         if self._rates_again is not None and parent is not None and len(fresh) < len(links):
             added = {link.url for link in fresh}
             self._rates_again.mention([link for link in links if link.url not in added], parent)
@@ -330,7 +330,7 @@ class Admission:
         self._announce(accepted)
         return len(fresh)
 
-    def _new_links(self, links: Sequence[Link]) -> list[Link]:
+    def _new_links(self, links: Sequence[Link], parent: Outcome | None) -> list[Link]:
         """Return the links that are new, in scope and not refused by the limit of their domain."""
         fresh: dict[str, Link] = {}
         scope, domains = self.scope, self.domains
@@ -344,7 +344,7 @@ class Admission:
             elif reason := self._robots_refusal(url):
                 self._sequence += 1
                 self.known_urls += 1
-                self.refuse(Entry(url=url, arm="", score=0.0, sequence=self._sequence), reason)
+                self.refuse(entry_from(link, Rating(arm="", score=0.0), parent=parent, sequence=self._sequence), reason)
             else:
                 fresh[url] = link
         return list(fresh.values())

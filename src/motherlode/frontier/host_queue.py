@@ -54,9 +54,8 @@ class HostQueue:
     def __init__(
         self, *, policy: Policy, storage: FrontierStorage, politeness: Politeness, host_delay: HostDelay
     ) -> None:
-        self._policy = policy
+        self._policy, self._politeness = policy, politeness
         self._best, self._count = storage.best, storage.count
-        self._politeness = politeness
         self._host_delay = host_delay
         self.hosts: dict[str, Host] = {}
         """Hosts that this run or an earlier one contacted. Unseen hosts with waiting URLs are in `unseen_hosts`."""

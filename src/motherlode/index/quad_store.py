@@ -18,6 +18,7 @@ import pyoxigraph as ox
 from motherlode.index.page_record import (
     GRAPH_OF_PAGE,
     KEY,
+    OWN_GRAPHS,
     PAGE,
     PROVENANCE,
     RESERVED,
@@ -36,6 +37,7 @@ from motherlode.model.sparql import query_in_order
 from motherlode.model.terms import PREFIXES, RDF_TYPE, literal, page_iri
 
 _PROVENANCE = ox.NamedNode(PROVENANCE)
+_OWN_GRAPHS = frozenset(map(ox.NamedNode, OWN_GRAPHS))
 _GRAPH = ox.NamedNode(PREFIXES["ml"] + "graph")
 _PAGE = ox.NamedNode(PAGE[1:-1])
 _UNION = ox.DefaultGraph()
@@ -159,7 +161,8 @@ class QuadStore:
     def _is_on_other_page(self, quad: ox.Quad, graphs: set[ox.NamedNode]) -> bool:
         found = self._store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None)
         others = (other.graph_name for other in found)
-        return any(name != _PROVENANCE and name not in graphs for name in others if isinstance(name, ox.NamedNode))
+        pages = (name for name in others if isinstance(name, ox.NamedNode) and name not in _OWN_GRAPHS)
+        return any(name not in graphs for name in pages)
 
     def flush(self) -> None:
         self._changes.flush()
@@ -237,6 +240,11 @@ class QuadStore:
                 continue
             yield from self._raising_damage(self._store.quads_for_pattern(None, None, None, graph))
 
+    def graph_names(self) -> Iterator[str]:
+        """Yield the names of all graphs: of pages, and our own."""
+        graphs = self._raising_damage(self._store.named_graphs())
+        return (graph.value for graph in graphs if isinstance(graph, ox.NamedNode))
+
     def pages_that_reserve(self, uses: Iterable[str]) -> set[str]:
         """Return the URLs of the pages that reserve one of the uses (`model.usage.Usage`)."""
         return {
@@ -255,6 +263,23 @@ class QuadStore:
                 raise
             raise DamagedError(store_advice(self._path, str(error))) from error
 
+    def update_graph(self, graph: str, *, without: Iterable[Term] = (), added: Iterable[ox.Quad] = ()) -> None:
+        """Remove the statements about the IRIs `without` from one of our own graphs, and add others.
+
+        The union stays as it is, because it has the statements of pages only.
+        """
+        self._require_writable()
+        name = ox.NamedNode(graph)
+        for subject in without:
+            for quad in [*self._store.quads_for_pattern(_node(subject), None, None, name)]:
+                self._store.remove(quad)
+        self._store.bulk_extend(added)
+
+    def clear_graph(self, graph: str) -> None:
+        """Remove all statements of one of our own graphs."""
+        self._require_writable()
+        self._store.remove_graph(ox.NamedNode(graph))
+
     def extend(self, quads: Iterable[ox.Quad]) -> None:
         """Add quads of another store, and add the statements of pages to the union. Memory is bounded."""
         self._require_writable()
@@ -271,7 +296,7 @@ def _canonical_quads(lines: bytes) -> set[ox.Quad]:
 def _with_union(quads: Iterable[ox.Quad]) -> Iterator[ox.Quad]:
     for quad in quads:
         yield quad
-        if quad.graph_name != _PROVENANCE:
+        if quad.graph_name not in _OWN_GRAPHS:
             yield ox.Quad(quad.subject, quad.predicate, quad.object)
 
 

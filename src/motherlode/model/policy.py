@@ -74,7 +74,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     requests: int = 1
     """Number of requests that led here: this one, the redirects before it and the failed attempts."""
     statement_hashes: bytes = b""
-    """64-bit hashes of the page's statements, if the reward needs them."""
+    """64-bit hashes of the page's statements, subjects or types, if the reward needs them."""
+    page_score: float | None = None
+    """The score of the user's scorer that is the reward, from 0 to 1; None if there is none."""
+    is_unscored: bool = False
+    """Whether a scorer of the user failed for this page. Its reward is then the mean of the crawl."""
 
 
 @runtime_checkable

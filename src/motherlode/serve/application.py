@@ -39,6 +39,7 @@ from motherlode.serve.pages import (
     render_search,
 )
 from motherlode.serve.sparql import ALLOWED, QueryLimits, SparqlEndpoint, endpoint_url
+from motherlode.serve.table_page import TablePages
 from motherlode.www.urls import canonical, host_of
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -98,6 +99,7 @@ class CrawlSite:
             web.get("/script.js", _static("script.js", "text/javascript")),
             web.get("/icon.svg", _static("icon.svg", "image/svg+xml")),
             *CrawlApi(self._view, self._types_of).routes(),
+            *TablePages(self._view.folder, self._pool, seconds=self._limits.seconds).routes(),
         ]
 
     def _page(self, make: Page) -> Handler:

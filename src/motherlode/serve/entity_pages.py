@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
@@ -150,7 +149,8 @@ async def crawled_page(
     sparql = f"SELECT ?s ?p ?o ?g {{ VALUES ?g {{ {graphs} }} GRAPH ?g {{ ?s ?p ?o }} }} LIMIT {_MAX_PAGE_STATEMENTS}"
     outgoing = await select(pool, sparql, seconds=seconds)
     status = 200 if known.rows or outgoing.rows else 404
-    explained = await asyncio.to_thread(explain, url) if status == HTTPStatus.NOT_FOUND else None
+    has_page = outgoing.rows or any(row["o"].value == PREFIXES["ml"] + "Page" for row in known.rows)
+    explained = None if has_page else await asyncio.to_thread(explain, url)
     return status, _render_crawled_page(url, known.rows, outgoing.rows, explained)
 
 

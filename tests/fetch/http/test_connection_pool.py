@@ -14,7 +14,8 @@ import uvloop
 
 from motherlode.fetch import AddressGuard, HttpFetcher, HttpLimits, HttpOptions
 from motherlode.fetch.http import connections
-from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
+from motherlode.fetch.http.connections import ConnectionPool, Connector
+from motherlode.fetch.http.endpoints import Endpoint, PendingRequest
 from motherlode.fetch.http.errors import FetchError
 from motherlode.fetch.http.tls import TlsContexts
 from motherlode.model import Failure, FailureKind, Page, Posting, Request, RequestKind

@@ -31,6 +31,7 @@ from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.model.usage import ALIASES, USES
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
+from motherlode.policies.scorers import ScorerLimits
 from motherlode.policies.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions, from_table
 
@@ -77,8 +78,10 @@ class Job:
     model: str = ""
     """A model file or a crawl folder that the policy starts from: see docs/models.md."""
     reward: str = DEFAULT_REWARD
-    """The reward that the policy learns from: target (0 or 1), statements, new-statements, per-request or per-byte: see
-    docs/rewards.md."""
+    """The reward that the policy learns from: target (0 or 1), statements, new-statements, new-subjects, new-types,
+    new-hosts, per-request, per-byte, or a scorer of the user: see docs/rewards.md."""
+    scorer: Mapping[str, Any] = field(default_factory=dict)
+    """Limits of scorers: seconds per page, max_bytes that are sent, and workers: see docs/rewards.md."""
     wait_threshold: float | None = None
     """With a budget of pages or bytes: wait some seconds for a better host if the value of every ready host is below
     this share of the better host's value. 0 never waits, which is faster and finds less. The default is 0.65, and 0.85
@@ -199,6 +202,8 @@ class Job:
     """Seconds between the beginnings of two rounds of `crawl --refresh --forever`. A job file may say "1h"."""
     max_disk: int | None = None
     """Largest size of the crawl folder, at which `crawl --refresh --forever` waits. A job file may say "50GB"."""
+    validate: Sequence[str] = ()
+    """Profiles, or files of SHACL shapes, by which all pages are validated at the end of a run, as in ["google"]."""
     sources: Sequence[Mapping[str, Any]] = ()
     """Providers that are harvested, each with a name, a sitemap or seeds, a contact and a budget."""
     notices: Mapping[str, Any] = field(default_factory=dict)
@@ -224,6 +229,7 @@ class Job:
             policy_from(self.policy)
             target_from(self.target)
             reward_from(self.reward)
+            self.scorer_limits()
             compile_own_hosts(self.own_hosts)
             compile_untrusted_hosts(self.any_certificate)
             self.host_headers(None)
@@ -294,8 +300,25 @@ class Job:
             raise JobError('[links] index_query needs the index while the crawl runs, and index = "later" has none')
         if self.links.get("index_query") and self.shards > 1:
             raise JobError("[links] index_query works only without shards, because each shard has an index of its own")
+        if self.validate and self.index == "later":
+            raise JobError('validate needs the index at the end of the crawl, and index = "later" has none')
         if self.index == "later" and self.shards > 1:
             raise JobError('index = "later" works only without shards, because the stores of shards are merged')
+
+    @property
+    def has_scorer(self) -> bool:
+        """Whether a scorer of the user is the target or the reward."""
+        return target_from(self.target).scorer is not None or reward_from(self.reward).scorer is not None
+
+    def scorer_limits(self) -> ScorerLimits:
+        """Parse the table `[scorer]`."""
+        table = dict(self.scorer)
+        if isinstance(table.get("max_bytes"), str):
+            table["max_bytes"] = parse_size(table["max_bytes"])
+        try:
+            return ScorerLimits.from_table(table)
+        except ValueError as error:
+            raise JobError(f"the table [scorer]: {error}") from error
 
     @property
     def host_delay(self) -> float:

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from motherlode.crawler.engine.limits import ControlFile, NoCeiling, cancel
 from motherlode.crawler.engine.outage import OutageMonitor
-from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
+from motherlode.crawler.engine.pipeline import (
+    NoArchive,
+    NoIndexQuery,
+    NoNotices,
+    NoProber,
+    NoScorers,
+    Subrequests,
+    UrlDescriber,
+)
 from motherlode.crawler.engine.robots_and_dns import ForgetResponse, Names, Resolve
 from motherlode.crawler.engine.usage import NoTdmFiles, TdmFiles
 from motherlode.crawler.notices import Notices
@@ -30,6 +38,7 @@ from motherlode.policies import Reward
 if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
     from motherlode.crawler.engine.memory_ceiling import MemoryCeiling
+    from motherlode.crawler.scoring import Scorers
 
 SaveEntry = Callable[[str, bytes], None]
 """Takes the key and the bytes of a state entry that is written with the next commit."""
@@ -118,6 +127,8 @@ class Components:
     """The reward that the policy learns from."""
     memory: MemoryCeiling | NoCeiling
     """Keeps the memory below the limit of the job."""
+    scorers: Scorers | NoScorers
+    """Programs of the user that score pages, for target and reward."""
 
 
 @contextlib.asynccontextmanager
@@ -148,6 +159,7 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
     await parts.outage_monitor.close()
     await parts.subrequests.close()
     await parts.tdm_files.close()
+    await parts.scorers.close()
     await parts.readers.close()
     await parts.fetcher.close()
     parts.archive.close()

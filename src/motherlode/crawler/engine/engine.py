@@ -107,8 +107,9 @@ class Engine:
 
     @property
     def is_early_stopped(self) -> bool:
-        """True if no lease is in flight and none starts, because few requests gave relevant pages."""
-        return self._slots.in_use == 0 and self._early_stop.is_reached
+        """True if no lease is in flight and none starts: few pages were relevant, or only revisits were wanted."""
+        has_stopped = self._early_stop.is_reached or any(rule() for rule in self._parts.stop_conditions)
+        return self._slots.in_use == 0 and has_stopped
 
     def _finished(self) -> bool:
         if self._limits.is_late_by(_SETTLING_SECONDS):

@@ -7,7 +7,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -33,6 +33,8 @@ from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
+from motherlode.crawler.run_validation import check_profiles
+from motherlode.crawler.scoring import check_scorers, make_scorers
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
 from motherlode.fetch import (
     AddressGuard,
@@ -84,7 +86,6 @@ _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 _MAX_READY_AT_ONCE = 2000
 """Maximum number of hosts that become ready at a time, because a resumed crawl may have a million."""
 
-
 BeginRefresh = Callable[[Revisits, Frontier], None]
 MakeParsers = Callable[[ParseOptions, float], Parsers]
 """Starts the parsers of a crawl. Its arguments are their options and the timeout of a page in seconds."""
@@ -134,6 +135,8 @@ def check(job: Job) -> None:
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
+        check_profiles(job.validate)
+        check_scorers(target_from(job.target), reward_from(job.reward))
         for sink in job.sink_settings():
             sink.headers(os.environ)
     except ValueError as error:
@@ -171,7 +174,7 @@ def assemble(
     lost = _begin(store, storage, job, folder)
     policy = _learner(job, storage)
     take_back(job, storage)
-    refreshing = RefreshFirst(policy)
+    learner, refreshing = policy, RefreshFirst(policy)
     is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
     if is_refresh:
         policy = refreshing
@@ -192,13 +195,13 @@ def assemble(
     describer = UrlDescriber(job.describe, job.response_headers)
     frontier.call_on_refused(describer.note_refused)
     parsers = _readers(job, scope, make_parsers)
-    memory = make_ceiling(job, frontier, policy, traps, parsers, web.http, is_shard=peers is not None, clock=clock)
+    memory = make_ceiling(job, frontier, learner, traps, parsers, web.http, is_shard=peers is not None, clock=clock)
     parts = Components(
         storage=storage,
         frontier=frontier,
         policy=policy,
-        **_web_parts(job, folder, web, frontier, clock, obeyed),
-        participants=(*_participants(web.journal, store, peers), LogFile(folder.log, job.log_level)),
+        **_web_parts(job, web, frontier, clock, obeyed),
+        participants=(*_participants(web, store, peers), LogFile(folder.log, job.log_level)),
         problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
         readers=parsers,
         memory=memory,
@@ -207,7 +210,7 @@ def assemble(
         revisits=revisits,
         stop_conditions=(memory.is_exhausted, *((revisits.is_over,) if is_refresh else ())),
         **_store_parts(job, folder, store),
-        value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
+        value_of=learner.value if isinstance(learner, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
         control=control,
@@ -215,7 +218,7 @@ def assemble(
         notices=make_notices(job, folder, is_one_run=peers is None) if notices is None else notices,
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+    return Assembled(engine, frontier, seeds, storage, store, learner, clock)
 
 
 def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices | NoNotices:
@@ -227,14 +230,8 @@ def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices 
 
 
 def _budget(job: Job) -> Budget:
-    return Budget(
-        pages=job.pages,
-        seconds=job.time,
-        bytes=job.bytes,
-        stop_after=job.stop_after,
-        stop_below=job.stop_below,
-        idle=job.idle_timeout,
-    )
+    budget = Budget(pages=job.pages, seconds=job.time, bytes=job.bytes, idle=job.idle_timeout)
+    return replace(budget, stop_after=job.stop_after, stop_below=job.stop_below)
 
 
 class _Web(NamedTuple):
@@ -247,6 +244,7 @@ class _Web(NamedTuple):
     monitored: Fetcher
     """The fetcher that records which hosts respond, without the journal around it."""
     detector: OutageDetector
+    archive: WarcArchive | NoArchive
     recorded: RecordedWeb | None = None
     http: HttpFetcher | None = None
     journal: ResponseJournal | None = None
@@ -255,21 +253,19 @@ class _Web(NamedTuple):
 def _open_web(job: Job, recorded: RecordedWeb | None, folder: CrawlFolder, storage: LmdbStorage, clock: Clock) -> _Web:
     detector = OutageDetector(unit=job.retry_wait or DEFAULT_UNIT_SECONDS)
     if recorded is not None:  # it can be asked again at no cost, so it needs no journal
-        return _Web(recorded, recorded, detector, recorded)
+        return _Web(recorded, recorded, detector, _archive(job, folder, None, storage), recorded)
     raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     http = HttpFetcher(_http_options(job))
     http.load_authorities()  # later it would delay the requests of all hosts
     journal = ResponseJournal(folder.journal, state=storage.note("journal"))
     monitored = MonitoredFetcher(http, detector, clock=clock)
-    return _Web(JournalledFetcher(monitored, journal), monitored, detector, None, http, journal)
+    archive = _archive(job, folder, http, storage)
+    return _Web(JournalledFetcher(monitored, journal), monitored, detector, archive, None, http, journal)
 
 
-def _web_parts(
-    job: Job, folder: CrawlFolder, web: _Web, frontier: Frontier, clock: Clock, obeyed: ObeyedUsage
-) -> dict[str, Any]:
+def _web_parts(job: Job, web: _Web, frontier: Frontier, clock: Clock, obeyed: ObeyedUsage) -> dict[str, Any]:
     """Return the components that depend on whether a recorded web is crawled."""
-    recorded, fetcher = web.recorded, web.fetcher
-    archive = _archive(job, folder, web.http) if job.warc else NoArchive()
+    recorded, fetcher, archive = web.recorded, web.fetcher, web.archive
     resolve = unresolvable if web.http is None else web.http.resolve
     forget = ignore_response if web.journal is None else web.journal.settle
     subrequests = Subrequests(
@@ -308,7 +304,8 @@ def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
         "usual_sitemaps": job.sitemaps == "usual",
         "prober": NoProber() if job.probe == "never" else Prober(Probing(job.probe)),
         "index_query": _index_query(job, folder),
-        "reward": reward_from(job.reward),
+        "reward": (reward := reward_from(job.reward)),
+        "scorers": make_scorers(target_from(job.target), reward, job.scorer_limits()),
     }
 
 
@@ -345,11 +342,11 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
     return lost
 
 
-def _participants(
-    journal: ResponseJournal | None, store: CrawlStore, peers: Peers | None
-) -> tuple[CommitParticipant, ...]:
+def _participants(web: _Web, store: CrawlStore, peers: Peers | None) -> tuple[CommitParticipant, ...]:
     found: list[CommitParticipant] = []
-    if journal is not None:
+    if isinstance(web.archive, WarcArchive):
+        found.append(SavedPart("warc", web.archive.state))
+    if (journal := web.journal) is not None:
         found.append(SavedPart("journal", journal.state, committed=journal.finish_commit, close=journal.close))
     if isinstance(store, NQuadsLog):
         found.append(SavedPart(MANIFEST, lambda: encode_manifest(store.manifest())))
@@ -359,7 +356,6 @@ def _participants(
 
 
 def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Parsers:
-    """Start the parser processes."""
     if make_parsers is not None:
         return make_parsers(_instructions(job, scope), _PAGE_TIMEOUT_SECONDS)
     return ParserLanes(_instructions(job, scope), workers=count_workers(job), seconds=_PAGE_TIMEOUT_SECONDS)
@@ -375,14 +371,17 @@ def _opening_problems(lost: int, web: _Web) -> Iterator[str]:
         yield f"{web.recorded.broken_records} records of the recorded web cannot be read"
 
 
-def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArchive:
+def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None, storage: LmdbStorage) -> WarcArchive | NoArchive:
+    if not job.warc:
+        return NoArchive()
     about = {"software": f"Motherlode/{VERSION}"}
     if http is None:
         about["description"] = f"a crawl of the recorded web {Path(job.web or '').name}"
     else:
         robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
         about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
-    return WarcArchive(folder.warc, about=about, serialize=None if http is None else http.serialize)
+    serialize = None if http is None else http.serialize
+    return WarcArchive(folder.warc, about=about, serialize=serialize, state=storage.note("warc"))
 
 
 def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
@@ -460,7 +459,8 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         target=job.target,
         transform=job.transform_options(),
         following=job.link_rules(),
-        keep_hashes=reward_from(job.reward).needs_hashes,
+        hashed=reward_from(job.reward).hashed,
+        max_text=job.scorer_limits().max_bytes if job.has_scorer else 0,
         is_brief=is_brief,
         element_ids=reads_element_ids(job.policy),
         context_graph=reads_context_graph(job.policy),

@@ -142,7 +142,8 @@ def restore_counters(
         "policy": (policy.load, "what was learned is lost, learning begins anew"),
         "traps": (traps.load, "what was seen of traps is forgotten"),
         "tallies": (estimator.load, "the estimate of what is left begins anew"),
-        "statements": (reward.seen.load, "all statements count as new again"),
+        "statements": (reward.seen.load, "everything counts as new again for the reward"),
+        "mean_reward": (reward.mean.load, "the mean reward begins anew"),
     }
     for name, (load, loss) in loaders.items():
         saved = storage.note(name)

@@ -11,8 +11,9 @@ from functools import lru_cache
 from motherlode.fetch.dns import GuardedResolver, NameServers
 from motherlode.fetch.guard import AddressGuard, normalize_address
 from motherlode.fetch.http import errors
-from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
+from motherlode.fetch.http.connections import ConnectionPool, Connector
 from motherlode.fetch.http.decoding import ACCEPT_ENCODING
+from motherlode.fetch.http.endpoints import Endpoint, PendingRequest
 from motherlode.fetch.http.errors import FetchError
 from motherlode.fetch.http.host_headers import HostHeaders, headers_for, is_secret
 from motherlode.fetch.http.intermediates import MAX_CERTIFICATE_BYTES, Intermediates
@@ -29,9 +30,6 @@ _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 """Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
 
 
-ALTERNATIVE_SECONDS = 0.5
-"""Seconds for the TCP connection to one of several addresses (as RFC 8305 proposes). The last address has the whole
-timeout. Two addresses are never tried at once: each needs a lease, because it has a politeness delay of its own."""
 _ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.TIMEOUT, FailureKind.TLS, FailureKind.CERTIFICATE})
 """Failures after which a host with several addresses is tried at the next one."""
 _NO_HEADERS: Mapping[str, str] = {}
@@ -273,7 +271,7 @@ class HttpFetcher:
             deadline,
             head_only=request.kind is RequestKind.PROBE,
             is_repeatable=posting is None,
-            tcp_timeout=ALTERNATIVE_SECONDS if self._resolver.has_untried_address(origin.host) else None,
+            alternatives=self._find_alternatives(endpoint),
             wire=reader.wire,
         )
         error = await self._connections.send(endpoint, pending)
@@ -282,9 +280,8 @@ class HttpFetcher:
         if error is None or error.kind not in _ADDRESS_IN_DOUBT:
             self._resolver.mark_reachable(origin.host)
             return error
-        has_next = self._resolver.mark_failed(origin.host)
-        is_unconnected = error is errors.NO_CONNECTION or error.kind is FailureKind.CONNECT
-        return error._replace(elsewhere=has_next and is_unconnected)
+        has_next = self._resolver.mark_failed(origin.host, lost=error.lost)
+        return error._replace(elsewhere=has_next and error.is_unconnected)
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
         more, proxy, signature = self._headers_for(origin), self._proxy_for(origin), ""
@@ -310,6 +307,11 @@ class HttpFetcher:
             is_late = isinstance(raised, TimeoutError)
             return errors.TIMED_OUT._replace(silent=True) if is_late else errors.dns_error(raised)
         return Endpoint(origin, *found)
+
+    def _find_alternatives(self, endpoint: Endpoint) -> Sequence[Endpoint]:
+        """Return the endpoints that are tried if the first one is slow. A proxy chooses the address itself."""
+        others = self._resolver.alternatives(endpoint.origin.host)
+        return [endpoint._replace(address=other) for other in others] if others and endpoint.address else ()
 
     async def _refusal_behind_proxy(self, origin: Origin) -> FetchError | None:
         """Return why the guard refuses a host behind a proxy. None if it does not, or if we cannot resolve the name."""

@@ -143,7 +143,7 @@ class LmdbTables:
                 name: self._env.open_db(name.encode(), create=not read_only) for name in names
             }
             self._batches = None if read_only else self._env.open_db(b"letters")
-            self._pages = None if read_only else self._env.open_db(b"pages")
+            self._pages = _open_optional(self._env, b"pages", create=not read_only)
             self._labels = _open_optional(self._env, b"visit_labels", create=not read_only)
             self._aside = _open_optional(self._env, b"aside", create=not read_only)
         except lmdb.Error as error:
@@ -223,7 +223,7 @@ class LmdbTables:
         return self._get(xxhash.xxh3_128_digest(url.encode()), self._pages)
 
     def pages(self) -> Iterator[bytes]:
-        for _, value in self._txn.cursor(db=self._pages):
+        for _, value in self._txn.cursor(db=self._pages) if self._pages is not None else ():
             yield bytes(value)
 
     def put_batch(self, number: int, batch: bytes) -> None:

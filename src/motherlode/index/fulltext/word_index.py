@@ -18,7 +18,7 @@ import zstandard
 
 from motherlode.index.fulltext.analysis import encode, open_index, to_tantivy
 from motherlode.index.fulltext.documents import SubjectDocument, documents_from_lines, make_documents
-from motherlode.index.page_record import PROVENANCE, PageRecord, Store
+from motherlode.index.page_record import OWN_GRAPHS, PROVENANCE, PageRecord, Store
 from motherlode.model.terms import PREFIXES, page_iri
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _pages_in_store(source: QuadStore) -> Iterator[list[SubjectDocument]]:
     own: dict[str, list[str]] = {}
     for quad in source.match(predicate=f"<{PREFIXES['ml']}graph>", graph=f"<{PROVENANCE}>"):
         own.setdefault(str(quad.subject), []).append(str(quad.object))
-    apart = {PROVENANCE, *(name[1:-1] for page, graphs in own.items() for name in (page, *graphs))}
+    apart = {*OWN_GRAPHS, *(name[1:-1] for page, graphs in own.items() for name in (page, *graphs))}
     for graph, group in groupby(source.quads(), key=lambda quad: getattr(quad.graph_name, "value", "")):
         if graph not in apart:
             yield documents_from_lines(graph, (f"{quad} ." for quad in group))

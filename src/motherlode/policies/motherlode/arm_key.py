@@ -223,7 +223,7 @@ def describe_arm(arm: str) -> str:
         return arm.replace(_SEPARATOR, " ")
     location = " ".join(part for part in (key.host, key.pattern, f"depth {key.depth}", key.extension) if part)
     position = f" in {key.tag_path}" if key.tag_path else ""
-    hub = f", on list {key.hub_id}" if key.hub_id else ""
+    hub = f", on hub page {key.hub_id}" if key.hub_id else ""
     return f"{location}, by {_join_origin(key.source, key.from_host)}{position}{hub}"
 
 
