@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from functools import lru_cache
 from multiprocessing import active_children, get_context
@@ -83,7 +83,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Mean predicted probability, share of relevant pages and number of requests, for each tenth."""
     brier: float | None
     seconds: float
-    """CPU time."""
+    """CPU time, with that of opening the web for the first run on it."""
 
 
 # ── webs
@@ -137,36 +137,52 @@ def find_starts(web: Web) -> Sequence[str]:
 
 
 def simulate(web: Web, name: str, key: str) -> Run:
-    """Simulate one policy on one web, up to the largest budget."""
+    """Simulate one policy on one web, up to the largest budget. The first run on a web has the time of opening it."""
+    began = time.process_time()
     known = open_web(web)
     policy: Policy = (
         OraclePolicy(_graph(web)) if name == "oracle" else policy_from(name, web.order, target=target_from(web.target))
     )
     starts = find_starts(web)
-    began = time.process_time()
     result = Simulation(known, policy, scope=lambda url: "").run(starts, pages=round(max(BUDGETS) * known.page_count))
-    return make_run(web, name, key, result, time.process_time() - began)
+    return make_run(web, name, key, result, began)
 
 
-def make_run(web: Web, name: str, key: str, result: SimResult, seconds: float) -> Run:
-    """Return the figures of a simulated crawl that are kept."""
-    pages = open_web(web).page_count
+def make_run(web: Web, name: str, key: str, result: SimResult, began: float) -> Run:
+    """Return the figures of a simulated crawl that are kept. `began` is the CPU time at its beginning."""
+    pages, relevant = open_web(web).page_count, _count_relevant(web)
     return Run(
         key=key,
         policy=name,
         pages=pages,
-        relevant=_count_relevant(web),
+        relevant=relevant,
         found=[relevant_at(result.request_curve, budget * pages) for budget in BUDGETS],
         hosts=result.relevant_hosts,
         calibration=result.calibration.bins(),
         brier=result.calibration.brier_score,
-        seconds=seconds,
+        seconds=time.process_time() - began,
     )
+
+
+_fingerprints: dict[str, str] = {}
+"""The fingerprints at the beginning of a comparison, in the processes that run it: files may change meanwhile, but the
+modules are imported."""
+
+
+def _fix_fingerprints(known: Mapping[str, str]) -> None:
+    _fingerprints.update(known)
+
+
+def fingerprints(policies: Sequence[str]) -> dict[str, str]:
+    """Return the code fingerprints of policies and baselines."""
+    return {name: code_fingerprint(name) for name in (*BASELINES, *policies)}
 
 
 @lru_cache(maxsize=64)
 def code_fingerprint(policy: str) -> str:
     """Return a hash of the source code on which the results of a policy depend."""
+    if policy in _fingerprints:
+        return _fingerprints[policy]
     source = ROOT / "src" / "motherlode"
     files = [path for name in _SHARED_CODE for path in _python_files(source / name)]
     own = source / "policies" / OURS
@@ -252,7 +268,9 @@ def measure_all(
     known = RunCache(cache)
     known.read()
     wanted = [web for web in webs if any(missing_runs(web, policies, known))]
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("forkserver"))
+    pool = ProcessPoolExecutor(
+        processes, get_context("forkserver"), initializer=_fix_fingerprints, initargs=(fingerprints(policies),)
+    )
     try:
         pending = {pool.submit(measure, web, policies, cache) for web in wanted}
         while pending:
