@@ -92,6 +92,9 @@ def crawl(
             "now|later", "When to index quads and words: later is faster, and the first query does it. [default: now]"
         ),
     ] = None,
+    memory: Annotated[
+        str | None, option("2GB", "Keep the memory of the crawl below this; links of low value go to disk.")
+    ] = None,
     shards: Annotated[int | None, option("N", "Divide the hosts among N crawls, on Ray: see docs/cluster.md.")] = None,
     ray_parsers: Annotated[
         int | None, option("N", "Parse pages in N processes on the machines of Ray: see docs/cluster.md.")
@@ -154,6 +157,7 @@ def crawl(
         "seed": seed,
         "warc": True if warc else None,
         "index": index,
+        "memory": memory,
         "shards": shards,
         "ray_parsers": ray_parsers,
         "ray": ray,
@@ -207,8 +211,9 @@ def _job_values(
     given = {name: value for name, value in flags.items() if value is not None}
     if "time" in given:
         given["time"] = parse_time(given["time"])
-    if "bytes" in given:
-        given["bytes"] = parse_size(given["bytes"])
+    for name in ("bytes", "memory"):
+        if name in given:
+            given[name] = parse_size(given[name])
     values = {} if config is None else read_job_file(config)
     if config is not None:
         check_secrets(config)

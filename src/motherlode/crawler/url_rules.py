@@ -286,6 +286,11 @@ class TrapWatch:
     def end_page(self) -> None:
         self._patterns.end_page()
 
+    def drop_half(self) -> None:
+        """Forget the least recently seen half of patterns, pages and hosts, to save memory."""
+        for part in (self._patterns, self._contents, self._mirrors):
+            part.drop_half()
+
     def dump(self) -> bytes:
         return msgspec.msgpack.encode(_State(self._patterns.dump(), self._contents.dump(), self._mirrors.dump()))
 

@@ -142,7 +142,7 @@ class CrawlSite:
         return 200, render_page_list(rows, filters, limit)
 
     async def _hosts(self, request: web.Request) -> tuple[int, str]:
-        return 200, render_hosts(await asyncio.to_thread(self._view.list_hosts))
+        return 200, render_hosts(await asyncio.to_thread(self._view.list_hosts), delay=self._view.job.host_delay)
 
     async def _host(self, request: web.Request) -> tuple[int, str]:
         name = request.query.get("name", "")
@@ -150,7 +150,8 @@ class CrawlSite:
         host = next((host for host in hosts if host.name == name), None)
         if host is None:
             return 404, render_error("Unknown host", f"The crawl has not contacted the host {name[:200]!r}.")
-        return 200, render_host(host, await asyncio.to_thread(self._view.list_pages, limit=50, host=name))
+        pages = await asyncio.to_thread(self._view.list_pages, limit=50, host=name)
+        return 200, render_host(host, pages, delay=self._view.job.host_delay)
 
     async def _explain(self, request: web.Request) -> tuple[int, str]:
         url = request.query.get("url", "")
@@ -376,7 +377,8 @@ def refuse_requests(access: Access) -> Middleware:
 
 def _remember_token(request: web.Request, token: str) -> web.Response:
     """Redirect to the same URL without the token, and put the token into a cookie."""
-    rest = str(request.rel_url.without_query_params(_TOKEN))  # `//host/` would be another server
+    # `//host/` and `/\host/` would be another server: browsers take `\` for `/`
+    rest = str(request.rel_url.without_query_params(_TOKEN)).replace("\\", "%5C")
     response = web.Response(status=303, headers={"Location": "/" + rest.lstrip("/")})
     response.set_cookie(TOKEN_COOKIE, token, httponly=True, samesite="Strict")
     return response

@@ -45,7 +45,7 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 UNIT_PARSERS: Mapping[str, Callable[[str], float]] = {
     "time": parse_time,
     "round_time": parse_time,
-    **dict.fromkeys(("bytes", "max_body", "bytes_per_host", "max_disk"), parse_size),
+    **dict.fromkeys(("bytes", "max_body", "bytes_per_host", "max_disk", "memory"), parse_size),
 }
 """Keys whose values may have a unit."""
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -135,6 +135,9 @@ class Job:
     relevant page allows as many more. Hosts of seeds do not count."""
     workers: int | None = None
     """Parser processes. The default is one fewer than there are cores, and two on two cores."""
+    memory: int | None = None
+    """Ceiling of the memory of all processes of the crawl, in bytes. A job file may say "2GB". Above three quarters
+    of it, the least valuable links and hosts are set aside on disk: see docs/crawl.md."""
     max_body: int = 10 << 20
     """Maximum number of bytes of a response body that are read."""
     timeout: float = 120.0
@@ -434,7 +437,7 @@ class Job:
 _POSITIVE = (
     *("pages", "time", "bytes", "stop_after", "concurrency", "per_host", "per_address", "pages_per_host"),
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
-    *("checkpoint", "pages_per_day", "round_time", "max_disk"),
+    *("checkpoint", "pages_per_day", "round_time", "max_disk", "memory"),
 )
 _CHOICES = {
     "probe": ("never", "unsure", "always"),

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from motherlode.crawler.engine.limits import ControlFile, cancel
+from motherlode.crawler.engine.limits import ControlFile, NoCeiling, cancel
 from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import (
     NoArchive,
@@ -37,6 +37,7 @@ from motherlode.policies import Reward
 
 if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
+    from motherlode.crawler.engine.memory_ceiling import MemoryCeiling
     from motherlode.crawler.scoring import Scorers
 
 SaveEntry = Callable[[str, bytes], None]
@@ -124,6 +125,8 @@ class Components:
     """Tells the operator about events."""
     reward: Reward
     """The reward that the policy learns from."""
+    memory: MemoryCeiling | NoCeiling
+    """Keeps the memory below the limit of the job."""
     scorers: Scorers | NoScorers
     """Programs of the user that score pages, for target and reward."""
 

@@ -19,6 +19,7 @@ from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
 from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget, ControlFile
+from motherlode.crawler.engine.memory_ceiling import check_ceiling, count_workers, make_ceiling, take_back
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
@@ -85,7 +86,6 @@ _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 _MAX_READY_AT_ONCE = 2000
 """Maximum number of hosts that become ready at a time, because a resumed crawl may have a million."""
 
-
 BeginRefresh = Callable[[Revisits, Frontier], None]
 MakeParsers = Callable[[ParseOptions, float], Parsers]
 """Starts the parsers of a crawl. Its arguments are their options and the timeout of a page in seconds."""
@@ -131,6 +131,7 @@ def check(job: Job) -> None:
     job.host_headers(os.environ)
     job.request_signer()
     job.notice_settings()
+    check_ceiling(job)
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -172,6 +173,7 @@ def assemble(
     web = _open_web(job, recorded, folder, storage, clock)
     lost = _begin(store, storage, job, folder)
     policy = _learner(job, storage)
+    take_back(job, storage)
     learner, refreshing = policy, RefreshFirst(policy)
     is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
     if is_refresh:
@@ -192,6 +194,8 @@ def assemble(
         refresh(revisits, frontier)
     describer = UrlDescriber(job.describe, job.response_headers)
     frontier.call_on_refused(describer.note_refused)
+    parsers = _readers(job, scope, make_parsers)
+    memory = make_ceiling(job, frontier, learner, traps, parsers, web.http, is_shard=peers is not None, clock=clock)
     parts = Components(
         storage=storage,
         frontier=frontier,
@@ -199,11 +203,12 @@ def assemble(
         **_web_parts(job, web, frontier, clock, obeyed),
         participants=(*_participants(web, store, peers), LogFile(folder.log, job.log_level)),
         problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
-        readers=_readers(job, scope, make_parsers),
+        readers=parsers,
+        memory=memory,
         **_optional_parts(job, folder),
         describer=describer,
         revisits=revisits,
-        stop_conditions=(revisits.is_over,) if is_refresh else (),
+        stop_conditions=(memory.is_exhausted, *((revisits.is_over,) if is_refresh else ())),
         **_store_parts(job, folder, store),
         value_of=learner.value if isinstance(learner, ValuesArms) else lambda arm: None,
         traps=traps,
@@ -351,12 +356,9 @@ def _participants(web: _Web, store: CrawlStore, peers: Peers | None) -> tuple[Co
 
 
 def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Parsers:
-    """Start the parser processes: by default one fewer than there are cores, and two on two cores."""
     if make_parsers is not None:
         return make_parsers(_instructions(job, scope), _PAGE_TIMEOUT_SECONDS)
-    cores = len(os.sched_getaffinity(0))
-    workers = job.workers or max(min(cores, 2), cores - 1)
-    return ParserLanes(_instructions(job, scope), workers=workers, seconds=_PAGE_TIMEOUT_SECONDS)
+    return ParserLanes(_instructions(job, scope), workers=count_workers(job), seconds=_PAGE_TIMEOUT_SECONDS)
 
 
 def _opening_problems(lost: int, web: _Web) -> Iterator[str]:
