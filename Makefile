@@ -90,8 +90,8 @@ bench: setup  ## every benchmark, into bench/RESULTS.md
 papers: setup  ## the papers' tables and figures, measured anew, into docs/papers.md (under an hour on two cores)
 	$(BIN)/python -m tools.papers --fresh
 
-focus: setup  ## our policy against every other, by target and budget, into bench/results/focus.md
-	$(BIN)/python bench/focus.py
+focus: setup  ## our policy against every other, by target and budget, into bench/results/focus.md; ARGS="--repeat 20"
+	$(BIN)/python -m tools.focus $(ARGS)
 
 lock:  ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable | \

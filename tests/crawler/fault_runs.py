@@ -21,8 +21,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -60,7 +62,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class CrawlResult:
-    """What a crawl has found, without what depends on timing."""
+    """The result of a crawl, without values that depend on timing."""
 
     pages: frozenset[str]
     quads: frozenset[str]
@@ -77,6 +79,13 @@ class Account:
     parts: Counter[str] = field(default_factory=Counter)
     """Faults by the part of the folder in which they occurred."""
     problems: list[str] = field(default_factory=list)
+
+    def add(self, other: Account) -> None:
+        """Add the results of other faults."""
+        self.exercised.update(other.exercised)
+        self.parts.update(other.parts)
+        self.unreached += other.unreached
+        self.problems += other.problems
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{name} {count}" for name, count in sorted(self.exercised.items()))
@@ -229,17 +238,19 @@ def list_faults(counts: dict[Kind, int], *, every: int = 1) -> list[Fault]:
     return [*found, *_power_faults(_spread(counts[Kind.ANY_IO], every)), *memory_faults()]
 
 
-def sample_faults(counts: dict[Kind, int]) -> list[Fault]:
-    """Return some of the faults, for `make test`: the first and last call of each kind, and some between."""
+def sample_failing_calls(counts: dict[Kind, int]) -> list[Fault]:
+    """Return some failing calls, for `make test`: the first and last of each kind, and a full disk half-way."""
     found = []
     for kind in _FAILING_KINDS:
         once, full = _error_faults(kind)
-        ends = _spread(counts[kind], max(1, counts[kind] - 1))
-        found += [replace(once, at=at) for at in ends]
-        found += [replace(full, at=counts[kind] // 2)] if counts[kind] > 2 else []
-    for kind in (Kind.FORK, Kind.EXEC):
-        found += _start_faults(kind, counts[kind])[-1:]
-    return [*found, *_power_faults(_spread(counts[Kind.ANY_IO], counts[Kind.ANY_IO] // 5)), *list(memory_faults())[::7]]
+        found += [replace(once, at=at) for at in _spread(counts[kind], max(1, counts[kind] - 1))]
+        found += [replace(full, at=counts[kind] // 2)] if kind is Kind.WRITE else []
+    return [*found, *(_start_faults(kind, counts[kind])[-1] for kind in (Kind.FORK, Kind.EXEC))]
+
+
+def sample_power_losses(counts: dict[Kind, int]) -> list[Fault]:
+    """Return some power losses, for `make test`: at the first and last call, and between."""
+    return _power_faults(_spread(counts[Kind.ANY_IO], max(1, counts[Kind.ANY_IO] // 5)))
 
 
 def _error_faults(kind: Kind) -> tuple[Fault, Fault]:
@@ -280,20 +291,30 @@ def faulty_crawl(room: Path, **settings: Any) -> Iterator[FaultyCrawl]:
         yield FaultyCrawl(room, site, offspring, state, **settings)
 
 
+def check_part(part: int, parts: int, every: int, only: str) -> Account:
+    """Check one of several parts of all faults, and print a line for each."""
+    account = Account()
+    with tempfile.TemporaryDirectory() as room, faulty_crawl(Path(room)) as crawl:
+        faults = [one for one in list_faults(crawl.counts, every=every) if only in str(one)][part::parts]
+        print(f"{len(faults)} faults; calls of the crawl: {crawl.counts}", flush=True)
+        for fault in faults:
+            began = time.monotonic()
+            problem = crawl.check(fault, account)
+            print(f"{time.monotonic() - began:.1f} s {problem or f'{fault}: recovered'}", flush=True)
+    return account
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Let every call of a small crawl fail once, and check what is left.")
     parser.add_argument("--every", type=int, default=1, help="only one call in so many")
     parser.add_argument("--only", default="", help="only faults whose description has this text")
+    parser.add_argument("--jobs", type=int, default=2, help="crawls at a time")
     arguments = parser.parse_args()
-    account = Account()
-    with tempfile.TemporaryDirectory() as room, faulty_crawl(Path(room)) as crawl:
-        faults = [one for one in list_faults(crawl.counts, every=arguments.every) if arguments.only in str(one)]
-        print(f"{len(faults)} faults; calls of the crawl: {crawl.counts}", flush=True)
-        for number, fault in enumerate(faults, 1):
-            began = time.monotonic()
-            problem = crawl.check(fault, account)
-            seconds = time.monotonic() - began
-            print(f"{number}/{len(faults)} {seconds:.1f} s {problem or f'{fault}: recovered'}", flush=True)
+    account, jobs = Account(), arguments.jobs
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        results = [pool.submit(check_part, part, jobs, arguments.every, arguments.only) for part in range(jobs)]
+        for result in results:
+            account.add(result.result())
     print(account)
     raise SystemExit(1 if account.problems else 0)
 

@@ -37,7 +37,7 @@ class Kind(IntEnum):
 
 
 class Action(IntEnum):
-    """What happens at a call: it fails once, it and all later ones of its kind fail, or the power is lost."""
+    """The effect on a call: it fails once, it and all later ones of its kind fail, or the power is lost."""
 
     NOTHING = 0
     FAIL_ONCE = 1
@@ -46,7 +46,7 @@ class Action(IntEnum):
 
 
 class Loss(Enum):
-    """What a power loss does to changes that were not synced."""
+    """The effect of a power loss on changes that were not synced."""
 
     DROPPED = "dropped"
     """No change of data reaches the disk; all renames and unlinks do."""
@@ -67,9 +67,9 @@ class Fault:
     error: int = 0
     loss: Loss = Loss.DROPPED
     tree_bytes: int = 0
-    """Limit of the address space of every process; 0 is none."""
+    """Limit of the address space of every process; 0 means no limit."""
     child_bytes: int = 0
-    """Limit of the address space of the processes that the command starts; 0 is none."""
+    """Limit of the address space of the processes that the command starts; 0 means no limit."""
 
     @property
     def name(self) -> str:

@@ -165,18 +165,18 @@ def encode_page(
 
     Text and quads may have half of the size each, and what the other leaves.
     """
-    characters = len(text or "")
+    given = (text or "").encode("utf-8", "replace")
     text_size = max(max_bytes // 2, max_bytes - len(quads))
-    quads_size = max(max_bytes // 2, max_bytes - characters)
+    quads_size = max(max_bytes // 2, max_bytes - len(given))
     kept = quads if len(quads) <= quads_size else quads[: quads.rfind(b"\n", 0, quads_size) + 1]
     return msgspec.json.encode(
         PageMessage(
             url=url,
             kind=kind,
             counts=dict(counts),
-            text=None if text is None else text[:text_size],
+            text=None if text is None else given[:text_size].decode("utf-8", "ignore"),
             quads=kept.decode("utf-8", "replace"),
-            truncated=characters > text_size or len(kept) < len(quads),
+            truncated=len(given) > text_size or len(kept) < len(quads),
         )
     )
 

@@ -224,6 +224,10 @@ class HttpFetcher:
         """Load the authorities of certificates now, and not when the first https URL is fetched."""
         self._tls.load_authorities()
 
+    def close_idle(self) -> None:
+        """Close all idle connections, to save memory."""
+        self._connections.close_idle()
+
     async def close(self) -> None:
         await self._connections.close()
         await self._resolver.close()
