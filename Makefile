@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: dist help setup demo test test-busy lint types imports docs unit browser box pywb conformance fuzz simulate-shards bench focus papers lock clean
+.PHONY: dist help setup demo test test-busy lint types imports docs unit browser box pywb gcc faults conformance fuzz simulate-shards bench focus papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -42,11 +42,11 @@ docs: setup  ## the documentation site, into site/; a broken link is an error
 dist: setup  ## wheel and source distribution, into dist/
 	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist .
 
-unit: setup browser box pywb
+unit: setup browser box pywb gcc
 	$(BIN)/python -m pytest -q -n 2 || { echo 'Tests that failed are run once more, alone:'; \
 	  $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none; }
 
-test-busy: setup browser box pywb  ## every test, three times in a row, beside two busy loops
+test-busy: setup browser box pywb gcc  ## every test, three times in a row, beside two busy loops
 	$(BIN)/python -m tools.busy --loops 2 --times 3 -- $(BIN)/python -m pytest -q -n 2
 
 browser:  ## Chromium for the tests of the pages, where it is missing and can be installed; without it they are skipped
@@ -67,11 +67,19 @@ pywb:  ## pywb in an environment of its own for its test, where it can be instal
 	@test -x .pywb/bin/wayback || { python3 -m venv .pywb && .pywb/bin/pip install -q pywb==2.10.0 webtest==3.0.7; } >/dev/null 2>&1 || \
 	  echo 'pywb could not be installed: its test is skipped'
 
+gcc:  ## gcc for the library that lets calls fail in the tests of faults; without it they are skipped
+	@command -v gcc >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq gcc libc6-dev; } >/dev/null 2>&1; } || \
+	  echo 'gcc is not here and could not be installed: the tests of faults are skipped'
+
 conformance: setup  ## the public test suites: cases, passes, failures by name
 	$(BIN)/python -m tests.conformance
 
 fuzz: setup  ## the fuzz tests, twenty times as long as in `make test`
 	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest -q -n 2 $(shell grep -rl FUZZ_EXAMPLES tests --include='test_*.py')
+
+faults: setup gcc  ## a small crawl, again and again: each call that writes, syncs, renames … fails once, or the power is lost
+	$(BIN)/python -m tests.crawler.fault_runs
 
 simulate-shards: setup  ## 10,000 simulated sharded crawls with crashes, lost messages and partitions
 	PYTHONHASHSEED=0 $(BIN)/python -m tests.cluster.shard_simulation --seeds 10000
@@ -82,8 +90,8 @@ bench: setup  ## every benchmark, into bench/RESULTS.md
 papers: setup  ## the papers' tables and figures, measured anew, into docs/papers.md (under an hour on two cores)
 	$(BIN)/python -m tools.papers --fresh
 
-focus: setup  ## our policy against every other, by target and budget, into bench/results/focus.md
-	$(BIN)/python bench/focus.py
+focus: setup  ## our policy against every other, by target and budget, into bench/results/focus.md; ARGS="--repeat 20"
+	$(BIN)/python -m tools.focus $(ARGS)
 
 lock:  ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable | \

@@ -97,8 +97,9 @@ async def _read(session: aiohttp.ClientSession, url: str) -> None:
 def _sample_cpu(process: subprocess.Popen[str]) -> float:
     """Return the CPU seconds of a process and its children, without the server, when the process has ended."""
     seconds: dict[int, float] = {}
+    servers: set[int] = set()
     while process.poll() is None:
-        for pid in _family(process.pid):
+        for pid in _family(process.pid, servers):
             with contextlib.suppress(OSError):
                 user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
                 seconds[pid] = (int(user) + int(system)) / _TICKS
@@ -106,15 +107,20 @@ def _sample_cpu(process: subprocess.Popen[str]) -> float:
     return sum(seconds.values())
 
 
-def _family(pid: int) -> list[int]:
-    """Return a process and its children, recursively, without the server and the processes that it has started."""
+def _family(pid: int, servers: set[int]) -> list[int]:
+    """Return a process and its children, recursively, without the server and the processes that it has started.
+
+    The server is remembered in `servers`, because a process that has just ended has no command line.
+    """
     found = [pid]
     with contextlib.suppress(OSError):
         if b"motherlode\0serve" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            servers.add(pid)
+        if pid in servers:
             return []
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text().split():
-                found += _family(int(child))
+                found += _family(int(child), servers)
     return found
 
 

@@ -213,6 +213,19 @@ def documents_section(triples: int, rounds: int) -> str:
     return table(("syntax", "quads", "ours, quads/s", "rdflib, quads/s", "ratio"), rows)
 
 
+def prepare(pages: int, seed: int) -> list[Sample]:
+    """Pin this process to one core, silence the libraries, and return the pages. Exit if there is no recorded web."""
+    if not CORPUS.exists():
+        print(f"the recorded web is missing: {CORPUS}", file=sys.stderr)
+        raise SystemExit(2)
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    logging.disable(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    samples = draw(pages, seed)
+    gc.freeze()
+    return samples
+
+
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--pages", type=int, default=500)
@@ -221,14 +234,7 @@ def main() -> int:
     arguments.add_argument("--triples", type=int, default=20_000)
     arguments.add_argument("--skip-peers", action="store_true", help="leave extruct and rdflib out")
     given = arguments.parse_args()
-    if not CORPUS.exists():
-        print(f"the recorded web is missing: {CORPUS}", file=sys.stderr)
-        return 2
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    logging.disable(logging.CRITICAL)
-    warnings.simplefilter("ignore")
-    samples = draw(given.pages, given.seed)
-    gc.freeze()
+    samples = prepare(given.pages, given.seed)
     with shared_timer():  # as in the parser processes of a crawl
         section, good = pages_section(samples, given.rounds, peers=not given.skip_peers)
     markdown = f"## Extraction\n\n{section}"

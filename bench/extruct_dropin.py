@@ -9,16 +9,11 @@ pages, so that other load of the machine affects both. Times are CPU times; the 
 from __future__ import annotations
 
 import argparse
-import gc
-import logging
-import os
-import sys
-import warnings
 from collections.abc import Sequence
 
 import extruct
 
-from extract import CORPUS, Contender, Sample, draw, measure
+from extract import Contender, Sample, measure, prepare
 from motherlode import extruct as dropin
 from results import record, table
 
@@ -76,15 +71,7 @@ def main() -> int:
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--seed", type=int, default=1)
     given = arguments.parse_args()
-    if not CORPUS.exists():
-        print(f"the recorded web is missing: {CORPUS}", file=sys.stderr)
-        return 2
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    logging.disable(logging.CRITICAL)
-    warnings.simplefilter("ignore")
-    samples = draw(given.pages, given.seed)
-    gc.freeze()
-    section, ratio = compare(samples, given.rounds)
+    section, ratio = compare(prepare(given.pages, given.seed), given.rounds)
     markdown = f"## Drop-in for extruct\n\n{section}"
     print(markdown)
     record("extruct_dropin", markdown)

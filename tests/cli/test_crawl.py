@@ -85,6 +85,18 @@ def test_report_is_written(crawled: Path) -> None:
     assert "<script" not in text
 
 
+def test_report_that_cannot_be_written_is_an_error_with_advice(crawled: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    web, seeds = str(crawled / "web.warc.gz"), str(crawled / "seeds.txt")
+    motherlode("crawl", "--web", web, "--seeds", seeds, "--pages", "5", "-o", str(folder), "--json")
+    (folder / "report.html").unlink()
+    (folder / "report.html").mkdir()
+    done = motherlode("resume", str(folder), "--pages", "8", "--quiet", expect=1)
+    assert re.search(r"error: the report \S+ could not be written: Is a directory.*continues", done.stderr, re.DOTALL)
+    assert "Traceback" not in done.stderr
+    assert json.loads(motherlode("stats", str(folder), "--json").stdout)["fetched"] == 8
+
+
 def test_wrong_usage_gives_advice(crawled: Path, tmp_path: Path) -> None:
     new = str(tmp_path / "new")
     cases = [

@@ -5,7 +5,9 @@ Simulated are the web, the storage (a commit keeps a copy of it), the clocks, an
 
 - Deliveries between shards are delayed, lost before or after they arrive, and duplicated.
 - Calls to the coordinator are delayed, or wait for the end of a partition. A lost call ends its shard, as Ray does.
-- Shards crash, lose all that was not committed, and restart later with another clock offset.
+- Some messages are delayed much longer than others, and messages arrive although their sender has crashed.
+- Shards crash, lose all that was not committed, and restart at once or later, with another clock offset.
+- The whole crawl is killed, with its coordinator, and resumed.
 
 `make simulate-shards` runs many seeds. A failing seed fails again in the same process, and with the same
 PYTHONHASHSEED in another one, because the coordinator iterates over sets of addresses.
@@ -18,14 +20,15 @@ import asyncio
 import copy
 import logging
 import selectors
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -43,10 +46,13 @@ from motherlode.model import Link, LinkSource, RequestKind
 from motherlode.www.urls import host_of
 from tests.frontier.fakes import BestOf
 
-HOST_DELAY, ADDRESS_DELAY = 1.0, 0.5
+HOST_DELAY = 1.0
 MAX_SECONDS = 2_000.0
 """Virtual seconds within which every simulated crawl must end."""
+_Result = TypeVar("_Result")
 _SLOTS = 4
+_SLOW_FACTOR = 20.0
+_MAX_INCARNATIONS = 1_000_000
 _MAX_DRIFT = 0.001
 
 
@@ -86,11 +92,17 @@ class World:
     violations: list[str] = field(default_factory=list)
     loss: float = 0.0
     duplication: float = 0.0
+    address_delay: float = 0.5
+    """Seconds between two requests to an IP address."""
     max_delay: float = 0.2
+    slow: float = 0.0
+    """Probability that a message is delayed `_SLOW_FACTOR` times as long."""
     crashes: float = 0.0
     """Probability of a crash of each shard per virtual second, in the first minute."""
     partition: tuple[int, float, float] = (-1, 0.0, 0.0)
     """A shard that cannot be reached from one time to another."""
+    killed_after: float = inf
+    """Seconds after which all shards and the coordinator are killed at once. Then the crawl is resumed."""
     last_crash: float = -1.0
     stopped_at: float | None = None
 
@@ -106,6 +118,8 @@ class World:
         world.max_delay, world.crashes = random.choice([0.01, 0.3, 2.0]), random.choice([0.0, 0.02, 0.08])
         begin = random.uniform(0.0, 20.0)
         world.partition = (random.randrange(world.shards), begin, begin + random.choice([0.0, 3.0, 15.0]))
+        world.address_delay, world.slow = random.choice([0.5, 0.5, 2.0]), random.choice([0.0, 0.05])
+        world.killed_after = random.choice([inf, inf, random.uniform(1.0, 20.0)])
         return world
 
     @property
@@ -114,7 +128,8 @@ class World:
 
     async def transmit(self, *shards: int) -> None:
         """Wait as a message between these shards does."""
-        await asyncio.sleep(self.random.uniform(0.0, self.max_delay))
+        factor = _SLOW_FACTOR if self.random.random() < self.slow else 1.0
+        await asyncio.sleep(self.random.uniform(0.0, self.max_delay) * factor)
         cut, begin, end = self.partition
         now = asyncio.get_running_loop().time()
         if cut in shards and begin <= now < end:
@@ -150,7 +165,7 @@ class SimulatedEngine:
         self._pages_in_flight = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self.is_stopping = False
-        politeness = Politeness(delay=HOST_DELAY, by_address=True, address_delay=ADDRESS_DELAY, uses_grants=True)
+        politeness = Politeness(delay=HOST_DELAY, by_address=True, address_delay=world.address_delay, uses_grants=True)
         self.frontier = Frontier(
             storage=storage,
             policy=BestOf(),
@@ -236,18 +251,38 @@ class Cluster:
         self.job = job
         self.coordinator = Coordinator(shards=world.shards, job=job)
         self.running: dict[int, Shard] = {}
+        self._messages: set[asyncio.Task[Any]] = set()
+        self._resumes = 0
         self.disks = {number: MemoryStorage() for number in range(world.shards)}
 
     async def run(self) -> None:
         async with asyncio.timeout(MAX_SECONDS):
-            await asyncio.gather(*(self._keep_running(number) for number in range(self.world.shards)))
+            if not await self._run_until_killed():
+                await self._run_shards()
+
+    async def _run_until_killed(self) -> bool:
+        """Run all shards until the whole crawl is killed, and prepare its resume. Return whether it ended before."""
+        try:
+            async with asyncio.timeout(self.world.killed_after):
+                await self._run_shards()
+            return True
+        except TimeoutError:
+            await cancel(list(self._messages))
+            self.coordinator = Coordinator(shards=self.world.shards, job=self.job)
+            self.running = {}
+            self._resumes += 1
+            self.world.last_crash, self.world.stopped_at = asyncio.get_running_loop().time(), None
+            return False
+
+    async def _run_shards(self) -> None:
+        await asyncio.gather(*(self._keep_running(number) for number in range(self.world.shards)))
 
     async def _keep_running(self, number: int) -> None:
         """Run the incarnations of a shard until one was ordered to stop."""
         while not await self._run_incarnation(number):
             self.world.last_crash = asyncio.get_running_loop().time()
             self.running.pop(number, None)
-            await asyncio.sleep(self.world.random.uniform(0.1, 5.0))
+            await asyncio.sleep(self.world.random.choice((0.02, self.world.random.uniform(0.1, 5.0))))
 
     async def _run_incarnation(self, number: int) -> bool:
         """Run one incarnation. Return False if it crashed."""
@@ -262,7 +297,8 @@ class Cluster:
         shard._assembled, shard._outbox, shard._limit = assembled, outbox, engine.pages_started
         if self.job.pages is not None:
             engine.limit_pages(engine.pages_started)
-        engine.incarnation = shard._incarnation = await self.join(number, msgspec.msgpack.encode(engine.totals))
+        shard._incarnation = await self.join(number, msgspec.msgpack.encode(engine.totals))
+        engine.incarnation = shard._incarnation + self._resumes * _MAX_INCARNATIONS
         self.running[number] = shard
         tasks = [
             asyncio.create_task(shard._report_periodically(self, assembled, outbox)),
@@ -307,7 +343,21 @@ class Cluster:
         return self.coordinator.join(shard, totals, asyncio.get_running_loop().time())
 
     async def report(self, report: ShardReport) -> Orders:
-        """Transmit a report to the coordinator and its orders back."""
+        """Transmit a report to the coordinator and its orders back. The report arrives even if its shard crashes."""
+        return await self._survive_sender(self._report(report))
+
+    async def _survive_sender(self, message: Coroutine[Any, Any, _Result]) -> _Result:
+        task = asyncio.create_task(message)
+        self._messages.add(task)
+        task.add_done_callback(self._finish_message)
+        return await asyncio.shield(task)
+
+    def _finish_message(self, task: asyncio.Task[Any]) -> None:
+        self._messages.discard(task)
+        if not task.cancelled():
+            task.exception()  # marks it as seen: the sender, if it is there, has it
+
+    async def _report(self, report: ShardReport) -> Orders:
         await self.world.transmit(report.shard)
         if self.world.random.random() < self.world.crashes / 10:
             raise ConnectionError("the coordinator cannot be reached")
@@ -316,6 +366,9 @@ class Cluster:
         return orders
 
     async def _send(self, sender: int, to: int, batch: bytes) -> bool:
+        return await self._survive_sender(self._deliver(sender, to, batch))
+
+    async def _deliver(self, sender: int, to: int, batch: bytes) -> bool:
         await self.world.transmit(sender, to)
         if self.world.is_lost():
             return False
@@ -380,7 +433,7 @@ def _find_short_gaps(world: World) -> Iterator[str]:
     for at, _, _, url in world.requests:
         host = host_of(url)
         by_key.setdefault((host, HOST_DELAY), []).append(at)
-        by_key.setdefault((world.addresses[host], ADDRESS_DELAY), []).append(at)
+        by_key.setdefault((world.addresses[host], world.address_delay), []).append(at)
     for (name, delay), times in by_key.items():
         for earlier, later in pairwise(sorted(times)):
             if later - earlier < delay * (1 - 3 * _MAX_DRIFT):
@@ -404,7 +457,9 @@ def simulate(seed: int) -> list[str]:
     """Run the crawl of a seed. Return the promises that it broke."""
     world = World.make(seed)
     pages = world.random.choice([None, None, None, len(world.links) // 2 + 1])
-    cluster = Cluster(world, Job(seeds=(world.seed_url,), pages=pages, delay=HOST_DELAY, address_delay=ADDRESS_DELAY))
+    cluster = Cluster(
+        world, Job(seeds=(world.seed_url,), pages=pages, delay=HOST_DELAY, address_delay=world.address_delay)
+    )
     loop = VirtualLoop()
     try:
         with _virtual_time(loop):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from motherlode.cluster.coordinator import AddressGrantTable
+from motherlode.cluster.coordinator import AddressGrantTable, Coordinator
 from motherlode.cluster.outbox import Outbox
 from motherlode.cluster.shard import Shard, ShardSpec
-from motherlode.cluster.shard_messages import Orders
+from motherlode.cluster.shard_messages import Orders, ShardReport
 from motherlode.crawler import Job
 from motherlode.frontier import AddressGrant
 from tests.cluster.shard_simulation import Cluster, World, simulate
@@ -41,9 +44,10 @@ def test_simulation_of_same_seed_repeats_every_request(monkeypatch: pytest.Monke
     assert len(worlds[0].requests) > 1
 
 
-def find_violation() -> str:
-    """Return the first broken promise of the first seed that breaks one."""
-    found = (violations[0] for seed in range(MAX_SEEDS_FOR_BUG) if (violations := simulate(seed)))
+def find_violation(condition: Callable[[World], bool] = lambda world: True) -> str:
+    """Return the first broken promise of the first seed that breaks one, of those whose world meets the condition."""
+    seeds = (seed for seed in count() if condition(World.make(seed)))
+    found = (violations[0] for seed in islice(seeds, MAX_SEEDS_FOR_BUG) if (violations := simulate(seed)))
     return next(found, "")
 
 
@@ -52,7 +56,8 @@ def test_simulation_acknowledgement_before_commit_is_found(monkeypatch: pytest.M
         return True
 
     monkeypatch.setattr(Shard, "_wait_until_durable", acknowledge)
-    assert "is lost" in find_violation() or "never fetched" in find_violation()
+    found = find_violation(lambda world: world.crashes > 0.0)
+    assert "is lost" in found or "never fetched" in found
 
 
 def test_simulation_end_with_links_in_transit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,6 +71,36 @@ def test_simulation_address_granted_to_two_shards_is_found(monkeypatch: pytest.M
 
     monkeypatch.setattr(AddressGrantTable, "request", grant)
     assert "s between two requests" in find_violation()
+
+
+def test_simulation_address_of_a_dead_shard_granted_without_delay_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = AddressGrantTable.__init__
+
+    def forget_delay(self: AddressGrantTable, *, delay: float, min_seconds: float) -> None:
+        real(self, delay=0.0, min_seconds=min_seconds)
+
+    monkeypatch.setattr(AddressGrantTable, "__init__", forget_delay)
+    assert "s between two requests" in find_violation(lambda world: world.crashes > 0.0 and world.address_delay > 1.0)
+
+
+def test_simulation_address_passed_on_without_its_delay_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = AddressGrantTable.give_back
+
+    def give_back(self: AddressGrantTable, shard: int, grants: Sequence[AddressGrant], now: float) -> None:
+        real(self, shard, [AddressGrant(grant.address, 0.0) for grant in grants], now)
+
+    monkeypatch.setattr(AddressGrantTable, "give_back", give_back)
+    assert "s between two requests" in find_violation(lambda world: world.address_delay > 1.0)
+
+
+def test_simulation_report_of_an_earlier_incarnation_that_counts_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Coordinator.report
+
+    def report(self: Coordinator, sent: ShardReport, now: float) -> Orders:
+        return real(self, replace(sent, incarnation=self._incarnations[sent.shard]), now)
+
+    monkeypatch.setattr(Coordinator, "report", report)
+    assert find_violation(lambda world: world.crashes > 0.0 and world.slow > 0.0)
 
 
 def test_shard_with_grant_and_recall_in_one_response_gives_the_address_back() -> None:

@@ -22,13 +22,14 @@ from motherlode.cli import main
 class Offspring:
     """Starts runs of the command line, one at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = __name__, environment: dict[str, str] | None = None) -> None:
+        """`module` is the one whose process forks. `environment` has further variables for it."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crawler.offspring"],
+            [sys.executable, "-m", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "COLUMNS": "10000"},  # so that messages are not wrapped
+            env={**os.environ, "COLUMNS": "10000", **(environment or {})},  # so that messages are not wrapped
         )
 
     def __enter__(self) -> Offspring:

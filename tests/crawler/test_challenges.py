@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from motherlode.crawler import CrawlFolder, Job, read_stats
-from motherlode.crawler.engine.factory import assemble
+from motherlode.crawler import CrawlFolder, read_stats
+from motherlode.crawler.engine.engine import Engine
 from motherlode.frontier.leases import TREATMENTS
 from motherlode.model import FailureKind, Outcome, Visit
-from tests.servers import serving
+from tests.crawler.served_crawl import crawl_servers
 from tests.www.challenge_pages import CHALLENGES
 
 HOSTS = {"open.example": "127.0.0.2", "walled.example": "127.0.0.3", "wary.example": "127.0.0.4"}
@@ -52,24 +52,10 @@ class Learned:
 
 
 async def crawl(servers: Servers, folder: CrawlFolder, learned: Learned, *seeds: str, **more: object) -> list[Visit]:
-    async with serving(servers, list(HOSTS.values())):
-        job = Job(
-            seeds=seeds,
-            hosts={name: f"{address}:{servers.port}" for name, address in HOSTS.items()},
-            allow=("127.0.0.0/8",),
-            policy="bfs",
-            delay=0.0,
-            retry_wait=0.001,
-            workers=1,
-            **more,  # type: ignore[arg-type]
-        )
-        folder.create(job)
-        assembled = assemble(job, folder)
-        policy = assembled.engine._parts.policy
-        policy.learn = learned.outcomes.append  # type: ignore[method-assign]
-        visits = [visit async for visit in assembled.engine.visits(assembled.seeds)]
-        assembled.store.close()
-        folder.unlock()
+    def prepare(engine: Engine) -> None:
+        engine._parts.policy.learn = learned.outcomes.append  # type: ignore[method-assign]
+
+    visits, _ = await crawl_servers(folder, servers, HOSTS, seeds, prepare=prepare, retry_wait=0.001, **more)
     return visits
 
 

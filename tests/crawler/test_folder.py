@@ -40,6 +40,17 @@ def test_folder_without_pages_is_used_for_a_new_crawl(tmp_path: Path) -> None:
     second.unlock()
 
 
+def test_folder_of_a_crawl_whose_job_was_not_saved_is_used_for_a_new_crawl(tmp_path: Path) -> None:
+    for name in ("lock", "job.toml.new", "secrets.toml"):
+        (tmp_path / name).write_text("unfinished")
+    folder = CrawlFolder(tmp_path)
+    folder.create(JOB)
+    assert folder.read_job() == JOB
+    assert not (tmp_path / "job.toml.new").exists()
+    assert not (tmp_path / "secrets.toml").exists()
+    folder.unlock()
+
+
 def test_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("important")
     with pytest.raises(JobError, match="not an empty folder"):

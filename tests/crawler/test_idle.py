@@ -13,6 +13,7 @@ from motherlode.crawler import Counters, CrawlFolder, Job, read_stats
 from motherlode.crawler.engine.factory import assemble
 from motherlode.frontier import LmdbStorage
 from motherlode.model import FailureKind, Visit
+from tests.crawler.served_crawl import crawl_servers
 from tests.servers import serving
 
 HOSTS = {"a.example": "127.0.0.2", "b.example": "127.0.0.3"}
@@ -38,24 +39,7 @@ class Servers:
 
 
 async def crawl(folder: CrawlFolder, servers: Servers, *urls: str, **more: object) -> tuple[list[Visit], Counters]:
-    async with serving(servers, list(HOSTS.values())):
-        job = Job(
-            seeds=urls,
-            hosts={name: f"{address}:{servers.port}" for name, address in HOSTS.items()},
-            allow=("127.0.0.0/8",),
-            policy="bfs",
-            delay=0.0,
-            address_delay=0.0,
-            workers=1,
-            words=False,
-            **more,  # type: ignore[arg-type]
-        )
-        folder.create(job)
-        assembled = assemble(job, folder)
-        visits = [visit async for visit in assembled.engine.visits(assembled.seeds)]
-        assembled.store.close()
-        folder.unlock()
-    return visits, assembled.engine.totals
+    return await crawl_servers(folder, servers, HOSTS, urls, address_delay=0.0, **more)
 
 
 def ends(folder: CrawlFolder) -> dict[str, tuple[str, str]]:

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from motherlode.crawler import CrawlFolder, Job, read_stats
-from motherlode.crawler.engine.factory import assemble
+from motherlode.crawler import CrawlFolder, read_stats
 from motherlode.crawler.explain.explanation import explain_url
 from motherlode.frontier import leases
 from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER, NO_RULES
-from tests.servers import serving
+from tests.crawler.served_crawl import crawl_servers
 
 HOSTS = {"quick.example": "127.0.0.2", "waits.example": "127.0.0.3", "never.example": "127.0.0.4"}
 BUSY_TIMES = HOST_GIVEN_UP_AFTER
@@ -49,22 +48,8 @@ class Servers:
 
 async def crawled(servers: Servers, folder: CrawlFolder, *names: str, seconds: float | None = None) -> set[str]:
     """Crawl the hosts. Return the fetched pages."""
-    async with serving(servers, list(HOSTS.values())):
-        job = Job(
-            seeds=tuple(f"http://{name}/page" for name in names),
-            hosts={name: f"{address}:{servers.port}" for name, address in HOSTS.items()},
-            allow=("127.0.0.0/8",),
-            policy="bfs",
-            delay=0.0,
-            retry_wait=UNIT,
-            time=seconds,
-            workers=1,
-        )
-        folder.create(job)
-        assembled = assemble(job, folder)
-        visits = [visit async for visit in assembled.engine.visits(assembled.seeds)]
-        assembled.store.close()
-        folder.unlock()
+    seeds = [f"http://{name}/page" for name in names]
+    visits, _ = await crawl_servers(folder, servers, HOSTS, seeds, retry_wait=UNIT, time=seconds)
     return {visit.host for visit in visits if visit.failure is None}
 
 

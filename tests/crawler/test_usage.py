@@ -10,11 +10,10 @@ from aiohttp import web
 from typer.testing import CliRunner
 
 from motherlode.cli import application
-from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.engine.factory import assemble
+from motherlode.crawler import CrawlFolder
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
-from tests.servers import serving
+from tests.crawler.served_crawl import crawl_servers
 
 HOSTS = {"plain.example": "127.0.0.2", "tdm.example": "127.0.0.3", "moved.example": "127.0.0.4"}
 DATA = '<script type="application/ld+json">{"@context": "https://schema.org", "@type": "Recipe", "name": "x"}</script>'
@@ -61,23 +60,8 @@ class Servers:
 
 async def crawl(folder: CrawlFolder, servers: Servers, *hosts: str, **more: object) -> dict[str, Visit]:
     """Crawl hosts. Return the visits by path."""
-    async with serving(servers, list(HOSTS.values())):
-        job = Job(
-            seeds=tuple(f"http://{host}/" for host in hosts),
-            hosts={name: f"{address}:{servers.port}" for name, address in HOSTS.items()},
-            allow=("127.0.0.0/8",),
-            policy="bfs",
-            delay=0.0,
-            address_delay=0.0,
-            workers=1,
-            words=False,
-            **more,  # type: ignore[arg-type]
-        )
-        folder.create(job)
-        assembled = assemble(job, folder)
-        visits = [visit async for visit in assembled.engine.visits(assembled.seeds)]
-        assembled.store.close()
-        folder.unlock()
+    seeds = [f"http://{host}/" for host in hosts]
+    visits, _ = await crawl_servers(folder, servers, HOSTS, seeds, address_delay=0.0, **more)
     return {visit.url.partition("example")[2]: visit for visit in visits}
 
 

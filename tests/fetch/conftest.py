@@ -1,13 +1,15 @@
-"""Fixtures: a raw server, and a fetcher that may connect to it."""
+"""Fixtures: a raw server, a fetcher that may connect to it, and an authority of certificates."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from motherlode.fetch import HttpFetcher, HttpLimits, HttpOptions
 
+from .certificates import Identity, issued
 from .servers import RawServer
 
 LIMITS = HttpLimits(connect=10.0, first_byte=1.0, whole=3.0, body=100_000)
@@ -29,3 +31,16 @@ async def fetcher() -> AsyncIterator[HttpFetcher]:
     )
     yield made
     await made.close()
+
+
+@pytest.fixture(scope="module")
+def root() -> Identity:
+    return issued(is_authority=True)
+
+
+@pytest.fixture
+def trusted_root(root: Identity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the machine trust one authority."""
+    path = tmp_path / "root.pem"
+    path.write_bytes(root.public)
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))

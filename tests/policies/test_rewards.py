@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from motherlode.model import FailureKind, Outcome, Rating, Syntax
-from motherlode.policies import POLICIES, policy_from, reward_from, rewards, statement_hashes
-from motherlode.policies.rewards import SeenStatements
+from motherlode.policies import POLICIES, ntriples, page_hashes, policy_from, reward_from, rewards
+from motherlode.policies.rewards import HASHED_PARTS, SeenHashes, ntriples_hashes
 from tests.policies.fakes import facts, links
 
 PAGE = Outcome(url="", host="", relevant=True, counts={Syntax.JSON_LD: 30, Syntax.PAGE: 500}, size=50_000, requests=3)
@@ -41,7 +41,7 @@ def test_graded_rewards_follow_their_formulas(name: str, expected: float) -> Non
 
 def test_new_statements_count_once() -> None:
     reward = reward_from("new-statements")
-    found = statement_hashes(facts(RDFA=20, PAGE=7))
+    found = page_hashes(facts(RDFA=20, PAGE=7), "statements")
     assert len(found) == 20 * 8
     page = Outcome(url="", host="", relevant=True, counts={Syntax.RDFA: 20}, statement_hashes=found)
     assert reward(page) == pytest.approx(0.5, abs=0.02)
@@ -49,9 +49,59 @@ def test_new_statements_count_once() -> None:
 
 
 def test_blank_nodes_with_different_labels_have_equal_hashes() -> None:
-    one = statement_hashes(facts(RDFA=[("_:a", "<http://p>", '"x"', "")]))
-    other = statement_hashes(facts(RDFA=[("_:b7", "<http://p>", '"x"', "")]))
+    one = page_hashes(facts(RDFA=[("_:a", "<http://p>", '"x"', "")]), "statements")
+    other = page_hashes(facts(RDFA=[("_:b7", "<http://p>", '"x"', "")]), "statements")
     assert one == other
+
+
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+SAID = [
+    ("<http://x/a>", TYPE, "<http://schema.org/Recipe>", ""),
+    ("<http://x/a>", "<http://p>", '"a text with spaces ."', ""),
+    ("_:b", TYPE, "<http://schema.org/Recipe>", ""),
+    ("<http://x/b>", TYPE, "_:class", ""),
+]
+
+
+@pytest.mark.parametrize(("part", "count"), [("statements", 4), ("subjects", 2), ("types", 1)])
+def test_page_hashes_have_one_hash_for_each_distinct_part(part: str, count: int) -> None:
+    result = facts(RDFA=SAID, PAGE=3)
+    assert len(page_hashes(result, part)) == 8 * count
+    assert part in HASHED_PARTS
+
+
+@pytest.mark.parametrize("part", HASHED_PARTS)
+def test_ntriples_hashes_equal_those_of_the_parsed_page(part: str) -> None:
+    result = facts(RDFA=SAID)
+    assert ntriples_hashes(ntriples(result), part) == page_hashes(result, part)
+
+
+@pytest.mark.parametrize(("name", "first"), [("new-subjects", 2 / 7), ("new-subjects:2", 0.5), ("new-types", 0.5)])
+def test_new_subjects_and_types_are_rewarded_once(name: str, first: float) -> None:
+    reward = reward_from(name)
+    found = page_hashes(facts(RDFA=SAID), reward.hashed)
+    page = Outcome(url="", host="", relevant=True, statement_hashes=found)
+    assert reward(judged(page, relevant=False)) == 0.0, "an irrelevant page is not remembered"
+    assert reward(page) == pytest.approx(first)
+    assert reward(page) == 0.0
+
+
+def test_new_hosts_rewards_the_first_relevant_pages_of_each_host() -> None:
+    reward, other = reward_from("new-hosts:2"), reward_from("new-hosts:2")
+    pages = [Outcome(url="", host=host, relevant=yes) for host, yes in [("a", False), ("a", True), ("b", True)]]
+    assert [reward(page) for page in pages * 2] == [0.0, 1.0, 1.0, 0.0, 1.0, 1.0]
+    other.seen.load(reward.seen.dump())
+    assert [other(page) for page in pages] == [0.0, 0.0, 0.0], "the state of the reward survives a restart"
+    assert reward_from("new-hosts/request")(msgspec.structs.replace(pages[1], requests=4)) == 0.25
+    with pytest.raises(ValueError, match="at most 100 pages"):
+        reward_from("new-hosts:101")
+
+
+def test_reward_of_a_scorer_is_the_score_of_the_page() -> None:
+    reward = reward_from("command:cat")
+    assert reward(msgspec.structs.replace(PAGE, relevant=False, page_score=0.7)) == 0.7
+    assert reward(PAGE) == 0.0
+    assert reward_from("statements").scorer is None
 
 
 @pytest.mark.parametrize("name", ["", "statement", "target:5", "statements:0", "statements/second", "new"])
@@ -116,7 +166,7 @@ def hashes(count: int, seed: int) -> bytes:
 
 
 def test_known_statements_are_never_new_and_new_ones_rarely_known() -> None:
-    seen = SeenStatements(bits=1 << 20)
+    seen = SeenHashes(bits=1 << 20)
     first = hashes(20_000, seed=1)
     assert seen.count_new(first) > 19_950
     assert seen.count_new(first) == 0
@@ -124,21 +174,21 @@ def test_known_statements_are_never_new_and_new_ones_rarely_known() -> None:
 
 
 def test_seen_statements_survive_dump_and_load() -> None:
-    one, other = SeenStatements(), SeenStatements()
+    one, other = SeenHashes(), SeenHashes()
     one.count_new(hashes(100, seed=3))
     other.load(one.dump())
     assert other.count_new(hashes(100, seed=3)) == 0
-    assert SeenStatements().dump() == b""
+    assert SeenHashes().dump() == b""
     other.load(b"")
 
 
 def test_invalid_saved_filter_raises_value_error() -> None:
-    small = SeenStatements(bits=1 << 10)
+    small = SeenHashes(bits=1 << 10)
     small.count_new(hashes(3, seed=1))
     with pytest.raises(ValueError, match="does not fit"):
-        SeenStatements().load(small.dump())
+        SeenHashes().load(small.dump())
     with pytest.raises(ValueError, match="cannot be read"):
-        SeenStatements().load(b"no such thing")
+        SeenHashes().load(b"no such thing")
 
 
 class _Point:

@@ -171,8 +171,12 @@ class TestSentences:
 
 
 def test_experiment_with_unsupported_reward_is_refused() -> None:
-    with pytest.raises(ValueError, match="new-statements cannot be simulated"):
-        ExperimentSetup(web="synthetic:300", policies=("bfs",), reward="new-statements")
+    for reward in ("new-statements", "new-types", "command:cat"):
+        with pytest.raises(ValueError, match="needs the statements of pages, which the web synthetic:300 does not"):
+            ExperimentSetup(web="synthetic:300", policies=("bfs",), reward=reward)
+    with pytest.raises(ValueError, match="a scorer needs the statements"):
+        ExperimentSetup(web="anthelion:x", policies=("bfs",), target="command:cat")
+    assert ExperimentSetup(web="synthetic:300", policies=("bfs",), reward="new-hosts").reward == "new-hosts"
     with pytest.raises(ValueError, match="unknown reward"):
         ExperimentSetup(web="synthetic:300", policies=("bfs",), reward="gold")
 

@@ -21,6 +21,12 @@ def test_find_challenge_of_a_challenge_page_returns_its_product(name: str) -> No
     assert find_challenge(status, headers, body) is product
 
 
+@pytest.mark.parametrize("name", CHALLENGES)
+def test_find_challenge_after_many_bodies_scans_and_finds_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(challenges, "_MAX_PLAIN_SEARCHES", 0)
+    test_find_challenge_of_a_challenge_page_returns_its_product(name)
+
+
 def test_samples_cover_every_product() -> None:
     assert {product for product, *_ in CHALLENGES.values()} == set(ChallengeProduct)
 

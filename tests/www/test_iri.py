@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from motherlode.www import iri
 from motherlode.www.iri import check, is_absolute, join, repair_message, resolve, resolve_and_check, split, split_curie
 
 BASE = "http://a/b/c/d;p?q"
@@ -176,3 +177,11 @@ def test_resolve_and_check_on_examples_gives_expected_values() -> None:
         resolve_and_check("http://a/b/c/d;p?q", "../g?y#s").term,
         resolve_and_check("http://a/b/c", " x y ").term,
     ) == ("<http://a/b/g?y#s>", "<http://a/b/x%20y>")
+
+
+@given(st.text(st.characters(max_codepoint=0x7F)).map("http://".__add__))
+@settings(max_examples=300, deadline=None)
+def test_grammars_of_ascii_and_unicode_agree_on_ascii(text: str) -> None:
+    ascii_only, unicode = iri._ASCII_GRAMMAR, iri._unicode_grammar()
+    assert (ascii_only.iri.fullmatch(text) is None) == (unicode.iri.fullmatch(text) is None)
+    assert iri._repair(text, ascii_only) == iri._repair(text, unicode)

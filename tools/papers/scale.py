@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 RECORDED = "recorded"
 """The recorded web of ../shared/corpus."""
@@ -51,32 +51,36 @@ class Scale:
     """Repetitions of every online method on the recorded web."""
 
 
+_RECORDED_WEB = Web(
+    name="recorded",
+    web=RECORDED,
+    requests=1830,  # of Anthelion's 5.5 million pages a million were crawled: the same share of the 10,074 pages here
+    repeat=3,
+    start="homes",
+    examples=5000,
+    uris=20_000,
+    uri_draws=3,
+    sites=8,
+)
+_SYNTHETIC_WEB = replace(
+    _RECORDED_WEB,
+    name="synthetic",
+    web="synthetic:1000000",
+    requests=30_000,
+    repeat=1,
+    start="hubs",
+    uris=103_000,
+    uri_draws=1,
+)
+
+
+def _shorten(web: Web) -> Web:
+    """Return a web with the sizes of a short run."""
+    return replace(web, repeat=1, examples=600, uris=600, uri_draws=1, sites=2)
+
+
 FULL = Scale(
-    webs=(
-        # a million of 5.5 million pages were crawled in Anthelion's paper: the same share of the 10,074 pages here
-        Web(
-            name="recorded",
-            web=RECORDED,
-            requests=1830,
-            repeat=3,
-            start="homes",
-            examples=5000,
-            uris=20_000,
-            uri_draws=3,
-            sites=8,
-        ),
-        Web(
-            name="synthetic",
-            web="synthetic:1000000",
-            requests=30_000,
-            repeat=1,
-            start="hubs",
-            examples=5000,
-            uris=103_000,
-            uri_draws=1,
-            sites=8,
-        ),
-    ),
+    webs=(_RECORDED_WEB, _SYNTHETIC_WEB),
     uri_requests=15_000,
     hosts=(1_000, 10_000, 100_000, 455_848),
     phase_pages=1500,
@@ -84,28 +88,8 @@ FULL = Scale(
 )
 SMALL = Scale(
     webs=(
-        Web(
-            name="recorded",
-            web=RECORDED,
-            requests=600,
-            repeat=1,
-            start="homes",
-            examples=600,
-            uris=600,
-            uri_draws=1,
-            sites=2,
-        ),
-        Web(
-            name="synthetic",
-            web="synthetic:20000",
-            requests=1000,
-            repeat=1,
-            start="hubs",
-            examples=600,
-            uris=600,
-            uri_draws=1,
-            sites=2,
-        ),
+        replace(_shorten(_RECORDED_WEB), requests=600),
+        replace(_shorten(_SYNTHETIC_WEB), web="synthetic:20000", requests=1000),
     ),
     uri_requests=600,
     hosts=(100, 1_000),

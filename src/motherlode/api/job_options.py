@@ -17,6 +17,7 @@ class JobOptions(TypedDict, total=False):
     policy: str
     model: str | PathLike[str]
     reward: str
+    scorer: Mapping[str, Any]
     wait_threshold: float | None
     stop_after: int | None
     stop_below: float
@@ -41,6 +42,7 @@ class JobOptions(TypedDict, total=False):
     host_stop_after: int | None
     max_untried_hosts: int
     workers: int | None
+    memory: int | str | None
     max_body: int | str
     timeout: float
     min_rate: float

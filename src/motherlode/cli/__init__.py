@@ -15,12 +15,12 @@ import typer
 from typer.core import TyperGroup
 
 from motherlode.project import VERSION
-from motherlode.runtime import MissingExtraError
+from motherlode.runtime import MissingExtraError, process_start
 
 COMMANDS = (
     *("crawl", "resume", "stats", "explain", "model", "index", "query", "search"),
-    *("pages", "table", "validate", "serve", "export", "changes", "verify", "extract", "filter", "record", "simulate"),
-    *("demo", "keys"),
+    *("pages", "table", "clusters", "validate", "serve", "export", "changes", "verify", "extract", "filter", "record"),
+    *("simulate", "demo", "keys"),
 )
 """All commands. Each is a function in the module of this package that has the same name."""
 _COMPLETION = "_MOTHERLODE_COMPLETE"
@@ -207,7 +207,9 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
     typed = _typed_command()
     try:
-        application([typed] if typed else (), listed=() if typed else COMMANDS)()
+        with process_start():
+            run = application([typed] if typed else (), listed=() if typed else COMMANDS)
+        run()
     except BrokenPipeError:  # of `--version` and `--help`; commands handle their own
         _discard_output()
         raise SystemExit(0) from None

@@ -36,7 +36,14 @@ Model = Annotated[Path | None, option("FILE|DIR", "Start from the model of anoth
 Allow = Annotated[
     list[str] | None, option("RANGE", "Allow requests to a private address range, as in 127.0.0.0/8; repeatable.")
 ]
-TARGET_HELP = "Which pages are relevant: any, rdf, jsonld, microdata>=5, type:schema:Recipe, valid:google, 'ASK {…}'."
+TARGET_HELP = (
+    "Which pages are relevant: any, rdf, jsonld, microdata>=5, type:schema:Recipe, valid:google, 'ASK {…}', "
+    "or a scorer as in --reward."
+)
+REWARD_HELP = (
+    "target, statements, new-statements, new-subjects, new-types, new-hosts, per-request, per-byte, "
+    "or a scorer: python:MODULE:FUNCTION, command:COMMAND or a URL."
+)
 
 
 def open_crawl(path: Path) -> CrawlFolder:

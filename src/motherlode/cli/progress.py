@@ -144,6 +144,8 @@ class CrawlProgress(_Display):
             ("in flight", f"{frontier.in_flight:,}"),
             ("rate", f"{rate:,.1f}/s"),
             ("received", format_size(totals.bytes)),
+            *([("memory", format_size(totals.memory))] if totals.memory else []),
+            *([("links set aside", f"{links:,}")] if (links := totals.shed.get("links")) else []),
             ("left", self._time_left(rate, now)),
         ]
 
@@ -179,7 +181,7 @@ def _format_minutes(seconds: float) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class WorkProgress:
     """How much of some work with a known end is done."""
 
     what: str
@@ -196,7 +198,7 @@ class Meter(_Display):
         super().__init__()
         self._unit = ""
 
-    def show(self, step: Step | ExperimentProgress) -> None:
+    def show(self, step: WorkProgress | ExperimentProgress) -> None:
         now = time.monotonic()
         if step.unit != self._unit:  # another part of the work, with a rate of its own
             self._unit, self._began = step.unit, now
@@ -208,16 +210,16 @@ class Meter(_Display):
 
     def for_bytes(self, what: str) -> Callable[[int, int], None]:
         """Return a callback that shows how many bytes of a total are done."""
-        return lambda done, total: self.show(Step(what=what, done=done, of=total))
+        return lambda done, total: self.show(WorkProgress(what=what, done=done, of=total))
 
-    def _figures(self, step: Step | ExperimentProgress, now: float) -> list[str]:
+    def _figures(self, step: WorkProgress | ExperimentProgress, now: float) -> list[str]:
         done, total = (format_size(count) if step.unit == "bytes" else f"{count:,}" for count in (step.done, step.of))
         amount = f"{done} of {total}" if step.unit == "bytes" else f"{done} of {total} {step.unit}"
         if step.done <= step.of * _MIN_SHARE:
             return [amount]
         return [amount, f"left {_format_minutes((now - self._began) * (step.of - step.done) / step.done)}"]
 
-    def _draw(self, step: Step | ExperimentProgress, now: float) -> Table:
+    def _draw(self, step: WorkProgress | ExperimentProgress, now: float) -> Table:
         line = Table.grid(padding=(0, 2))
         bar = ProgressBar(total=max(1, step.of), completed=step.done, width=_BAR_COLUMNS)
         line.add_row(bar, *(Text(figure) for figure in self._figures(step, now)))

@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Annotated
 
-from motherlode.cli.options import OUTPUT, TARGET_HELP, AsJson, Model, argument, flag, option
+from motherlode.cli.options import OUTPUT, REWARD_HELP, TARGET_HELP, AsJson, Model, argument, flag, option
 from motherlode.cli.progress import Meter
 from motherlode.cli.terminal import print_json, print_wide_table, say, stop, stop_interrupted
 from motherlode.crawler.config.job import describe_error
@@ -36,9 +36,7 @@ def simulate(
     ] = None,
     seeds: Annotated[str | None, option("FILE|URL", "Seed URLs; by default every host's home page.")] = None,
     target: Annotated[str, option("T", TARGET_HELP)] = "any",
-    reward: Annotated[
-        str, option("R", "Reward of the policies: target, statements, per-request or per-byte.")
-    ] = "target",
+    reward: Annotated[str, option("R", f"Reward of the policies: {REWARD_HELP}")] = "target",
     model: Model = None,
     pages: Annotated[int | None, option("N", "Budget of requests.")] = None,
     share: Annotated[float | None, option("F", "Budget as a share of the web's pages. [default: 0.12]")] = None,

@@ -50,6 +50,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("left to find", describe_estimate(stats))] if stats.left is not None else []),
         ("received", format_size(totals.bytes)),
         ("on disk", format_size(stats.disk)),
+        *([("memory", describe_memory(totals))] if totals.memory_peak else []),
         *(
             [("not indexed", f"{format_size(stats.unindexed_bytes)} of quads: {advice}")]
             if stats.unindexed_bytes
@@ -62,6 +63,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("refreshed", _describe_refreshes(totals))] if totals.refreshed else []),
         *([("sinks", "; ".join(map(_describe_sink, stats.sinks)))] if stats.sinks else []),
         *([("sources", "\n".join(map(_describe_source, stats.sources)))] if stats.sources else []),
+        *([("validation", describe_validation(stats.validation))] if stats.validation else []),
         *([("unfinished", _describe_unfinished(totals))] if totals.unfinished else []),
         ("failures", _join_counts(totals.failures) or "none"),
         *([("challenged by", _join_counts(totals.challenged_by))] if totals.challenged_by else []),
@@ -73,6 +75,19 @@ def print_summary(stats: CrawlStats) -> None:
         ("syntaxes", _describe_syntaxes(totals.syntaxes) or "none"),
     ]
     print_table(("", ""), rows)
+
+
+def describe_validation(counts: Mapping[str, Any]) -> str:
+    """Return the counts of the last validation, and those of each source, one per line."""
+    lines = [f"{_describe_findings(counts)} ({', '.join(counts.get('shapes', ()))}, {counts.get('checked_at', '')})"]
+    lines += [f"{source.get('name', '')}: {_describe_findings(source)}" for source in counts.get("sources", ())]
+    return "\n".join(lines)
+
+
+def _describe_findings(counts: Mapping[str, Any]) -> str:
+    pages, good = counts.get("pages", 0), counts.get("conforming_pages", 0)
+    found = f"{counts.get('violations', 0):,} violations, {counts.get('warnings', 0):,} warnings"
+    return f"{good:,} of {pages:,} pages without violations; {found}"
 
 
 def describe_wait(totals: Counters) -> str:
@@ -88,6 +103,12 @@ def describe_stall(totals: Counters) -> str:
         times = "once" if totals.stalls == 1 else f"{totals.stalls:,} times"
         return f"{times}, for more than a minute: see crawl.log"
     return f"no page was settled since {format_moment(totals.stalled_since)}: waiting for {totals.stalled_for}"
+
+
+def describe_memory(totals: Counters) -> str:
+    """Return the memory in use, the most so far, and what was shed to stay below the ceiling."""
+    shed = f"; shed: {_join_counts(totals.shed)}" if totals.shed else ""
+    return f"{format_size(totals.memory)}, at most {format_size(totals.memory_peak)}{shed}"
 
 
 def _describe_rate(totals: Counters) -> str:

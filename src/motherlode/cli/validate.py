@@ -1,7 +1,8 @@
 """The command `validate`: whether structured data follows the rules of a profile or of SHACL shapes."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,10 +13,11 @@ from rich.text import Text
 
 from motherlode.cli.extract import Network, open_source
 from motherlode.cli.index import update_index
-from motherlode.cli.options import OUTPUT, Allow, AsJson, argument, open_crawl, option
+from motherlode.cli.options import OUTPUT, Allow, AsJson, argument, flag, open_crawl, option
 from motherlode.cli.terminal import FAILED, folding_printer, print_json, replace_controls, say, stop
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count
+from motherlode.crawler.parallel_validation import validate_in_processes
 from motherlode.crawler.report.provider_report import write_reports
 from motherlode.crawler.single_page import InputLimits, read_source
 from motherlode.crawler.validation import (
@@ -24,11 +26,11 @@ from motherlode.crawler.validation import (
     PageFindings,
     finding_row,
     report_quads,
+    store_reports,
     triples_of,
-    validate_crawl,
     validate_page,
 )
-from motherlode.crawler.validation_summary import SEVERITIES, ValidationSummary, sorted_hosts
+from motherlode.crawler.validation_summary import SEVERITIES, ValidationSummary, save_counts, sorted_hosts
 from motherlode.index.export.table_files import TableFormat, write_table
 from motherlode.index.snapshot import DamagedError
 from motherlode.quality.page_graph import Triple
@@ -77,7 +79,9 @@ def validate(
     form: Annotated[
         OutputFormat | None, option("FORMAT", "Format of -o, if its name does not show it.", "--format")
     ] = None,
-    report: Annotated[Path | None, option("DIR", "Write an HTML report per host into a folder.")] = None,
+    report: Annotated[Path | None, option("DIR", "Write an HTML report per provider into a folder.")] = None,
+    store: Annotated[bool, flag("--store", "Write the SHACL reports to the store of a crawl, to query them.")] = False,
+    processes: Annotated[int | None, option("N", "Processes for a crawl; one per CPU by default.", min=1)] = None,
     fail_on: Annotated[Severity, typer.Option(help="The lowest severity that gives the exit code 1.")] = "violation",
     as_json: AsJson = False,
     allow: Allow = None,
@@ -103,21 +107,26 @@ def validate(
     The exit code is 0 if there are no violations, 1 if there are some or nothing could be read, 2 after wrong usage.
     More in docs/validate.md.
     """
-    validator = _load(shapes or ["google", "schema.org"])
     chosen = _choose_format(output, form)
-    summary = ValidationSummary()
-    try:
-        with ExitStack() as resources:
-            pages = _read(source, validator, base=base, allow=allow, resources=resources)
-            _consume(summary.watch(pages), source, validator, output=output, form=chosen, as_json=as_json)
-    except (JobError, DamagedError) as error:
-        stop(str(error), code=FAILED)
-    except (ValueError, MissingExtraError) as error:
-        stop(str(error))
+    names = tuple(shapes or ("google", "schema.org"))
+    has_reports = store or chosen in _RDF
+    validator = _load(names)
     if _is_crawl(source):
+        crawl = open_crawl(Path(source))
+        summary = _validate_crawl(
+            crawl, names, output, chosen, store=store, has_reports=has_reports, processes=processes
+        )
         _show_summary(summary, as_json=as_json)
+    elif store or processes:
+        stop("--store and --processes are for a crawl: give its folder")
+    else:
+        summary = ValidationSummary()
+        page = _validate_source(source, validator, base=base, allow=allow, has_report=has_reports)
+        summary.add(page)
+        _show_page(page, source, as_json=as_json)
+        _write([page], output, chosen)
     if report is not None:
-        count = write_reports(summary, report, profile=", ".join(shapes or ["google", "schema.org"]))
+        count = write_reports(summary, report, profile=", ".join(names))
         say(f"{format_count(count, 'report')} in {report}")
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     if any(summary.severities[severity] for severity in failing):
@@ -146,51 +155,57 @@ def _is_crawl(source: str) -> bool:
     return Path(source).is_dir()
 
 
-def _read(
-    source: str, validator: PageValidator, *, base: str | None, allow: list[str] | None, resources: ExitStack
-) -> Iterator[PageFindings]:
-    if _is_crawl(source):
-        crawl: CrawlFolder = open_crawl(Path(source))
-        update_index(crawl)
-        yield from validate_crawl(crawl, validator)
-        return
-    network = Network(tuple(allow or ()), 1.0, _MAX_BYTES)
-    resources.callback(network.close)
-    document = open_source(source, base=base, media_type="", network=network)
-    triples: list[Triple] = []
-    text = ""
-    for part in read_source(document, None, None, InputLimits(max_bytes=_MAX_BYTES)):
-        triples.extend(triples_of(part.result))
-        text = part.document.text if part.document is not None else ""
-        for problem in part.result.all_problems():
-            if not problem.repaired:
-                say(f"{source}:{problem.line or 1}:{problem.column or 1}: {problem.message}")
-    found = validate_page(validator, document.url, triples, text)
-    if not found.nodes:
-        say(f"{source}: {format_count(len(triples), 'statement')}, and nothing that the shapes are about")
-    yield found
-
-
-def _consume(
-    pages: Iterator[PageFindings],
-    source: str,
-    validator: PageValidator,
-    *,
+def _validate_crawl(
+    crawl: CrawlFolder,
+    shapes: tuple[str, ...],
     output: Path | None,
     form: OutputFormat | None,
-    as_json: bool,
-) -> None:
-    """Read all pages once. Write their results to the output, and print those of a single page."""
-    if not _is_crawl(source):
-        pages = iter([*pages])
-        page = next(pages)
-        _show_page(page, source, as_json=as_json)
-        pages = iter([page])
+    *,
+    store: bool,
+    has_reports: bool,
+    processes: int | None,
+) -> ValidationSummary:
+    """Validate all pages once, write their results, and save the counts for `stats`."""
+    try:
+        update_index(crawl)
+        summary = ValidationSummary(crawl.read_job().source_list())
+        pages = validate_in_processes(crawl, shapes, has_reports=has_reports, processes=processes)
+        watched = summary.watch(store_reports(pages, crawl) if store else pages)
+        _write(watched, output, form)
+        save_counts(summary, crawl, shapes)
+    except (JobError, DamagedError) as error:
+        stop(str(error), code=FAILED)
+    except (ValueError, MissingExtraError) as error:
+        stop(str(error))
+    return summary
+
+
+def _validate_source(
+    source: str, validator: PageValidator, *, base: str | None, allow: list[str] | None, has_report: bool
+) -> PageFindings:
+    """Validate a file or a URL."""
+    with closing(Network(tuple(allow or ()), 1.0, _MAX_BYTES)) as network:
+        document = open_source(source, base=base, media_type="", network=network)
+        triples: list[Triple] = []
+        text = ""
+        for part in read_source(document, None, None, InputLimits(max_bytes=_MAX_BYTES)):
+            triples.extend(triples_of(part.result))
+            text = part.document.text if part.document is not None else ""
+            for problem in part.result.all_problems():
+                if not problem.repaired:
+                    say(f"{source}:{problem.line or 1}:{problem.column or 1}: {problem.message}")
+    found = validate_page(validator, document.url, triples, text, has_report=has_report)
+    if not found.nodes:
+        say(f"{source}: {format_count(len(triples), 'statement')}, and nothing that the shapes are about")
+    return found
+
+
+def _write(pages: Iterable[PageFindings], output: Path | None, form: OutputFormat | None) -> None:
+    """Read all pages once, and write their results to the output, if there is one."""
     if output is None or form is None:
-        for _ in pages:
-            pass
+        deque(pages, maxlen=0)
     elif form in _RDF:
-        quads: Iterator[Any] = report_quads(pages, validator, has_graph=form == "nquads")
+        quads: Iterator[Any] = report_quads(pages, has_graph=form == "nquads")
         with output.open("wb") as file:
             statements = quads if form == "nquads" else (quad.triple for quad in quads)
             ox.serialize(statements, file, _RDF[form], prefixes=_PREFIXES if form == "turtle" else None)
@@ -252,6 +267,7 @@ def _show_summary(summary: ValidationSummary, *, as_json: bool) -> None:
         printer.print(text, soft_wrap=True)
     if len(kinds) > _MAX_SHOWN_KINDS:
         printer.print(f"… and {len(kinds) - _MAX_SHOWN_KINDS:,} other kinds: --json and -o have all", markup=False)
-    for host in sorted_hosts(summary.hosts.values())[:_MAX_SHOWN_HOSTS]:
+    sources = [found for _, found in summary.sources()]
+    for host in sources or sorted_hosts(summary.hosts.values())[:_MAX_SHOWN_HOSTS]:
         found = ", ".join(format_count(host.severities[severity], severity) for severity in SEVERITIES)
         printer.print(replace_controls(f"{host.host}: {format_count(host.pages, 'page')}, {found}"), markup=False)

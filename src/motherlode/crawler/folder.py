@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -19,10 +18,13 @@ if TYPE_CHECKING:
 _FOLDER_MODE = 0o700
 """Mode of a folder that a crawl creates: only its user may read it. An existing folder keeps its mode."""
 _CRAWL_FILES = (
-    *("frontier", "store", "store.readers", "words", "quads", "journal", "warc", "sinks", "segments", "shards"),
-    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp", "job.toml"),
+    *("frontier", "store", "store.readers", "store.damaged", "words", "quads", "quads.new", "quads.old", "journal"),
+    *("warc", "sinks", "segments", "shards", "secrets.toml", "filters.json", "crawl.log", "control.json"),
+    *("report.html", "changes.rdfp", "forever.json", "identity.db", "validation.json", "job.toml"),
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""
+_UNFINISHED_FILES = frozenset({"lock", "job.toml.new", "secrets.toml", "secrets.toml.new"})
+"""Files that a crawl leaves if it ended before its job was saved."""
 _BLOCK_BYTES = 512
 """Unit of `st_blocks`."""
 
@@ -31,8 +33,7 @@ class CrawlFolder:
     """The folder of one crawl, or of one shard.
 
     `job.toml` has the job, and `secrets.toml` its keys with passwords, if any. `frontier/` is the frontier storage,
-    `store/` the quad store, `words/` the index of words and `report.html` the report. `quads/` is the log of quads of a
-    crawl with `index = "later"`.
+    `store/` the quad store, `words/` the index of words and `report.html` the report. `quads/` is the log of quads.
     """
 
     def __init__(self, path: Path) -> None:
@@ -48,6 +49,8 @@ class CrawlFolder:
         self.filters = path / "filters.json"
         self.journal = path / "journal"
         self.log = path / "crawl.log"
+        self.identity = path / "identity.db"
+        self.validation = path / "validation.json"
         self._lock: BinaryIO | None = None
 
     @property
@@ -61,7 +64,7 @@ class CrawlFolder:
         """
         if self.has_crawl:
             self._make_free(force=force)
-        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        elif self.path.exists() and not self._is_empty():
             raise JobError(f"{self.path} is not an empty folder: choose another with -o")
         try:
             self.path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -69,6 +72,10 @@ class CrawlFolder:
             raise JobError(f"the folder {self.path} cannot be created: {error.strerror}") from error
         self.lock()
         self.save_job(job)
+
+    def _is_empty(self) -> bool:
+        """Return whether the path is a folder without files, except those of a crawl whose job was not saved."""
+        return self.path.is_dir() and {path.name for path in self.path.iterdir()} <= _UNFINISHED_FILES
 
     def _make_free(self, *, force: bool) -> None:
         """Lock the folder and remove the files of its crawl. JobError if the crawl has pages that must be kept."""
@@ -96,14 +103,6 @@ class CrawlFolder:
             return read_stats(self).totals.pages > 0
         except (JobError, OSError, ValueError, RuntimeError):
             return True
-
-    @property
-    def is_indexed_later(self) -> bool:
-        """Whether the job has `index = "later"`. Reads the file without `Job`, because every query needs the answer."""
-        try:
-            return tomllib.loads(self.job_file.read_text(encoding="utf-8")).get("index") == "later"
-        except (OSError, ValueError):  # read_job reports it
-            return False
 
     def require(self) -> None:
         """Raise JobError if no crawl was started in the folder."""
@@ -164,6 +163,11 @@ class CrawlFolder:
             raise JobError(f"another process is crawling into {self.path}: stop it first, or wait") from None
 
     @property
+    def holds_lock(self) -> bool:
+        """Whether this object holds the lock."""
+        return self._lock is not None
+
+    @property
     def is_in_use(self) -> bool:
         """Whether a process, this one or another, holds the lock."""
         if self._lock is not None:
@@ -211,6 +215,16 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names of the files in a folder durable, after files were created or renamed."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _inode_and_blocks(path: Path) -> tuple[int, int]:

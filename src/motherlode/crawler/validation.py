@@ -1,9 +1,10 @@
 """Validation of one page and of all pages of a crawl: findings with their pages, hosts and positions."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from itertools import groupby
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +17,7 @@ from motherlode.crawler.parsing.page_parser import parse_document
 from motherlode.crawler.statement_positions import PagePositions
 from motherlode.fetch.warc.reader import RecordedWeb
 from motherlode.index.export.table_files import Column
-from motherlode.index.page_record import GRAPH_OF_PAGE, PROVENANCE, serialize_term
+from motherlode.index.page_record import GRAPH_OF_PAGE, OWN_GRAPHS, VALIDATION, serialize_term
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Page, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE, prefixed_name
@@ -27,6 +28,7 @@ from motherlode.quality.validation_report import build_report
 from motherlode.transform import TransformOptions
 
 _MAX_VALUE_CHARACTERS = 200
+_PAGES_PER_WRITE = 500
 _SECONDS = 10.0
 """Timeout of one syntax when a saved response is parsed again."""
 
@@ -77,18 +79,21 @@ class PageFindings(msgspec.Struct, frozen=True, kw_only=True):
     nodes: int
     """Number of nodes that the shapes are about."""
     findings: tuple[Finding, ...]
-    results: tuple[Result, ...]
+    report: tuple[Triple, ...] = ()
+    """The SHACL validation report, if it was wanted."""
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL, or "" for a file."""
+    """Return the host of a URL, with the port if it is not the default, or "" for a file."""
     try:
-        return urlsplit(url).hostname or ""
+        return urlsplit(url).netloc.rpartition("@")[2].lower()
     except ValueError:
         return ""
 
 
-def validate_page(validator: PageValidator, url: str, triples: Iterable[Triple], text: str = "") -> PageFindings:
+def validate_page(
+    validator: PageValidator, url: str, triples: Iterable[Triple], text: str = "", *, has_report: bool = False
+) -> PageFindings:
     """Validate the statements of a page. `text` is its source, for lines and columns."""
     graph = PageGraph(triples)
     found = validator.validate(graph.triples())
@@ -100,7 +105,15 @@ def validate_page(validator: PageValidator, url: str, triples: Iterable[Triple],
         findings.append(_make_finding(result, graph, url, host, line, column))
     if locate:
         findings.sort(key=lambda finding: (finding.line or 0, finding.column or 0))
-    return PageFindings(page=url, host=host, nodes=found.nodes, findings=tuple(findings), results=tuple(found.results))
+    report = _make_report(found.results, validator, url) if has_report else ()
+    return PageFindings(page=url, host=host, nodes=found.nodes, findings=tuple(findings), report=tuple(report))
+
+
+def _make_report(results: Iterable[Result], validator: PageValidator, url: str) -> Iterator[Triple]:
+    """Yield a SHACL validation report of a page, with dcterms:source as the link to the page."""
+    name = f"page{hashlib.sha256(url.encode('utf-8', 'replace')).hexdigest()[:16]}"
+    yield from build_report(results, validator.shapes_graph, name=name)
+    yield f"_:{name}", _SOURCE, f"<{url}>"
 
 
 def _make_finding(
@@ -198,7 +211,7 @@ class _SavedResponses:
         )
         located = validate_page(validator, found.page, triples_of(parsed.result), parsed.document.text)
         is_same = Counter(map(_without_names, located.findings)) == Counter(map(_without_names, found.findings))
-        return located if is_same else found
+        return msgspec.structs.replace(found, findings=located.findings) if is_same else found
 
 
 def _without_names(finding: Finding) -> tuple[str, ...]:
@@ -206,20 +219,38 @@ def _without_names(finding: Finding) -> tuple[str, ...]:
     return finding.severity, finding.path, finding.message, *finding.types
 
 
-def validate_crawl(folder: CrawlFolder, validator: PageValidator) -> Iterator[PageFindings]:
-    """Yield the findings of every page of a crawl, with lines and columns if it kept the responses.
+class CrawlValidator:
+    """Validates the pages of a crawl, with lines and columns if it kept the responses."""
 
-    One page is in memory at a time.
-    """
-    with (
-        closing(QuadStore(folder.store, read_only=True)) as store,
-        closing(_SavedResponses(folder.list_warc_files())) as saved,
-    ):
-        for graph, quads in groupby(store.quads(), key=lambda quad: quad.graph_name):
-            if isinstance(graph, ox.NamedNode) and graph.value != PROVENANCE:
-                page = graph.value.partition(GRAPH_OF_PAGE)[0]
-                found = validate_page(validator, page, map(_to_triple, quads))
-                yield saved.locate(found, validator) if found.findings else found
+    def __init__(self, folder: CrawlFolder, validator: PageValidator, *, has_reports: bool = False) -> None:
+        self._store = QuadStore(folder.store, read_only=True)
+        self._saved = _SavedResponses(folder.list_warc_files())
+        self._validator = validator
+        self._has_reports = has_reports
+
+    def close(self) -> None:
+        """Close the files of the crawl."""
+        self._saved.close()
+        self._store.close()
+
+    def graphs(self) -> Iterator[str]:
+        """Yield the names of the graphs of all pages."""
+        return (name for name in self._store.graph_names() if name not in OWN_GRAPHS)
+
+    def validate(self, graph: str) -> PageFindings:
+        """Return the findings of a page, or of a graph that a page names itself."""
+        page = graph.partition(GRAPH_OF_PAGE)[0]
+        triples = map(_to_triple, self._store.match(graph=f"<{graph}>"))
+        found = validate_page(self._validator, page, triples, has_report=self._has_reports)
+        return self._saved.locate(found, self._validator) if found.findings else found
+
+
+def validate_crawl(
+    folder: CrawlFolder, validator: PageValidator, *, has_reports: bool = False
+) -> Iterator[PageFindings]:
+    """Yield the findings of every page of a crawl. One page is in memory at a time."""
+    with closing(CrawlValidator(folder, validator, has_reports=has_reports)) as crawl:
+        yield from map(crawl.validate, crawl.graphs())
 
 
 def _to_triple(quad: ox.Quad) -> Triple:
@@ -227,18 +258,31 @@ def _to_triple(quad: ox.Quad) -> Triple:
 
 
 _SOURCE = "<http://purl.org/dc/terms/source>"
-REPORT_GRAPH = "urn:motherlode:validation"
-"""The graph of the reports in N-Quads."""
 
 
-def report_quads(pages: Iterable[PageFindings], validator: PageValidator, *, has_graph: bool) -> Iterator[ox.Quad]:
-    """Yield a SHACL validation report for each page, with dcterms:source as the link to the page."""
-    graph = f"<{REPORT_GRAPH}>" if has_graph else ""
-    for number, page in enumerate(pages, start=1):
-        name = f"page{number}"
-        triples = [
-            *build_report(page.results, validator.shapes_graph, name=name),
-            (f"_:{name}", _SOURCE, f"<{page.page}>"),
-        ]
-        lines = "".join(f"{s} {p} {o} {graph} .\n" for s, p, o in triples)
+def report_quads(pages: Iterable[PageFindings], *, has_graph: bool) -> Iterator[ox.Quad]:
+    """Yield the SHACL validation report of each page."""
+    graph = f"<{VALIDATION}>" if has_graph else ""
+    for page in pages:
+        lines = "".join(f"{s} {p} {o} {graph} .\n" for s, p, o in page.report)
         yield from ox.parse(lines.encode("utf-8", "replace"), ox.RdfFormat.N_QUADS, lenient=True)
+
+
+def store_reports(pages: Iterable[PageFindings], folder: CrawlFolder) -> Iterator[PageFindings]:
+    """Yield all pages, and write their reports to the graph `urn:motherlode:validation` of the store.
+
+    Reports of an earlier validation are removed. JobError if the crawl is running.
+    """
+    folder.lock()
+    try:
+        store = QuadStore(folder.store)
+        store.clear_graph(VALIDATION)
+        rest = iter(pages)
+        while batch := list(islice(rest, _PAGES_PER_WRITE)):
+            about = [page for page in batch if page.nodes]
+            store.update_graph(VALIDATION, added=report_quads(about, has_graph=True))
+            yield from batch
+        store.flush()
+        store.close()
+    finally:
+        folder.unlock()

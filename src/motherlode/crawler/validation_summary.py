@@ -1,15 +1,19 @@
-"""Counts and examples of findings: for all pages, per host and per property. Memory is bounded."""
+"""Counts and examples of findings: for all pages, per host, per provider and per property. Memory is bounded."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from motherlode.crawler.config.sources import Source
+from motherlode.crawler.folder import CrawlFolder, write_atomically
 from motherlode.crawler.validation import Finding, PageFindings
 
 SEVERITIES = ("violation", "warning", "info")
 _MAX_EXAMPLES = 3
+_MAX_SAVED_HOSTS = 1_000
 _MAX_KINDS = 100_000
 """Maximum number of kinds of findings over all hosts. Further kinds are counted by severity only."""
 
@@ -59,10 +63,29 @@ def sort_kinds(kinds: Iterable[FindingKind]) -> list[FindingKind]:
     return sorted(kinds, key=lambda kind: (ranks.get(kind.severity, len(ranks)), -kind.count, kind.types, kind.path))
 
 
-class ValidationSummary:
-    """Collects the findings of pages."""
+def merge_hosts(name: str, hosts: Iterable[HostSummary]) -> HostSummary:
+    """Return the summary of several hosts, under a common name."""
+    merged = HostSummary(host=name)
+    for host in hosts:
+        merged.pages += host.pages
+        merged.nodes += host.nodes
+        merged.conforming += host.conforming
+        merged.severities += host.severities
+        for key, kind in host.kinds.items():
+            total = merged.kinds.setdefault(
+                key, FindingKind(severity=key[0], types=key[1], path=key[2], message=key[3])
+            )
+            total.count += kind.count
+            total.pages += kind.pages
+            total.examples = [*total.examples, *kind.examples][:_MAX_EXAMPLES]
+    return merged
 
-    def __init__(self) -> None:
+
+class ValidationSummary:
+    """Collects the findings of pages. `sources` are the providers of the job, each with its hosts."""
+
+    def __init__(self, sources: Iterable[Source] = ()) -> None:
+        self._sources = tuple(sources)
         self.hosts: dict[str, HostSummary] = {}
         self._kinds = 0
         self.uncounted = 0
@@ -117,15 +140,20 @@ class ValidationSummary:
 
     def kinds(self) -> list[FindingKind]:
         """Return the kinds of findings over all hosts."""
-        merged: dict[tuple[str, str, str, str], FindingKind] = {}
-        for host in self.hosts.values():
-            for key, kind in host.kinds.items():
-                if key not in merged:
-                    merged[key] = FindingKind(severity=key[0], types=key[1], path=key[2], message=key[3])
-                merged[key].count += kind.count
-                merged[key].pages += kind.pages
-                merged[key].examples = [*merged[key].examples, *kind.examples][:_MAX_EXAMPLES]
-        return sort_kinds(merged.values())
+        return merge_hosts("", self.hosts.values()).sorted_kinds()
+
+    def sources(self) -> list[tuple[Source, HostSummary]]:
+        """Return the providers of the job, each with the sum over its hosts."""
+        return [(source, merge_hosts(source.name, self._hosts_of(source))) for source in self._sources]
+
+    def providers(self) -> list[HostSummary]:
+        """Return the summaries for reports: one per provider of the job, and one per host of none."""
+        owned = {host for source in self._sources for host in source.hosts}
+        others = [host for name, host in self.hosts.items() if name not in owned]
+        return [*(found for _, found in self.sources() if found.pages), *others]
+
+    def _hosts_of(self, source: Source) -> Iterator[HostSummary]:
+        return (self.hosts[name] for name in sorted(source.hosts) if name in self.hosts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary for JSON."""
@@ -135,7 +163,22 @@ class ValidationSummary:
             **_count_severities(self.severities),
             "properties": [_describe_kind(kind) for kind in self.kinds()],
             "hosts": [_describe_host(host) for host in sorted_hosts(self.hosts.values())],
+            **({"sources": [_describe_source(*pair) for pair in self.sources()]} if self._sources else {}),
         }
+
+    def to_counts(self) -> dict[str, Any]:
+        """Return the counts for JSON, without properties and examples, of the hosts with most violations."""
+        whole = self.to_dict()
+        del whole["properties"]
+        for part in (*whole["hosts"], *whole.get("sources", ())):
+            del part["properties"]
+        return whole | {"hosts": whole["hosts"][:_MAX_SAVED_HOSTS]}
+
+
+def save_counts(summary: ValidationSummary, folder: CrawlFolder, shapes: Iterable[str]) -> None:
+    """Save the counts of a validation in the crawl's folder, where `stats` reads them."""
+    about = {"checked_at": datetime.now(UTC).isoformat(timespec="seconds"), "shapes": list(shapes)}
+    write_atomically(folder.validation, msgspec.json.format(msgspec.json.encode(about | summary.to_counts())))
 
 
 def sorted_hosts(hosts: Iterable[HostSummary]) -> list[HostSummary]:
@@ -157,6 +200,12 @@ def _describe_kind(kind: FindingKind) -> dict[str, Any]:
         "pages": kind.pages,
         "examples": [{"page": example.page, "value": example.value} for example in kind.examples],
     }
+
+
+def _describe_source(source: Source, found: HostSummary) -> dict[str, Any]:
+    described = _describe_host(found)
+    del described["host"]
+    return {"name": source.name, "contact": source.contact, "hosts": sorted(source.hosts), **described}
 
 
 def _describe_host(host: HostSummary) -> dict[str, Any]:

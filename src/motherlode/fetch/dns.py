@@ -16,18 +16,20 @@ from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import NamedTuple, Protocol
-
-import aiodns
-import pycares
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from motherlode.fetch.guard import AddressGuard, GuardRefusedError
 
-LOOKUP_SECONDS = 20.0
-"""Seconds after which a look-up fails, however many tries are left."""
+if TYPE_CHECKING:
+    import aiodns
+
+LOOKUP_SECONDS = 10.0
+"""Seconds after which a look-up fails, however many tries are left. A recursive server goes on meanwhile, so that the
+next look-up of the name finds the answer in its cache."""
 _TRY_SECONDS = 2.0
-"""Seconds that the first query waits for an answer. They double with each try. c-ares lowers them for fast servers."""
-_TRIES = 6
+"""Seconds that a query waits for an answer. Then the next server is asked. They double when each server was asked once.
+c-ares lowers them for fast servers."""
+_TRIES = 4
 _MAX_YOUNG_LOOKUPS = 512
 """Maximum number of look-ups that began less than `_YOUNG_SECONDS` ago. The answers to thousands at once would not fit
 into the buffers of sockets, and be lost. Older look-ups do not count, because a failing name server delays only its
@@ -41,20 +43,17 @@ _NEGATIVE_SECONDS = 60.0
 """Seconds for which a name that does not exist is not looked up again, after a second look-up has confirmed that."""
 _STALE_SECONDS = 60.0
 """Seconds for which an expired address is still used if no name server answers (RFC 8767)."""
+_MAX_ALTERNATIVES = 3
+"""Maximum number of further addresses of a host that one request may connect to."""
 _MAX_PINNED_HOSTS = 100_000
 """Maximum number of hosts whose address is kept. The least recently used ones are dropped."""
 _MAX_UNKNOWN_HOSTS = 10_000
 MAX_AHEAD = 128
 """Maximum number of look-ups in flight for hosts that no request waits for yet."""
-_NO_SUCH_NAME = frozenset(
-    {
-        aiodns.error.ARES_ENOTFOUND,
-        aiodns.error.ARES_ENODATA,
-        aiodns.error.ARES_EBADNAME,
-        aiodns.error.ARES_EBADQUERY,
-        aiodns.error.ARES_EFORMERR,
-    }
-)
+_ENODATA, _EFORMERR, _ENOTFOUND, _EBADQUERY, _EBADNAME, _ETIMEOUT = 1, 2, 4, 7, 8, 12
+"""Error codes of c-ares, as in its header file. The library is imported for the first query, because that takes 12 ms
+and crawls of archives send none."""
+_NO_SUCH_NAME = frozenset({_ENODATA, _EFORMERR, _ENOTFOUND, _EBADQUERY, _EBADNAME})
 """Errors of c-ares which mean that a name has no address. After any other error a later look-up may succeed."""
 
 
@@ -100,12 +99,14 @@ class NameServers:
         if name == "localhost" or name.endswith(".localhost"):  # RFC 6761, section 6.3
             return Answer(("127.0.0.1", "::1"), _MAX_TTL_SECONDS)
         if self._resolver is None:
+            import aiodns
+
             self._resolver = aiodns.DNSResolver(nameservers=self._servers or None, timeout=_TRY_SECONDS, tries=_TRIES)
         try:
             async with self._turn(), asyncio.timeout(LOOKUP_SECONDS):
                 answers = await self._both_families(self._resolver, name)
         except TimeoutError:
-            raise _error(host, [aiodns.error.ARES_ETIMEOUT]) from None
+            raise _error(host, [_ETIMEOUT]) from None
         found = tuple(address for answer in answers if isinstance(answer, Answer) for address in answer.addresses)
         if not found:
             raise _error(host, [answer for answer in answers if isinstance(answer, int)])
@@ -148,16 +149,19 @@ class NameServers:
 
 async def _query(resolver: aiodns.DNSResolver, name: str, kind: str) -> Answer | int:
     """Return the addresses of one family, or the error code of c-ares."""
+    import aiodns
+    import pycares
+
     try:
         result = await resolver.query_dns(name, kind)
     except aiodns.error.DNSError as error:
         return int(error.args[0])
     except UnicodeError:  # labels that are empty or over 63 bytes
-        return int(aiodns.error.ARES_EBADNAME)
+        return _EBADNAME
     kinds = (pycares.ARecordData, pycares.AAAARecordData)
     addresses = tuple(record.data.addr for record in result.answer if isinstance(record.data, kinds))
     if not addresses:
-        return int(aiodns.error.ARES_ENODATA)
+        return _ENODATA
     return Answer(addresses, min(record.ttl for record in result.answer))
 
 
@@ -171,6 +175,8 @@ def _error(host: str, codes: list[int]) -> socket.gaierror:
 
 
 def _describe(code: int) -> str:
+    import pycares
+
     return str(pycares.errno.strerror(code))
 
 
@@ -228,6 +234,11 @@ class _Pin:
     """Number of addresses that were not tried since the last successful connection."""
     is_failed: bool = False
     """Whether the last request to the address failed, so that the next look-up goes on to the next address."""
+
+    def others(self) -> list[str]:
+        """Return the addresses after the current one, then those before it."""
+        index = self.addresses.index(self.address)
+        return self.addresses[index + 1 :] + self.addresses[:index]
 
 
 @dataclass(slots=True, eq=False)
@@ -323,17 +334,23 @@ class GuardedResolver:
         if pin is not None:
             pin.untried, pin.is_failed = len(pin.addresses) - 1, False
 
-    def has_untried_address(self, host: str) -> bool:
-        """Return whether the host has another address that was not tried since the last connection."""
+    def alternatives(self, host: str) -> Sequence[str]:
+        """Return the next addresses of a host that were not tried since the last connection, at most a few."""
         pin = self._pins.get(host)
-        return pin is not None and pin.untried > 0
+        return () if pin is None or not pin.untried else pin.others()[: min(pin.untried, _MAX_ALTERNATIVES)]
 
-    def mark_failed(self, host: str) -> bool:
-        """Record that the current address failed. Return whether `renew` will give one that was not tried yet."""
+    def mark_failed(self, host: str, *, lost: int = 0) -> bool:
+        """Record that the current address failed, and this number of alternatives.
+
+        Return whether `renew` will give an address that was not tried yet.
+        """
         pin = self._pins.get(host)
         if pin is None:
             return False
         pin.is_failed = True
+        others = pin.others()
+        pin.addresses = [*others[:lost], pin.address, *others[lost:]]
+        pin.untried = max(0, pin.untried - lost)
         return pin.untried > 0
 
     async def close(self) -> None:

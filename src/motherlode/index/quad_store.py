@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,9 +19,11 @@ import pyoxigraph as ox
 from motherlode.index.page_record import (
     GRAPH_OF_PAGE,
     KEY,
+    OWN_GRAPHS,
     PAGE,
     PROVENANCE,
     RESERVED,
+    URL,
     PageRecord,
     RunRecord,
     key_function,
@@ -36,8 +39,10 @@ from motherlode.model.sparql import query_in_order
 from motherlode.model.terms import PREFIXES, RDF_TYPE, literal, page_iri
 
 _PROVENANCE = ox.NamedNode(PROVENANCE)
+_OWN_GRAPHS = frozenset(map(ox.NamedNode, OWN_GRAPHS))
 _GRAPH = ox.NamedNode(PREFIXES["ml"] + "graph")
 _PAGE = ox.NamedNode(PAGE[1:-1])
+_URL_TYPES = (PAGE, URL)
 _UNION = ox.DefaultGraph()
 _MIN_BULK_QUADS = 2_000
 """From this number of quads on, a bulk load is faster than a transaction (docs/decisions.md)."""
@@ -70,6 +75,7 @@ class QuadStore:
         self._changes = ChangeLog(changes_path(path))
         self._run: RunRecord | None = None
         self._in_memory = 0
+        self.skip_known_changes = self._changes.skip_known
 
     def has(self, url: str) -> bool:
         """Return whether the page has ever been stored. Every stored page has provenance."""
@@ -159,7 +165,8 @@ class QuadStore:
     def _is_on_other_page(self, quad: ox.Quad, graphs: set[ox.NamedNode]) -> bool:
         found = self._store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None)
         others = (other.graph_name for other in found)
-        return any(name != _PROVENANCE and name not in graphs for name in others if isinstance(name, ox.NamedNode))
+        pages = (name for name in others if isinstance(name, ox.NamedNode) and name not in _OWN_GRAPHS)
+        return any(name not in graphs for name in pages)
 
     def flush(self) -> None:
         self._changes.flush()
@@ -237,6 +244,31 @@ class QuadStore:
                 continue
             yield from self._raising_damage(self._store.quads_for_pattern(None, None, None, graph))
 
+    def logged_pages(self) -> Iterator[bytes]:
+        """Yield the N-Quads of each page as the log has them: its statements and then its provenance, its type first.
+
+        The last item has the quads about the runs.
+        """
+        about_runs: list[str] = []
+        for subject, group in groupby(self.match(graph=f"<{PROVENANCE}>"), key=lambda quad: quad.subject):
+            about = list(group)
+            is_a = next(
+                (quad for quad in about if str(quad.predicate) == RDF_TYPE and str(quad.object) in _URL_TYPES), None
+            )
+            if is_a is None:
+                about_runs += (f"{quad} .\n" for quad in about)
+                continue
+            graphs = (str(subject), *(str(quad.object) for quad in about if quad.predicate == _GRAPH))
+            quads = [quad for graph in graphs for quad in self.match(graph=graph)] if str(is_a.object) == PAGE else []
+            lines = [*quads, is_a, *(quad for quad in about if quad != is_a)]
+            yield "".join(f"{quad} .\n" for quad in lines).encode("utf-8", "replace")
+        yield "".join(about_runs).encode("utf-8", "replace")
+
+    def graph_names(self) -> Iterator[str]:
+        """Yield the names of all graphs: of pages, and our own."""
+        graphs = self._raising_damage(self._store.named_graphs())
+        return (graph.value for graph in graphs if isinstance(graph, ox.NamedNode))
+
     def pages_that_reserve(self, uses: Iterable[str]) -> set[str]:
         """Return the URLs of the pages that reserve one of the uses (`model.usage.Usage`)."""
         return {
@@ -255,6 +287,23 @@ class QuadStore:
                 raise
             raise DamagedError(store_advice(self._path, str(error))) from error
 
+    def update_graph(self, graph: str, *, without: Iterable[Term] = (), added: Iterable[ox.Quad] = ()) -> None:
+        """Remove the statements about the IRIs `without` from one of our own graphs, and add others.
+
+        The union stays as it is, because it has the statements of pages only.
+        """
+        self._require_writable()
+        name = ox.NamedNode(graph)
+        for subject in without:
+            for quad in [*self._store.quads_for_pattern(_node(subject), None, None, name)]:
+                self._store.remove(quad)
+        self._store.bulk_extend(added)
+
+    def clear_graph(self, graph: str) -> None:
+        """Remove all statements of one of our own graphs."""
+        self._require_writable()
+        self._store.remove_graph(ox.NamedNode(graph))
+
     def extend(self, quads: Iterable[ox.Quad]) -> None:
         """Add quads of another store, and add the statements of pages to the union. Memory is bounded."""
         self._require_writable()
@@ -271,7 +320,7 @@ def _canonical_quads(lines: bytes) -> set[ox.Quad]:
 def _with_union(quads: Iterable[ox.Quad]) -> Iterator[ox.Quad]:
     for quad in quads:
         yield quad
-        if quad.graph_name != _PROVENANCE:
+        if quad.graph_name not in _OWN_GRAPHS:
             yield ox.Quad(quad.subject, quad.predicate, quad.object)
 
 

@@ -7,7 +7,7 @@ the frontier takes the arm's best URL. A policy never sees the whole frontier.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -74,7 +74,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     requests: int = 1
     """Number of requests that led here: this one, the redirects before it and the failed attempts."""
     statement_hashes: bytes = b""
-    """64-bit hashes of the page's statements, if the reward needs them."""
+    """64-bit hashes of the page's statements, subjects or types, if the reward needs them."""
+    page_score: float | None = None
+    """The score of the user's scorer that is the reward, from 0 to 1; None if there is none."""
+    is_unscored: bool = False
+    """Whether a scorer of the user failed for this page. Its reward is then the mean of the crawl."""
 
 
 @runtime_checkable
@@ -197,6 +201,14 @@ class Combines(Protocol):
 
     def merge(self, state: bytes) -> None:
         """Add the learned state in another policy's `dump`. The random state does not change."""
+
+
+@runtime_checkable
+class Forgets(Protocol):
+    """A policy whose learned state grows with the number of hosts, and that can forget a part of it to save memory."""
+
+    def forget(self, is_needed: Callable[[str], bool]) -> int:
+        """Forget caches, and hosts without reward for which `is_needed` returns False. Return the number of hosts."""
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ later gets the outcome of the pick. It never sees the whole frontier, so the cos
 number of hosts. All randomness comes from a seed that the caller gives.
 
 - `registry` makes policies by name, and `extensions` adds those of programs and installed packages; `targets` and
-  `rewards` define what is relevant and how useful a page is.
+  `rewards` define what is relevant and how useful a page is, `scorers` are programs of the user that decide that.
 - `priority_queue`, `ftrl` and `model_io` are shared by policies.
 - `motherlode` is our own policy. `anthelion`, `ldcoc`, `linkanalysis`, `sb_classifier` and `tres` are policies of
   papers; `baselines` are simple policies for comparison.
@@ -26,7 +26,7 @@ from motherlode.policies.registry import (
     reads_element_ids,
     reads_known_links,
 )
-from motherlode.policies.rewards import DEFAULT_REWARD, REWARDS, Reward, reward_from, statement_hashes
+from motherlode.policies.rewards import DEFAULT_REWARD, REWARDS, Reward, page_hashes, reward_from
 from motherlode.policies.targets import TARGETS, Target, hint_about_target, ntriples, target_from
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "largest_web",
     "nearest",
     "ntriples",
+    "page_hashes",
     "policy_from",
     "policy_usage",
     "policy_variants",
@@ -51,6 +52,5 @@ __all__ = [
     "reads_known_links",
     "reward_from",
     "set_wait_threshold",
-    "statement_hashes",
     "target_from",
 ]

@@ -15,6 +15,7 @@ from motherlode.model.sparql import query_in_order, tokens
 from motherlode.model.target_kinds import MakeJudge, find_target_kind
 from motherlode.model.terms import PREFIXES, RDF_TYPE, expand_prefix, iri
 from motherlode.policies.registry import nearest
+from motherlode.policies.scorers import SCORER_FORMS, ScorerSpec, parse_threshold
 
 Counts = Mapping[Syntax, int]
 Judge = Callable[[Counts, ContentKind, Callable[[], bytes]], bool]
@@ -33,9 +34,17 @@ class Target:
     N-Triples. The function is called only if the target needs it."""
     needs_statements: bool = False
     """True if `judge` needs the statements, False if their numbers by syntax are enough."""
+    scorer: ScorerSpec | None = None
+    """The scorer of the user that decides, or None. Then `judge` always returns False."""
+    least_score: float = 0.0
+    """The least score of a relevant page, if there is a scorer."""
 
     def __call__(self, result: TransformResult, kind: ContentKind) -> bool:
         return self.judge(result.counts, kind, lambda: ntriples(result))
+
+    def accepts(self, score: float | None) -> bool:
+        """Return whether a page with this score of the user's scorer is relevant. None if the scorer failed."""
+        return score is not None and score >= self.least_score
 
 
 def ntriples(result: TransformResult) -> bytes:
@@ -88,12 +97,15 @@ def target_from(spec: str) -> Target:
     Traceback (most recent call last):
     ...
     ValueError: unknown target 'microdta>=5' (did you mean microdata?); known: any, rdf, jsonld, microdata, rdfa, \
-microformats (each also with >=N), type:IRI, valid:PROFILE, or a SPARQL ASK { … }
+microformats (each also with >=N), type:IRI, valid:PROFILE, or a SPARQL ASK { … }; or a scorer of yours: \
+python:MODULE:FUNCTION, scorer:NAME, command:COMMAND or an http(s) URL
     """
     if _ASK.match(spec):
         return Target(spec, _ask(spec), needs_statements=True)
     if spec.startswith("type:"):
         return Target(spec, _type(spec.removeprefix("type:").strip("<> ")), needs_statements=True)
+    if (scored := parse_threshold(spec)) is not None:
+        return Target(spec, lambda counts, kind, _: False, scorer=scored[0], least_score=scored[1])
     if (added := find_target_kind(spec)) is not None:
         return Target(spec, _added(*added), needs_statements=True)
     match = _COUNT.fullmatch(spec.strip())
@@ -101,7 +113,7 @@ microformats (each also with >=N), type:IRI, valid:PROFILE, or a SPARQL ASK { �
     if match is None or syntaxes is None:
         hint = nearest(match["name"] if match else spec, _BY_NAME)
         known = f"{', '.join(_BY_NAME)} (each also with >=N), type:IRI, valid:PROFILE, or a SPARQL ASK {{ … }}"
-        raise ValueError(f"unknown target {spec!r}{hint}; known: {known}")
+        raise ValueError(f"unknown target {spec!r}{hint}; known: {known}; {SCORER_FORMS}")
     least = int(match["least"] or 1)
     if least < 1:
         raise ValueError(f"target {spec!r}: every page has at least 0 statements; use at least 1")

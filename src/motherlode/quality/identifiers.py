@@ -149,13 +149,17 @@ def normalize_email(text: str) -> str | None:
 def normalize_url(text: str) -> str | None:
     """Return a URL for comparison: canonical, without scheme, "www." and the slash at its end.
 
+    The fragment stays, because a page may describe several things that differ only in it.
+
     >>> [normalize_url(url) for url in ("http://www.Example.org/a/", "https://example.org/a#b", "mailto:a@b.example")]
-    ['example.org/a', 'example.org/a', None]
+    ['example.org/a', 'example.org/a#b', None]
     """
-    url = canonical(text.strip())
+    address, _, fragment = text.strip().partition("#")
+    url = canonical(address)
     if url is None or not url.startswith(("http://", "https://")):
         return None
-    return url.partition("#")[0].partition("://")[2].removeprefix("www.").rstrip("/")
+    plain = url.partition("#")[0].partition("://")[2].removeprefix("www.").rstrip("/")
+    return f"{plain}#{fragment}" if fragment else plain
 
 
 _SCHEMA = ("http://schema.org/", "https://schema.org/")

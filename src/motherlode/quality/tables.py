@@ -5,15 +5,16 @@ the things counts how often each property occurs and of which type its values ar
 memory is bounded by the number of columns and of ids, and not by the values.
 
 A column is a path of properties, such as `name`, `offers.price` or `address.postalCode`. Names of schema.org have no
-prefix, others have the usual one (`dcterms:title`). A column has one type: integer, number, boolean, date, time or
-string, and lists of these if a thing has several values. If few values do not fit the type of the others, they are in
-the column `other_values`, so nothing is lost.
+prefix, others have the usual one (`dcterms:title`). A column has one type (`quality.cell_values`), and is a list if a
+thing has several values. If few values do not fit the type of the others, they are in the column `other_values`, so
+nothing is lost. If the values have several languages, their tags are in `name@language`; if numbers are written with
+currencies, these are in `price@currency`; if dates, times without a zone and times with one are mixed, what each value
+was is in `startDate@precision`.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -22,9 +23,20 @@ import msgspec
 import pyoxigraph as ox
 
 from motherlode.model.terms import RDF, prefixed_name
+from motherlode.quality.cell_values import (
+    FITTING,
+    Node,
+    allows,
+    convert,
+    kind_of,
+    language_of,
+    parse_money,
+    shorten,
+    text_of,
+)
+from motherlode.quality.thing_list import Thing
 from motherlode.quality.vocabulary import NAMESPACES, local_name, type_iris
 
-Value = str | int | float | bool | date | datetime
 RDF_TYPE = f"<{RDF}type>"
 MIN_COVERAGE = 0.02
 """Share of the things that must have a property for it to become a column."""
@@ -36,6 +48,7 @@ _MAX_VALUES = 100
 """Maximum number of values of one cell."""
 _MAX_PROPERTIES = 5_000
 """Maximum number of different paths that are counted."""
+_MAX_LANGUAGES = 100
 MIN_TYPE_SHARE = 0.95
 """Share of the values of a column that must fit its type."""
 SOURCE_COLUMNS = ("thing", "source_page", "source_host", "source_syntaxes", "source_fetched_at", "source_pages")
@@ -79,26 +92,45 @@ class TableColumn(msgspec.Struct, kw_only=True):
     """Number of things with a value."""
     kinds: Counter[str] = msgspec.field(default_factory=Counter)
     """Number of values by the narrowest type that they fit."""
+    languages: Counter[str] = msgspec.field(default_factory=Counter)
+    """Number of values by language, "" for those without."""
     is_list: bool = False
+
+    def count(self, values: Sequence[Node]) -> None:
+        """Count the values of one thing."""
+        self.things += 1
+        self.is_list = self.is_list or len(values) > 1
+        self.kinds.update(map(kind_of, values))
+        for language in map(language_of, values):
+            if language in self.languages or len(self.languages) < _MAX_LANGUAGES:
+                self.languages[language] += 1
 
     @property
     def kind(self) -> str:
-        """Type of the values: the narrowest that nearly all of them fit."""
-        wanted = MIN_TYPE_SHARE * self.kinds.total()
-        return next((kind for kind, fitting in _FITTING.items() if self._count(fitting) >= wanted), "string")
+        """Type of the values: the narrowest that nearly all of them fit and that the property allows."""
+        wanted, name = MIN_TYPE_SHARE * self.kinds.total(), self.path.rpartition(".")[2]
+        fitting = (kind for kind, narrower in FITTING.items() if self._count(narrower) >= wanted)
+        return next((kind for kind in fitting if allows(name, kind)), "string")
+
+    @property
+    def language(self) -> str:
+        """The language of the values, if all that have one have the same, else ""."""
+        tags = [language for language in self.languages if language]
+        return tags[0] if len(tags) == 1 else ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of further columns for each value: its language, its currency or its precision."""
+        kind = self.kind
+        if kind == "money":
+            return ("currency",)
+        if kind in ("time", "local time"):
+            return ("precision",) if any(self.kinds[narrower] for narrower in FITTING[kind] if narrower != kind) else ()
+        is_text = kind == "string" and allows(self.path.rpartition(".")[2], "language")
+        return ("language",) if is_text and sum(map(bool, self.languages)) > 1 else ()
 
     def _count(self, kinds: Iterable[str]) -> int:
         return sum(self.kinds[kind] for kind in kinds)
-
-
-_FITTING: Mapping[str, tuple[str, ...]] = {
-    "boolean": ("boolean",),
-    "integer": ("integer",),
-    "number": ("integer", "number"),
-    "date": ("date",),
-    "time": ("date", "time"),
-}
-"""Type of a column → narrowest types of the values that fit it. The narrower types come first."""
 
 
 def read_profile(name: str) -> Profile:
@@ -112,94 +144,93 @@ class ThingTable:
 
     def __init__(self, quads: Quads, type_iri: str, *, profile: Profile, page_info: Callable[[str], PageInfo]) -> None:
         self._quads = quads
-        self._types = type_iris(type_iri)
+        self._types = dict.fromkeys(type_iris(type_iri))
         self._profile = profile
         self._page_info = page_info
         self.columns: list[TableColumn] = []
+        self._plan: list[tuple[TableColumn, str, tuple[str, ...]]] = []
+        """The columns with their types and parts, which are costly to determine for each row."""
         self.things = 0
 
-    def ids(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the term of each thing, in N-Triples, with the graphs that state its type."""
-        graphs: dict[str, list[str]] = {}
+    def find_things(self) -> Iterator[tuple[str, str]]:
+        """Yield the term of each thing with each graph that states its type, in N-Triples. Pairs may be repeated."""
         for iri in self._types:
             for quad in self._quads.match(predicate=RDF_TYPE, object_=f"<{iri}>"):
-                known = graphs.setdefault(str(quad.subject), [])
-                if (graph := str(quad.graph_name)) not in known:
-                    known.append(graph)
-        for thing, found in graphs.items():
-            yield thing, tuple(found)
+                yield str(quad.subject), str(quad.graph_name)
 
-    def choose_columns(self, things: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+    def choose_columns(self, things: Iterable[Thing]) -> None:
         """Count the properties of the things, and choose the columns and their types."""
         counted: dict[str, TableColumn] = {}
-        for thing, graphs in things:
+        for thing in things:
             self.things += 1
-            for path, values in self._cells(thing, graphs).items():
-                if path not in counted and len(counted) >= _MAX_PROPERTIES:
-                    continue
-                column = counted.setdefault(path, TableColumn(path=path))
-                column.things += 1
-                column.is_list = column.is_list or len(values) > 1
-                column.kinds.update(map(kind_of, values))
+            for path, values in self._cells(thing).items():
+                if path in counted or len(counted) < _MAX_PROPERTIES:
+                    counted.setdefault(path, TableColumn(path=path)).count(values)
         wanted = self._profile.columns
         first = [counted[path] for path in wanted if path in counted]
         rest = sorted((c for c in counted.values() if c.path not in wanted), key=lambda c: (-c.things, c.path))
         enough = [column for column in rest if column.things >= self._profile.min_coverage * self.things]
         self.columns = [*first, *enough][:MAX_COLUMNS]
+        self._plan = [(column, column.kind, column.parts) for column in self.columns]
 
-    def rows(self, things: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[dict[str, Any]]:
-        """Yield the rows, as dicts from the path of a column to its value."""
-        for thing, graphs in things:
-            cells = self._cells(thing, graphs)
-            row: dict[str, Any] = dict(zip(SOURCE_COLUMNS, self._source(thing, graphs), strict=True))
-            others: dict[str, list[str]] = {}
-            for column in self.columns:
-                row[column.path] = _make_cell(column, cells.get(column.path, ()), others)
-            row[OTHER_VALUES] = others or None
-            yield row
+    def make_row(self, thing: Thing) -> dict[str, Any]:
+        """Return the row of a thing, as a dict from the name of a column to its value."""
+        cells = self._cells(thing)
+        row: dict[str, Any] = dict(zip(SOURCE_COLUMNS, self._source(thing), strict=True))
+        others: dict[str, list[str]] = {}
+        for column, kind, parts in self._plan:
+            row |= _make_cells(column, kind, parts, cells.get(column.path, ()), others)
+        row[OTHER_VALUES] = others or None
+        return row
 
-    def _source(self, thing: str, graphs: Sequence[str]) -> tuple[Any, ...]:
-        page = graphs[0][1:-1].partition("#graph")[0] if graphs else ""
+    def _source(self, thing: Thing) -> tuple[Any, ...]:
+        page = thing.graphs[0][1:-1].partition("#graph")[0] if thing.graphs else ""
         info = self._page_info(page)
-        host = urlsplit(page).netloc
-        return _text_of(thing), page, host, list(info.syntaxes), info.fetched_at, len(graphs)
+        return (
+            _without_brackets(thing.term),
+            page,
+            urlsplit(page).netloc,
+            list(info.syntaxes),
+            info.fetched_at,
+            thing.pages,
+        )
 
-    def _cells(self, thing: str, graphs: Sequence[str]) -> dict[str, tuple[ox.Literal | str, ...]]:
+    def _cells(self, thing: Thing) -> dict[str, tuple[Node, ...]]:
         """Return the values of a thing and of its parts, by path."""
-        found: dict[str, dict[ox.Literal | str, None]] = {}
-        for graph in graphs:
-            self._collect(thing, graph, "", self._profile.depth, found, {thing})
-        return {path: tuple(values)[:_MAX_VALUES] for path, values in found.items()}
+        found: _Found = {}
+        for graph in thing.graphs:
+            self._collect(thing.term, graph, "", self._profile.depth, found, {thing.term})
+        return {path: tuple(values.values()) for path, values in found.items()}
 
-    def _collect(
-        self,
-        subject: str,
-        graph: str,
-        prefix: str,
-        depth: int,
-        found: dict[str, dict[ox.Literal | str, None]],
-        above: set[str],
-    ) -> None:
+    def _collect(self, subject: str, graph: str, prefix: str, depth: int, found: "_Found", above: set[str]) -> None:
+        """Add the values of a subject, and those of its parts over `depth` steps. `above` are the things on the way."""
         for quad in self._quads.match(subject=subject, graph=graph):
             if quad.predicate.value == RDF + "type":
                 if not prefix:
-                    found.setdefault("type", {})[_short(_text_of(str(quad.object)))] = None
+                    _add(found, "type", _without_brackets(str(quad.object)))
                 continue
             path = prefix + column_name(quad.predicate.value)
             if isinstance(quad.object, ox.Literal):
-                found.setdefault(path, {})[quad.object] = None
+                _add(found, path, quad.object)
                 continue
             part = str(quad.object)
-            has_parts = depth > 0 and part not in above and self._is_described(part, graph)
-            if has_parts:
-                self._collect(part, graph, f"{path}.", depth - 1, found, {*above, part})
+            is_part = part not in above and part != graph  # what a page says about itself is not about its things
+            if depth > 0 and is_part and (rest := self._find_depth(part, graph, depth - 1)) is not None:
+                self._collect(part, graph, f"{path}.", rest, found, {*above, part})
             if not part.startswith("_:"):
-                found.setdefault(path, {})[_short(_text_of(part))] = None
-            elif not has_parts:
-                continue
+                _add(found, path, _without_brackets(part))
 
-    def _is_described(self, term: str, graph: str) -> bool:
-        return next(iter(self._quads.match(subject=term, graph=graph)), None) is not None
+    def _find_depth(self, part: str, graph: str, depth: int) -> int | None:
+        """Return over how many steps the parts of a part are flattened; None if the page does not describe it.
+
+        A part of the table's own type has a row of its own, so only its own values are flattened.
+        """
+        is_described = False
+        for quad in self._quads.match(subject=part, graph=graph):
+            is_described = True
+            if quad.predicate.value == RDF + "type" and _without_brackets(str(quad.object)) in self._types:
+                return 0
+        return depth if is_described else None
 
 
 def column_name(predicate: str) -> str:
@@ -211,88 +242,53 @@ def column_name(predicate: str) -> str:
     return local_name(predicate) or prefixed_name(predicate)
 
 
-def _text_of(term: str) -> str:
+def _without_brackets(term: str) -> str:
     return term[1:-1] if term.startswith("<") else term
 
 
-def _short(iri: str) -> str:
-    """Return the name of a term of schema.org, such as InStock, and other IRIs as they are."""
-    name = local_name(iri)
-    return name if name and "/" not in name and "#" not in name else iri
+_Found = dict[str, dict[str, Node]]
+"""Path → text → value. A text that occurs with and without a language is one value."""
 
 
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
-_NUMBER = re.compile(r"[+-]?(?:\d+[.]?\d*|[.]\d+)(?:[eE][+-]?\d+)?")
-_LEADING_ZERO = re.compile(r"[+-]?0\d")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?")
-_BOOLEANS = {"true": True, "false": False, "True": True, "False": False}
+def _add(found: _Found, path: str, value: Node) -> None:
+    text = text_of(value)
+    values = found.get(path, {})
+    if not text or (text not in values and len(values) >= _MAX_VALUES):
+        return
+    if text not in values or (language_of(value) and not language_of(values[text])):
+        found.setdefault(path, values)[text] = value if isinstance(value, ox.Literal) else shorten(value)
 
 
-def kind_of(value: ox.Literal | str) -> str:
-    """Return the narrowest type that a value fits.
-
-    >>> [kind_of(ox.Literal(text)) for text in ("12", "12.50", "2026-01-02", "true", "007", "12 EUR")]
-    ['integer', 'number', 'date', 'boolean', 'string', 'string']
-    """
-    if isinstance(value, str):
-        return "boolean" if value in _BOOLEANS else "string"
-    text = value.value.strip()
-    if value.language:
-        return "string"
-    if text in _BOOLEANS:
-        return "boolean"
-    if _INTEGER.fullmatch(text):
-        return "string" if _LEADING_ZERO.match(text) or len(text) > 15 else "integer"
-    if _NUMBER.fullmatch(text) and not _LEADING_ZERO.match(text):
-        return "number"
-    if _DATE.fullmatch(text):
-        return "date" if _parse(date.fromisoformat, text) is not None else "string"
-    if _TIME.fullmatch(text):
-        return "time" if _parse(datetime.fromisoformat, text) is not None else "string"
-    return "string"
-
-
-def _parse(parser: Callable[[str], Any], text: str) -> Any:
-    try:
-        return parser(text)
-    except ValueError:
-        return None
-
-
-def convert_to_text(value: ox.Literal | str) -> str:
-    """Return the text of a value."""
-    return value if isinstance(value, str) else value.value
-
-
-def convert(value: ox.Literal | str, kind: str) -> Value:
-    """Return a value converted to the type of its column. The value must fit that type."""
-    text = convert_to_text(value)
-    if kind == "string":
-        return _short(text)
-    text = text.strip()
-    if kind == "integer":
-        return int(text)
-    if kind == "number":
-        return float(text)
-    if kind == "boolean":
-        return _BOOLEANS[text]
-    if kind == "date":
-        return date.fromisoformat(text)
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _make_cell(column: TableColumn, values: Sequence[ox.Literal | str], others: dict[str, list[str]]) -> Any:
-    """Return the cell of a row. Values that do not fit the type of the column are added to `others`."""
-    kind = column.kind
-    fitting = [value for value in values if kind == "string" or kind_of(value) in _FITTING[kind]]
+def _make_cells(
+    column: TableColumn, kind: str, parts: Iterable[str], values: Sequence[Node], others: dict[str, list[str]]
+) -> dict[str, Any]:
+    """Return the cells of a column and of its parts. Values that do not fit its type are added to `others`."""
+    fitting = [value for value in values if kind == "string" or kind_of(value) in FITTING[kind]]
     if len(fitting) < len(values):
-        others[column.path] = [convert_to_text(value) for value in values if value not in fitting]
-    converted = [convert(value, kind) for value in fitting]
-    if column.is_list:
-        return converted or None
-    return converted[0] if converted else None
+        others[column.path] = [text_of(value) for value in values if value not in fitting]
+    cells: dict[str, list[Any]] = {column.path: [convert(value, kind) for value in fitting]}
+    for part in parts:
+        cells[f"{column.path}@{part}"] = [_PARTS[part](value) for value in fitting]
+    return {name: _unwrap(found, is_list=column.is_list) for name, found in cells.items()}
+
+
+def _unwrap(values: list[Any], *, is_list: bool) -> Any:
+    if is_list:
+        return values if any(value is not None for value in values) else None
+    return values[0] if values else None
+
+
+def _currency_of(value: Node) -> str | None:
+    found = parse_money(text_of(value))
+    return found[1] if found else None
+
+
+_PARTS: Mapping[str, Callable[[Node], str | None]] = {
+    "currency": _currency_of,
+    "language": lambda value: language_of(value) or None,
+    "precision": kind_of,
+}
+"""Name of a part of a value → how it is found."""
 
 
 def find_coordinates(columns: Iterable[str]) -> tuple[str, str] | None:

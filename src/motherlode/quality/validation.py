@@ -20,16 +20,17 @@ __all__ = ["Result", "ShapeError", "Validator", "parse_triples"]
 def parse_triples(
     body: bytes, *, base: str = "", rdf_format: ox.RdfFormat = ox.RdfFormat.TURTLE, prefix: str = ""
 ) -> list[Triple]:
-    """Parse an RDF document. `prefix` starts the names of its blank nodes."""
+    """Parse an RDF document. With `prefix`, blank nodes are named by it and a number, the same in every process."""
     quads = ox.parse(body, rdf_format, base_iri=base or None)
     found = [(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in quads]
     if not prefix:
         return found
-    return [(_rename(s, prefix), p, _rename(o, prefix)) for s, p, o in found]
+    names: dict[str, str] = {}
 
+    def rename(term: str) -> str:
+        return names.setdefault(term, f"_:{prefix}b{len(names)}") if term.startswith("_:") else term
 
-def _rename(term: str, prefix: str) -> str:
-    return f"_:{prefix}{term[2:]}" if term.startswith("_:") else term
+    return [(rename(subject), predicate, rename(object_)) for subject, predicate, object_ in found]
 
 
 class Validator:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +16,15 @@ from typing import Any
 
 from motherlode.crawler import canonical_seeds
 from motherlode.crawler.engine.recovery import read_model, warn_other_target
+from motherlode.crawler.scoring import check_scorers
 from motherlode.model import FailureKind
 from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.model_io import Model, check_fits, policy_family
-from motherlode.sim.runner import ORACLE, Trial, TrialProgress, WebSpec, open_web, run_trials
+from motherlode.policies.scorers import ScorerLimits
+from motherlode.sim.anthelion_web import ANTHELION
+from motherlode.sim.runner import ORACLE, SYNTHETIC, Trial, TrialProgress, WebSpec, open_web, run_trials
 from motherlode.sim.simulator import IN_ORDER, SimResult, Timing
+from motherlode.sim.trace.page_scores import score_pages
 from motherlode.sim.web_protocol import SimulatedWeb
 from motherlode.www.urls import host_of
 
@@ -112,11 +118,7 @@ class ExperimentSetup:
         for name in self.policies:
             if name != ORACLE:
                 policy_from(name)
-        target_from(self.target)
-        if reward_from(self.reward).needs_hashes:
-            raise ValueError(
-                "new-statements cannot be simulated: a trace keeps counts of statements, not which they are"
-            )
+        self._check_statements()
         if self.model:
             self._check_model(read_model(Path(self.model)))
         if self.pages is not None and self.share is not None:
@@ -127,6 +129,16 @@ class ExperimentSetup:
         if self.share is not None and self.share > 1:
             hint = f"{self.share:g} % of them is --share {self.share / 100:g}" if self.share <= 100 else "at most 1"
             raise ValueError(f"--share {self.share:g} is more than all pages: {hint}")
+
+    def _check_statements(self) -> None:
+        """Raise ValueError if target or reward need the statements of pages, and the web does not have them."""
+        scorer, reward = target_from(self.target).scorer, reward_from(self.reward)
+        needs = "a scorer" if scorer or reward.scorer else f"the reward {self.reward}" if reward.hashed else ""
+        if needs and self.web.startswith((SYNTHETIC, ANTHELION)):
+            raise ValueError(
+                f"{needs} needs the statements of pages, which the web {self.web} does not have: simulate on a trace "
+                "or a WARC file"
+            )
 
     def _check_model(self, model: Model) -> None:
         if not any(self.starts_from(name, model) for name in self.policies):
@@ -143,7 +155,7 @@ class ExperimentSetup:
 
     @property
     def spec(self) -> WebSpec:
-        return WebSpec(web=self.web, target=self.target, dead=self.dead)
+        return WebSpec(web=self.web, target=self.target, dead=self.dead, hashed=reward_from(self.reward).hashed)
 
     def budget(self, page_count: int) -> int:
         """Return the budget in requests: at least one if the web holds a page and the share is above 0."""
@@ -187,6 +199,7 @@ class Row:
             "relevant_hosts": result.relevant_hosts,
             "host_recall": _rounded(self.host_recall),
             "brier_score": _rounded(result.calibration.brier_score),
+            "calibration_error": _rounded(result.calibration.error),
             "calibration": result.calibration.bins(),
             "heads": result.heads,
             "known_urls": result.known_urls,
@@ -232,9 +245,34 @@ def run_experiment(
     question: ExperimentSetup, *, processes: int | None = None, progress: Progress = lambda step: None
 ) -> Experiment:
     """Run every policy and repetition, and the baselines if the web is small enough."""
-    web = open_web(question.spec)
+    with tempfile.TemporaryDirectory() as folder:
+        spec, notes = _score_web(question, Path(folder) / "scores", progress)
+        return _run_on(question, spec, notes, processes=processes, progress=progress)
+
+
+def _score_web(question: ExperimentSetup, path: Path, progress: Progress) -> tuple[WebSpec, list[str]]:
+    """Score the pages of the web if target or reward need a scorer. Return the web and notices about failures."""
+    target, reward = target_from(question.target), reward_from(question.reward)
+    if target.scorer is None and reward.scorer is None:
+        return question.spec, []
+    check_scorers(target, reward)
+
+    def show(done: int, of: int) -> None:
+        progress(ExperimentProgress(what="scoring the pages", done=done, of=of, unit="pages"))
+
+    limits = ScorerLimits(workers=os.cpu_count() or 1)
+    scores = score_pages(Path(question.web), target, reward, limits, show)
+    scores.write(path)
+    failed = f"the scorer gave {scores.failed:,} of {scores.pages:,} pages no score, for example: {scores.example}"
+    return replace(question.spec, scores=str(path)), [failed] if scores.failed else []
+
+
+def _run_on(
+    question: ExperimentSetup, spec: WebSpec, notes: list[str], *, processes: int | None, progress: Progress
+) -> Experiment:
+    web = open_web(spec)
     budget = question.budget(web.page_count)
-    starts, notes = _starts(web, question.seeds)
+    starts, seed_notes = _starts(web, question.seeds)
     small = web.page_count <= _SMALL
     available = _available(web, progress) if small else None
     added = [name for name in (BFS, ORACLE) if small and name not in question.policies]
@@ -252,7 +290,7 @@ def run_experiment(
         for name in [*added, *question.policies]
         for turn in range(question.repeat)
     ]
-    results = list(run_trials(question.spec, trials, processes=processes, watch=lambda now: progress(_step(now))))
+    results = list(run_trials(spec, trials, processes=processes, watch=lambda now: progress(_step(now))))
     done = list(zip(trials, results, strict=True))
     yardsticks = {name: [result for trial, result in done if trial.policy == name] for name in (BFS, ORACLE)}
     return Experiment(
@@ -262,7 +300,7 @@ def run_experiment(
         rows=tuple(_row(*one, question, yardsticks, available) for one in done if one[0].policy not in added),
         yardsticks=yardsticks,
         available=available,
-        notes=(*notes, *_notes(question, model, budget, web.page_count, available, results)),
+        notes=(*notes, *seed_notes, *_notes(question, model, budget, web.page_count, available, results)),
     )
 
 

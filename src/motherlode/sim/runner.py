@@ -39,8 +39,9 @@ from motherlode.sim.oracle import LinkGraph, OraclePolicy
 from motherlode.sim.simulator import IN_ORDER, SimResult, Simulation, Timing
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.files import TraceError, read_parts
+from motherlode.sim.trace.page_scores import PageScores
 from motherlode.sim.trace.recorder import Progress, record
-from motherlode.sim.trace.trace_web import TraceWeb
+from motherlode.sim.trace.trace_web import NO_SCORES, TraceWeb
 from motherlode.sim.web_protocol import SimulatedWeb
 
 SYNTHETIC = "synthetic:"
@@ -62,6 +63,10 @@ class WebSpec:
     dead: float = 0.0
     """Share of dead links (to URLs that a recorded web does not hold) that are kept. A request for one gets a 404. The
     other dead links are left out."""
+    hashed: str = ""
+    """The parts of pages whose hashes the reward needs. Only traces know them."""
+    scores: str = ""
+    """File with the scores of the user's scorers, if target or reward need one."""
 
     @property
     def web_seed(self) -> int:
@@ -92,7 +97,8 @@ def open_web(spec: WebSpec) -> SimulatedWeb:
     if spec.web.startswith(SYNTHETIC):
         pages, seed = synthetic_size_and_seed(spec.web)
         return SyntheticSimWeb(pages=pages, seed=seed, target=target)
-    return TraceWeb(Path(spec.web), target, dead=spec.dead)
+    scores = PageScores.read(Path(spec.scores)) if spec.scores else NO_SCORES
+    return TraceWeb(Path(spec.web), target, dead=spec.dead, hashed=spec.hashed, scores=scores)
 
 
 def synthetic_size_and_seed(name: str) -> tuple[int, int]:
@@ -195,7 +201,7 @@ def run_trial(
         start_from(policy, read_model(Path(trial.model)), name=trial.model)
     # as in a crawl with a budget of pages
     set_wait_threshold(policy, 1.0 if is_oracle else default_wait_threshold(trial.timing.delay))
-    reward = None if trial.reward == DEFAULT_REWARD else reward_from(trial.reward)
+    reward = None if trial.reward == DEFAULT_REWARD and not spec.scores else reward_from(trial.reward)
     simulation = Simulation(
         open_web(spec),
         policy,

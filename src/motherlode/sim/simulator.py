@@ -308,6 +308,9 @@ class Simulation:
             counts=page.counts,
             links=page.links,
             size=page.size,
+            statement_hashes=page.statement_hashes,
+            page_score=page.page_score,
+            is_unscored=page.is_unscored,
         )
         if self._reward is None:
             return outcome

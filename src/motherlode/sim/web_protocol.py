@@ -38,6 +38,12 @@ class SimPage(msgspec.Struct, frozen=True, kw_only=True):
     """Size in bytes."""
     latency: float = 0.1
     """Seconds until the first byte, in virtual time."""
+    statement_hashes: bytes = b""
+    """Hashes for a reward of novelty, if it needs them."""
+    page_score: float | None = None
+    """The score of the user's scorer that is the reward."""
+    is_unscored: bool = False
+    """Whether a scorer of the user failed for the page."""
 
 
 class SimulatedWeb(Protocol):

@@ -10,7 +10,7 @@ that browsers send.
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 _MAX_CACHED_LENGTH = 512
@@ -22,25 +22,39 @@ _UCS = "\\xa0-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\uffef\\U000e1000-\\U000efffd" + ""
     f"\\U{plane:04x}0000-\\U{plane:04x}fffd" for plane in range(0x1, 0xE)
 )
 _PRIVATE = "\\ue000-\\uf8ff\\U000f0000-\\U000ffffd\\U00100000-\\U0010fffd"
-_COMMON = rf"A-Za-z0-9\-._~!$&'()*+,;={_UCS}"
-"""Characters allowed in every part after the scheme: unreserved ones and sub-delimiters (RFC 3987, section 2.2)."""
-_PATH, _QUERY, _FRAGMENT = f"{_COMMON}:@/", f"{_COMMON}:@/?{_PRIVATE}", f"{_COMMON}:@/?"
 _ESCAPE = "%[0-9A-Fa-f]{2}"
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*+:"
+_ABSOLUTE = re.compile(_SCHEME)
+_PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*+):)?(?://([^/?#]*+))?([^?#]*+)(?:\?([^#]*+))?(?:#(.*+))?", re.DOTALL)
+
+
+class _Grammar(NamedTuple):
+    """Patterns of a whole IRI, and of what its parts may not contain."""
+
+    iri: re.Pattern[str]
+    not_in_authority: re.Pattern[str]
+    not_in_path: re.Pattern[str]
+    not_in_query: re.Pattern[str]
+    not_in_fragment: re.Pattern[str]
+
+
+def _compile_grammar(ucs: str, private: str) -> _Grammar:
+    """Compile the grammar of RFC 3987 (section 2.2) with these characters besides those of ASCII."""
+    common = rf"A-Za-z0-9\-._~!$&'()*+,;={ucs}"  # unreserved characters and sub-delimiters
+    path, query, fragment = f"{common}:@/", f"{common}:@/?{private}", f"{common}:@/?"
+    host = _part(common)
+    authority = (
+        rf"(?:{host}(?=[/?#]|\Z)"  # a host name alone, as in most IRIs
+        rf"|(?:{_part(common + ':')}@)?+(?:\[(?:[0-9A-Fa-f:.]++|v[0-9A-Fa-f]++\.[{common}:]++)\]|{host})"
+        r"(?::[0-9]*+)?+(?=[/?#]|\Z))"
+    )
+    iri = rf"{_SCHEME}(?://{authority}|(?!//)){_part(path)}(?:\?{_part(query)})?+(?:\#{_part(fragment)})?+"
+    forbidden = (_forbidden_outside(part) for part in (rf"{common}:@\[\]", path, query, fragment))
+    return _Grammar(re.compile(iri), *forbidden)
 
 
 def _part(characters: str) -> str:
     return f"(?:[{characters}]++|{_ESCAPE})*+"
-
-
-_AUTHORITY = (
-    rf"(?:{_part(_COMMON)}(?=[/?#]|\Z)"  # a host name alone, as in most IRIs
-    rf"|(?:{_part(_COMMON + ':')}@)?+(?:\[(?:[0-9A-Fa-f:.]++|v[0-9A-Fa-f]++\.[{_COMMON}:]++)\]|{_part(_COMMON)})"
-    r"(?::[0-9]*+)?+(?=[/?#]|\Z))"
-)
-_IRI = re.compile(rf"{_SCHEME}(?://{_AUTHORITY}|(?!//)){_part(_PATH)}(?:\?{_part(_QUERY)})?+(?:\#{_part(_FRAGMENT)})?+")
-_ABSOLUTE = re.compile(_SCHEME)
-_PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*+):)?(?://([^/?#]*+))?([^?#]*+)(?:\?([^#]*+))?(?:#(.*+))?", re.DOTALL)
 
 
 def _forbidden_outside(characters: str) -> re.Pattern[str]:
@@ -48,8 +62,19 @@ def _forbidden_outside(characters: str) -> re.Pattern[str]:
     return re.compile(rf"[^{characters}%]|%(?![0-9A-Fa-f]{{2}})")
 
 
-_NOT_IN_AUTHORITY = _forbidden_outside(rf"{_COMMON}:@\[\]")
-_NOT_IN_PATH, _NOT_IN_QUERY, _NOT_IN_FRAGMENT = map(_forbidden_outside, (_PATH, _QUERY, _FRAGMENT))
+_ASCII_GRAMMAR = _compile_grammar("", "")
+
+
+@cache
+def _unicode_grammar() -> _Grammar:
+    """Return the grammar with all characters. It takes 15 ms to compile, and most processes never need it."""
+    return _compile_grammar(_UCS, _PRIVATE)
+
+
+def _grammar_for(text: str) -> _Grammar:
+    return _ASCII_GRAMMAR if text.isascii() else _unicode_grammar()
+
+
 _REPLACEMENT = "\ufffd".encode()
 
 Parts = tuple[str | None, str | None, str, str | None, str | None]
@@ -151,10 +176,11 @@ def repair_message(iri: Iri) -> str:
 
 
 def _check(text: str) -> Iri:
-    if _IRI.fullmatch(text):
+    grammar = _grammar_for(text)
+    if grammar.iri.fullmatch(text):
         return Iri(text, f"<{text}>", True, False)
-    repaired = _repair(text)
-    return Iri(repaired, f"<{repaired}>", _IRI.fullmatch(repaired) is not None, repaired != text)
+    repaired = _repair(text, grammar)
+    return Iri(repaired, f"<{repaired}>", grammar.iri.fullmatch(repaired) is not None, repaired != text)
 
 
 _known_check = lru_cache(maxsize=16_384)(_check)
@@ -166,15 +192,15 @@ def _known_resolve_and_check(base: str, reference: str) -> Iri:
     return _check(resolve(base, reference.strip(_HTML_SPACE)))
 
 
-def _repair(text: str) -> str:
+def _repair(text: str, grammar: _Grammar) -> str:
     scheme, authority, path, query, fragment = split(text.strip(_ASCII_SPACE))
     return join(
         (
             scheme,
-            None if authority is None else _NOT_IN_AUTHORITY.sub(_percent_encode, authority),
-            _NOT_IN_PATH.sub(_percent_encode, path),
-            None if query is None else _NOT_IN_QUERY.sub(_percent_encode, query),
-            None if fragment is None else _NOT_IN_FRAGMENT.sub(_percent_encode, fragment),
+            None if authority is None else grammar.not_in_authority.sub(_percent_encode, authority),
+            grammar.not_in_path.sub(_percent_encode, path),
+            None if query is None else grammar.not_in_query.sub(_percent_encode, query),
+            None if fragment is None else grammar.not_in_fragment.sub(_percent_encode, fragment),
         )
     )
 

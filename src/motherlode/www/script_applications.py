@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from selectolax.lexbor import LexborNode
 
 from motherlode.model import ContentKind
 from motherlode.www.document import Document
+from motherlode.www.visible_text import iter_visible
 
 MAX_TEXT_CHARACTERS = 60
 """Visible characters of an application without content, such as "Loading …". White space does not count."""
-_HIDDEN_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "link", "meta", "-comment"})
 _CONTENT_TAGS = frozenset(
     {"a", "img", "picture", "iframe", "frame", "object", "embed", "video", "audio", "form", "table", "p", "h1", "h2"}
 )
@@ -37,7 +35,7 @@ def is_script_application(document: Document) -> bool:
 def _is_empty(body: LexborNode) -> bool:
     """Whether a body has no content. Most bodies have some in their first elements, so this is fast."""
     characters = 0
-    for node in _iter_visible(body):
+    for node in iter_visible(body):
         if node.tag == "-text":
             characters += len("".join((node.text_content or "").split()))
             if characters > MAX_TEXT_CHARACTERS:
@@ -45,22 +43,6 @@ def _is_empty(body: LexborNode) -> bool:
         elif node.tag in _CONTENT_TAGS:
             return False
     return True
-
-
-def _iter_visible(root: LexborNode) -> Iterator[LexborNode]:
-    """Yield the descendants of an element in document order, without hidden elements and their content."""
-    node, depth = root.child, 1
-    while node is not None:
-        is_hidden = node.tag in _HIDDEN_TAGS
-        if not is_hidden:
-            yield node
-        child = None if is_hidden else node.child
-        if child is not None:
-            node, depth = child, depth + 1
-            continue
-        while node is not None and node.next is None and depth > 1:
-            node, depth = node.parent, depth - 1
-        node = node.next if node is not None else None
 
 
 def _is_mount_element(node: LexborNode) -> bool:

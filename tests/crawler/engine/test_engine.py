@@ -11,7 +11,8 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawler.engine.factory import assemble
-from motherlode.fetch.http.connections import Connector, Endpoint
+from motherlode.fetch.http.connections import Connector
+from motherlode.fetch.http.endpoints import Endpoint
 from motherlode.fetch.http.errors import FetchError
 from motherlode.frontier import FrontierStorage, LmdbStorage
 from motherlode.index.page_record import PROVENANCE

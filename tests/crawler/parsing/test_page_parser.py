@@ -141,7 +141,7 @@ def test_content_hash_is_that_of_revisits() -> None:
 def test_ntriples_and_hashes_are_returned_only_if_requested() -> None:
     plain = parse(HTML)
     assert (plain.ntriples, plain.hashes) == (b"", b"")
-    more = parse(HTML, options=ParseOptions(target="any", keep_ntriples=True, keep_hashes=True))
+    more = parse(HTML, options=ParseOptions(target="any", keep_ntriples=True, hashed="statements"))
     assert b"Ann" in more.ntriples
     assert b"<title>" not in more.ntriples
     assert len(more.hashes) == 8 * 2

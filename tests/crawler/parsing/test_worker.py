@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import subprocess
 import sys
@@ -95,3 +96,19 @@ def test_worker_ends_when_its_output_is_closed(worker: Worker) -> None:
     back.close()
     write_frame(to, encoded(1))
     assert worker.wait(timeout=30) == 0
+
+
+def test_worker_with_a_lower_limit_of_address_space_keeps_it() -> None:
+    limit = 2 << 30
+
+    def lower() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    command = [sys.executable, "-m", "motherlode.crawler.parsing.worker"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=lower) as worker:
+        to, back = pipes(worker)
+        write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
+        assert read_frame(back) == STATUS_OK
+        assert resource.prlimit(worker.pid, resource.RLIMIT_AS) == (limit, limit)
+        to.close()
+        assert worker.wait(timeout=30) == 0

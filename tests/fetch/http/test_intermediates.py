@@ -17,19 +17,7 @@ from ..conftest import LIMITS
 from ..servers import LastingServer, RawServer, answer
 
 HOST = "a.example"
-
-
-@pytest.fixture(scope="module")
-def root() -> Identity:
-    return issued(is_authority=True)
-
-
-@pytest.fixture(autouse=True)
-def believed(root: Identity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the machine trust one authority."""
-    path = tmp_path / "root.pem"
-    path.write_bytes(root.public)
-    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+pytestmark = pytest.mark.usefixtures("trusted_root")
 
 
 async def hello(path: str, before: int, writer: asyncio.StreamWriter) -> None:

@@ -62,3 +62,25 @@ def test_repair_tail_other_file_is_unchanged(tmp_path: Path, content: bytes) -> 
     path.write_bytes(content)
     assert repair_tail(path) == frozenset()
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("broken", [1, 2, 3])
+def test_repair_tail_record_broken_after_the_synced_length_is_cut_with_all_later_ones(
+    tmp_path: Path, broken: int
+) -> None:
+    path, whole = tmp_path / "a.warc.gz", members(4)
+    torn = bytearray(b"".join(whole))
+    start = len(b"".join(whole[:broken]))
+    torn[start + 512 : start + 1024] = bytes(512)
+    path.write_bytes(torn)
+    assert repair_tail(path, durable_bytes=len(whole[0])) == set(KEPT[:broken])
+    assert path.read_bytes() == b"".join(whole[:broken])
+
+
+def test_repair_tail_record_broken_before_the_synced_length_is_kept(tmp_path: Path) -> None:
+    path, whole = tmp_path / "a.warc.gz", members(4)
+    torn = bytearray(b"".join(whole))
+    torn[512:1024] = bytes(512)
+    path.write_bytes(torn)
+    repair_tail(path, durable_bytes=len(whole[0]))
+    assert path.read_bytes() == torn, "the records after the damaged one can still be read"

@@ -239,3 +239,32 @@ async def test_archive_skips_responses_to_post(tmp_path: Path) -> None:
     await archive.add(Request(url=PAGE.url, posting=Posting(body=b"x", headers={}, seconds=1.0)), PAGE)
     archive.close()
     assert not list(tmp_path.iterdir())  # noqa: ASYNC240 - nothing else is running
+
+
+async def test_archive_state_has_the_synced_length_and_repairs_later_records_only(tmp_path: Path) -> None:
+    archive = WarcArchive(tmp_path)
+    await archive.add(Request(url=PAGE.url), PAGE)
+    state = archive.state()
+    path = tmp_path / "crawl-00001.warc.gz"
+    synced = path.stat().st_size
+    await _kept(archive, MOVED, replace(PAGE, url="http://ex.org/later", body=b"later"))
+    data = bytearray(path.read_bytes())
+    data[synced + 20 : synced + 120] = bytes(100)
+    path.write_bytes(data)
+    WarcArchive(tmp_path, state=state).close()
+    assert path.stat().st_size == synced
+    assert archive.state() != state, "a closed archive has synced all its records"
+
+
+async def test_archive_that_cannot_be_synced_at_its_end_raises_with_the_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(file: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    archive = WarcArchive(tmp_path)
+    await archive.add(Request(url=PAGE.url), PAGE)
+    monkeypatch.setattr("os.fsync", fail)
+    archive.close()
+    with pytest.raises(OSError, match=r"crawl-00001\.warc\.gz could not be written: Input/output error"):
+        archive.state()

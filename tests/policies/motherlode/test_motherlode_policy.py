@@ -314,3 +314,28 @@ def test_information_gain_is_higher_for_arms_with_few_tries() -> None:
 
     assert rate(1.0, 20.0) > rate(10.0, 20.0) > rate(1000.0, 20.0) > 0.1
     assert rate(1.0, 20.0) > rate(1.0, 5.0) > rate(1.0, 0.0) == 0.1
+
+
+def test_forget_removes_hosts_without_reward_that_are_not_needed() -> None:
+    policy = Motherlode()
+    arms = {host: arm_of(policy, link(f"http://{host}.example/")) for host in ("barren", "needed", "useful")}
+    for host, arm in arms.items():
+        policy.learn(outcome(arm, relevant=host == "useful"))
+        policy.rate([link(f"http://{host}.example/item/1.html")], page(f"http://{host}.example/", arm))
+    before = policy.probability(arms["useful"])
+    assert policy.forget(lambda host: host == "needed.example") == 1
+    assert set(policy.statistics.hosts) == {"needed.example", "useful.example"}
+    assert arms["barren"] not in policy.statistics.arms and arms["useful"] in policy.statistics.arms
+    assert not [feature for feature in policy.statistics.features if "barren.example" in feature]
+    assert policy.probability(arms["useful"]) == before
+    policy.arm_ready(arms["barren"], 0.0, 1)
+    assert policy.pick() == arms["barren"], "a forgotten host counts as unseen again"
+    policy.learn(outcome(arms["barren"], relevant=False))
+
+
+def test_forget_leaves_a_state_that_can_be_saved_and_loaded() -> None:
+    policy = started()
+    assert policy.forget(lambda host: False) == 1
+    other = Motherlode()
+    other.load(policy.dump())
+    assert not other.statistics.hosts and other.statistics.features["bias"] == policy.statistics.features["bias"]

@@ -26,36 +26,6 @@ INVALID_OBJECTS: list[tuple[Any]] = [
     ({"@reverse": {P: "x"}}, "invalid reverse property value"),
     ({"@reverse": {P: {"@list": []}}}, "invalid reverse property value"),
 ]
-
-
-@pytest.mark.parametrize(("document", "code"), INVALID_OBJECTS, ids=lambda value: str(value)[:60])
-def test_strict_invalid_object_raises_its_error_code(document: Any, code: str) -> None:
-    with pytest.raises(JsonLdError) as caught:
-        process(document)
-    assert caught.value.code == code
-
-
-@pytest.mark.parametrize(("document", "code"), INVALID_OBJECTS, ids=lambda value: str(value)[:60])
-def test_tolerant_invalid_object_loses_only_itself(document: Any, code: str) -> None:
-    found = process([document, {"@id": "http://s/", "http://good/": "kept"}], strict=False)
-    assert ("<http://s/>", "<http://good/>", '"kept"', "") in found.statements
-    assert found.notes
-
-
-def test_tolerant_text_in_reverse_property_keeps_its_nodes() -> None:
-    context = {"r": {"@reverse": "http://r/"}}
-    for document in (
-        {"@context": context, "@id": "http://s/", "r": ["text", {"@id": "http://o/"}]},
-        {"@id": "http://s/", "@reverse": {"http://r/": ["text", {"@id": "http://o/"}]}},
-    ):
-        found = process(document, strict=False)
-        assert [s[:3] for s in found.statements] == [("<http://o/>", "<http://r/>", "<http://s/>")]
-        assert len(found.notes) == 1
-
-
-# Keyword entries
-
-
 INVALID_ENTRIES: list[tuple[Any]] = [
     ({"@id": 1}, "invalid @id value"),
     ({"@type": 1}, "invalid type value"),
@@ -80,20 +50,35 @@ INVALID_ENTRIES: list[tuple[Any]] = [
         "conflicting indexes",
     ),
 ]
+INVALID = [*INVALID_OBJECTS, *INVALID_ENTRIES]
 
 
-@pytest.mark.parametrize(("document", "code"), INVALID_ENTRIES, ids=lambda value: str(value)[:60])
-def test_strict_invalid_keyword_entry_raises_its_error_code(document: Any, code: str) -> None:
+@pytest.mark.parametrize(("document", "code"), INVALID, ids=lambda value: str(value)[:60])
+def test_strict_invalid_object_or_entry_raises_its_error_code(document: Any, code: str) -> None:
     with pytest.raises(JsonLdError) as caught:
         process(document)
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize(("document", "code"), INVALID_ENTRIES, ids=lambda value: str(value)[:60])
-def test_tolerant_invalid_keyword_entry_loses_only_itself(document: Any, code: str) -> None:
+@pytest.mark.parametrize(("document", "code"), INVALID, ids=lambda value: str(value)[:60])
+def test_tolerant_invalid_object_or_entry_loses_only_itself(document: Any, code: str) -> None:
     found = process([document, {"@id": "http://s/", "http://good/": "kept"}], strict=False)
     assert ("<http://s/>", "<http://good/>", '"kept"', "") in found.statements
     assert found.notes
+
+
+def test_tolerant_text_in_reverse_property_keeps_its_nodes() -> None:
+    context = {"r": {"@reverse": "http://r/"}}
+    for document in (
+        {"@context": context, "@id": "http://s/", "r": ["text", {"@id": "http://o/"}]},
+        {"@id": "http://s/", "@reverse": {"http://r/": ["text", {"@id": "http://o/"}]}},
+    ):
+        found = process(document, strict=False)
+        assert [s[:3] for s in found.statements] == [("<http://o/>", "<http://r/>", "<http://s/>")]
+        assert len(found.notes) == 1
+
+
+# Keyword entries
 
 
 def test_repeated_keyword_collides_in_1_0_and_merges_in_1_1() -> None:

@@ -31,6 +31,7 @@ from motherlode.links.from_quads import LinkRules, link_rules_from
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.model.usage import ALIASES, USES
 from motherlode.policies import DEFAULT_POLICY, DEFAULT_REWARD, policy_from, reward_from, target_from
+from motherlode.policies.scorers import ScorerLimits
 from motherlode.policies.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions, from_table
 
@@ -44,7 +45,7 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 UNIT_PARSERS: Mapping[str, Callable[[str], float]] = {
     "time": parse_time,
     "round_time": parse_time,
-    **dict.fromkeys(("bytes", "max_body", "bytes_per_host", "max_disk"), parse_size),
+    **dict.fromkeys(("bytes", "max_body", "bytes_per_host", "max_disk", "memory"), parse_size),
 }
 """Keys whose values may have a unit."""
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -77,8 +78,10 @@ class Job:
     model: str = ""
     """A model file or a crawl folder that the policy starts from: see docs/models.md."""
     reward: str = DEFAULT_REWARD
-    """The reward that the policy learns from: target (0 or 1), statements, new-statements, per-request or per-byte: see
-    docs/rewards.md."""
+    """The reward that the policy learns from: target (0 or 1), statements, new-statements, new-subjects, new-types,
+    new-hosts, per-request, per-byte, or a scorer of the user: see docs/rewards.md."""
+    scorer: Mapping[str, Any] = field(default_factory=dict)
+    """Limits of scorers: seconds per page, max_bytes that are sent, and workers: see docs/rewards.md."""
     wait_threshold: float | None = None
     """With a budget of pages or bytes: wait some seconds for a better host if the value of every ready host is below
     this share of the better host's value. 0 never waits, which is faster and finds less. The default is 0.65, and 0.85
@@ -132,6 +135,9 @@ class Job:
     relevant page allows as many more. Hosts of seeds do not count."""
     workers: int | None = None
     """Parser processes. The default is one fewer than there are cores, and two on two cores."""
+    memory: int | None = None
+    """Ceiling of the memory of all processes of the crawl, in bytes. A job file may say "2GB". Above three quarters
+    of it, the least valuable links and hosts are set aside on disk: see docs/crawl.md."""
     max_body: int = 10 << 20
     """Maximum number of bytes of a response body that are read."""
     timeout: float = 120.0
@@ -164,8 +170,8 @@ class Job:
     tdmrep: bool = False
     """Whether to request /.well-known/tdmrep.json once per origin. Always requested if `obey_usage` names tdm."""
     index: str = "now"
-    """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
-    appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
+    """When the log of quads is indexed. "now": a process of low priority fills the store and the index of words during
+    the crawl. "later": the first command that reads fills both: see docs/index-later.md."""
     describe: str = "requests"
     """Which URLs the provenance describes. "pages": pages and redirects. "requests": also URLs whose request failed or
     was refused, for example by robots.txt. "all": also those that wait when a run ends. See docs/provenance.md."""
@@ -196,6 +202,8 @@ class Job:
     """Seconds between the beginnings of two rounds of `crawl --refresh --forever`. A job file may say "1h"."""
     max_disk: int | None = None
     """Largest size of the crawl folder, at which `crawl --refresh --forever` waits. A job file may say "50GB"."""
+    validate: Sequence[str] = ()
+    """Profiles, or files of SHACL shapes, by which all pages are validated at the end of a run, as in ["google"]."""
     sources: Sequence[Mapping[str, Any]] = ()
     """Providers that are harvested, each with a name, a sitemap or seeds, a contact and a budget."""
     notices: Mapping[str, Any] = field(default_factory=dict)
@@ -221,6 +229,7 @@ class Job:
             policy_from(self.policy)
             target_from(self.target)
             reward_from(self.reward)
+            self.scorer_limits()
             compile_own_hosts(self.own_hosts)
             compile_untrusted_hosts(self.any_certificate)
             self.host_headers(None)
@@ -291,8 +300,25 @@ class Job:
             raise JobError('[links] index_query needs the index while the crawl runs, and index = "later" has none')
         if self.links.get("index_query") and self.shards > 1:
             raise JobError("[links] index_query works only without shards, because each shard has an index of its own")
+        if self.validate and self.index == "later":
+            raise JobError('validate needs the index at the end of the crawl, and index = "later" has none')
         if self.index == "later" and self.shards > 1:
             raise JobError('index = "later" works only without shards, because the stores of shards are merged')
+
+    @property
+    def has_scorer(self) -> bool:
+        """Whether a scorer of the user is the target or the reward."""
+        return target_from(self.target).scorer is not None or reward_from(self.reward).scorer is not None
+
+    def scorer_limits(self) -> ScorerLimits:
+        """Parse the table `[scorer]`."""
+        table = dict(self.scorer)
+        if isinstance(table.get("max_bytes"), str):
+            table["max_bytes"] = parse_size(table["max_bytes"])
+        try:
+            return ScorerLimits.from_table(table)
+        except ValueError as error:
+            raise JobError(f"the table [scorer]: {error}") from error
 
     @property
     def host_delay(self) -> float:
@@ -411,7 +437,7 @@ class Job:
 _POSITIVE = (
     *("pages", "time", "bytes", "stop_after", "concurrency", "per_host", "per_address", "pages_per_host"),
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
-    *("checkpoint", "pages_per_day", "round_time", "max_disk"),
+    *("checkpoint", "pages_per_day", "round_time", "max_disk", "memory"),
 )
 _CHOICES = {
     "probe": ("never", "unsure", "always"),

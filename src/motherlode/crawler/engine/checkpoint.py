@@ -194,6 +194,7 @@ class Checkpointer:
         parts.storage.put_note("traps", parts.traps.dump())
         parts.storage.put_note("tallies", self._estimator.dump())
         parts.storage.put_note("statements", parts.reward.seen.dump())
+        parts.storage.put_note("mean_reward", parts.reward.mean.dump())
         estimate = self._estimator.estimate(parts.storage.waiting())
         parts.storage.put_note("estimate", msgspec.msgpack.encode((estimate, self._early_stop.is_reached)))
         self._model_at = self._clock()

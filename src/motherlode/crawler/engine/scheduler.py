@@ -107,6 +107,8 @@ class Scheduler:
         links: Sequence[Link] = (),
         size: int = 0,
         statement_hashes: bytes = b"",
+        page_score: float | None = None,
+        is_unscored: bool = False,
         entry: Entry | None = None,
     ) -> Outcome:
         """Return the outcome of a page, with its links as the frontier spells them. The reward is 1 or 0.
@@ -123,6 +125,8 @@ class Scheduler:
             links=_respelled(_respelled(links, self._simplify), self._respell),
             size=size,
             statement_hashes=statement_hashes,
+            page_score=page_score,
+            is_unscored=is_unscored,
         )
 
     def settle_page(self, lease: Lease, outcome: Outcome, now: float, *, entry: Entry | None = None) -> int:

@@ -235,6 +235,8 @@ class Settlement:
             links=parsed.links,
             size=page.wire_bytes or len(page.body),
             statement_hashes=parsed.hashes,
+            page_score=parsed.score,
+            is_unscored=parsed.is_unscored,
         )
         reward = self._parts.reward(outcome)
         return outcome if reward == outcome.reward else msgspec.structs.replace(outcome, reward=reward)
@@ -303,8 +305,16 @@ def _log_visit(visit: Visit) -> None:
 def redirect_record(lease: Lease, failure: Failure, *, now: float, headers: str = "") -> PageRecord:
     """Return the record of a redirect that is written to the store."""
     at = failure.fetched_at or now
+    entry = lease.entry
     return PageRecord(
-        url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location, headers=headers
+        url=lease.url,
+        fetched_at=at,
+        status=failure.status,
+        redirects_to=failure.location,
+        headers=headers,
+        referrer=entry.parent_url,
+        found_by="" if entry.parent_url else entry.source,
+        seconds=failure.elapsed,
     )
 
 

@@ -48,8 +48,10 @@ class ParseOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Rules that select the links to follow."""
     keep_ntriples: bool = False
     """Whether to return the statements also as N-Triples. Traces need them."""
-    keep_hashes: bool = False
-    """Whether to return the hashes of the statements. A reward that counts new statements needs them."""
+    hashed: str = ""
+    """Which hashes to return: of the "statements", "subjects" or "types" of a page. Rewards of novelty need them."""
+    max_text: int = 0
+    """Maximum number of characters of the page's text to return. Scorers of the user need it."""
     is_brief: bool = False
     """Whether to return only the URL of a link that was returned before: the frontier needs no more of a known link."""
     element_ids: bool = False
@@ -109,7 +111,7 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     ntriples: bytes = b""
     """The statements without the page metadata. Empty unless `keep_ntriples` is set."""
     hashes: bytes = b""
-    """Hashes of the same statements. Empty unless `keep_hashes` is set."""
+    """Hashes of statements, subjects or types. Empty unless `hashed` is set."""
     directives: str = ""
     """Directives of the X-Robots-Tag header, in the text form of `CrawlerDirectives`."""
     ends_at: float | None = None
@@ -120,3 +122,9 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Content fingerprint: equal for pages with the same statements."""
     is_script_application: bool = False
     """Whether the page has no structured data, and is empty until a script fills it."""
+    text: str = ""
+    """The text that a reader sees. Empty unless `max_text` is set, and if the page must not be kept."""
+    score: float | None = None
+    """The score of the user's scorer that is the reward; None if there is none. The crawl process sets it."""
+    is_unscored: bool = False
+    """Whether a scorer of the user has failed for this page."""

@@ -45,7 +45,7 @@ from motherlode.model import (
     TransformResult,
 )
 from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
-from motherlode.policies import Target, ntriples, statement_hashes, target_from
+from motherlode.policies import Target, ntriples, page_hashes, target_from
 from motherlode.policies.targets import COUNTED
 from motherlode.transform import TransformOptions, member_url, merge, transform, unpack_members
 from motherlode.transform.bnodes import BlankNames
@@ -56,6 +56,7 @@ from motherlode.www.media_types import MEDIA, essence, fits
 from motherlode.www.script_applications import is_script_application
 from motherlode.www.urls import Scope
 from motherlode.www.usage_values import header_preferences
+from motherlode.www.visible_text import visible_text
 
 _MAX_HASHED_STATEMENTS = 1000
 """Maximum number of statements that enter a content fingerprint."""
@@ -254,7 +255,8 @@ class PageParser:
         )
         self._link_rules = options.following
         self._keep_ntriples = options.keep_ntriples
-        self._keep_hashes = options.keep_hashes
+        self._hashed = options.hashed
+        self._max_text = options.max_text
         self._obeyed_uses = options.obeyed_uses
         self._described: set[str] | None = set() if options.is_brief else None
 
@@ -277,11 +279,13 @@ class PageParser:
         in_head = robots_directives(document) if MEDIA[document.kind].is_html else NO_DIRECTIVES
         in_header = header_directives(page.headers.get("x-robots-tag", ""))
         directives = in_head | in_header
-        if not directives.may_be_kept(page.at):
+        is_kept = directives.may_be_kept(page.at)
+        if not is_kept:
             result = _omit_statements(result, _describe_directives(directives))
         preferences = _find_preferences(page, document)
         if self._obeyed_uses and (use := preferences.reserves(self._obeyed_uses)):
             result = _omit_statements(result, f"{use}: the page reserves this use, which obey_usage names")
+            is_kept = False
         if self._described is not None and not directives.nofollow:
             _add_described(self._described, links)
         serialized = serialize_page(page.url, result)
@@ -301,12 +305,13 @@ class PageParser:
             out_of_scope=len(self._out_of_scope.on_page) if self._out_of_scope is not None else 0,
             wanted=tuple(sorted({url for extraction in result.extractions for url in extraction.wanted})),
             ntriples=ntriples(result) if self._keep_ntriples else b"",
-            hashes=statement_hashes(result) if self._keep_hashes else b"",
+            hashes=page_hashes(result, self._hashed) if self._hashed else b"",
             directives=(in_header if page.at else msgspec.structs.replace(in_header, ends_at=None)).text,
             ends_at=in_head.ends_at if page.at else None,
             preferences=preferences,
             content_fingerprint=content_fingerprint(result, page.url),
             is_script_application=_is_script_application(document, result),
+            text=visible_text(document, max_characters=self._max_text) if self._max_text and is_kept else "",
         )
 
     def _collect_links(self, document: Document, result: TransformResult, *, described: AbstractSet[str]) -> list[Link]:

@@ -15,11 +15,12 @@ _UNSAFE_IN_NAME = re.compile(r"[^a-z0-9.\-]")
 
 
 def write_reports(summary: ValidationSummary, folder: Path, *, profile: str) -> int:
-    """Write one report per host into a folder. Return their number."""
+    """Write one report per provider into a folder: a source of the job, or a host. Return their number."""
     folder.mkdir(parents=True, exist_ok=True)
-    for host in summary.hosts.values():
+    providers = summary.providers()
+    for host in providers:
         (folder / f"{file_name(host.host)}.html").write_text(render_report(host, profile=profile), encoding="utf-8")
-    return len(summary.hosts)
+    return len(providers)
 
 
 def file_name(host: str) -> str:
@@ -30,7 +31,7 @@ def file_name(host: str) -> str:
     """
     if not host:
         return "file"
-    safe = _UNSAFE_IN_NAME.sub("-", host)
+    safe = _UNSAFE_IN_NAME.sub("-", host.lower())
     if safe == host and len(host) <= _MAX_NAME_CHARACTERS and not host.startswith("."):
         return host
     return f"{safe[:_MAX_NAME_CHARACTERS].lstrip('.')}-{hashlib.sha256(host.encode()).hexdigest()[:4]}"

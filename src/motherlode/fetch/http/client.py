@@ -7,31 +7,32 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from motherlode.fetch.dns import GuardedResolver, NameServers
 from motherlode.fetch.guard import AddressGuard, normalize_address
 from motherlode.fetch.http import errors
-from motherlode.fetch.http.connections import ConnectionPool, Connector, Endpoint, PendingRequest
+from motherlode.fetch.http.connections import ConnectionPool, Connector
 from motherlode.fetch.http.decoding import ACCEPT_ENCODING
+from motherlode.fetch.http.endpoints import Endpoint, PendingRequest
 from motherlode.fetch.http.errors import FetchError
 from motherlode.fetch.http.host_headers import HostHeaders, headers_for, is_secret
 from motherlode.fetch.http.intermediates import MAX_CERTIFICATE_BYTES, Intermediates
 from motherlode.fetch.http.proxy import proxy_chooser
 from motherlode.fetch.http.response import ResponseReader
-from motherlode.fetch.http.signatures import RequestSigner
 from motherlode.fetch.http.tls import TlsContexts, new_strict_context
 from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
 from motherlode.www.media_types import ACCEPT
 from motherlode.www.urls import Origin, canonical, split_url
 
+if TYPE_CHECKING:
+    from motherlode.fetch.http.signatures import RequestSigner
+
 _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 """Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
 
 
-ALTERNATIVE_SECONDS = 0.5
-"""Seconds for the TCP connection to one of several addresses (as RFC 8305 proposes). The last address has the whole
-timeout. Two addresses are never tried at once: each needs a lease, because it has a politeness delay of its own."""
 _ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.TIMEOUT, FailureKind.TLS, FailureKind.CERTIFICATE})
 """Failures after which a host with several addresses is tried at the next one."""
 _NO_HEADERS: Mapping[str, str] = {}
@@ -186,7 +187,7 @@ class HttpFetcher:
                 elsewhere=error.elsewhere,
                 silent=error.silent,
             )
-        is_direct = self._proxy_for(split_url(request.url)[0]) is None
+        is_direct = not self._has_proxy or self._proxy_for(split_url(request.url)[0]) is None
         address = normalize_address(reader.peer) if is_direct else ""  # not the address of the proxy
         return reader.result(began=began, elapsed=elapsed, address=address)
 
@@ -222,6 +223,10 @@ class HttpFetcher:
     def load_authorities(self) -> None:
         """Load the authorities of certificates now, and not when the first https URL is fetched."""
         self._tls.load_authorities()
+
+    def close_idle(self) -> None:
+        """Close all idle connections, to save memory."""
+        self._connections.close_idle()
 
     async def close(self) -> None:
         await self._connections.close()
@@ -269,20 +274,21 @@ class HttpFetcher:
             deadline,
             head_only=request.kind is RequestKind.PROBE,
             is_repeatable=posting is None,
-            tcp_timeout=ALTERNATIVE_SECONDS if self._resolver.has_untried_address(origin.host) else None,
+            alternatives=self._find_alternatives(endpoint),
             wire=reader.wire,
         )
         error = await self._connections.send(endpoint, pending)
-        if self._proxy_for(origin) is not None:
+        if self._has_proxy and self._proxy_for(origin) is not None:
             return error  # only the proxy knows which of the host's addresses it tried
         if error is None or error.kind not in _ADDRESS_IN_DOUBT:
             self._resolver.mark_reachable(origin.host)
             return error
-        has_next = self._resolver.mark_failed(origin.host)
-        is_unconnected = error is errors.NO_CONNECTION or error.kind is FailureKind.CONNECT
-        return error._replace(elsewhere=has_next and is_unconnected)
+        has_next = self._resolver.mark_failed(origin.host, lost=error.lost)
+        return error._replace(elsewhere=has_next and error.is_unconnected)
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
+        if not (self._has_proxy or self._host_headers or self._signer):
+            return self._writer.serialize(request, target=target, authority=origin.authority)
         more, proxy, signature = self._headers_for(origin), self._proxy_for(origin), ""
         if self._signer is not None and origin.is_https and request.posting is None:
             signature = self._signer.header_lines(method_of(request), origin.authority, target, now=time.time())
@@ -293,7 +299,7 @@ class HttpFetcher:
         )
 
     async def _find_endpoint(self, origin: Origin, deadline: float) -> Endpoint | FetchError:
-        if self._proxy_for(origin) is not None:
+        if self._has_proxy and self._proxy_for(origin) is not None:
             return await self._refusal_behind_proxy(origin) or Endpoint(origin, "", origin.port)
         if origin.is_address:
             return Endpoint(origin, origin.host, origin.port)
@@ -306,6 +312,11 @@ class HttpFetcher:
             is_late = isinstance(raised, TimeoutError)
             return errors.TIMED_OUT._replace(silent=True) if is_late else errors.dns_error(raised)
         return Endpoint(origin, *found)
+
+    def _find_alternatives(self, endpoint: Endpoint) -> Sequence[Endpoint]:
+        """Return the endpoints that are tried if the first one is slow. A proxy chooses the address itself."""
+        others = self._resolver.alternatives(endpoint.origin.host)
+        return [endpoint._replace(address=other) for other in others] if others and endpoint.address else ()
 
     async def _refusal_behind_proxy(self, origin: Origin) -> FetchError | None:
         """Return why the guard refuses a host behind a proxy. None if it does not, or if we cannot resolve the name."""

@@ -7,11 +7,12 @@ import socket
 import ssl
 import struct
 from contextlib import suppress
-from typing import NamedTuple, Protocol, cast
+from typing import Protocol, cast
 
 from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.http import errors
 from motherlode.fetch.http.descriptor_limits import max_idle_connections
+from motherlode.fetch.http.endpoints import Endpoint, OnTcp, PendingRequest, race
 from motherlode.fetch.http.errors import TIMED_OUT, FetchError
 from motherlode.fetch.http.intermediates import MISSING_ISSUER_CODES, CertificateVisitor, Intermediates
 from motherlode.fetch.http.parser import Receiver, ResponseParser
@@ -19,8 +20,6 @@ from motherlode.fetch.http.proxy import Proxy, ProxyChooser
 from motherlode.fetch.http.tls import StreamFactory, TlsContexts, TlsProtocol, TlsStream
 from motherlode.model import FailureKind
 from motherlode.www.urls import Origin
-
-# One connection ------------------------------------------------------------------------------------------------------
 
 _TIMER_TOLERANCE_SECONDS = 0.002
 """Seconds by which an event loop may call a timer too early."""
@@ -32,23 +31,6 @@ _STEP_BYTES = 1 << 16
 _SLOW_STEP_BYTES = 1 << 13
 """Bytes that are parsed and decoded before other connections are served. The second value is for slow decoding."""
 _CONNECTION_CLOSED = FetchError(FailureKind.RESET, "the server closed the connection")
-
-
-class PendingRequest(NamedTuple):
-    """A serialized request that is ready to be sent."""
-
-    data: bytes
-    receiver: Receiver
-    deadline: float
-    """Time of the event loop by which the whole response must have arrived."""
-    head_only: bool
-    """True if the response has no body, because the request is a HEAD."""
-    is_repeatable: bool
-    """True if the request is idempotent and may be sent twice (RFC 9110, 9.2.2)."""
-    wire: bytearray | None = None
-    """Receives all bytes of the response as they arrive. None if they are not archived."""
-    tcp_timeout: float | None = None
-    """Seconds for the TCP connection. None if only the timeout for TCP and TLS together counts."""
 
 
 class ConnectionOwner(Protocol):
@@ -255,15 +237,6 @@ class Connection(asyncio.Protocol):
         return None if self._got_eof else errors.CLOSED_WITHOUT_NOTIFY
 
 
-class Endpoint(NamedTuple):
-    """The other end of a connection. Requests may share a connection only if all fields are equal."""
-
-    origin: Origin
-    address: str
-    """IP address. Empty behind a proxy, which resolves the name itself."""
-    port: int
-
-
 class Connector:
     """The only code that opens connections: directly, behind the address guard, or through the user's proxy."""
 
@@ -284,11 +257,11 @@ class Connector:
         """Finds certificates that servers leave out. None if they are not looked for."""
 
     async def open(
-        self, connection: Connection, endpoint: Endpoint, *, deadline: float, tcp_timeout: float | None = None
+        self, connection: Connection, endpoint: Endpoint, *, deadline: float, on_tcp: OnTcp = object
     ) -> FetchError | None:
         """Connect to an endpoint. Return None if that succeeds, or the error."""
         try:
-            return await self._open(connection, endpoint, self._tls.new_stream, deadline, tcp_timeout)
+            return await self._open(connection, endpoint, self._tls.new_stream, deadline, on_tcp)
         except (OSError, ValueError) as raised:
             error = self._connect_error(raised, endpoint)
             if getattr(raised, "verify_code", 0) not in MISSING_ISSUER_CODES:
@@ -312,11 +285,11 @@ class Connector:
         endpoint: Endpoint,
         new_stream: StreamFactory,
         deadline: float,
-        tcp_timeout: float | None = None,
+        on_tcp: OnTcp = object,
     ) -> FetchError | None:
         async with asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._timeout)):
             if (proxy := self._proxy_for(endpoint.origin)) is None:
-                return await self._open_directly(protocol, endpoint, new_stream, tcp_timeout)
+                return await self._open_directly(protocol, endpoint, new_stream, on_tcp)
             return await self._open_via_proxy(protocol, endpoint, proxy, new_stream)
 
     async def _complete_chain(self, endpoint: Endpoint, deadline: float) -> str:
@@ -343,12 +316,12 @@ class Connector:
         return ""
 
     async def _open_directly(
-        self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: StreamFactory, tcp_timeout: float | None
+        self, protocol: asyncio.Protocol, endpoint: Endpoint, new_stream: StreamFactory, on_tcp: OnTcp
     ) -> FetchError | None:
         """Connect to the IP address. The guard refuses anything else, so no name is resolved behind its back."""
         if reason := self._guard.refusal(endpoint.address):
             return errors.guard_refusal(reason)
-        await _connect(protocol, endpoint.origin, (endpoint.address, endpoint.port), new_stream, tcp_timeout)
+        await _connect(protocol, endpoint.origin, (endpoint.address, endpoint.port), new_stream, on_tcp)
         return None
 
     async def _open_via_proxy(
@@ -369,12 +342,12 @@ class Connector:
 
 
 async def _connect(
-    protocol: asyncio.Protocol, to: Origin, at: tuple[str, int], new_stream: StreamFactory, tcp: float | None = None
+    protocol: asyncio.Protocol, to: Origin, at: tuple[str, int], new_stream: StreamFactory, on_tcp: OnTcp = object
 ) -> None:
-    """Open a TCP connection within `tcp` seconds, and a TLS session over it if the origin has https."""
+    """Open a TCP connection, and a TLS session over it if the origin has https."""
     tls = TlsProtocol(protocol, new_stream(to)) if to.is_https else None
-    async with asyncio.timeout(tcp):
-        transport, _ = await asyncio.get_running_loop().create_connection(lambda: tls or protocol, *at)
+    transport, _ = await asyncio.get_running_loop().create_connection(lambda: tls or protocol, *at)
+    on_tcp()
     if tls is not None:
         await tls.wait_established(transport)
 
@@ -420,9 +393,36 @@ class ConnectionPool:
                 return error._replace(silent=True)
             if error is None or error.kind not in _LOST_CONNECTION or kept.has_response:
                 return error
-        new = Connection(read_timeout=self._read_timeout, owner=self, min_rate=self._min_rate)
-        error = await self._connector.open(new, endpoint, deadline=request.deadline, tcp_timeout=request.tcp_timeout)
+        if request.alternatives:
+            return await self._send_over_fastest(endpoint, request)
+        new = self._new_connection()
+        error = await self._connector.open(new, endpoint, deadline=request.deadline)
         return error or await self._send_over(new, endpoint, request)
+
+    async def _send_over_fastest(self, endpoint: Endpoint, request: PendingRequest) -> FetchError | None:
+        """Send the request if the endpoint connects before the alternatives. Otherwise keep the other connection.
+
+        The next request uses that one. It needs a lease of its own, because each address has a politeness delay.
+        """
+        connections: list[Connection] = []
+
+        async def open_connection(to: Endpoint, on_tcp: OnTcp) -> FetchError | None:
+            connections.append(self._new_connection())
+            return await self._connector.open(connections[-1], to, deadline=request.deadline, on_tcp=on_tcp)
+
+        result = await race(open_connection, [endpoint, *request.alternatives])
+        winner = connections.pop(result.winner)
+        for other in connections:
+            other.abort()
+        if result.winner:
+            winner.is_reusable = True
+            self._add_idle(winner, request.alternatives[result.winner - 1])
+            return errors.NO_CONNECTION._replace(lost=result.winner - 1)
+        error = result.error
+        return error._replace(lost=result.begun - 1) if error else await self._send_over(winner, endpoint, request)
+
+    def _new_connection(self) -> Connection:
+        return Connection(read_timeout=self._read_timeout, owner=self, min_rate=self._min_rate)
 
     async def close(self) -> None:
         """Close all connections, and wait until they are closed."""
@@ -450,8 +450,7 @@ class ConnectionPool:
 
     def _take_idle(self, endpoint: Endpoint) -> Connection | None:
         """Return the idle connection that was used last, because the server is least likely to have closed it."""
-        idle = self._idle.get(endpoint)
-        if not idle:
+        if not (idle := self._idle.get(endpoint)):
             return None
         connection = idle[-1]
         self._remove_idle(connection)
@@ -462,23 +461,25 @@ class ConnectionPool:
         self._idle.setdefault(endpoint, []).append(connection)
         self._idle_since[connection] = endpoint, loop.time()
         if len(self._idle_since) > self._max_idle:
-            self._close_idle(next(iter(self._idle_since)))
+            self._remove_idle(oldest := next(iter(self._idle_since)))
+            oldest.abort()
         if self._sweeper is None:
             self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep)
 
     def _sweep(self) -> None:
-        loop = asyncio.get_running_loop()
-        before = loop.time() - KEEPALIVE_SECONDS
+        self.close_idle(KEEPALIVE_SECONDS)
+        call_later = asyncio.get_running_loop().call_later
+        self._sweeper = call_later(_SWEEP_SECONDS, self._sweep) if self._idle_since else None
+
+    def close_idle(self, seconds: float = 0.0) -> None:
+        """Close the connections that have been idle for this time."""
+        before = asyncio.get_running_loop().time() - seconds
         while self._idle_since:
             connection, (_, since) = next(iter(self._idle_since.items()))
             if since > before:
                 break
-            self._close_idle(connection)
-        self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep) if self._idle_since else None
-
-    def _close_idle(self, connection: Connection) -> None:
-        self._remove_idle(connection)
-        connection.abort()
+            self._remove_idle(connection)
+            connection.abort()
 
     def _remove_idle(self, connection: Connection) -> None:
         endpoint, _ = self._idle_since.pop(connection)
@@ -486,8 +487,6 @@ class ConnectionPool:
         idle.remove(connection)
         if not idle:
             del self._idle[endpoint]
-
-    # Callbacks of the connections.
 
     def connection_opened(self, connection: Connection) -> None:
         self._open.add(connection)

@@ -28,6 +28,13 @@ class FetchError(NamedTuple):
     """True if connecting to one of several IP addresses failed."""
     silent: bool = False
     """True if no packet came back, so that our own network may be down."""
+    lost: int = 0
+    """Number of further IP addresses of the host that could not be connected to either."""
+
+    @property
+    def is_unconnected(self) -> bool:
+        """Whether no connection was made, so that another IP address of the host may be better."""
+        return self.kind is FailureKind.CONNECT or self.detail == NO_CONNECTION.detail
 
 
 TIMED_OUT = FetchError(FailureKind.TIMEOUT, "no response in time")

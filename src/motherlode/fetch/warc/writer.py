@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import os
 import re
+import threading
 import time
 import uuid
 import zlib
@@ -25,6 +26,8 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
+
+import msgspec
 
 from motherlode.fetch.http.parser import BLANK_LINE, is_whole
 from motherlode.fetch.http.response import MAX_FAILURE_BODY_BYTES
@@ -184,12 +187,13 @@ ResponseKey = tuple[str, str]
 """URL and date of a response."""
 
 
-def repair_tail(path: Path) -> frozenset[ResponseKey]:
+def repair_tail(path: Path, *, durable_bytes: int | None = None) -> frozenset[ResponseKey]:
     """Cut an incomplete record off the end of a file. Return the responses among the last records.
 
     Other tools stop at an incomplete record, and some lose what they had read before. After a kill, the journal may
     give the returned responses again. If no record is left, the file is deleted, because many tools reject an empty
-    WARC file.
+    WARC file. `durable_bytes` is the length that was synced, if it is known: a power failure may damage any of the
+    records after it, so the file is cut before the first of these that cannot be read, and never before that length.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -199,12 +203,19 @@ def repair_tail(path: Path) -> frozenset[ResponseKey]:
     members = list(gzip_members(BytesIO(tail), offset, max_data_bytes=_HEAD_BYTES))
     end = members[-1].end if members else offset
     lost = len(tail) - end
-    if lost and _WARC_MAGIC.startswith(_read_magic(tail, end)):
+    is_record = _WARC_MAGIC.startswith(_read_magic(tail, end))
+    if lost and (is_record if durable_bytes is None else size - lost >= durable_bytes):
         if lost == size:
             path.unlink()
         else:
-            os.truncate(path, size - lost)
+            _truncate(path, size - lost)
     return frozenset(key for member in members if (key := _response_target(member.data)) is not None)
+
+
+def _truncate(path: Path, size: int) -> None:
+    with path.open("r+b") as file:
+        file.truncate(size)
+        os.fsync(file.fileno())
 
 
 def _find_record(tail: bytes) -> int:
@@ -331,12 +342,31 @@ class WarcFile:
             raise OSError(f"{self._path} could not be written: is the disk full?")
         self.size += written
 
+    def sync(self) -> int:
+        """Make the records durable. Return the length that survives a power failure."""
+        size = self.size
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise OSError(f"{self._path} could not be written: {error.strerror}") from error
+        return size
+
     def close(self) -> None:
         self._file.close()
 
 
+class _SyncedFile(msgspec.Struct, array_like=True):
+    """Number and synced length of the last file, as they are saved with a commit."""
+
+    number: int = 0
+    length: int = 0
+
+
 class WarcArchive:
-    """All responses of a crawl, in files of a bounded size. Each run starts a new file and repairs the last one."""
+    """All responses of a crawl, in files of a bounded size. Each run starts a new file and repairs the last one.
+
+    The crawl saves `state` with each of its commits, so every page that it has committed is in the archive.
+    """
 
     def __init__(
         self,
@@ -345,6 +375,7 @@ class WarcArchive:
         about: Mapping[str, str] | None = None,
         serialize: Callable[[Request], bytes] | None = None,
         max_file_bytes: int = 1_000_000_000,
+        state: bytes | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
@@ -356,10 +387,20 @@ class WarcArchive:
         files = {int(name[1]): path for path in folder.iterdir() if (name := _NAME.fullmatch(path.name))}
         self._number = max(files, default=0)
         """Number of the last file. Earlier files may have been moved away."""
-        self._archived: frozenset[ResponseKey] = repair_tail(files[self._number]) if files else frozenset()
+        self._synced = _SyncedFile() if state is None else msgspec.msgpack.decode(state, type=_SyncedFile)
+        self._archived: frozenset[ResponseKey] = self._repair(files[self._number]) if files else frozenset()
         """The last responses of the run before, which its journal may give again."""
         self._file: WarcFile | None = None
+        self._error: OSError | None = None
+        self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warc")
+
+    def _repair(self, path: Path) -> frozenset[ResponseKey]:
+        """Repair the last file. Its length is not known if the crawl has saved no state."""
+        if not self._synced.number:
+            return repair_tail(path)
+        is_new = self._synced.number != self._number
+        return repair_tail(path, durable_bytes=0 if is_new else self._synced.length)
 
     async def add(self, request: Request, fetched: Fetched) -> None:
         """Append a response. Failures without a response, such as timeouts, are not archived.
@@ -373,17 +414,38 @@ class WarcArchive:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._write, request, response)
 
     def _write(self, request: Request, response: WarcResponse) -> None:
-        if self._file is None or self._file.size > self._max_file_bytes:
-            if self._file is not None:
-                self._file.close()
-            self._number += 1
-            self._file = WarcFile(self._folder / f"crawl-{self._number:05d}.warc.gz", about=self._about)
-        self._file.append(response, b"" if self._serialize is None else self._serialize(request))
+        with self._lock:
+            if self._file is None or self._file.size > self._max_file_bytes:
+                self._sync_and_close()
+                self._number += 1
+                self._file = WarcFile(self._folder / f"crawl-{self._number:05d}.warc.gz", about=self._about)
+            self._file.append(response, b"" if self._serialize is None else self._serialize(request))
 
-    def close(self) -> None:
-        self._thread.shutdown(wait=True)
+    def state(self) -> bytes:
+        """Make the archived responses durable. Return the state to save in the same commit as their pages."""
+        with self._lock:
+            self._sync()
+            return msgspec.msgpack.encode(self._synced)
+
+    def _sync(self) -> None:
+        if self._error is not None:
+            raise self._error
+        if self._file is not None:
+            self._synced = _SyncedFile(self._number, self._file.sync())
+
+    def _sync_and_close(self) -> None:
+        self._sync()
         if self._file is not None:
             self._file.close()
+            self._file = None
+
+    def close(self) -> None:
+        """Write what is pending and close the file. If that fails, the next call of `state` raises the error."""
+        self._thread.shutdown(wait=True)
+        try:
+            self._sync_and_close()
+        except OSError as error:
+            self._error = error
 
 
 class ArchivedFetcher:

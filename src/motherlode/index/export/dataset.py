@@ -11,7 +11,7 @@ import pyoxigraph as ox
 
 from motherlode.index.export.streams import Progress, export_nquads, ignore_progress, open_output
 from motherlode.index.export.void import Statistics, count_statistics, describe
-from motherlode.index.page_record import DATASET, PROVENANCE
+from motherlode.index.page_record import DATASET, OWN_GRAPHS, PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES, XSD, prefixed_name
 from motherlode.project import ADDRESS, VERSION
@@ -73,7 +73,7 @@ def count_licenses(store: QuadStore) -> Counter[str]:
     pages: dict[str, set[str]] = {}
     for predicate in _LICENSES:
         for quad in store.match(predicate=f"<{predicate}>"):
-            if isinstance(quad.object, ox.NamedNode | ox.Literal) and str(quad.graph_name) != f"<{PROVENANCE}>":
+            if isinstance(quad.object, ox.NamedNode | ox.Literal) and str(quad.graph_name)[1:-1] not in OWN_GRAPHS:
                 pages.setdefault(quad.object.value, set()).add(str(quad.graph_name))
     return Counter({license: len(found) for license, found in pages.items()})
 

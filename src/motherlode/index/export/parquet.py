@@ -1,5 +1,6 @@
 """Export the store as two Parquet tables: `quads.parquet` (a row per quad) and `pages.parquet` (a row per page)."""
 
+import re
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from itertools import groupby
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 import pyoxigraph as ox
 
 from motherlode.index.export.streams import CountedQuads, Progress, ignore_progress
-from motherlode.index.page_record import GRAPH_OF_PAGE, PROVENANCE, serialize_term
+from motherlode.index.page_record import GRAPH_OF_PAGE, OWN_GRAPHS, PROVENANCE, serialize_term
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES
 
@@ -29,6 +30,15 @@ QUADS = pa.schema(
 )
 """IRIs have no angle brackets, blank nodes are `_:label`. `object_kind` is iri, blank, literal or triple."""
 
+_PROBLEM = pa.struct(
+    [
+        pa.field("line", pa.int32()),
+        pa.field("column", pa.int32()),
+        pa.field("syntax", _TEXT),
+        pa.field("message", _TEXT),
+        pa.field("repaired", pa.bool_()),
+    ]
+)
 PAGES = pa.schema(
     [
         pa.field("url", _TEXT, **_REQUIRED),
@@ -40,11 +50,17 @@ PAGES = pa.schema(
         pa.field("syntaxes", pa.list_(_TEXT), **_REQUIRED),
         *(pa.field(name, _TEXT) for name in ("content_hash", "referrer", "redirects_to", "run")),
         *(pa.field(name, pa.list_(_TEXT), **_REQUIRED) for name in ("reserved", "permitted")),
+        *(pa.field(name, _TEXT) for name in ("failure", "detail")),
+        pa.field("relevant", pa.bool_(), **_REQUIRED),
+        pa.field("score", pa.float64()),
+        pa.field("seconds", pa.float64()),
+        pa.field("problems", pa.list_(_PROBLEM), **_REQUIRED),
     ]
 )
+"""A row per requested URL. `failure` is its kind, and null if there is a page or a redirect."""
 
 _ML = PREFIXES["ml"]
-_PROVENANCE = ox.NamedNode(PROVENANCE)
+_OWN_GRAPHS = frozenset(map(ox.NamedNode, OWN_GRAPHS))
 _COLUMNS = {
     PREFIXES["prov"] + "generatedAtTime": "fetched_at",
     _ML + "status": "status",
@@ -55,9 +71,29 @@ _COLUMNS = {
     _ML + "referrer": "referrer",
     _ML + "redirectsTo": "redirects_to",
     PREFIXES["prov"] + "wasGeneratedBy": "run",
+    _ML + "state": "state",
+    _ML + "reason": "failure",
+    _ML + "detail": "detail",
+    _ML + "relevant": "relevant",
+    _ML + "score": "score",
+    _ML + "seconds": "seconds",
 }
-_LISTS = {_ML + "syntax": "syntaxes", _ML + "reserved": "reserved", _ML + "permitted": "permitted"}
-_CONVERTERS: dict[str, Any] = {"fetched_at": datetime.fromisoformat, "status": int, "size": int}
+_LISTS = {
+    _ML + "syntax": "syntaxes",
+    _ML + "reserved": "reserved",
+    _ML + "permitted": "permitted",
+    _ML + "problem": "problems",
+}
+_CONVERTERS: dict[str, Any] = {
+    "fetched_at": datetime.fromisoformat,
+    "status": int,
+    "size": int,
+    "relevant": lambda text: text == "true",
+    "score": float,
+    "seconds": float,
+}
+_PROBLEM_TEXT = re.compile(r"(?:-|(\d+):(\d+)) ([^ :]+)( \(repaired\))?: (.*)", re.DOTALL)
+"""A value of `ml:problem`, as `page_record.format_problem` writes it."""
 
 
 def export_parquet(
@@ -65,7 +101,8 @@ def export_parquet(
 ) -> tuple[int, int]:
     """Write `quads.parquet`, without the statements of some pages, and `pages.parquet`. Return the numbers of rows."""
     folder.mkdir(parents=True, exist_ok=True)
-    quads = CountedQuads((quad for quad in store.quads(without=without) if quad.graph_name != _PROVENANCE), progress)
+    of_pages = (quad for quad in store.quads(without=without) if quad.graph_name not in _OWN_GRAPHS)
+    quads = CountedQuads(of_pages, progress)
     _write(folder / "quads.parquet", QUADS, (_quad_row(quad) for quad in quads))
     return quads.count, _write(folder / "pages.parquet", PAGES, _page_rows(store))
 
@@ -110,10 +147,10 @@ def _quad_row(quad: ox.Quad) -> tuple[str | None, ...]:
 
 
 def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each subject of the provenance that is a page. The store returns quads sorted by subject."""
+    """Yield a row for each subject of the provenance that was requested. The store returns quads sorted by subject."""
     quads = store.match(graph=f"<{PROVENANCE}>")
     for subject, group in groupby(quads, key=lambda quad: quad.subject):
-        row: dict[str, Any] = {"url": subject.value} | {column: [] for column in _LISTS.values()}
+        row: dict[str, Any] = {"url": subject.value, "relevant": False} | {column: [] for column in _LISTS.values()}
         is_page = False
         for quad in group:
             name = quad.predicate.value
@@ -124,7 +161,25 @@ def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
             elif (column := _LISTS.get(name)) is not None:
                 row[column].append(quad.object.value)
             is_page = is_page or (isinstance(quad.object, ox.NamedNode) and quad.object.value == _ML + "Page")
-        if is_page:
+        if is_page or row.get("state") == "failed":
             for column in _LISTS.values():
                 row[column].sort()
+            row["problems"] = sorted(map(_parse_problem, row["problems"]), key=_order_of_problem)
             yield tuple(row.get(field.name) for field in PAGES)
+
+
+def _order_of_problem(problem: dict[str, Any]) -> tuple[int, int]:
+    return problem["line"] or 0, problem["column"] or 0
+
+
+def _parse_problem(text: str) -> dict[str, Any]:
+    """Return the fields of a value of `ml:problem`. An unknown form is a message without a position."""
+    match = _PROBLEM_TEXT.fullmatch(text)
+    line, column, syntax, repaired, message = match.groups() if match is not None else ("", "", "", "", text)
+    return {
+        "line": int(line) if line else None,
+        "column": int(column) if column else None,
+        "syntax": syntax,
+        "message": message,
+        "repaired": bool(repaired),
+    }

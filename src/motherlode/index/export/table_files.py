@@ -1,6 +1,7 @@
 """Tables as files: CSV, JSON lines, SQLite and Parquet, written row by row.
 
-Values are str, int, float, bool, datetime, date, list and dict. In CSV and SQLite, lists and dicts are JSON texts.
+Values are str, int, float, bool, datetime, date, timedelta, list and dict. In CSV and SQLite, lists and dicts are JSON
+texts. Durations are texts of ISO 8601, such as PT1H30M, except in Parquet.
 """
 
 import csv
@@ -10,7 +11,7 @@ import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -25,12 +26,17 @@ _ROWS_PER_GROUP = 10_000
 class Column:
     """A column: its name, and the type of its values in Parquet and SQLite."""
 
-    __slots__ = ("kind", "name")
+    __slots__ = ("kind", "metadata", "name")
 
-    def __init__(self, name: str, kind: str = "string") -> None:
-        """`kind` is string, integer, number, boolean, time, date, a list of one of them, or json (any other value)."""
+    def __init__(self, name: str, kind: str = "string", metadata: Mapping[str, str] | None = None) -> None:
+        """Set the fields. `metadata` is written to Parquet files.
+
+        `kind` is string, url, integer, number, boolean, date, time (in UTC), local time (without a zone), duration, a
+        list of one of them, or json (any other value).
+        """
         self.name = name
         self.kind = kind
+        self.metadata = metadata
 
 
 _SQLITE_TYPES = {"integer": "INTEGER", "number": "REAL", "boolean": "INTEGER"}
@@ -115,11 +121,29 @@ def _to_cell(value: Any) -> Any:
         return int(value)
     if isinstance(value, (list, tuple, dict)):
         return json.dumps(value, ensure_ascii=False, default=_to_text)
-    return value.isoformat() if isinstance(value, (date, datetime)) else value
+    return _to_text(value) if isinstance(value, (date, datetime, timedelta)) else value
 
 
-def _to_text(value: Any) -> Any:
+def _to_text(value: Any) -> str:
+    if isinstance(value, timedelta):
+        return format_duration(value)
     return value.isoformat() if isinstance(value, (date, datetime)) else str(value)
+
+
+def format_duration(value: timedelta) -> str:
+    """Return a duration in ISO 8601.
+
+    >>> format_duration(timedelta(hours=26, minutes=5)), format_duration(timedelta(0))
+    ('P1DT2H5M', 'PT0S')
+    """
+    hours, rest = divmod(value.seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    exact = f"{seconds + value.microseconds / 1e6:g}" if value.microseconds else str(seconds)
+    clock = "".join(
+        f"{amount}{unit}" for amount, unit in ((hours, "H"), (minutes, "M"), (exact, "S")) if amount not in (0, "0")
+    )
+    days = f"{value.days}D" if value.days else ""
+    return f"P{days}T{clock}" if clock else f"P{days}" if days else "PT0S"
 
 
 def _write_parquet(
@@ -127,7 +151,9 @@ def _write_parquet(
 ) -> int:
     pa = import_extra("pyarrow", extra="parquet", purpose="a Parquet file")
     pq = import_extra("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
-    schema = pa.schema([pa.field(column.name, _arrow_type(pa, column.kind)) for column in columns])
+    schema = pa.schema(
+        [pa.field(column.name, _arrow_type(pa, column.kind), metadata=column.metadata) for column in columns]
+    )
     converters = [_json_cell if column.kind == "json" else None for column in columns]
     if coordinates is not None:
         schema = schema.append(pa.field("geometry", pa.binary())).with_metadata({"geo": _GEO_METADATA})
@@ -158,7 +184,9 @@ def _arrow_type(pa: Any, kind: str) -> Any:
         "number": pa.float64(),
         "boolean": pa.bool_(),
         "time": pa.timestamp("ms", tz="UTC"),
+        "local time": pa.timestamp("ms"),
         "date": pa.date32(),
+        "duration": pa.duration("ms"),
     }
     if kind.startswith("list"):
         return pa.list_(kinds.get(kind.removeprefix("list of "), pa.string()))

@@ -36,7 +36,7 @@ from motherlode.integrations.scrapy.addon import LEARNING, LEARNING_ORDER, Mothe
 from motherlode.integrations.selector import FetchResult, LinkSelector
 from motherlode.integrations.selector_storage import WaitingLink
 from motherlode.model import FailureKind, Link, LinkSource, Outcome
-from motherlode.policies import hint_about_target, reward_from
+from motherlode.policies import hint_about_target, reward_from, target_from
 from motherlode.www.urls import canonical
 
 if TYPE_CHECKING:
@@ -135,7 +135,9 @@ class MotherlodeScheduler(BaseScheduler):
 
     def _open_selector(self) -> LinkSelector:
         settings = self._settings
-        reward_from(settings.reward)  # raises if it is unknown
+        reward = reward_from(settings.reward)  # raises if it is unknown
+        if reward.scorer is not None or target_from(settings.page_target).scorer is not None:
+            raise ValueError("scorers work in crawls of Motherlode only: score items in the spider, and use `items`")
         return LinkSelector(
             policy=settings.policy,
             target=settings.page_target,

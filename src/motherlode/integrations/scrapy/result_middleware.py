@@ -23,7 +23,7 @@ from motherlode.integrations.scrapy.request_scheduler import LEASE, LINK, PARENT
 from motherlode.integrations.selector import FetchResult
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Syntax
 from motherlode.policies import Reward, reads_context_graph, reads_element_ids, reward_from
-from motherlode.www.urls import canonical
+from motherlode.www.urls import canonical, host_of
 
 _LOGGER = logging.getLogger("motherlode.integrations.scrapy")
 
@@ -67,7 +67,7 @@ class LearningMiddleware:
         return PageParser(
             ParseOptions(
                 target=self._settings.page_target,
-                keep_hashes=self._reward.needs_hashes,
+                hashed=self._reward.hashed,
                 element_ids=reads_element_ids(policy),
                 context_graph=reads_context_graph(policy),
             )
@@ -101,8 +101,9 @@ class LearningMiddleware:
     def _parsed_result(self, response: Response, page: ParsedPage, headers: dict[str, str]) -> FetchResult:
         counts = {Syntax(name): count for name, count in page.counts.items()}
         size = len(response.body)
+        host, hashes = host_of(response.url), page.hashes
         outcome = Outcome(
-            url="", host="", relevant=page.relevant, counts=counts, size=size, statement_hashes=page.hashes
+            url=response.url, host=host, relevant=page.relevant, counts=counts, size=size, statement_hashes=hashes
         )
         return FetchResult(
             relevant=page.relevant,

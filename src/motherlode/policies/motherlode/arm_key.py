@@ -201,6 +201,21 @@ def without_host(arm: str) -> str:
     return arm.partition(_SEPARATOR)[2]
 
 
+def host_of_arm(arm: str) -> str:
+    """Return the host of an arm, without parsing the rest of its name."""
+    return arm.partition(_SEPARATOR)[0]
+
+
+def host_of_feature(feature: str) -> str:
+    """Return the host of a feature of one host, or of the feature of the links from one host.
+
+    >>> [host_of_feature(feature) for feature in ("a.example ext .html", "from b.example")]
+    ['a.example', 'b.example']
+    """
+    first, _, rest = feature.partition(" ")
+    return rest if first == "from" else first
+
+
 def describe_arm(arm: str) -> str:
     """Return the text of an arm for people. Strings that are not arm keys are returned with spaces for tabs.
 
@@ -213,7 +228,7 @@ def describe_arm(arm: str) -> str:
         return arm.replace(_SEPARATOR, " ")
     location = " ".join(part for part in (key.host, key.pattern, f"depth {key.depth}", key.extension) if part)
     position = f" in {key.tag_path}" if key.tag_path else ""
-    hub = f", on list {key.hub_id}" if key.hub_id else ""
+    hub = f", on hub page {key.hub_id}" if key.hub_id else ""
     return f"{location}, by {_join_origin(key.source, key.from_host)}{position}{hub}"
 
 
@@ -358,6 +373,18 @@ class ArmKeyBuilder:
         if arms is None:
             arms = self._arms[host] = dict.fromkeys(self._waiting_of_unseen.pop(host, ()))
         return arms
+
+    def hosts(self) -> set[str]:
+        """Return the hosts of which arms or patterns are stored."""
+        return self._arms.keys() | self._waiting_of_unseen.keys() | self._patterns.keys() | self._queries.keys()
+
+    def forget(self, hosts: Iterable[str]) -> None:
+        """Forget hosts, which count as unseen again, and clear the caches."""
+        for host in hosts:
+            for table in (self._arms, self._waiting_of_unseen, self._patterns, self._queries):
+                table.pop(host, None)
+        for cache in (self._locations, self._origins, _parsed_keys):
+            cache.clear()
 
     def save(self) -> dict[str, SavedHost]:
         """Return the arms and patterns of each host that was tried."""

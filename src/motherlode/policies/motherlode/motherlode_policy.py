@@ -17,13 +17,13 @@ come to the top. All unseen hosts with the same kind of link share one value.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, SummaryLine
-from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedHost, without_host
+from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedHost, host_of_arm, without_host
 from motherlode.policies.motherlode.config import PolicyConfig, target_priors
 from motherlode.policies.motherlode.explanation import explain_arm, summarize
 from motherlode.policies.motherlode.model_merge import merge_statistics
@@ -454,6 +454,20 @@ class Motherlode(WaitRule):
         self._saved_values = saved.values
         self._unseen_host_values = saved.unseen
         self._outcomes = max(saved.outcomes, self._outcomes)
+
+    def forget(self, is_needed: Callable[[str], bool]) -> int:
+        learned = self.statistics.hosts
+        known = self._keys.hosts() | learned.keys()
+        hosts = {host for host in known if not is_needed(host) and (host not in learned or not learned[host].reward)}
+        self._keys.forget(hosts)
+        for statistics in (self.statistics, self.posterior.delta):
+            statistics.forget(hosts)
+        for host in hosts:
+            self.leave(host)
+        self._plans = {arm: plan for arm, plan in self._plans.items() if host_of_arm(arm) not in hosts}
+        self._saved_values = {arm: value for arm, value in self._saved_values.items() if host_of_arm(arm) not in hosts}
+        self._unseen_host_values.clear()
+        return len(hosts)
 
     def delta(self) -> bytes:
         delta, self.posterior.delta = self.posterior.delta, PolicyStatistics()

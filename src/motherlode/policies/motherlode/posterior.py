@@ -17,7 +17,7 @@ What is learned is kept in `PolicyStatistics`, with the field names of format 1,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from math import log, sqrt
 from typing import Final, NamedTuple, TypeVar
 
@@ -25,7 +25,7 @@ import msgspec
 
 from motherlode.model import FailureKind, Outcome
 from motherlode.policies.ftrl import sigmoid, weight_from_sums, z_increment
-from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, Features
+from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, Features, host_of_arm, host_of_feature
 from motherlode.policies.motherlode.config import PolicyConfig
 from motherlode.policies.motherlode.redirect_rules import RedirectRule, RedirectRules
 
@@ -219,6 +219,19 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
             own_sums = self.sums(feature)
             for index, value in enumerate(sums):
                 own_sums[index] += value
+
+    def forget(self, hosts: Set[str]) -> None:
+        """Forget all that was learned about hosts, except what it says about links of the same kind elsewhere."""
+        for name in hosts:
+            self.hosts.pop(name, None)
+            self.redirects.pop(name, None)
+        for arms in (self.arms, self.hub_arms):
+            for arm in [arm for arm in arms if host_of_arm(arm) in hosts]:
+                del arms[arm]
+        for family in [family for family in self.families if family.partition(" ")[0] in hosts]:
+            del self.families[family]
+        for feature in [feature for feature in self.features if host_of_feature(feature) in hosts]:
+            del self.features[feature]
 
     def arm_tables(
         self, other: PolicyStatistics

@@ -17,6 +17,7 @@ import numpy as np
 
 from motherlode.model import ContentKind, FailureKind, Link, LinkSource, Syntax
 from motherlode.policies import Target
+from motherlode.policies.rewards import ntriples_hashes
 from motherlode.sim.trace.files import (
     TracePage,
     TracePart,
@@ -25,11 +26,13 @@ from motherlode.sim.trace.files import (
     read_link_table,
     read_pages,
 )
+from motherlode.sim.trace.page_scores import PageScores
 from motherlode.sim.web_protocol import PAGE_KINDS, SimPage
 from motherlode.www.urls import host_of
 
 _SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 _SOURCES = {source.value: source for source in LinkSource}
+NO_SCORES = PageScores()
 
 
 class TraceWeb:
@@ -38,12 +41,24 @@ class TraceWeb:
     If a URL was recorded several times, the last record counts, except redirects to the same URL.
     """
 
-    def __init__(self, folder: Path, target: Target, *, dead: float = 0.0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        target: Target,
+        *,
+        dead: float = 0.0,
+        hashed: str = "",
+        scores: PageScores = NO_SCORES,
+    ) -> None:
         """Open a trace.
 
         `dead` is the share of dead links (to URLs that were not recorded) that are kept. A hash of the URL decides.
+        `hashed` names the parts of pages whose hashes the reward needs, and `scores` are those of the user's scorers.
         """
         self._dead = dead
+        self._hashed = hashed
+        self._scores = scores
+        self._hashes: list[bytes] = []
         self._places: dict[str, tuple[str, int]] = {}
         """URL without its scheme → the URL as recorded, and its row number over all parts."""
         self._pages: list[TracePage] = []
@@ -59,14 +74,20 @@ class TraceWeb:
         self._count = sum(self._pages[row].kind in PAGE_KINDS for _, row in self._places.values())
 
     def _read_pages(self, folder: Path, part: TracePart, target: Target) -> None:
-        statements = dict(read_facts(folder, part)) if target.needs_statements else {}
+        statements = dict(read_facts(folder, part)) if target.needs_statements or self._hashed else {}
 
         def about(number: int) -> bytes:
             return statements.get(number, b"")
 
         for number, row in enumerate(read_pages(folder, part)):
             counts = {_SYNTAXES[name]: count for name, count in row.counts.items()}
-            relevant = not row.failure and target.judge(counts, ContentKind(row.kind), partial(about, number))
+            if target.scorer is not None:
+                relevant = target.accepts(self._scores.target[len(self._pages)])
+            else:
+                relevant = not row.failure and target.judge(counts, ContentKind(row.kind), partial(about, number))
+            if self._hashed:  # the statements of feeds do not count, as in a crawl
+                is_feed = row.kind in (ContentKind.RSS.value, ContentKind.ATOM.value)
+                self._hashes.append(b"" if is_feed else ntriples_hashes(about(number), self._hashed))
             self._pages.append(row)
             self._counts.append(counts)
             self._relevant.append(bool(relevant))
@@ -121,7 +142,18 @@ class TraceWeb:
             links=self._links[part].of(number - int(self._first_rows[part])),
             size=row.size,
             latency=latency,
+            **self._reward_fields(number),
         )
+
+    def _reward_fields(self, number: int) -> dict[str, Any]:
+        """Return the fields of a page that rewards of novelty and scorers need."""
+        rewards, targets = self._scores.reward, self._scores.target
+        scores = [known[number] for known in (rewards, targets) if known]
+        return {
+            "statement_hashes": self._hashes[number] if self._hashed else b"",
+            "page_score": rewards[number] if rewards else None,
+            "is_unscored": None in scores,
+        }
 
     def home_pages(self) -> list[str]:
         """Return `/` of each host if it was recorded, otherwise the host's shortest URL."""
@@ -194,6 +226,7 @@ class _LinkColumns:
         self._texts["url"] = spelled
         self._texts["properties"] = [tuple(text.split()) for text in self._texts["properties"]]
         self._texts["sibling_groups"] = [tuple(map(int, text.split())) for text in self._texts["sibling_groups"]]
+        self._texts["modified"] = [float(text) if text else None for text in self._texts["modified"]]
         self._texts["source"] = [_SOURCES[text] for text in self._texts["source"]]
 
     def __len__(self) -> int:

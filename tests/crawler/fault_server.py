@@ -1,0 +1,12 @@
+"""A process that forks to run the command line with faults: `offspring` with frequent checkpoints.
+
+A small crawl takes about a second, in which the usual interval would allow a single checkpoint.
+"""
+
+from motherlode.crawler.engine import checkpoint
+from tests.crawler.offspring import serve
+
+checkpoint.MIN_SECONDS = 0.05
+
+if __name__ == "__main__":
+    serve()
