@@ -6,9 +6,8 @@ probability: if the first try is relevant, more links of the arm follow, and if 
 stopping problems, and the best rate over all stopping times is their Gittins index (Gittins 1979). Here it is computed
 for one step of learning and for the links of the next page.
 
-docs/policy.md, section 5, has the formulas. A plan is to fetch a link and then the best links of its page, of which as
-many are expected as the last pages of the arm had. The value adds the information that a relevant page would give about
-further links of the arm.
+docs/policy.md, section 5, has the formulas. A plan is to fetch a link and then the best links of its page. The value
+adds the information that a relevant page would give about further links of the arm.
 
 Values of arms are stored in a priority queue and are brought up to date when an outcome changes them much, or when they
 come to the top. All unseen hosts with the same kind of link share one value.
@@ -36,8 +35,7 @@ from motherlode.policies.targets import Target
 _MAX_PLAN_REQUESTS = 200.0
 """Limit of the requests of a plan, because hubs may link to hubs without end."""
 _MAX_UPDATES_PER_PICK = 128
-"""Limit of the arms whose values are brought up to date before one is picked, to bound the time of a pick. It is rarely
-reached, so that the arm with the highest current value is picked."""
+"""Limit of the arms whose values are brought up to date before one is picked, to bound the time of a pick."""
 _SAME_VALUE = 1e-9
 _NO_STATISTICS = ArmStatistics()
 _SURPRISE = 0.05
@@ -45,8 +43,7 @@ _SURPRISE = 0.05
 _MAX_TRIES_OF_NEW_HOST = 8
 """While a host has at most this many tries, every outcome updates the values of all its arms."""
 _UNSEEN_VALUE_LIFETIME = 1.005
-"""The value of links to unseen hosts is computed again when the number of outcomes has grown by this factor, because it
-changes less and less."""
+"""The value of links to unseen hosts is computed again when the number of outcomes has grown by this factor."""
 _GROUP_MARK = "\0"
 """First character of the name of a group, which no arm has."""
 _MAX_CACHED = 1 << 14
