@@ -90,13 +90,12 @@ def split_names(text: str) -> list[str]:
 
 
 class ProgressLine:
-    """Shows how many webs and runs are done, the CPU time, and an estimate of the rest."""
+    """Shows how many webs and runs are done, and for how long."""
 
-    def __init__(self, cache: Path, processes: int) -> None:
+    def __init__(self, cache: Path) -> None:
         self._cache = RunCache(cache)
         self._cache.read()
         self._known = len(self._cache.runs)
-        self._processes = processes
         self._began = self._told_at = time.monotonic()
 
     def show(self, done: int, of: int) -> None:
@@ -190,7 +189,7 @@ def main() -> int:
     targets = [one.strip() for one in options.targets.split(";") if one.strip()]
     webs = list_webs(options, trace, options.repeat, targets)
     if not options.estimate:
-        progress = ProgressLine(path, options.processes)
+        progress = ProgressLine(path)
         measure_all(webs, policies, path, processes=options.processes, progress=progress.show)
         print(file=sys.stderr)
     cache = RunCache(path)

@@ -265,7 +265,7 @@ def serialize_page(url: str, result: TransformResult) -> SerializedPage:
 def format_problem(problem: Problem) -> str:
     """Return the value of `ml:problem`: line and column, or - if they are not known, syntax, and message.
 
-    >>> format_problem(Problem(syntax=Syntax.JSONLD, message="a comma is missing", line=3, column=14, repaired=True))
+    >>> format_problem(Problem(syntax=Syntax.JSON_LD, message="a comma is missing", line=3, column=14, repaired=True))
     '3:14 jsonld (repaired): a comma is missing'
     """
     position = "-" if problem.line is None else f"{problem.line}:{problem.column or 1}"

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,8 @@ class CrawlState:
     """When the crawl ended, in seconds since the epoch; None if it is running."""
     page_budget: int | None = None
     concurrency: int = 0
+    host_delay: float = 0.0
+    """Seconds between two requests to a host that has no delay of its own."""
     policy: PolicySummary
     changes: dict[str, float]
     """Change of the probability of each arm in about half a minute."""
@@ -100,14 +102,16 @@ class CrawlView:
             policy, failures = self._policy(stats)
             changes = self._changes(policy)
             unfocused = self._breadth_first(stats)
+        pages = control.pages or self.job.pages
         return CrawlState(
-            report=build_report(self.job, stats, others=(unfocused,)),
+            report=build_report(replace(self.job, pages=pages), stats, others=(unfocused,)),
             stats=stats,
             is_running=is_running,
             is_paused=is_running and control.is_paused,
             ended_at=None if is_running else self._find_end(),
-            page_budget=control.pages or self.job.pages,
+            page_budget=pages,
             concurrency=self.job.concurrency * max(1, self.job.shards),
+            host_delay=self.job.host_delay,
             policy=policy,
             changes=changes,
             failures=failures,

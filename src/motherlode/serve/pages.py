@@ -109,16 +109,16 @@ def render_overview(state: CrawlState, parts: Mapping[str, Markup], *, can_contr
     return render("overview.html", title=state.report.title, state=state, parts=parts, can_control=can_control)
 
 
-def render_hosts(hosts: Sequence[HostRecord]) -> str:
-    """Return the page with all contacted hosts."""
+def render_hosts(hosts: Sequence[HostRecord], *, delay: float) -> str:
+    """Return the page with all contacted hosts. `delay` is that of hosts without one of their own."""
     shown = hosts[:_MAX_LISTED_HOSTS]
-    return render("hosts.html", hosts=shown, count=len(hosts), now=datetime.now(UTC).timestamp())
+    return render("hosts.html", hosts=shown, count=len(hosts), now=datetime.now(UTC).timestamp(), delay=delay)
 
 
-def render_host(host: HostRecord, pages: Sequence[PageRow]) -> str:
-    """Return the page about one host, with its first pages."""
+def render_host(host: HostRecord, pages: Sequence[PageRow], *, delay: float) -> str:
+    """Return the page about one host, with its first pages. `delay` is that of hosts without one of their own."""
     robots = (host.robots or host.secure_robots or b"").decode(errors="replace")
-    return render("host.html", host=host, pages=pages, robots=robots, now=datetime.now(UTC).timestamp())
+    return render("host.html", host=host, pages=pages, robots=robots, now=datetime.now(UTC).timestamp(), delay=delay)
 
 
 def render_page_list(rows: Sequence[PageRow], filters: Mapping[str, Any], limit: int) -> str:

@@ -26,7 +26,7 @@ from motherlode.model import Syntax
 from motherlode.project import VERSION
 from motherlode.www.urls import OUT_OF_SCOPE, canonical, host_of
 
-BREADTH_FIRST = "breadth-first (estimate)"
+BREADTH_FIRST = "bfs (estimate)"
 """Name of the curve of `crawler.explain.breadth_first`."""
 MAX_HOSTS = 200
 """Maximum number of rows of hosts. The other hosts are one row, so that the report of a large crawl stays small."""

@@ -178,8 +178,8 @@ def sum_curves(parts: Sequence[Counters]) -> list[tuple[int, int]]:
     """Return the harvest curve of several shards. It assumes that each shard made its requests at a constant rate.
 
     >>> shards = [Counters(fetched=20, curve=[(10, 4), (20, 8)]), Counters(fetched=10, curve=[(10, 1)])]
-    >>> sum_curves(shards)[-1], sum_curves(shards)[_CURVE_POINTS // 2 - 1]
-    ((30, 9), (15, 4))
+    >>> sum_curves(shards)[-1], dict(sum_curves(shards))[15]
+    ((30, 9), 4)
     """
     curves = [(part.first, [(0, 0), *part.curve]) for part in parts if part.curve]
     if not curves:
