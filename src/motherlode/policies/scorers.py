@@ -16,13 +16,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cached_property, lru_cache
-from importlib.metadata import EntryPoint, entry_points
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyoxigraph
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "motherlode.scorers"
 """Entry points of this group add scorers: functions that take a `ScoredPage` and return a number from 0 to 1."""
@@ -247,6 +249,8 @@ ScoreFunction = Callable[[ScoredPage], float]
 @lru_cache(maxsize=1)
 def installed_scorers() -> Mapping[str, EntryPoint]:
     """Return the scorers of all installed packages by name. They are not imported."""
+    from importlib.metadata import entry_points  # slow to import, and few jobs need it
+
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
