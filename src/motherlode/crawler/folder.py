@@ -21,7 +21,7 @@ _FOLDER_MODE = 0o700
 _CRAWL_FILES = (
     *("frontier", "store", "store.readers", "words", "quads", "journal", "warc", "sinks", "segments", "shards"),
     *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp", "forever.json"),
-    *("identity.db", "validation.json", "job.toml"),
+    *("identity.db", "validation.json", "next-round.json", "job.toml"),
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""
 _UNFINISHED_FILES = frozenset({"lock", "job.toml.new", "secrets.toml", "secrets.toml.new"})
