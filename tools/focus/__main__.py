@@ -24,15 +24,13 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from bench.results import record, table
 from tools.focus import report
 from tools.focus.runs import BUDGETS, CORPUS, FROM_SEEDS, HOME, ROOT, RunCache, Web, measure_all
 
 from motherlode.policies import POLICIES, policy_from
 from motherlode.sim.runner import prepared
 from motherlode.sim.trace.files import read_parts
-
-sys.path.insert(0, str(ROOT / "bench"))
-from results import record, table
 
 RECORDED_TARGETS = (
     *("any", "microdata", "microdata>=5", "rdfa", "jsonld", "rdf", "microformats", "type:schema:BreadcrumbList"),
@@ -90,13 +88,12 @@ def split_names(text: str) -> list[str]:
 
 
 class ProgressLine:
-    """Shows how many webs and runs are done, the CPU time, and an estimate of the rest."""
+    """Shows how many webs and runs are done, and for how long."""
 
-    def __init__(self, cache: Path, processes: int) -> None:
+    def __init__(self, cache: Path) -> None:
         self._cache = RunCache(cache)
         self._cache.read()
         self._known = len(self._cache.runs)
-        self._processes = processes
         self._began = self._told_at = time.monotonic()
 
     def show(self, done: int, of: int) -> None:
@@ -190,7 +187,7 @@ def main() -> int:
     targets = [one.strip() for one in options.targets.split(";") if one.strip()]
     webs = list_webs(options, trace, options.repeat, targets)
     if not options.estimate:
-        progress = ProgressLine(path, options.processes)
+        progress = ProgressLine(path)
         measure_all(webs, policies, path, processes=options.processes, progress=progress.show)
         print(file=sys.stderr)
     cache = RunCache(path)

@@ -17,9 +17,10 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.index_later import IndexUpdater
 from motherlode.crawler.report.plot import CHART_STYLE
 from motherlode.index.fulltext import Search
-from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, select
+from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, UpdateIndex, no_update, select
 from motherlode.serve.api import CrawlApi, read_filters, read_limit
 from motherlode.serve.controls import Controls, is_foreign
 from motherlode.serve.crawl_view import CrawlState, CrawlView
@@ -68,12 +69,15 @@ _TYPES_FRESH_SECONDS = 20.0
 class CrawlSite:
     """The pages of the site. Each has all its parameters in the URL and works without JavaScript."""
 
-    def __init__(self, view: CrawlView, pool: QueryPool, limits: QueryLimits, access: Access) -> None:
+    def __init__(
+        self, view: CrawlView, pool: QueryPool, limits: QueryLimits, access: Access, update: UpdateIndex = no_update
+    ) -> None:
         self._view = view
         self._access = access
         self._controls = Controls(view.folder)
         self._pool = pool
         self._limits = limits
+        self._update = update
         self._types: tuple[float, list[Row], bool] | None = None
         """The most common types, with the time when they were counted and whether the crawl was running then."""
         self.feed = LiveFeed(self._parts)
@@ -185,6 +189,7 @@ class CrawlSite:
             status = 400
         elif asked.words.strip():
             try:
+                await self._update()
                 hits = await asyncio.to_thread(self._view.search, asked)
             except FileNotFoundError:
                 status, problem = 404, "This crawl has no word index: `motherlode search DIR --rebuild` makes one."
@@ -400,9 +405,10 @@ def add_response_headers(access: Access) -> Callable[[web.Request, web.StreamRes
 def application(folder: CrawlFolder, limits: QueryLimits, access: Access | None = None) -> web.Application:
     """Return the application for a crawl's folder. Call it inside a running event loop."""
     access = access or Access()
-    pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting)
+    update = IndexUpdater(folder)
+    pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting, update=update)
     made = web.Application(middlewares=[refuse_requests(access)], client_max_size=limits.query + 100_000)
-    site = CrawlSite(CrawlView(folder), pool, limits, access)
+    site = CrawlSite(CrawlView(folder), pool, limits, access, update)
     made.add_routes(site.routes())
     made.on_response_prepare.append(add_response_headers(access))
 

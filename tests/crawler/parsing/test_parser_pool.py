@@ -122,13 +122,13 @@ def _fragile_python(path: Path) -> Path:
     path.write_text(
         f"#!{sys.executable}\n"
         "import os, signal\n"
-        "from motherlode.crawler.parsing import worker\n"
-        "class Fragile(worker.PageParser):\n"
+        "from motherlode.crawler.parsing import page_parser, worker\n"
+        "class Fragile(page_parser.PageParser):\n"
         "    def read(self, page):\n"
         "        if b'kill -9' in page.body:\n"
         "            os.kill(os.getpid(), signal.SIGKILL)\n"
         "        return super().read(page)\n"
-        "worker.PageParser = Fragile\n"
+        "page_parser.PageParser = Fragile\n"
         "worker.main()\n"
     )
     path.chmod(0o755)

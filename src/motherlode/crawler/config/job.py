@@ -170,8 +170,8 @@ class Job:
     tdmrep: bool = False
     """Whether to request /.well-known/tdmrep.json once per origin. Always requested if `obey_usage` names tdm."""
     index: str = "now"
-    """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
-    appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
+    """When the log of quads is indexed. "now": a process of low priority fills the store and the index of words during
+    the crawl. "later": the first command that reads fills both: see docs/index-later.md."""
     describe: str = "requests"
     """Which URLs the provenance describes. "pages": pages and redirects. "requests": also URLs whose request failed or
     was refused, for example by robots.txt. "all": also those that wait when a run ends. See docs/provenance.md."""

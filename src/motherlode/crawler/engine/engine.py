@@ -88,8 +88,9 @@ class Engine:
         self.wake_up()
 
     def wake_up(self) -> None:
-        """Let the main loop look at the frontier again."""
-        self._results.put_nowait(None)
+        """Let the main loop look at the frontier again. It does so anyway if it has a result to settle."""
+        if self._results.empty():
+            self._results.put_nowait(None)
 
     def limit_pages(self, pages: int) -> None:
         """Replace the page budget of the whole crawl."""

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,12 +23,12 @@ from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget, Cont
 from motherlode.crawler.engine.memory_ceiling import check_ceiling, count_workers, make_ceiling, take_back
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
-from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
+from motherlode.crawler.engine.recovery import check_model, open_log, open_storage, read_model
 from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
+from motherlode.crawler.index_later import MANIFEST, IndexUpdater
 from motherlode.crawler.notices import Notices
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
@@ -55,7 +56,7 @@ from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS
 from motherlode.fetch.http.descriptor_limits import raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
-from motherlode.index.crawl_store import BatchWriter, CrawlStore
+from motherlode.index.crawl_store import BatchWriter
 from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
@@ -99,7 +100,7 @@ class Assembled:
     frontier: Frontier
     seeds: tuple[str, ...]
     storage: LmdbStorage
-    store: CrawlStore
+    store: NQuadsLog
     policy: Policy
     clock: Clock
 
@@ -169,9 +170,9 @@ def assemble(
     seeds = canonical_seeds(job.all_seeds)
     clock = Clock()
     recorded = _recorded(job)
-    storage, store = _opened(job, folder)  # before the others, because they may be damaged
+    storage, store, lost = _opened(job, folder)  # before the others, because they may be damaged
     web = _open_web(job, recorded, folder, storage, clock)
-    lost = _begin(store, storage, job, folder)
+    store.begin(_run_record(job))
     policy = _learner(job, storage)
     take_back(job, storage)
     learner, refreshing = policy, RefreshFirst(policy)
@@ -309,25 +310,24 @@ def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
     }
 
 
-def _store_parts(job: Job, folder: CrawlFolder, store: CrawlStore) -> dict[str, Any]:
+def _store_parts(job: Job, folder: CrawlFolder, store: NQuadsLog) -> dict[str, Any]:
     """Return the components that write pages into the store and the sinks of the job."""
     sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
-    return {"sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
+    return {"log": store, "sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
 
 
-def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
+def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, NQuadsLog, int]:
+    """Open frontier and log. The last value is the number of pages that were missing in the store."""
     storage = open_storage(folder)
     try:
-        return storage, open_store(folder, later=job.index == "later", manifest=decode_manifest(storage.note(MANIFEST)))
+        return storage, *open_log(folder, storage, words=job.words, index_later=job.index == "later")
     except BaseException:
         storage.close()
         raise
 
 
-def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolder) -> int:
-    """Begin a run in the store. Return how many pages were missing in the store; they wait in the frontier again."""
-    lost = requeue_lost(storage, store)
-    run = RunRecord(
+def _run_record(job: Job) -> RunRecord:
+    return RunRecord(
         identifier=str(uuid.uuid4()),
         started_at=time.time(),
         version=VERSION,
@@ -336,20 +336,15 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
         own_hosts=tuple(job.own_hosts),
         unproven_hosts=tuple(job.any_certificate),
     )
-    store.begin(run)
-    if job.words:
-        store.index_words(folder.words)
-    return lost
 
 
-def _participants(web: _Web, store: CrawlStore, peers: Peers | None) -> tuple[CommitParticipant, ...]:
+def _participants(web: _Web, store: NQuadsLog, peers: Peers | None) -> tuple[CommitParticipant, ...]:
     found: list[CommitParticipant] = []
     if isinstance(web.archive, WarcArchive):
         found.append(SavedPart("warc", web.archive.state))
     if (journal := web.journal) is not None:
         found.append(SavedPart("journal", journal.state, committed=journal.finish_commit, close=journal.close))
-    if isinstance(store, NQuadsLog):
-        found.append(SavedPart(MANIFEST, lambda: encode_manifest(store.manifest())))
+    found.append(SavedPart(MANIFEST, partial(getattr, store, "encoded_manifest")))
     if peers is not None:
         found.append(peers)
     return tuple(found)
@@ -391,7 +386,8 @@ def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
     from motherlode.crawler.engine.index_query import IndexQuery  # only if it is needed
     from motherlode.index.query.query_pool import QueryPool
 
-    return IndexQuery(query, QueryPool(folder.store, folder.words, workers=1, refresh_seconds=0.0))
+    pool = QueryPool(folder.store, folder.words, workers=1, refresh_seconds=0.0, update=IndexUpdater(folder))
+    return IndexQuery(query, pool)
 
 
 def _learner(job: Job, storage: LmdbStorage) -> Policy:

@@ -287,7 +287,7 @@ class Limits:
 
     def is_late_by(self, seconds: float) -> bool:
         """Return whether the time limit was reached at least the given number of seconds ago."""
-        return self.seconds_left() <= -seconds
+        return self.budget.seconds is not None and self.seconds_left() <= -seconds
 
 
 class EarlyStop:
