@@ -24,15 +24,13 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from bench.results import record, table
 from tools.focus import report
 from tools.focus.runs import BUDGETS, CORPUS, FROM_SEEDS, HOME, ROOT, RunCache, Web, measure_all
 
 from motherlode.policies import POLICIES, policy_from
 from motherlode.sim.runner import prepared
 from motherlode.sim.trace.files import read_parts
-
-sys.path.insert(0, str(ROOT / "bench"))
-from results import record, table
 
 RECORDED_TARGETS = (
     *("any", "microdata", "microdata>=5", "rdfa", "jsonld", "rdf", "microformats", "type:schema:BreadcrumbList"),
