@@ -269,7 +269,7 @@ def test_mail_address_is_not_taken_for_a_host(whole: CrawlFolder) -> None:
     assert "it cannot be fetched" in explain_url(whole, "mailto:me@a.example").because
 
 
-@pytest.mark.parametrize(("target", "hunch"), [("rdf", 1.0), ("any", 0.0)])
+@pytest.mark.parametrize(("target", "hunch"), [("rdf", 3.0), ("any", 0.0)])
 def test_target_prior_is_explained_by_the_target_of_the_crawl(tmp_path: Path, target: str, hunch: float) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=3, target=target)
     storage = LmdbStorage(folder.frontier, read_only=True)

@@ -1,6 +1,6 @@
 """The memory ceiling: keeps the processes of a crawl below a limit, by shedding what is worth least.
 
-What counts is the anonymous memory of the crawl process and its child processes: parsers, store and queries. Mapped
+The limit is for the anonymous memory of the crawl process and its child processes: parsers, store, queries. Mapped
 files do not count, because the system drops their pages when it needs memory. In this order:
 
 1. Parser processes above their share are restarted.
@@ -135,7 +135,7 @@ def make_ceiling(
     if http is not None:
         caches.append(http.close_idle)
     if isinstance(policy, Mergeable) and not is_shard:
-        caches.append(policy.delta)  # it is for other shards, and there are none
+        caches.append(policy.delta)  # only other shards need it
     ceiling = MemoryCeiling(
         job.memory // job.shards,
         frontier.shedder,

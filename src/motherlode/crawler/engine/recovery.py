@@ -137,7 +137,7 @@ def requeue_lost(storage: LmdbStorage, store: Pages, *, in_a_row: int | None = _
 
 # ── counters, policy, traps
 
-_UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
+UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
 """Errors that decoders raise for damaged bytes."""
 
 
@@ -158,7 +158,7 @@ def restore_counters(
         try:
             if saved is not None:
                 load(saved)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             totals.note_problem(f"resume: the note {name!r} could not be read ({type(error).__name__}): {loss}")
     return totals
 

@@ -17,7 +17,7 @@ request anywhere. Features of one host are learned faster, because pages of one 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from zlib import crc32
 
@@ -34,6 +34,8 @@ GENERAL_FEATURES = 7
 _SEPARATOR = "\t"
 _CROSS_HOST_MARK = "@"
 """Separates the source and the linking host in the string of a key."""
+WORDS_MARK = "+words"
+"""End of the source of a link that has words of the target."""
 _BASE_PARTS = 6
 """Number of parts in the string of a base arm; a hub arm has one more."""
 
@@ -61,6 +63,8 @@ _DIGITS = re.compile(r"\d+")
 _EXTENSION = re.compile(r"[a-z][a-z0-9]{0,5}")
 
 _RDF_TYPES = frozenset(media for kind in MEDIA for media in MEDIA[kind].media_types if MEDIA[kind].is_rdf)
+_WITHOUT_WORDS = frozenset({LinkSource.SEED, LinkSource.REDIRECT})
+"""Sources of links whose words say nothing more: the user or another link chose their URLs."""
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
 
 Features = tuple[str, ...]
@@ -83,7 +87,8 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
     extension: str
     """File extension with its dot; `/` for a directory. Ends with `?` if the URL has a query."""
     source: str
-    """Source of the link, with `:` and what the link's type or rel announces, if anything: `anchor`, `link:rdf`."""
+    """Source of the link, with `:` and what the link's type or rel announces, if anything: `anchor`, `link:rdf`. Ends
+    with `+words` if the link has words of the target."""
     from_host: str = ""
     """For a cross-host link, the host of the page that contains the link; "" for a link within one host."""
     tag_path: str = ""
@@ -295,6 +300,8 @@ class ArmKeyBuilder:
     """
 
     def __init__(self, *, tag_path_steps: int = 2) -> None:
+        self.has_words: Callable[[Link], bool] | None = None
+        """Returns whether a link has words of the target; None if the target has no words."""
         self._tag_path_steps = tag_path_steps
         """Number of last steps of the tag path in a key."""
         self._locations: dict[tuple[str, str, str, str], str] = {}
@@ -318,17 +325,19 @@ class ArmKeyBuilder:
         directories, _, last = path.rpartition("/")
         extension = path_suffix(last) + mark
         from_host = parent.host if parent is not None and parent.host != host else ""
+        has_words = self.has_words is not None and link.source not in _WITHOUT_WORDS and self.has_words(link)
+        words = WORDS_MARK if has_words else ""
         arms = self._arms.get(host)
         if arms is None:
             location = _join_location(ANY if path else HOME_PATTERN, 0, extension)
-            return _join_base(host, location, _join_origin(link_source(link), from_host), "")
+            return _join_base(host, location, _join_origin(link_source(link) + words, from_host), "")
         query_pattern = self._query_pattern(host, last, query) if mark else ""
         location = self._locations.get((host, directories, extension, query_pattern)) or self._add_location(
             host, directories, last, extension, query_pattern
         )
         attributes = (link.source, link.rel, link.type, link.tag_path)
         source, tag_path = self._origins.get(attributes) or self._add_origin(link)
-        arm = _join_base(host, location, _join_origin(source, from_host), tag_path)
+        arm = _join_base(host, location, _join_origin(source + words, from_host), tag_path)
         if arm not in arms:
             if len(arms) >= _MAX_ARMS_PER_HOST:
                 return _join_base(host, _join_location(ANY, 0, extension), LinkSource.ANCHOR.value, "")
