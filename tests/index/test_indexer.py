@@ -82,6 +82,22 @@ def test_page_that_comes_again_in_the_log_is_a_change(tmp_path: Path) -> None:
     assert stored(paths) == {'"new"'}
 
 
+def test_store_that_is_built_again_does_not_repeat_changes(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    log = NQuadsLog(paths.log)
+    for text in ("old", "new", "newest"):
+        log.write([page(1, text)])
+    Indexer(paths).index()
+    before = (tmp_path / "changes.rdfp").read_bytes()
+    shutil.rmtree(paths.store)
+    Indexer(paths).index()
+    assert (tmp_path / "changes.rdfp").read_bytes() == before
+    log.write([page(1, "last")])
+    Indexer(paths).index()
+    assert (tmp_path / "changes.rdfp").read_bytes().startswith(before)
+    assert '"last"' in (tmp_path / "changes.rdfp").read_text()
+
+
 def test_background_indexer_indexes_while_the_log_is_written(tmp_path: Path) -> None:
     paths = paths_in(tmp_path, words=True)
     log = NQuadsLog(paths.log, start_indexer=partial(BackgroundIndexer, paths))
