@@ -382,8 +382,8 @@ def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None, storage: L
     else:
         robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
         about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
-    serialize = None if http is None else http.serialize
-    return WarcArchive(folder.warc, about=about, serialize=serialize, state=storage.note("warc"))
+    saved = {"state": storage.note("warc"), "is_committed": storage.note("totals") is not None}
+    return WarcArchive(folder.warc, about=about, serialize=None if http is None else http.serialize, **saved)
 
 
 def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
