@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: dist help setup demo test test-busy lint types imports docs unit browser box pywb gcc faults conformance fuzz simulate-shards bench focus papers lock clean
+.PHONY: dist help setup demo test test-busy lint types imports docs unit browser box pywb gcc faults conformance fuzz fuzz-examples simulate-shards bench focus papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -75,7 +75,12 @@ gcc:  ## gcc for the library that lets calls fail in the tests of faults; withou
 conformance: setup  ## the public test suites: cases, passes, failures by name
 	$(BIN)/python -m tests.conformance
 
-fuzz: setup  ## the fuzz tests, twenty times as long as in `make test`
+MINUTES ?= 10
+
+fuzz: setup  ## every parser under atheris, guided by coverage, for MINUTES=10 in all; failing inputs go to fuzz-findings/
+	$(BIN)/python -m tests.fuzz.fuzzer --minutes $(MINUTES)
+
+fuzz-examples: setup  ## the fuzz tests with random examples, twenty times as long as in `make test`
 	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest -q -n 2 $(shell grep -rl FUZZ_EXAMPLES tests --include='test_*.py')
 
 faults: setup gcc  ## a small crawl, again and again: each call that writes, syncs, renames … fails once, or the power is lost
@@ -90,12 +95,12 @@ bench: setup  ## every benchmark, into bench/RESULTS.md
 papers: setup  ## the papers' tables and figures, measured anew, into docs/papers.md (under an hour on two cores)
 	$(BIN)/python -m tools.papers --fresh
 
-focus: setup  ## our policy against every other, by target and budget, into bench/results/focus.md
-	$(BIN)/python bench/focus.py
+focus: setup  ## our policy against every other, by target and budget, into bench/results/focus.md; ARGS="--repeat 20"
+	$(BIN)/python -m tools.focus $(ARGS)
 
 lock:  ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable | \
-	  sed 's/^backports.zstd==.*/& ; python_version < "3.14"/' > requirements.lock  # later ones have it, and refuse this
+	  sed -e 's/^backports.zstd==.*/& ; python_version < "3.14"/' -e 's/^atheris==.*/& ; python_version < "3.14" and platform_machine == "x86_64"/' > requirements.lock  # later ones have it, and refuse this
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -133,7 +133,7 @@ def insert(folder: Path, quads: int) -> dict[str, float]:
         store.write(batch)
         spent["quads"] += time.perf_counter() - at
         before, at = time.process_time(), time.perf_counter()
-        words.write(words.prepare(batch))
+        words.write(batch)
         spent["words"] += time.perf_counter() - at
         wording += time.process_time() - before
         written += sum(page.quads for page in batch)

@@ -87,7 +87,7 @@ async def _crawl(job: Job, folder: CrawlFolder, actors: int) -> Measured:
         if count % 100 == 0:
             processes = started[0].process_ids() if started else _children(b"parsing.worker")
             parsing, calls = sum(map(tree_cpu, processes)), started[0].calls if started else 0
-            storing = sum(map(tree_cpu, _children(b"store_process")))
+            storing = sum(map(tree_cpu, _children(b"index.indexer")))
             moments.append((count, time.perf_counter(), time.process_time(), parsing, storing, calls))
     assembled.store.close()
     folder.unlock()

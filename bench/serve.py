@@ -18,14 +18,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 from index import POINT, STAR, WORDS, batches, brand, url
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.frontier import LmdbStorage
-from motherlode.index.fulltext import WordIndex
-from motherlode.index.quad_store import QuadStore
+from motherlode.index.indexer import BackgroundIndexer, IndexPaths
+from motherlode.index.nquads_log import NQuadsLog
 from results import record, table
 
 SECONDS = 6.0
@@ -35,24 +36,19 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def make_crawl(path: Path, quads: int) -> int:
-    """Make a crawl folder with this many quads. Return the number of its pages.
-
-    A child process calls it, because a store stays locked in the process that wrote it.
-    """
+    """Make a crawl folder with this many quads. Return the number of its pages."""
     folder = CrawlFolder(path)
     folder.create(Job(seeds=("http://a.example/",)))
     storage = LmdbStorage(folder.frontier)
     storage.commit()
     storage.close()
-    store, words = QuadStore(folder.store), WordIndex(folder.words)
+    paths = IndexPaths(folder.quads, folder.store, folder.words)
+    log = NQuadsLog(folder.quads, start_indexer=partial(BackgroundIndexer, paths))
     pages = 0
     for batch in batches(quads):
-        store.write(batch)
-        words.write(words.prepare(batch))
+        log.write(batch)
         pages += len(batch)
-    words.close()
-    store.flush()
-    store.close()
+    log.close()
     folder.unlock()
     return pages
 
@@ -133,12 +129,8 @@ def main() -> None:
     arguments.add_argument("--quads", type=int, default=1_000_000)
     arguments.add_argument("--seconds", type=float, default=SECONDS)
     arguments.add_argument("--folder", type=Path, help="a crawl folder that an earlier run of this benchmark made")
-    arguments.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     arguments.add_argument("--load", nargs=5, help=argparse.SUPPRESS)
     given = arguments.parse_args()
-    if given.make:
-        (given.make / "pages").write_text(str(make_crawl(given.make, given.quads)))
-        return
     if given.load:
         port, kind, pages, clients, seconds = given.load
         asyncio.run(load(int(port), kind, int(pages), int(clients), float(seconds)))
@@ -146,7 +138,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as room:
         path = given.folder or Path(room) / "crawl"
         if not path.exists():
-            subprocess.run([sys.executable, __file__, "--make", str(path), "--quads", str(given.quads)], check=True)
+            (path / "pages").write_text(str(make_crawl(path, given.quads)))
         pages = int((path / "pages").read_text())
         command = [sys.executable, "-m", "motherlode", "serve", str(path), "--port", "0"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:

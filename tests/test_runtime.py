@@ -1,9 +1,11 @@
-"""Frames between processes."""
+"""Frames between processes, and garbage collection."""
 
 from __future__ import annotations
 
 import asyncio
 import io
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -73,3 +75,22 @@ def test_read_frame_async_returns_frames_then_raises_at_end() -> None:
         return frames
 
     assert asyncio.run(read()) == [b"abc", b""]
+
+
+def test_process_start_exempts_existing_objects_and_new_cycles_are_still_collected() -> None:
+    code = """
+import gc, weakref
+from motherlode.runtime import process_start
+before = gc.get_threshold()[0]
+with process_start():
+    assert not gc.isenabled()
+assert gc.isenabled() and gc.get_freeze_count() > 1000 and gc.get_threshold()[0] > before
+class Node: pass
+node = Node()
+node.own, gone = node, weakref.ref(node)
+del node
+assert gone() is not None
+kept = [[] for _ in range(100_000)]
+assert gone() is None
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,14 +1,15 @@
-"""Support for processes: lazy imports of a package, the clock of delays, and frames on pipes between processes.
+"""Support for processes: lazy imports, garbage collection, the clock of delays, and frames on pipes between processes.
 
 A frame is a length of four bytes (unsigned, big-endian), then that many bytes. Nothing else of ours is imported here.
 """
 
 from __future__ import annotations
 
+import gc
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
@@ -64,6 +65,26 @@ pip install "motherlode[parquet]"
         raise MissingExtraError(
             f'{purpose} needs {package}, which is not installed: pip install "motherlode[{extra}]"', name=package
         ) from error
+
+
+_COLLECTION_THRESHOLDS = (5_000, 10, 10)
+"""Seven times as many new objects as Python's default before each garbage collection."""
+
+
+@contextmanager
+def process_start() -> Iterator[None]:
+    """Context manager around the imports of a process of our own: it collects no garbage meanwhile, and less later.
+
+    Objects that exist at the end are never collected. The modules of a crawl have 200,000 of them, which never become
+    garbage; collections took 3 % of the CPU time of a crawl of 1,500 pages (2026-11-18).
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.set_threshold(*_COLLECTION_THRESHOLDS)
+        gc.enable()
 
 
 _SET_PARENT_DEATH_SIGNAL = 1

@@ -68,7 +68,7 @@ def test_changes_index_first(crawl: Path) -> None:
 def test_index_of_an_indexed_crawl_does_nothing(tmp_path: Path) -> None:
     web = write_warc(tmp_path / "web.warc.gz", WEB)
     motherlode("crawl", "http://a.example/", "--web", web, "-o", tmp_path / "out", "--quiet")
-    assert "indexed already" in motherlode("index", tmp_path / "out").stderr
+    assert "0 pages indexed" in motherlode("index", tmp_path / "out").stderr
 
 
 def test_index_without_crawl_is_wrong_usage(tmp_path: Path) -> None:
@@ -230,6 +230,7 @@ def test_damage_without_manifest_is_reported_if_visible(
 
 def test_manifest_unreadable_for_lack_of_memory_is_an_error(segmented: Path) -> None:
     (segmented / "quads" / "segment-000003.nq.gz").unlink()
+    (segmented / "quads" / "manifest").unlink()  # a copy of the one in the frontier
     limited = f"ulimit -v 4000000 && exec {sys.executable} -m motherlode query {segmented} 'ASK {{}}'"
     done = subprocess.run(["sh", "-c", limited], check=False, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1

@@ -25,7 +25,7 @@ def pages_of(folder: CrawlFolder) -> set[str]:
 def quads_of(folder: CrawlFolder) -> set[str]:
     """Return all quads of the store, without provenance that depends on time, process or referrer."""
     store = QuadStore(folder.store, read_only=True)
-    varying = ("generatedAtTime", "referrer", "wasGeneratedBy", "startedAtTime", "endedAtTime")
+    varying = ("generatedAtTime", "referrer", "wasGeneratedBy", "startedAtTime", "endedAtTime", "score", "seconds")
     found = {
         str(quad)
         for quad in store.quads()

@@ -9,7 +9,9 @@ import pytest
 
 from motherlode.cluster.checkpoint_storage import CheckpointStorage
 from motherlode.crawler import CrawlFolder, Job
+from motherlode.crawler.index_later import index_log
 from motherlode.frontier import Entry, LmdbStorage
+from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import PageRecord
 from motherlode.index.quad_store import QuadStore
 
@@ -17,31 +19,31 @@ pytest.importorskip("fsspec", reason='checkpoints need fsspec: pip install "moth
 
 
 class ShardState:
-    """The folder of a shard, with an open frontier storage and quad store."""
+    """The folder of a shard, with an open frontier storage and log."""
 
     def __init__(self, path: Path) -> None:
         self.folder = CrawlFolder(path)
         self.folder.create(Job(seeds=("http://a.example/",)))
         self.storage = LmdbStorage(self.folder.frontier)
-        self.store = QuadStore(self.folder.store)
+        self.log = NQuadsLog(self.folder.quads)
 
     def add(self, number: int) -> None:
         url = f"http://a.example/{number}"
         line = f'<{url}> <http://p.example/> "{number}" <{url}> .\n'.encode()
-        self.store.write([PageRecord(url=url, fetched_at=0.0, status=200, graph_quads=line, quads=1)])
-        self.store.flush()
+        self.log.write([PageRecord(url=url, fetched_at=0.0, status=200, graph_quads=line, quads=1)])
         self.storage.add(Entry(url=url, arm="a.example", score=0.0, sequence=number))
         self.storage.put_batch(number, b"batch")
         self.storage.commit()
 
     def close(self) -> None:
         self.storage.close()
-        self.store.close()
+        self.log.close()
         self.folder.unlock()
 
 
 def numbers_in(folder: CrawlFolder) -> tuple[set[str], set[str], int]:
     """Return the known URLs and stored pages, by their numbers, and the count of stored batches."""
+    index_log(folder)
     storage, store = LmdbStorage(folder.frontier), QuadStore(folder.store, read_only=True)
     contents = (
         {entry.url.rpartition("/")[2] for entry, _, _ in storage.entries()},
@@ -63,7 +65,7 @@ def test_restored_folder_equals_the_saved_one(state: ShardState, tmp_path: Path)
     checkpoints = CheckpointStorage(url, 3)
     for number in range(5):
         state.add(number)
-    checkpoints.save(state.folder, state.storage, state.store)
+    checkpoints.save(state.folder, state.storage, state.log)
     state.add(99)
     state.close()
     restored = CrawlFolder(tmp_path / "restored")
@@ -78,11 +80,11 @@ def test_restored_folder_equals_the_saved_one(state: ShardState, tmp_path: Path)
 
 def test_checkpoint_is_newer_than_a_folder_of_an_earlier_checkpoint(state: ShardState, tmp_path: Path) -> None:
     url = f"file://{tmp_path / 'bucket'}"
-    CheckpointStorage(url, 0).save(state.folder, state.storage, state.store)
+    CheckpointStorage(url, 0).save(state.folder, state.storage, state.log)
     outdated = CrawlFolder(tmp_path / "outdated")
     CheckpointStorage(url, 0).restore(outdated)
     state.add(1)
-    CheckpointStorage(url, 0).save(state.folder, state.storage, state.store)
+    CheckpointStorage(url, 0).save(state.folder, state.storage, state.log)
     assert CheckpointStorage(url, 0).is_newer_than(outdated)
     assert not CheckpointStorage(url, 0).is_newer_than(state.folder)
     state.close()
@@ -90,7 +92,7 @@ def test_checkpoint_is_newer_than_a_folder_of_an_earlier_checkpoint(state: Shard
 
 def test_checkpoint_is_newer_than_a_cleared_folder(state: ShardState, tmp_path: Path) -> None:
     checkpoints = CheckpointStorage(f"file://{tmp_path / 'bucket'}", 0)
-    checkpoints.save(state.folder, state.storage, state.store)
+    checkpoints.save(state.folder, state.storage, state.log)
     assert not checkpoints.is_newer_than(state.folder)
     state.close()
     checkpoints.clear(state.folder)
@@ -102,14 +104,14 @@ def test_data_files_are_uploaded_once_and_removed_when_unreferenced(state: Shard
     checkpoints = CheckpointStorage(f"file://{bucket}", 0)
     state.add(0)
     snapshots = []
-    for _ in range(20):  # the store may still be compacting its files
-        checkpoints.save(state.folder, state.storage, state.store)
+    for _ in range(3):
+        checkpoints.save(state.folder, state.storage, state.log)
         snapshots.append(data_objects(bucket))
     assert snapshots[-1]
     assert snapshots[-1] == snapshots[-2], "the object of an unchanged data file is kept"
     for number in range(2, 6):
         state.add(number)
-        checkpoints.save(state.folder, state.storage, state.store)
+        checkpoints.save(state.folder, state.storage, state.log)
     referenced = set().union(*checkpoints._referenced)
     assert {path.name for path in (bucket / "shard-0000" / "objects").iterdir()} == referenced
     state.close()
@@ -117,7 +119,7 @@ def test_data_files_are_uploaded_once_and_removed_when_unreferenced(state: Shard
 
 def data_objects(bucket: Path) -> set[str]:
     files = json.loads((bucket / "shard-0000" / "latest.json").read_text())["files"]
-    return {object_name for name, object_name in files.items() if name.endswith(".sst")}
+    return {object_name for name, object_name in files.items() if name.endswith(".nq.gz")}
 
 
 def test_failed_upload_keeps_the_previous_checkpoint(
@@ -126,7 +128,7 @@ def test_failed_upload_keeps_the_previous_checkpoint(
     url = f"file://{tmp_path / 'bucket'}"
     checkpoints = CheckpointStorage(url, 0)
     state.add(1)
-    checkpoints.save(state.folder, state.storage, state.store)
+    checkpoints.save(state.folder, state.storage, state.log)
     state.add(2)
 
     def fail(*_: object) -> None:
@@ -134,7 +136,7 @@ def test_failed_upload_keeps_the_previous_checkpoint(
 
     monkeypatch.setattr(checkpoints, "_write_atomically", fail)
     with pytest.raises(OSError, match="network is unreachable"):
-        checkpoints.save(state.folder, state.storage, state.store)
+        checkpoints.save(state.folder, state.storage, state.log)
     state.close()
     restored = CrawlFolder(tmp_path / "restored")
     CheckpointStorage(url, 0).restore(restored)

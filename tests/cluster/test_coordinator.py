@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -30,6 +32,31 @@ def test_delta_of_a_shard_reaches_each_peer_once() -> None:
     coordinator.report(make_report(0, delta=b"two"), 2.0)
     assert coordinator.report(make_report(1), 3.0).deltas == [b"one", b"two"]
     assert not coordinator.report(make_report(1), 4.0).deltas
+
+
+def test_changed_budget_raises_and_lowers_the_limits() -> None:
+    coordinator = make_coordinator(replace(JOB, pages=10))
+    for shard in (0, 1, 0, 1):
+        limit = coordinator.report(make_report(shard, wants_more=True), 1.0).limit
+    assert limit is not None and limit <= 4
+    coordinator.change_budget(1000)
+    limits = [coordinator.report(make_report(shard, limit=4, wants_more=True), 2.0).limit or 0 for shard in (0, 1)]
+    assert min(limits) > 100 and sum(limits) <= 1000
+    coordinator.change_budget(20)
+    orders = [
+        coordinator.report(make_report(shard, limit=limits[shard], pages_started=9, wants_more=True), 3.0)
+        for shard in (0, 1, 0)
+    ]
+    assert (orders[2].limit or 0) + (orders[1].limit or 0) <= 20
+    assert not any(order.stop for order in orders)
+    used = Counters(fetched=12)
+    assert not coordinator.report(make_report(0, totals=used, limit=9, pages_started=9), 4.0).stop
+    assert coordinator.report(make_report(1, totals=used, limit=9, pages_started=9), 4.0).stop
+
+
+def test_head_requests_count_for_the_budget() -> None:
+    coordinator = make_coordinator(replace(JOB, pages=10))
+    assert coordinator.report(make_report(0, totals=Counters(fetched=4, heads=6)), 1.0).stop
 
 
 def test_replaced_incarnation_is_ordered_to_stop() -> None:

@@ -56,6 +56,7 @@ SERVICE = 'media_type = "application/pdf", url = "http://127.0.0.1:9/"'
 ADDED_JOB_KEYS: dict[str, tuple[str, str]] = {
     "proxy_env": ('proxy_env = ""', ""),
     "max_untried_hosts": ("max_untried_hosts = 5", ""),
+    "memory": ('memory = "2GB"', ""),
     "min_rate": ("min_rate = 0", ""),
     "idle_timeout": ("idle_timeout = 5", ""),
     "user_agent_suffix": ('user_agent_suffix = "project-x/1.0"', ""),

@@ -135,8 +135,8 @@ class LoggedWeb:
 _JSON_LD = "application/ld+json"
 
 
-CHANCE = ("generatedAtTime", "headers", "referrer", "wasGeneratedBy")
-"""Predicates whose values depend on timing: fetch time, headers with the date, run, and first referrer."""
+CHANCE = ("generatedAtTime", "headers", "referrer", "score", "seconds", "wasGeneratedBy")
+"""Predicates whose values depend on timing: fetch time, headers with the date, run, first referrer and score."""
 
 
 def quads_of(folder: Path) -> set[str]:

@@ -91,7 +91,7 @@ def test_indexed_log_is_not_read_again(tmp_path: Path) -> None:
     steps: list[tuple[int, int]] = []
     assert index_log(folder, progress=lambda done, of: steps.append((done, of))) == 5
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
-    assert not UnindexedQuads(folder.quads)
+    assert not UnindexedQuads(folder.quads, folder.store)
     assert index_log(folder) == 0
     folder.unlock()
     assert not folder.words.exists(), "the job has words = false"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import threading
 import time
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +247,36 @@ async def test_endpoint_that_is_down_gives_scorer_errors() -> None:
                 await client.score(b"{}")
     finally:
         await client.close()
+
+
+def test_crawl_with_an_endpoint_as_target_asks_it_once_for_each_page(tmp_path: Path) -> None:
+    asked: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            body = json.dumps({"score": float("/item/" in asked[-1]["url"])}).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/score"
+        web, limits = small_web(tmp_path / "w.warc.gz"), {"workers": 3, "max_bytes": 400}
+        _, totals = crawled(tmp_path / "out", web, target=url, scorer=limits, concurrency=8)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert totals.relevant == 12
+    assert len(asked) == len({page["url"] for page in asked}) == 25
+    home = next(page for page in asked if page["url"] == HOME)
+    assert home["truncated"]
+    assert len(home["text"]) + len(home["quads"]) <= 400
 
 
 def test_pause_doubles_with_each_failure_and_ends_with_an_answer() -> None:

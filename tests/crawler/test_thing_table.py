@@ -85,6 +85,21 @@ def test_distinct_joins_descriptions_with_one_gtin_and_keeps_conflicts(crawl: Cr
     assert sorted(found[0]["conflicts"]["offers.price"]) == [11.0, 12.5]  # type: ignore[index]
 
 
+def test_parts_of_the_same_type_are_flattened_by_one_step(tmp_path: Path) -> None:
+    def concept(name: str, broader: str) -> str:
+        links = f'<div property="skos:broader" resource="#{broader}"></div>' if broader else ""
+        return f'<div about="#{name}" typeof="skos:Concept"><b property="skos:notation">{name}</b>{links}</div>'
+
+    html = "".join(concept(name, broader) for name, broader in (("C1", "B1"), ("B1", "A1"), ("A1", "")))
+    with serve_pages({"/": f"<title>x</title>{html}"}) as address:
+        ml.crawl([address + "/"], output=tmp_path / "out", allow=["127.0.0.0/8"], delay=0.0).run()
+    with open_table(CrawlFolder(tmp_path / "out"), "skos:Concept") as table:
+        names = {column.name for column in table.columns}
+        values = {str(row["skos:notation"]): row["skos:broader.skos:notation"] for row in table.rows()}
+    assert values == {"A1": None, "B1": "A1", "C1": "B1"}
+    assert not any(name.startswith("skos:broader.skos:broader.") for name in names)
+
+
 def test_parquet_is_read_by_duckdb_polars_and_pandas_with_its_types(crawl: CrawlFolder, tmp_path: Path) -> None:
     path = tmp_path / "products.parquet"
     with open_table(crawl, "Product") as table:

@@ -15,7 +15,10 @@ import pytest
 
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.verification import Part, Verification, repair, verify
+from motherlode.frontier import LmdbStorage
 from motherlode.index.fulltext import WordIndex
+from motherlode.index.quad_store import QuadStore
+from tests.index.fakes import spoil
 from tests.support import write_warc
 
 PAGES = 6
@@ -66,6 +69,23 @@ def parts(found: Verification) -> list[Part]:
     return [finding.part for finding in found.findings]
 
 
+def quads_of(folder: CrawlFolder) -> set[str]:
+    store = QuadStore(folder.store, read_only=True)
+    try:
+        return {str(quad) for quad in store.quads()}
+    finally:
+        store.close()
+
+
+def forget_log(folder: CrawlFolder) -> None:
+    """Remove the log and its manifest, as in a folder of an earlier version."""
+    shutil.rmtree(folder.quads)
+    storage = LmdbStorage(folder.frontier)
+    storage.put_note("segments", b"")
+    storage.commit()
+    storage.close()
+
+
 def edit_store(folder: CrawlFolder, *, remove_graph: str = "", quad: ox.Quad | None = None) -> None:
     """Change the store as damage would. A child process does it, because a store stays locked in this one."""
     code = "import sys, pyoxigraph as ox\nstore = ox.Store(sys.argv[1])\n"
@@ -102,19 +122,59 @@ def test_verify_statement_outside_pages_is_found(copy: Callable[[str], CrawlFold
 
 def test_verify_store_of_earlier_crawl_finds_outdated_pages(copy: Callable[[str], CrawlFolder]) -> None:
     folder, earlier = copy("now"), copy("earlier")
+    shutil.copy(folder.store / "indexed", earlier.store / "indexed")  # the store claims to be up to date
     shutil.rmtree(folder.store)
     earlier.store.rename(folder.store)
     found = verify(folder)
     assert [(one.part, one.count) for one in found.findings if "earlier visit" in one.problem] == [(Part.PAGES, PAGES)]
 
 
-def test_repair_queues_lost_pages_and_resume_fetches_them(copy: Callable[[str], CrawlFolder]) -> None:
+def test_repair_queues_pages_lost_by_store_and_log_and_resume_fetches_them(copy: Callable[[str], CrawlFolder]) -> None:
     folder = copy("now")
+    forget_log(folder)
     shutil.rmtree(folder.store)
     assert parts(verify(folder)) == [Part.PAGES]
     done = motherlode("verify", folder.path, "--repair")
     assert f"{PAGES} pages queued again" in done.stderr
     motherlode("resume", folder.path, "--quiet")
+    assert verify(folder).findings == []
+
+
+@pytest.mark.parametrize("damage", ["provenance", "files"])
+def test_repair_builds_damaged_store_again_from_the_log(copy: Callable[[str], CrawlFolder], damage: str) -> None:
+    folder = copy("now")
+    before = quads_of(folder)
+    if damage == "provenance":
+        edit_store(folder, remove_graph="urn:motherlode:provenance")
+    else:
+        spoil(folder.store)
+    assert verify(folder).findings
+    done = motherlode("verify", folder.path, "--repair")
+    assert f"{PAGES} pages of the log indexed again, 0 lost pages queued again" in done.stderr
+    assert verify(folder).findings == []
+    assert quads_of(folder) == before
+    assert not (folder.path / "store.damaged").exists()
+
+
+def test_repair_of_indexed_log_keeps_the_pages_of_its_damaged_part(copy: Callable[[str], CrawlFolder]) -> None:
+    folder = copy("now")
+    before = quads_of(folder)
+    for segment in folder.quads.glob("segment-*"):
+        segment.write_bytes(segment.read_bytes()[:100])
+    assert Part.LOG in parts(verify(folder))
+    motherlode("verify", folder.path, "--repair")
+    assert verify(folder).findings == []
+    shutil.rmtree(folder.store)
+    motherlode("index", folder.path, "--quiet")
+    assert quads_of(folder) == before
+
+
+def test_verify_removed_store_counts_its_pages_as_unindexed(copy: Callable[[str], CrawlFolder]) -> None:
+    folder = copy("now")
+    shutil.rmtree(folder.store)
+    found = verify(folder)
+    assert (found.findings, found.unindexed_pages) == ([], PAGES)
+    motherlode("index", folder.path, "--quiet")
     assert verify(folder).findings == []
 
 
@@ -190,10 +250,10 @@ def test_verify_damaged_store_is_found(copy: Callable[[str], CrawlFolder]) -> No
 def test_verify_command_reports_problems_with_exit_code_1(copy: Callable[[str], CrawlFolder], tmp_path: Path) -> None:
     folder = copy("now")
     assert "all right" in motherlode("verify", folder.path).stderr
-    shutil.rmtree(folder.store)
+    edit_store(folder, remove_graph="urn:motherlode:provenance")
     done = motherlode("verify", folder.path, code=1)
     assert "6 fetched pages are not in the store" in done.stderr
-    assert "what to do: --repair queues them" in done.stderr
+    assert "what to do: --repair builds the store again from the log" in done.stderr
     assert "has no crawl" in motherlode("verify", tmp_path / "nothing", code=2).stderr
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from motherlode.frontier import End, Frontier, FrontierStorage, Lease, MemoryStorage, UrlState
 from motherlode.frontier.leases import MAX_RULES_HOPS, RULES_LAST, RULES_LAST_AT_LEAST, TREATMENTS
-from motherlode.model import FailureKind, RequestKind
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, RequestKind
 
 from .fakes import ended, failure, fetch, frontier_on, offer, redirect, take, take_page
 
@@ -103,6 +103,20 @@ def test_disallowed_urls_are_refused_and_counted(storage: FrontierStorage) -> No
     found = storage.find(f"{A}/private/1")
     assert found is not None
     assert found[1:] == (UrlState.REFUSED, "robots")
+
+
+def test_link_that_known_rules_forbid_is_refused_with_its_page(storage: FrontierStorage) -> None:
+    frontier = frontier_on(storage, robots=True, delay=0.0)
+    offer(frontier, f"{A}/open")
+    introduce(frontier, b"no:/private", 0.0)
+    assert fetch(frontier, 0.0) == f"{A}/open"
+    parent = Outcome(url=f"{A}/open", host="a.example", depth=2, relevant=False)
+    frontier.add_links([Link(url=f"{A}/private/1", source=LinkSource.ANCHOR, anchor="secret")], parent=parent)
+    found = storage.find(f"{A}/private/1")
+    assert found is not None
+    entry, state, reason = found
+    assert (state, reason) == (UrlState.REFUSED, "robots")
+    assert (entry.parent_url, entry.source, entry.anchor, entry.depth) == (parent.url, "anchor", "secret", 3)
 
 
 def test_frontier_is_exhausted_if_all_urls_are_disallowed() -> None:

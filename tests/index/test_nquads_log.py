@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from motherlode.index import nquads_log, segment_files
 from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, log_damage
 from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.quad_store import QuadStore
@@ -109,7 +112,6 @@ def test_unindexed_quads_without_log_is_empty(tmp_path: Path) -> None:
 def test_log_and_its_backup_have_every_committed_page(tmp_path: Path) -> None:
     log = NQuadsLog(tmp_path / "log")
     log.write(some_pages())
-    assert log.has(A)
     log.backup(tmp_path / "copy")
     assert [len(portion.pages) for portion in UnindexedQuads(tmp_path / "copy").batches()] == [5]
 
@@ -168,3 +170,73 @@ def test_file_shorter_than_mark_does_not_hide_later_files(tmp_path: Path) -> Non
     assert unread.size == 0
     logged(tmp_path, some_pages())
     assert unread.size == (tmp_path / "segment-000002.nq.gz").stat().st_size
+
+
+class _Killed(BaseException):
+    """The simulated end of the process: nothing that follows is executed."""
+
+
+class _KillingOs:
+    """The module `os` until a step of the log is reached. Of the data of that step, half is written."""
+
+    _STEPS = frozenset({"open", "write", "fsync", "close", "rename"})
+
+    def __init__(self, last_step: int) -> None:
+        self._left = last_step
+
+    def __getattr__(self, name: str) -> Any:
+        return self._step(name) if name in self._STEPS else getattr(os, name)
+
+    def _step(self, name: str) -> Any:
+        self._left -= 1
+        if self._left:
+            return getattr(os, name)
+        if name == "write":
+            return self._write_half
+        raise _Killed
+
+    def _write_half(self, file: int, data: memoryview) -> int:
+        os.write(file, data[: len(data) // 2])
+        raise _Killed
+
+
+@pytest.mark.parametrize("size", [200, 1_000_000], ids=["many segments", "one segment"])
+def test_kill_at_every_step_of_the_log_keeps_acknowledged_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(nquads_log, "_SEGMENT_BYTES", size)
+    pages = [record(f"http://a.example/{number}", ("<urn:s>", P, f'"{number}"')) for number in range(4)]
+    step, is_killed = 0, True
+    while is_killed:
+        step += 1
+        folder = tmp_path / str(step)
+        acknowledged: list[str] = []
+        manifest: list[segment_files.ManifestEntry] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(segment_files, "os", system := _KillingOs(step))
+            patch.setattr(Path, "rename", lambda path, to, system=system: system.rename(path, to))
+            is_killed = _is_killed(folder, pages, acknowledged, manifest)
+        log = NQuadsLog(folder, manifest=manifest)
+        log.write([record(B, ("<urn:s>", P, '"after"'))])
+        log.close()
+        found = [page.url for batch in UnindexedQuads(folder).batches() for page in batch.pages]
+        assert found[: len(acknowledged)] == acknowledged, step
+        assert found in ([*acknowledged, B], [*(page.url for page in pages[: len(acknowledged) + 1]), B]), step
+        assert not log_damage(folder, log.manifest())
+    assert step > len(pages)
+
+
+def _is_killed(
+    folder: Path, pages: list[PageRecord], acknowledged: list[str], manifest: list[segment_files.ManifestEntry]
+) -> bool:
+    """Write a log until the kill. What was acknowledged and committed by then is in the lists."""
+    try:
+        log = NQuadsLog(folder)
+        for page in pages:
+            log.write([page])
+            acknowledged.append(page.url)
+            manifest[:] = log.manifest()
+        log.close()
+    except _Killed:
+        return True
+    return False

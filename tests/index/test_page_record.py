@@ -202,6 +202,10 @@ def test_serialize_provenance_of_page() -> None:
         size=1234,
         graphs=(f"<{A}#graph=x>",),
         referrer="http://b.example/?a[]=1",
+        is_relevant=True,
+        score=-0.125,
+        seconds=0.5,
+        problems=("3:14 jsonld: missing comma",),
     )
     found = quads(serialize_provenance(page))
     assert {str(quad.graph_name) for quad in found} == {f"<{PROVENANCE}>"}
@@ -223,7 +227,17 @@ def test_serialize_provenance_of_page() -> None:
         ("syntax", '"rdfa"'),
         ("graph", f"<{A}#graph=x>"),
         ("referrer", "<http://b.example/?a%5B%5D=1>"),
+        ("relevant", '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'),
+        ("score", '"-0.125"^^<http://www.w3.org/2001/XMLSchema#double>'),
+        ("seconds", '"0.500"^^<http://www.w3.org/2001/XMLSchema#decimal>'),
+        ("problem", '"3:14 jsonld: missing comma"'),
     }
+
+
+def test_serialize_provenance_without_score_and_response_has_neither() -> None:
+    waiting = PageRecord(url=A, fetched_at=0.0, status=None, state="waiting", score=float("inf"))
+    names = {quad.predicate.value.removeprefix(ML) for quad in quads(serialize_provenance(waiting))}
+    assert not names & {"score", "seconds", "relevant", "problem", "detail"}
 
 
 def test_serialize_provenance_of_redirect_has_target() -> None:

@@ -82,6 +82,8 @@ def test_encode_page_cuts_text_and_whole_quads_to_the_limit() -> None:
     assert message.truncated
     assert message.quads == QUADS.splitlines(keepends=True)[0].decode()
     assert len(message.text or "") == 50
+    wide = encode_page("u", kind="html", counts={}, text="é" * 500, quads=b"", max_bytes=101)
+    assert msgspec.json.decode(wide, type=PageMessage).text == "é" * 50
 
 
 @pytest.mark.parametrize(

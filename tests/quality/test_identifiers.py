@@ -86,7 +86,8 @@ def test_normalize_phone_needs_country(text: str, wanted: str | None) -> None:
 def test_normalize_email_and_url_compare_without_case_and_scheme() -> None:
     assert normalize_email("mailto:A.B@Example.org") == "a.b@example.org"
     assert normalize_email("a@localhost") is None
-    assert normalize_url("HTTP://WWW.example.org:80/a/?b=1#c") == normalize_url("https://example.org/a/?b=1")
+    assert normalize_url("HTTP://WWW.example.org:80/a/?b=1") == normalize_url("https://example.org/a/?b=1#")
+    assert normalize_url("https://example.org/a#c") == "example.org/a#c"
     assert normalize_url("tel:+1") is None
 
 

@@ -54,6 +54,38 @@ def test_google_profile_applies_to_subclasses() -> None:
     assert {r.path for r in results if r.severity == "violation"} == {"schema:startDate", "schema:location"}
 
 
+def list_paths(profile: str, page: list[Triple], severity: str) -> set[str]:
+    results = load_validator(profile).validate(page).results
+    return {result.path for result in results if result.severity == severity}
+
+
+def test_google_profile_requires_the_address_of_an_event() -> None:
+    event = node("_:e", S + "Event", name='"x"', startDate='"2026-01-02"', location="_:l")
+    assert list_paths("google", event + node("_:l", S + "Place", name='"Hall"'), "violation") == {
+        "schema:address|schema:url"
+    }
+    assert list_paths("google", event + node("_:l", S + "Place", address='"Main street 1"'), "violation") == set()
+
+
+def test_google_profile_accepts_the_total_time_of_a_recipe_alone() -> None:
+    recipe = node("_:r", S + "Recipe", totalTime='"PT1H"')
+    assert not {path for path in list_paths("google", recipe, "warning") if "Time" in path}
+    assert "schema:nutrition/schema:calories" in list_paths("google", recipe, "warning")
+
+
+def test_science_profile_requires_an_iri_and_an_identifier_of_a_data_set() -> None:
+    page = node("_:d", S + "Dataset", name='"x"', description='"y"')
+    assert list_paths("science-on-schema", page, "violation") == {
+        *("", "schema:url", "schema:identifier", "schema:license"),
+    }
+
+
+def test_bioschemas_profile_recommends_the_format_of_a_parameter() -> None:
+    page = node("_:p", "https://bioschemas.org/FormalParameter")
+    assert list_paths("bioschemas", page, "violation") == {"schema:name"}
+    assert "schema:encodingFormat" in list_paths("bioschemas", page, "warning")
+
+
 def test_dcat_profile_reports_a_data_set_without_title() -> None:
     results = load_validator("dcat-ap").validate(node("_:d", "http://www.w3.org/ns/dcat#Dataset")).results
     assert {r.path for r in results if r.severity == "violation"} == {"dcterms:title", "dcterms:description"}

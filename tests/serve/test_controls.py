@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 import pytest
@@ -82,6 +85,34 @@ async def test_overview_shows_controls_only_with_token(tmp_path: Path) -> None:
         async with session.get("/?token=sesame") as response:
             assert (response.status, str(response.url.query_string)) == (200, "")
             assert 'id="controls"' in await response.text(), "the cookie has the token now"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "//evil.test/?token=sesame",
+        "///evil.test/a?token=sesame",
+        "/\\evil.test/?token=sesame",
+        "/%5Cevil.test/?token=sesame",
+        "/%2F%2Fevil.test/?token=sesame",
+        "/.//evil.test/?token=sesame",
+        "/x/..//evil.test/?token=sesame",
+        "http://evil.test/?token=sesame",
+        "/%0D%0ALocation:%20http://evil.test/?token=sesame",
+    ],
+)
+async def test_token_in_url_never_redirects_to_another_server(tmp_path: Path, target: str) -> None:
+    async with asked(tmp_path / "out") as session:
+        port = session._base_url.port if session._base_url is not None else None
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+        head, _, _ = (await reader.read()).partition(b"\r\n\r\n")
+        writer.close()
+    locations = re.findall(rb"(?im)^location: *(.*)\r?$", head)
+    for location in locations:
+        resolved = urlsplit(urljoin("http://127.0.0.1/", location.decode().strip().replace("\\", "/")))
+        assert resolved.netloc == "127.0.0.1", location
+    assert locations or b" 4" in head.splitlines()[0], head
 
 
 async def test_server_with_required_token_refuses_all_but_health(tmp_path: Path) -> None:

@@ -85,8 +85,15 @@ def crawling(folder: Path) -> Iterator[LiveCrawl]:
     with WebServer(pages=1500, seed=1, port=0) as web:
         hosts = {name: f"{address}:{port}" for name, (address, port) in web.hosts.items()}
         missing = [f"{seed}missing-{number}" for number in range(8) for seed in web.seeds[:3]]  # they fail one by one
+        sources = tuple({"name": f"Source {seed}", "seeds": [seed]} for seed in web.seeds)
         job = Job(
-            seeds=(*web.seeds, *missing), pages=PAGES, delay=0.2, allow=("127.0.0.0/8",), hosts=hosts, retry_wait=0.05
+            seeds=missing,
+            sources=sources,
+            pages=PAGES,
+            delay=0.2,
+            allow=("127.0.0.0/8",),
+            hosts=hosts,
+            retry_wait=0.05,
         )
         (folder / "job.toml").write_text(job_to_toml(job))
         terminal, inner = os.openpty()
@@ -168,6 +175,7 @@ def test_dashboard_of_live_crawl_moves_and_shows_end(tmp_path: Path) -> None:
         assert re.search(r"ended, \d\d:\d\d", last["status"])
         assert number(r"Fetched ([\d,]+)", last["figures"]) == NEW_BUDGET
         assert number(r"in flight (\d+)", last["now"]) == 0
+        assert "bfs (estimate)" in tab.evaluate("document.querySelector('[data-part=harvest]').textContent")
         assert not tab.problems()
         for width, scheme in SCREENS:
             capture(tab, width, scheme, screenshots / f"dashboard-{width}-{scheme}.png")

@@ -21,6 +21,7 @@ from motherlode.crawler.config.job import Job
 from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.report.crawl_report import build_report, write_report
+from motherlode.crawler.run_validation import validate_and_save
 from motherlode.crawler.stats.counters import Counters
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.model import Visit
@@ -101,6 +102,8 @@ class CrawlThread:
                 runner.run(self._visit_all())
             if self._job.shards > 1:
                 merge_shards(self._folder, words=self._job.words)
+            if self._job.validate:
+                validate_and_save(self._folder, self._job.validate)
             write_report(self._folder.report, build_report(self._job, read_stats(self._folder), made_at=time.time()))
         except asyncio.CancelledError:
             pass  # of `close`

@@ -42,6 +42,7 @@ class JobOptions(TypedDict, total=False):
     host_stop_after: int | None
     max_untried_hosts: int
     workers: int | None
+    memory: int | str | None
     max_body: int | str
     timeout: float
     min_rate: float

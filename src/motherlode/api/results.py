@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,7 +16,7 @@ from motherlode.api.rows import Rows, Value, to_value
 from motherlode.crawler.config.values import JobError
 from motherlode.crawler.explain.explanation import UrlExplanation, explain_url
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.index_later import check_lengths, find_unread, has_log
+from motherlode.crawler.index_later import update_index
 from motherlode.crawler.stats.page_list import PageRow, read_pages
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.crawler.thing_table import open_table
@@ -87,7 +85,7 @@ class CrawlResult:
 
     @contextmanager
     def _run_query(self, sparql: str, *, allow_service: bool = False) -> Iterator[StoreResult]:
-        self._update_index()
+        update_index(self._folder)
         executor = QueryExecutor(self._folder.store, self._folder.words)
         try:
             yield executor.execute(QueryRequest(sparql=sparql, allow_service=allow_service))
@@ -148,7 +146,7 @@ class CrawlResult:
         request = Search(words=words, limit=limit, type=type, predicate=predicate, host=host, language=language)
         if request.problem:
             raise ValueError(request.problem)
-        self._update_index()
+        update_index(self._folder)
         try:
             hits = WordSearcher(self._folder.words).search(request)
         except FileNotFoundError:
@@ -165,7 +163,7 @@ class CrawlResult:
         `where` is a SPARQL pattern with the variable ?thing. With `distinct`, descriptions of one thing on several
         pages are one row. `profile` is a JSON file with the first columns: see docs/tables.md.
         """
-        self._update_index()
+        update_index(self._folder)
         path = None if profile is None else Path(profile)
         with open_table(self._folder, type, where=where, distinct=distinct, profile=path) as table:
             names = [column.name for column in table.columns]
@@ -181,7 +179,7 @@ class CrawlResult:
         form = format or _FORMATS.get(path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix, "parquet")
         if form == "warc":
             return self._export_warc(path)
-        self._update_index()
+        update_index(self._folder)
         store = QuadStore(self._folder.store, read_only=True)
         try:
             if form == "parquet":
@@ -200,17 +198,6 @@ class CrawlResult:
             raise JobError(f"{self.path} has no WARC files: crawl with warc=True to save responses")
         with path.open("wb") as file:
             return export_warc(files, file, packed=path.suffix == ".gz")
-
-    def _update_index(self) -> None:
-        """Index the quads of a crawl with `index="later"`, in a process of its own, so that no lock stays here."""
-        if not has_log(self._folder):
-            return
-        check_lengths(self._folder)
-        if find_unread(self._folder):
-            command = [sys.executable, "-m", "motherlode", "index", str(self.path), "--quiet"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise OSError(f"the quads of {self.path} cannot be indexed: {done.stderr.strip()}")
 
 
 _HIT_COLUMNS = ("subject", "label", "types", "score", "snippet", "predicate", "language", "page", "pages")

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from motherlode.project import VERSION
-from motherlode.runtime import MissingExtraError
+from motherlode.runtime import MissingExtraError, process_start
 
 COMMANDS = (
     *("crawl", "resume", "stats", "explain", "model", "index", "query", "search"),
@@ -207,7 +207,9 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
     typed = _typed_command()
     try:
-        application([typed] if typed else (), listed=() if typed else COMMANDS)()
+        with process_start():
+            run = application([typed] if typed else (), listed=() if typed else COMMANDS)
+        run()
     except BrokenPipeError:  # of `--version` and `--help`; commands handle their own
         _discard_output()
         raise SystemExit(0) from None

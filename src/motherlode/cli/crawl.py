@@ -4,8 +4,8 @@ import dataclasses
 import os.path
 import sys
 import time as clock
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,16 +13,25 @@ from typing import Annotated, Any
 import uvloop
 
 from motherlode.cli.crawl_forever import EndlessRefresh
-from motherlode.cli.crawl_run import CrawlEnd, LogLevel, RefreshEnd, print_outcome, run_crawl, stop_after_failure
+from motherlode.cli.crawl_run import (
+    CrawlEnd,
+    LogLevel,
+    RefreshEnd,
+    describe_start,
+    print_outcome,
+    run_crawl,
+    stop_after_failure,
+)
 from motherlode.cli.options import OUTPUT, REWARD_HELP, TARGET_HELP, Allow, AsJson, Model, Quiet, argument, flag, option
 from motherlode.cli.serve import ServerEndpoint, ServerProcess
 from motherlode.cli.terminal import say, stop
-from motherlode.cluster.ray_runtime import check_shards
+from motherlode.cluster.ray_runtime import check_shards, running_ray
 from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
 from motherlode.crawler.config.job_file import read_seeds
 from motherlode.crawler.config.values import check_secrets
 from motherlode.crawler.engine.factory import BeginRefresh
 from motherlode.crawler.engine.recovery import check_model
+from motherlode.crawler.recrawl.refresh_plan import RefreshKind, plan_shards
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.frontier import Frontier
@@ -82,6 +91,9 @@ def crawl(
         option(
             "now|later", "When to index quads and words: later is faster, and the first query does it. [default: now]"
         ),
+    ] = None,
+    memory: Annotated[
+        str | None, option("2GB", "Keep the memory of the crawl below this; links of low value go to disk.")
     ] = None,
     shards: Annotated[int | None, option("N", "Divide the hosts among N crawls, on Ray: see docs/cluster.md.")] = None,
     ray_parsers: Annotated[
@@ -145,6 +157,7 @@ def crawl(
         "seed": seed,
         "warc": True if warc else None,
         "index": index,
+        "memory": memory,
         "shards": shards,
         "ray_parsers": ray_parsers,
         "ray": ray,
@@ -198,8 +211,9 @@ def _job_values(
     given = {name: value for name, value in flags.items() if value is not None}
     if "time" in given:
         given["time"] = parse_time(given["time"])
-    if "bytes" in given:
-        given["bytes"] = parse_size(given["bytes"])
+    for name in ("bytes", "memory"):
+        if name in given:
+            given[name] = parse_size(given[name])
     values = {} if config is None else read_job_file(config)
     if config is not None:
         check_secrets(config)
@@ -255,8 +269,11 @@ def _refresh(
     _check_serving(job, endpoint)
     folder.lock()
     folder.move_secrets()
+    begin: dict[str, Any] = {"refresh": refresh_starter(due_only=due, quiet=is_quiet)}
+    if job.shards > 1:
+        begin = {"plans": plan_shards(folder, job.shards, RefreshKind.DUE if due else RefreshKind.ALL, clock.time())}
     with _serving(folder, endpoint) as server:
-        stopped = run_crawl(job, folder, quiet=is_quiet, refresh=refresh_starter(due_only=due, quiet=is_quiet))
+        stopped = run_crawl(job, folder, quiet=is_quiet, **begin)
         left = count_waiting_revisits(folder)
         ending = RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
         print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
@@ -296,7 +313,7 @@ def _refresh_forever(
     folder.lock()
     folder.move_secrets()
     try:
-        with _serving(folder, endpoint):
+        with _serving(folder, endpoint), _running_shards(job, quiet=quiet or as_json):
             uvloop.run(EndlessRefresh(job, folder, quiet=quiet or as_json).run())
     except (OSError, RuntimeError) as error:
         stop_after_failure(error, folder, command="resume")
@@ -307,16 +324,27 @@ def _refresh_forever(
     print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
 
 
+@contextmanager
+def _running_shards(job: Job, *, quiet: bool) -> Iterator[None]:
+    """Run Ray for the shards of a crawl, if it has any."""
+    if job.shards == 1:
+        yield
+        return
+    if not quiet:
+        say(describe_start(job))
+    with running_ray(job.ray, shards=job.shards):
+        yield
+
+
 def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:
     """Return the saved job with the flags of this run. Budgets count from the beginning of the refresh."""
     job = folder.read_job()
-    if job.shards > 1:
-        raise JobError("a crawl with several shards cannot be refreshed as a whole: refresh the folder of each shard")
     given = {name: value for name, value in flags.items() if value is not None}
     fixed = sorted(set(given) - _CHANGEABLE)
     if fixed:
         raise JobError(f"{fixed[0]} cannot be changed by --refresh: the job.toml of {folder.path} sets it")
     dataclasses.replace(job, **given)  # checks the budgets before the counters are added
+    check_shards(job)
     totals = read_stats(folder).totals
     for name, counter in _BUDGETS.items():
         given[name] = getattr(totals, counter) + given[name] if name in given else None

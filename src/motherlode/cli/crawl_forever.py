@@ -7,20 +7,24 @@ import signal
 import time
 from collections.abc import Awaitable, Callable
 
-from motherlode.cli.crawl_run import visit_all
+from motherlode.cli.crawl_run import visit_all, visit_shards, write_crawl_report
 from motherlode.cli.stats import describe_refresh
 from motherlode.cli.terminal import say
+from motherlode.cluster import merge_shards
 from motherlode.crawler import Counters, CrawlFolder, Job, read_stats
 from motherlode.crawler.config.values import format_count, format_moment
 from motherlode.crawler.engine.factory import BeginRefresh, make_notices
 from motherlode.crawler.recrawl.forever import check_disk, read_budget, revisits_of, save_budget
+from motherlode.crawler.recrawl.refresh_plan import RefreshKind, plan_shards
 from motherlode.crawler.recrawl.revisits import Revisits
-from motherlode.crawler.report.crawl_report import build_report, write_report
+from motherlode.crawler.run_validation import validate_and_save
 from motherlode.crawler.stats.counters import subtract_counters
 from motherlode.frontier import Frontier
 
 _FULL_DISK_SECONDS = 60.0
 """Seconds between two looks at a disk that is full."""
+_MERGE_PAUSE = 10.0
+"""Time between two merges of shards, or two validations, as a multiple of the duration of the last one."""
 
 Wait = Callable[[float], Awaitable[None]]
 """Waits for a number of seconds, or until the user wants to stop."""
@@ -49,6 +53,10 @@ class EndlessRefresh:
         self._notices = make_notices(job, folder, is_one_run=False)
         self._disk_level = 0
         """0 while there is enough room, 1 after a warning, 2 while the disk is full."""
+        self._next_merge = 0.0
+        """Time, by the monotonic clock, before which the folders of shards are not merged again."""
+        self._next_validation = 0.0
+        """The same for the validation of all pages."""
 
     async def run(self) -> None:
         """Run rounds until the user stops them. Each begins one `round_time` after the previous one, or later."""
@@ -56,6 +64,7 @@ class EndlessRefresh:
         try:
             await self._run_rounds()
         finally:
+            await self._merge_shards(is_last=True)
             self._notices.send_end()
             await self._notices.close()
 
@@ -104,17 +113,45 @@ class EndlessRefresh:
             if not allowance:
                 return
             job = dataclasses.replace(job, pages=before.page_requests + allowance)
-        begin = round_starter(now, allowance)
-        stopped = await visit_all(
-            job, self._folder, quiet=self._quiet, refresh=begin, seconds=job.round_time, notices=self._notices
-        )
+        stopped = await self._visit(job, now, allowance)
         self._handle_signals()
         if stopped:
             self.stopped.set()
-        stats = read_stats(self._folder)
-        write_report(self._folder.report, build_report(job, stats, made_at=time.time()))
+        await self._validate()
+        stats = write_crawl_report(job, self._folder)
         if not self._quiet:
             say(self._describe(subtract_counters(before, stats.totals), now, stopped=stopped))
+
+    async def _visit(self, job: Job, now: float, allowance: int | None) -> bool:
+        """Run the crawl of a round, in one process or in shards. Return whether the user stopped it."""
+        if job.shards == 1:
+            begin, notices = round_starter(now, allowance), self._notices
+            return await visit_all(
+                job, self._folder, quiet=self._quiet, refresh=begin, seconds=job.round_time, notices=notices
+            )
+        sitemaps = frozenset(url for source in job.source_list() for url in source.sitemap)
+        plans = plan_shards(self._folder, job.shards, RefreshKind.ROUND, now, allowance=allowance, always=sitemaps)
+        stopped = await visit_shards(job, self._folder, quiet=self._quiet, plans=plans, seconds=job.round_time)
+        await self._merge_shards()
+        return stopped
+
+    async def _validate(self) -> None:
+        """Validate the pages by the profiles of the job, unless that was done a short time ago."""
+        began = time.monotonic()
+        if not self._job.validate or began < self._next_validation or self.stopped.is_set():
+            return
+        await asyncio.to_thread(validate_and_save, self._folder, self._job.validate)
+        ended = time.monotonic()
+        self._next_validation = ended + _MERGE_PAUSE * (ended - began)
+
+    async def _merge_shards(self, *, is_last: bool = False) -> None:
+        """Merge the folders of shards, so that queries see them. Before the end, this takes few of the hours."""
+        began = time.monotonic()
+        if self._job.shards == 1 or (began < self._next_merge and not is_last):
+            return
+        await asyncio.to_thread(merge_shards, self._folder, words=self._job.words)
+        ended = time.monotonic()
+        self._next_merge = ended + _MERGE_PAUSE * (ended - began)
 
     def _describe(self, own: Counters, now: float, *, stopped: bool) -> str:
         revisits = f"{format_count(own.refreshed, 'revisit')}: {describe_refresh(own)}; " if own.refreshed else ""

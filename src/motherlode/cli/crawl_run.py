@@ -1,8 +1,9 @@
 """Run of a crawl by `crawl` and `resume`: progress, report, summary, and the last messages with what to do next."""
 
 import asyncio
+import dataclasses
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import Annotated, Any, NoReturn
@@ -18,12 +19,17 @@ from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
 from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
+from motherlode.crawler.control import read_control
 from motherlode.crawler.engine.factory import BeginRefresh, MakeParsers, assemble, make_notices
 from motherlode.crawler.engine.pipeline import NoNotices
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
+from motherlode.crawler.explain.breadth_first import breadth_first_curve
 from motherlode.crawler.notices import Notices
+from motherlode.crawler.recrawl.refresh_plan import RefreshKind, RefreshPlan, plan_shards
 from motherlode.crawler.report.crawl_report import build_report, write_report
+from motherlode.crawler.run_validation import validate_and_save
 from motherlode.crawler.stats.counters import subtract_counters
+from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.index.snapshot import DamagedError, is_damage, remedy, store_advice
 from motherlode.www.urls import OUT_OF_SCOPE
 
@@ -37,11 +43,21 @@ LogLevel = Annotated[
 ]
 
 
-def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
-    """Run a crawl, write its report and unlock its folder. Return whether the user stopped it."""
+def run_crawl(
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    quiet: bool,
+    refresh: BeginRefresh | None = None,
+    plans: Sequence[RefreshPlan] = (),
+) -> bool:
+    """Run a crawl, write its report and unlock its folder. Return whether the user stopped it.
+
+    `refresh` begins a refresh in a crawl of one process, and `plans` are those of the shards.
+    """
     try:
         if job.shards > 1:
-            stopped = _run_shards(job, folder, quiet=quiet)
+            stopped = _run_shards(job, folder, quiet=quiet, plans=plans)
         elif job.ray_parsers:
             stopped = _run_with_remote_parsers(job, folder, quiet=quiet, refresh=refresh)
         else:
@@ -52,17 +68,25 @@ def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefre
         stop_after_failure(error, folder, command="resume")
     finally:
         folder.unlock()
-    _write_report(job, folder)
+    if job.validate and not stopped:
+        if not quiet:
+            say(f"validating all pages by {', '.join(job.validate)} …")
+        validate_and_save(folder, job.validate)
+    try:
+        write_crawl_report(job, folder)
+    except (OSError, RuntimeError) as error:
+        stop_after_failure(error, folder, command="resume")
     if stopped and not quiet:
         say(f"stopped; `motherlode resume {quote(str(folder.path))}` continues from here")
     return stopped
 
 
-def _write_report(job: Job, folder: CrawlFolder) -> None:
-    try:
-        write_report(folder.report, build_report(job, read_stats(folder), made_at=time.time()))
-    except (OSError, RuntimeError) as error:
-        stop_after_failure(error, folder, command="resume")
+def write_crawl_report(job: Job, folder: CrawlFolder) -> CrawlStats:
+    """Write the report of a crawl, and return the statistics in it."""
+    stats = read_stats(folder)
+    others = (breadth_first_curve(folder, stats),)
+    write_report(folder.report, build_report(job, stats, made_at=time.time(), others=others))
+    return stats
 
 
 async def visit_all(
@@ -108,13 +132,16 @@ def _run_with_remote_parsers(job: Job, folder: CrawlFolder, *, quiet: bool, refr
         return True
 
 
-def _run_shards(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+def _run_shards(job: Job, folder: CrawlFolder, *, quiet: bool, plans: Sequence[RefreshPlan]) -> bool:
     """Run all shards and merge their folders. Return whether the user stopped the crawl."""
+    if not plans and _spent_budgets(job, read_stats(folder).totals) and count_waiting_revisits(folder):
+        job = dataclasses.replace(job, pages=None, time=None, bytes=None)  # they were for the crawl's own pages
+        plans = plan_shards(folder, job.shards, RefreshKind.REST, time.time())
     if not quiet:
-        say(f"joining Ray at {job.ray} …" if job.ray else f"starting Ray for {job.shards} shards …")
+        say(describe_start(job))
     try:
         with running_ray(job.ray, shards=job.shards):
-            stopped = uvloop.run(_visit_shards(job, folder, quiet=quiet))
+            stopped = uvloop.run(visit_shards(job, folder, quiet=quiet, plans=plans))
     except KeyboardInterrupt:  # before the shards started
         stopped = True
     if folder.shard_folders() and not quiet:
@@ -131,16 +158,37 @@ async def _notify_of_end(job: Job, folder: CrawlFolder) -> None:
     await notices.end_run(is_broken=False)
 
 
-async def _visit_shards(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+def describe_start(job: Job) -> str:
+    """Return the message before Ray is joined or started for the shards of a crawl."""
+    return f"joining Ray at {job.ray} …" if job.ray else f"starting Ray for {job.shards} shards …"
+
+
+async def visit_shards(
+    job: Job,
+    folder: CrawlFolder,
+    *,
+    quiet: bool,
+    plans: Sequence[RefreshPlan] = (),
+    seconds: float | None = None,
+) -> bool:
+    """Run the shards of a crawl and show their progress. Return whether the user stopped them.
+
+    No request starts after `seconds`, if they are given.
+    """
     from motherlode.cluster.driver import ShardedCrawl  # imports Ray
 
     def warn(text: str) -> None:
         if not quiet:
             say_above_progress(text)
 
-    crawl = ShardedCrawl(job, folder, warn=warn)
+    crawl = ShardedCrawl(job, folder, refresh=plans, warn=warn)
     progress = CrawlProgress(job, crawl.totals, crawl.overview, quiet=quiet)
-    return await watch(crawl.visits(), progress, stop=crawl.stop)
+    timer = None if seconds is None else asyncio.get_running_loop().call_later(seconds, crawl.stop)
+    try:
+        return await watch(crawl.visits(), progress, stop=crawl.stop)
+    finally:
+        if timer is not None:
+            timer.cancel()
 
 
 def stop_after_failure(error: OSError | RuntimeError, folder: CrawlFolder, *, command: str) -> NoReturn:
@@ -229,8 +277,11 @@ class CrawlEnd:
     folder: CrawlFolder
 
     def __call__(self, stats: CrawlStats) -> Iterator[str]:
-        name, job = quote(str(self.folder.path)), self.job
-        if stats.dried_out:
+        name, control = quote(str(self.folder.path)), read_control(self.folder)
+        job = self.job if control.pages is None else dataclasses.replace(self.job, pages=control.pages)
+        if control.is_stopped:
+            yield f"stopped by a control of the web site; `motherlode resume {name}` continues"
+        elif stats.dried_out:
             share = f"less than {job.stop_below:g} of the last {job.stop_after} requests gave a relevant page"
             if job.stop_after is None:
                 share = f"relevant pages have become rare for the policy {job.policy}"
@@ -242,8 +293,6 @@ class CrawlEnd:
         elif stats.totals.no_network_since is not None:
             since = format_moment(stats.totals.no_network_since)
             yield f"no network since {since}, so the crawl ended; `motherlode resume {name}` continues"
-        elif job.shards > 1:  # such a crawl cannot be refreshed as a whole
-            yield "nothing is left to fetch"
         else:
             yield f"nothing is left to fetch; `motherlode crawl --refresh -o {name}` visits the pages again"
 

@@ -11,7 +11,14 @@ from motherlode.cli.options import AsJson, CrawlDir, argument
 from motherlode.cli.terminal import FAILED, print_json, print_table, stop
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count, format_moment, format_size
-from motherlode.crawler.explain.explanation import UNKNOWN, UrlExplanation, UrlRecord, explain_url
+from motherlode.crawler.explain.explanation import (
+    QUESTIONS,
+    UNKNOWN,
+    UrlExplanation,
+    UrlRecord,
+    describe_statistics,
+    explain_url,
+)
 from motherlode.crawler.explain.history import FetchHistory
 from motherlode.model import Explanation, LinkSource
 from motherlode.policies.motherlode.arm_key import describe_arm
@@ -110,7 +117,7 @@ def _found(found: UrlRecord) -> Iterator[tuple[str, str]]:
     depth = f"{format_count(found.depth, 'link')} from a seed"
     if found.source == LinkSource.INDEX_QUERY.value:
         where, depth = "", "a solution of the job's query over the whole index"
-    yield "found", f"as {found.source}{where}, {depth}, as URL {found.order:,} of the crawl"
+    yield "found", f"as {found.source or 'link'}{where}, {depth}, as URL {found.order:,} of the crawl"
     yield "anchor", found.anchor
     yield "rel", found.rel
     yield "position", found.tag_path
@@ -139,16 +146,16 @@ def _outcome(outcome: FetchHistory) -> Iterator[tuple[str, str]]:
 
 def _print_policy(policy: Explanation) -> None:
     rows = [
-        ("method", policy.says),
         ("prior from its features", "" if policy.prior is None else f"{policy.prior:.4f}"),
         ("posterior with its arm's statistics", "" if policy.posterior is None else f"{policy.posterior:.4f}"),
         ("value of its arm now", "" if policy.value is None else f"{policy.value:.6g}"),
-        ("statistics", ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in policy.record.items())),
+        ("statistics", describe_statistics(policy.record)),
         *(("note", note) for note in policy.notes),
     ]
     print_table(("the policy now", ""), [row for row in rows if row[1]])
     if policy.reasons:
-        shown = [(one.about, one.name, f"{one.weight:+.3f}") for one in policy.reasons[:_MAX_FEATURES]]
+        reasons = policy.reasons[:_MAX_FEATURES]
+        shown = [(QUESTIONS.get(one.about, one.about), one.name, f"{one.weight:+.3f}") for one in reasons]
         more = len(policy.reasons) - len(shown)
         title = "features, strongest first" + (f" ({more} weaker ones: --json)" if more > 0 else "")
         print_table(("question", "feature", "weight"), shown, title=title)

@@ -1,4 +1,4 @@
-"""The command `index`: build the store and the index of words of a crawl with `index = "later"`."""
+"""The command `index`: fill the store and the index of words of a crawl from its log."""
 
 import subprocess
 import sys
@@ -23,10 +23,10 @@ def index(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Index the quads that a crawl left for later.
+    """Index the quads of a crawl that are not indexed yet.
 
-    This is for crawls with --index later. Every command that reads the store indexes first, so you need this command
-    only to choose the time.
+    This is for crawls with --index later, and for those that were killed. Every command that reads the store indexes
+    first, so you need this command only to choose the time.
 
     \b
     Examples:
@@ -35,13 +35,9 @@ def index(
     """
     from motherlode.cli.crawl_run import stop_after_failure
     from motherlode.cli.progress import Meter
-    from motherlode.crawler.index_later import has_log
 
     crawl = open_crawl(folder)
     try:
-        if not has_log(crawl):
-            say(f"the quads of {folder} are indexed already")
-            return
         with nullcontext() if quiet else Meter() as meter:
             progress = (lambda done, total: None) if meter is None else meter.for_bytes("indexing")
             pages, lost = _index(crawl, progress, skip_damaged=skip_damaged)
@@ -69,18 +65,16 @@ def _index(folder: CrawlFolder, progress: Callable[[int, int], None], *, skip_da
 
 
 def update_index(folder: CrawlFolder) -> None:
-    """Index the quads that a crawl left for later, in a process of its own, so that no lock and thread stays here."""
-    from motherlode.crawler.index_later import check_lengths, find_unread, has_log
+    """Index the quads that are not indexed yet, in a process of its own, so that no lock and thread stays here."""
+    from motherlode.crawler.index_later import needs_indexing
 
     try:
-        if not has_log(folder):
-            return
-        check_lengths(folder)
+        is_needed = needs_indexing(folder)
     except OSError as error:
         from motherlode.cli.crawl_run import stop_after_failure  # slow to import, and every query calls this function
 
         stop_after_failure(error, folder, command="index")
-    if find_unread(folder):
+    if is_needed:
         command = [sys.executable, "-m", "motherlode", "index", str(folder.path)]
         code = subprocess.run(command, stdout=sys.stderr, check=False).returncode
         if code:

@@ -10,6 +10,7 @@ import msgspec
 
 from motherlode.cli.options import OUTPUT, CrawlDir, flag, open_crawl, option
 from motherlode.cli.terminal import FAILED, folding_printer, replace_controls, say, stop
+from motherlode.crawler.config.values import format_count
 from motherlode.crawler.stats.page_list import PageRow, read_pages
 from motherlode.frontier import STORAGE_ERRORS
 from motherlode.index.export.table_files import Column, write_table
@@ -88,11 +89,11 @@ def _print_rows(rows: Iterable[PageRow], output: Path | None) -> None:
 def describe_row(row: PageRow) -> Iterator[str]:
     """Yield a line about a URL, and lines about its referrer, failure and problems."""
     result = row.failure or str(row.status)
-    about = f"{row.quads} quads, relevant" if row.relevant else f"{row.quads} quads"
+    about = format_count(row.quads, "quad") + (", relevant" if row.relevant else "")
     yield f"{result:<12} {row.url}" + ("" if row.failure else f"  ({about}, {1000 * row.seconds:.0f} ms)")
     if row.failure and (row.detail or row.location):
         yield f"{'':<12} {(row.location and f'to {row.location}') or row.detail}"
-    if row.failure and row.referrer:
+    if row.referrer and (row.failure or row.problems):
         yield f"{'':<12} linked from {row.referrer}"
     for problem in row.problems:
         place = f"line {problem.line}, column {problem.column}: " if problem.line is not None else ""

@@ -144,6 +144,8 @@ class CrawlProgress(_Display):
             ("in flight", f"{frontier.in_flight:,}"),
             ("rate", f"{rate:,.1f}/s"),
             ("received", format_size(totals.bytes)),
+            *([("memory", format_size(totals.memory))] if totals.memory else []),
+            *([("links set aside", f"{links:,}")] if (links := totals.shed.get("links")) else []),
             ("left", self._time_left(rate, now)),
         ]
 

@@ -16,6 +16,9 @@ def resume(
     pages: Annotated[int | None, option("N", "A new budget of pages for the whole crawl.")] = None,
     time: Annotated[str | None, option("30m", "A new budget of time.")] = None,
     size: Annotated[str | None, option("1GB", "A new budget of bytes.", "--bytes")] = None,
+    memory: Annotated[
+        str | None, option("2GB", "A new ceiling of memory; with a higher one, links that were set aside wait again.")
+    ] = None,
     ray: Annotated[
         str | None, option("ADDRESS", "Another Ray cluster for shards and parsers; '' starts Ray on this machine.")
     ] = None,
@@ -31,6 +34,7 @@ def resume(
             "pages": pages,
             "time": None if time is None else parse_time(time),
             "bytes": None if size is None else parse_size(size),
+            "memory": None if memory is None else parse_size(memory),
             "ray": ray,
             "log_level": log_level,
         }

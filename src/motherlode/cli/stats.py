@@ -50,6 +50,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("left to find", describe_estimate(stats))] if stats.left is not None else []),
         ("received", format_size(totals.bytes)),
         ("on disk", format_size(stats.disk)),
+        *([("memory", describe_memory(totals))] if totals.memory_peak else []),
         *(
             [("not indexed", f"{format_size(stats.unindexed_bytes)} of quads: {advice}")]
             if stats.unindexed_bytes
@@ -102,6 +103,12 @@ def describe_stall(totals: Counters) -> str:
         times = "once" if totals.stalls == 1 else f"{totals.stalls:,} times"
         return f"{times}, for more than a minute: see crawl.log"
     return f"no page was settled since {format_moment(totals.stalled_since)}: waiting for {totals.stalled_for}"
+
+
+def describe_memory(totals: Counters) -> str:
+    """Return the memory in use, the most so far, and what was shed to stay below the ceiling."""
+    shed = f"; shed: {_join_counts(totals.shed)}" if totals.shed else ""
+    return f"{format_size(totals.memory)}, at most {format_size(totals.memory_peak)}{shed}"
 
 
 def _describe_rate(totals: Counters) -> str:

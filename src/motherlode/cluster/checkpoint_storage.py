@@ -1,11 +1,11 @@
 """Checkpoints of a shard in a folder or in object storage (by fsspec), where they survive the loss of the machine.
 
-A checkpoint is a manifest that names objects by the hash of their content. Data files of the quad store never change
-after they are written, so each is uploaded once. The frontier is copied completely and before the store. So the store
-may contain pages that the frontier does not know, which are fetched again, but the frontier never counts a page as
-fetched that the store lacks. `latest.json`, the manifest, is replaced after all its objects were uploaded. A reader
-therefore finds a complete checkpoint: the new one or the previous one. Objects that neither of the last two manifests
-names are removed.
+A checkpoint is a manifest that names objects by the hash of their content. It has the log of quads and not the store,
+which is built from the log. Files of the log never change after they are finished, so each is uploaded once. The
+frontier is copied completely and before the log. So the log may contain pages that the frontier does not know, which
+are fetched again, but the frontier never counts a page as fetched that the log lacks. `latest.json`, the manifest, is
+replaced after all its objects were uploaded. A reader therefore finds a complete checkpoint: the new one or the
+previous one. Objects that neither of the last two manifests names are removed.
 
 If a machine is lost, the pages that its shard fetched since the last checkpoint are fetched again. Acknowledged links
 are not lost, because a shard with checkpoints acknowledges a link only after a checkpoint contains it.
@@ -25,7 +25,7 @@ from motherlode.crawler import CrawlFolder
 
 if TYPE_CHECKING:
     from motherlode.frontier import LmdbStorage
-    from motherlode.index.crawl_store import CrawlStore
+    from motherlode.index.nquads_log import NQuadsLog
 
 _NUMBER_FILE = "checkpoint"
 """Name of a file in the shard's folder that contains the number of its last checkpoint."""
@@ -55,12 +55,12 @@ class CheckpointStorage:
             return None
         return found
 
-    def save(self, folder: CrawlFolder, storage: LmdbStorage, store: CrawlStore) -> None:
+    def save(self, folder: CrawlFolder, storage: LmdbStorage, log: NQuadsLog) -> None:
         """Upload the state of a shard while it continues to crawl. Call this in a separate thread."""
         copy = folder.path / "copy"
         shutil.rmtree(copy, ignore_errors=True)
         storage.copy(copy / "frontier")
-        store.backup(copy / "store")
+        log.backup(copy / folder.quads.name)
         shutil.copy(folder.job_file, copy / folder.job_file.name)
         try:
             self._upload(copy)
@@ -81,7 +81,7 @@ class CheckpointStorage:
         """Upload a file unless its object exists already, and return the name of the object."""
         stat = path.stat()
         key = (path.name, stat.st_size, stat.st_mtime_ns)
-        if path.suffix == ".sst" and key in self._object_names:
+        if path.suffix == ".gz" and key in self._object_names:
             return self._object_names[key]
         digest = xxhash.xxh3_128()
         with path.open("rb") as file:

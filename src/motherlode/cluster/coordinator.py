@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -55,6 +55,10 @@ class BudgetGrants:
         self._shards = shards
         self._limits: dict[int, int] = {}
 
+    def change(self, budget: int) -> None:
+        """Replace the budget. If it is less than what was granted, the next renewals lower the limits."""
+        self._budget = budget
+
     def renew(self, shard: int, *, started: int, limit: int, wants_more: bool) -> int | None:
         """Return the new limit of a shard that has started `started` pages under `limit`. None means no limit."""
         if self._budget is None:
@@ -63,6 +67,8 @@ class BudgetGrants:
         if len(self._limits) < self._shards:
             return self._limits[shard]  # in a resumed crawl, shards that have not reported may have used the budget
         left = self._budget - sum(self._limits.values())
+        if left < 0:
+            self._limits[shard] = max(started, self._limits[shard] + left)
         if wants_more and left > 0 and self._limits[shard] - started < MAX_GRANT_PAGES / 2:
             self._limits[shard] += max(1, min(MAX_GRANT_PAGES, left // (2 * self._shards)))
         return self._limits[shard]
@@ -166,6 +172,11 @@ class Coordinator:
         """Order all shards to stop in the responses to their next reports."""
         self._stopping = True
 
+    def change_budget(self, pages: int) -> None:
+        """Replace the page budget of the whole crawl."""
+        self._job = replace(self._job, pages=pages)
+        self._pages.change(pages)
+
     def join(self, shard: int, totals: bytes, now: float) -> int:
         """Register a shard that was started, or restarted after it died. Return the number of its incarnation."""
         number = self._incarnations[shard] = self._incarnations.get(shard, -1) + 1
@@ -228,7 +239,7 @@ class Coordinator:
             measured = now - min(self._time_origins.values())
             if max(measured, *(shard.seconds for shard in totals)) >= job.time:
                 return True
-        return job.pages is not None and sum(shard.fetched for shard in totals) >= job.pages
+        return job.pages is not None and sum(shard.page_requests for shard in totals) >= job.pages
 
     def take_progress(self) -> ShardProgress:
         """Return the state of all shards, with the visits and warnings since the last call."""

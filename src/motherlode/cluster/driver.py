@@ -26,6 +26,8 @@ from motherlode.cluster.remote_parsers import parsers_on_ray
 from motherlode.cluster.shard import CoordinatorClient, Shard, ShardResult, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport, Traffic
 from motherlode.crawler import Counters, CrawlFolder, Job
+from motherlode.crawler.engine.limits import ControlFile
+from motherlode.crawler.recrawl.refresh_plan import RefreshPlan
 from motherlode.crawler.stats.counters import sum_of
 from motherlode.model import Visit
 from motherlode.policies.extensions import added_policies
@@ -58,6 +60,9 @@ class CoordinatorActor:
 
     async def stop(self) -> None:
         self._coordinator.stop()
+
+    async def change_budget(self, pages: int) -> None:
+        self._coordinator.change_budget(pages)
 
 
 class ShardActor:
@@ -117,11 +122,15 @@ class ShardedCrawl:
         folder: CrawlFolder,
         *,
         cores: Mapping[int, Sequence[int]] | None = None,
+        refresh: Sequence[RefreshPlan] = (),
         warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._job = job
         self._folder = folder
         self._cores = cores or {}
+        self._refresh = refresh
+        """The plans of the shards by their numbers; empty if the run is no refresh."""
+        self._control = ControlFile(folder)
         self._warn = warn
         self.totals = Counters()
         self.overview = Overview()
@@ -139,17 +148,24 @@ class ShardedCrawl:
         if self._coordinator is not None:
             self._coordinator.stop.remote()
 
+    def limit_pages(self, pages: int) -> None:
+        """Replace the page budget of the whole crawl."""
+        if self._coordinator is not None:
+            self._coordinator.change_budget.remote(pages)
+
     async def process_ids(self) -> list[int]:
         found: list[int] = await asyncio.gather(*(shard.process_id.remote() for shard in self._shards))
         return found
 
     async def visits(self) -> AsyncGenerator[Visit, None]:
         """Yield one visit per requested URL, from all shards, shortly after its request has ended."""
+        self._control.clear()
         self._start()
         running = [asyncio.create_task(self._keep_running(number)) for number in range(self._job.shards)]
         try:
             while not all(task.done() for task in running):
                 await asyncio.wait(running, timeout=_PROGRESS_SECONDS, return_when=asyncio.FIRST_EXCEPTION)
+                self._control.follow(self, time.monotonic())
                 for task in running:
                     if task.done():
                         task.result()  # raises the error of a failed shard
@@ -182,6 +198,7 @@ class ShardedCrawl:
                 nodes=max(1, len(nodes)),
                 cores=tuple(self._cores.get(number, ())),
                 policies=added_policies([job.policy]),
+                refresh=self._refresh[number] if self._refresh else None,
             )
             self._shards.append(ray.remote(ShardActor).options(**options).remote(spec))
         if self._stopping:

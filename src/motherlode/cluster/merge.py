@@ -18,6 +18,7 @@ import msgspec
 import xxhash
 
 from motherlode.crawler import Counters, CrawlFolder
+from motherlode.crawler.index_later import index_log
 from motherlode.crawler.stats.counters import sum_of
 from motherlode.frontier import LmdbStorage, UrlState
 from motherlode.frontier.storage.tables import visit_key, visit_labels
@@ -35,6 +36,8 @@ def merge_shards(folder: CrawlFolder, *, words: bool = True) -> bool:
     stamp = _compute_stamp(parts)
     if not parts or _read_stamp(folder) == stamp:
         return False
+    for part in parts:
+        index_log(part)
     temporary = folder.path / "merging"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()

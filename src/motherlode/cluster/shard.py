@@ -24,6 +24,8 @@ from motherlode.cluster.shard_messages import Orders, ShardReport
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.engine.components import Peers
 from motherlode.crawler.engine.factory import Assembled, MakeParsers, assemble
+from motherlode.crawler.recrawl.refresh_plan import RefreshPlan
+from motherlode.crawler.url_rules import copy_filters
 from motherlode.frontier import FrontierStorage, LmdbStorage
 from motherlode.model import Mergeable
 from motherlode.policies.extensions import AddedPolicy
@@ -55,6 +57,8 @@ class ShardSpec:
     """Processor cores that the shard may use; empty for all. Used for measurements."""
     policies: tuple[AddedPolicy, ...] = ()
     """Policies that the program has added, which the process of the shard must know as well."""
+    refresh: RefreshPlan | None = None
+    """Which known pages the shard revisits; None if the run is no refresh."""
 
     def work_folder(self, node: str) -> Path:
         """Return the folder of this shard. If there are checkpoints, it is a different folder on each node."""
@@ -145,8 +149,9 @@ class Shard:
         """Crawl until the coordinator orders the shard to stop."""
         job = self._spec.make_shard_job(processors=len(os.sched_getaffinity(0)))
         await self._open_folder(job)
+        begin = None if self._spec.refresh is None else self._spec.refresh.begin
         assembled = self._assembled = assemble(
-            job, self._folder, join=self._make_outbox, make_parsers=self._make_parsers
+            job, self._folder, join=self._make_outbox, refresh=begin, make_parsers=self._make_parsers
         )
         outbox, crawl = self._outbox, assembled.engine
         if outbox is None:
@@ -198,6 +203,7 @@ class Shard:
                 if not self._folder.has_crawl:
                     self._folder.create(job)
                 self._folder.lock()
+                copy_filters(self._spec.folder / self._folder.filters.name, self._folder.filters)
                 return
             except JobError:
                 if time.monotonic() > deadline:

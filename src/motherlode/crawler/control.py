@@ -33,9 +33,14 @@ def read_control(folder: CrawlFolder) -> Control:
 
 
 def write_control(folder: CrawlFolder, control: Control) -> None:
-    """Write the wishes. A running crawl follows them within about a second. In a crawl of shards, all shards do."""
-    for part in (folder, *folder.shard_folders()):
-        write_atomically(control_path(part), msgspec.json.encode(control), mode=0o600)
+    """Write the wishes. A running crawl follows them within about a second.
+
+    In a crawl of shards, each shard follows a pause. The driver follows the other wishes, because the budget is that of
+    all shards together, and a shard that is restarted must know that the crawl ends.
+    """
+    write_atomically(control_path(folder), msgspec.json.encode(control), mode=0o600)
+    for part in folder.shard_folders():
+        write_atomically(control_path(part), msgspec.json.encode(Control(is_paused=control.is_paused)), mode=0o600)
 
 
 def control_path(folder: CrawlFolder) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
 _FOLDER_MODE = 0o700
 """Mode of a folder that a crawl creates: only its user may read it. An existing folder keeps its mode."""
 _CRAWL_FILES = (
-    *("frontier", "store", "store.readers", "words", "quads", "journal", "warc", "sinks", "segments", "shards"),
-    *("secrets.toml", "filters.json", "crawl.log", "control.json", "report.html", "changes.rdfp"),
-    *("identity.db", "validation.json", "job.toml"),
+    *("frontier", "store", "store.readers", "store.damaged", "words", "quads", "quads.new", "quads.old", "journal"),
+    *("warc", "sinks", "segments", "shards", "secrets.toml", "filters.json", "crawl.log", "control.json"),
+    *("report.html", "changes.rdfp", "forever.json", "identity.db", "validation.json", "job.toml"),
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""
 _UNFINISHED_FILES = frozenset({"lock", "job.toml.new", "secrets.toml", "secrets.toml.new"})
@@ -34,8 +33,7 @@ class CrawlFolder:
     """The folder of one crawl, or of one shard.
 
     `job.toml` has the job, and `secrets.toml` its keys with passwords, if any. `frontier/` is the frontier storage,
-    `store/` the quad store, `words/` the index of words and `report.html` the report. `quads/` is the log of quads of a
-    crawl with `index = "later"`.
+    `store/` the quad store, `words/` the index of words and `report.html` the report. `quads/` is the log of quads.
     """
 
     def __init__(self, path: Path) -> None:
@@ -106,14 +104,6 @@ class CrawlFolder:
         except (JobError, OSError, ValueError, RuntimeError):
             return True
 
-    @property
-    def is_indexed_later(self) -> bool:
-        """Whether the job has `index = "later"`. Reads the file without `Job`, because every query needs the answer."""
-        try:
-            return tomllib.loads(self.job_file.read_text(encoding="utf-8")).get("index") == "later"
-        except (OSError, ValueError):  # read_job reports it
-            return False
-
     def require(self) -> None:
         """Raise JobError if no crawl was started in the folder."""
         if not self.has_crawl:
@@ -171,6 +161,11 @@ class CrawlFolder:
             self._lock.close()
             self._lock = None
             raise JobError(f"another process is crawling into {self.path}: stop it first, or wait") from None
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether this object holds the lock."""
+        return self._lock is not None
 
     @property
     def is_in_use(self) -> bool:

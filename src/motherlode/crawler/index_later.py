@@ -1,33 +1,42 @@
-"""Indexing of a crawl with `index = "later"`: build the store and the index of words from its log of quads.
+"""Indexing of what a crawl's background indexer has not indexed, and the check of the log before that.
 
-Indexing may run during the crawl and may be killed at any time. A mark in the log shows up to where pages are durable
-in the store, and writing a page twice has the same effect as writing it once. Before reading, the files of the log are
-compared with the manifest that the crawl committed with its frontier.
+The files of the log are compared with the manifest that the crawl committed with its frontier (`index.nquads_log`).
 """
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import asyncio
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
-from motherlode.crawler.folder import CrawlFolder
-from motherlode.index.nquads_log import UnindexedQuads, check_log, complete_manifest
+from motherlode.crawler.folder import CrawlFolder, write_atomically
+from motherlode.index.indexer import IndexPaths, Progress, locked_log, wait_until_indexed
+from motherlode.index.nquads_log import (
+    LogPosition,
+    UnindexedQuads,
+    check_log,
+    complete_manifest,
+    encode_manifest,
+    log_from_store,
+)
 from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
 
 MANIFEST = "segments"
 """Name of the frontier's note with the manifest of the log."""
-_FLUSH_PAGES = 5_000
-"""Pages between two flushes. A flush commits the index of words."""
-Progress = Callable[[int, int], None]
-"""Called with the bytes of the log that were read, and with their total."""
+_COPY_FILE = "manifest"
+"""File beside the log with a copy of the manifest, because a check of the frontier takes a process of its own."""
 
 
-def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
-    return msgspec.msgpack.encode(manifest)
+class _ManifestCopy(msgspec.Struct, frozen=True, array_like=True):
+    """A manifest, and size and time of the frontier's file to which it belongs."""
+
+    frontier: tuple[int, int]
+    manifest: list[ManifestEntry]
 
 
 def decode_manifest(note: bytes | None) -> list[ManifestEntry]:
@@ -42,7 +51,8 @@ def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
     """Read the manifest of the last commit; it is empty if the frontier cannot be read. The crawl may run."""
     from motherlode.frontier import STORAGE_ERRORS, LmdbStorage, damage
 
-    if not (folder.frontier / "data.mdb").exists() or (not folder.is_in_use and damage(folder.frontier)):
+    is_crawling = folder.is_in_use and not folder.holds_lock  # the file may change while it is checked
+    if not (folder.frontier / "data.mdb").exists() or (not is_crawling and damage(folder.frontier)):
         return []
     try:
         storage = LmdbStorage(folder.frontier, read_only=True)
@@ -56,19 +66,94 @@ def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
         storage.close()
 
 
-def has_log(folder: CrawlFolder) -> bool:
-    """Return whether the crawl has, or should have, a log of quads."""
-    return folder.quads.is_dir() or folder.is_indexed_later
+def copy_manifest(folder: CrawlFolder, manifest: Sequence[ManifestEntry]) -> None:
+    """Copy the manifest of the last commit for other commands. The copy is valid until the frontier changes."""
+    with suppress(OSError):  # the frontier has it, too
+        copy = _ManifestCopy(_frontier_version(folder), list(manifest))
+        write_atomically(folder.quads / _COPY_FILE, msgspec.msgpack.encode(copy))
+
+
+def _known_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
+    """Return the manifest of the last commit, from its copy if the frontier has not changed since it was made."""
+    try:
+        copy = msgspec.msgpack.decode((folder.quads / _COPY_FILE).read_bytes(), type=_ManifestCopy)
+        if copy.frontier == _frontier_version(folder):
+            return copy.manifest
+    except (OSError, msgspec.MsgspecError):
+        pass
+    return committed_manifest(folder)
+
+
+def _frontier_version(folder: CrawlFolder) -> tuple[int, int]:
+    status = (folder.frontier / "data.mdb").stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def index_paths(folder: CrawlFolder) -> IndexPaths:
+    """Return the log of a crawl and what is built from it. The job is read, because it says whether words are."""
+    return IndexPaths(folder.quads, folder.store, folder.words if folder.read_job().words else None)
 
 
 def find_unread(folder: CrawlFolder) -> UnindexedQuads:
     """Return the part of the log that is not in the store: the whole log if there is no store."""
-    return UnindexedQuads(folder.quads, from_start=not (folder.store / "CURRENT").exists())
+    return IndexPaths(folder.quads, folder.store, None).unread()
 
 
-def check_lengths(folder: CrawlFolder) -> None:
-    """Raise DamagedError if a file of the log is missing or too short. Only lengths are compared, which is fast."""
-    check_log(folder.quads, committed_manifest(folder), contents=False)
+def has_log(folder: CrawlFolder) -> bool:
+    """Return whether the crawl has, or should have, a log. Stores of earlier versions and merged ones have none."""
+    if folder.quads.is_dir():
+        return True
+    return not find_unread(folder).is_store_without_mark and bool(committed_manifest(folder))
+
+
+def needs_indexing(folder: CrawlFolder) -> bool:
+    """Return whether a part of the log must be indexed in a new process.
+
+    If a process follows the log already, wait until it has indexed everything that is now in the log. DamagedError if
+    a file of the log is missing or too short. Only lengths are compared, which is fast.
+    """
+    if not has_log(folder):
+        return False
+    check_log(folder.quads, _known_manifest(folder), contents=False)
+    return bool(find_unread(folder)) and not wait_until_indexed(IndexPaths(folder.quads, folder.store, None))
+
+
+def update_index(folder: CrawlFolder) -> None:
+    """Index what is not indexed yet, in a process of its own, so that no lock and no thread stays in this one."""
+    if needs_indexing(folder):
+        _run_command(folder)
+
+
+def _run_command(folder: CrawlFolder) -> None:
+    command = [sys.executable, "-m", "motherlode", "index", str(folder.path), "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"the quads of {folder.path} cannot be indexed: {done.stderr.strip()}")
+
+
+class IndexUpdater:
+    """Brings the index up to date before each query of a server, so that it sees every page in the log."""
+
+    def __init__(self, folder: CrawlFolder) -> None:
+        self._folder = folder
+        self._lock = asyncio.Lock()
+        self._done: LogPosition = (0, 0)
+        """The end of the log at the last update. A batch that a kill has cut off is not tried again and again."""
+
+    async def __call__(self) -> LogPosition:
+        """Index what is not indexed yet. Return the position in the log up to which the index has its pages."""
+        unread = find_unread(self._folder)
+        if unread and (end := unread.end) > self._done:
+            async with self._lock:
+                if end > self._done:
+                    await asyncio.to_thread(self._update)
+                    self._done = end
+        return unread.indexed_up_to
+
+    def _update(self) -> None:
+        """Index what is not indexed yet. The frontier stays closed, because this process may have opened it already."""
+        if not wait_until_indexed(IndexPaths(self._folder.quads, self._folder.store, None)):
+            _run_command(self._folder)
 
 
 def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> int:
@@ -76,66 +161,44 @@ def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: N
 
     DamagedError, before anything is indexed, if a file of the log has changed since it was written.
     """
-    with _locked_log(folder):
-        check_log(folder.quads, committed_manifest(folder))
-        waiting = find_unread(folder)
-        return _index(folder, waiting, progress=progress) if waiting else 0
+    if not has_log(folder):
+        return 0
+    manifest = _known_manifest(folder)
+    with locked_log(folder.quads):
+        check_log(folder.quads, manifest)
+        return _index(folder, progress=progress) if find_unread(folder) else 0
 
 
 def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> tuple[int, int]:
     """Index the readable part of a damaged log. Return the numbers of indexed pages and of lost pages.
 
-    The caller holds the lock of the folder. Lost pages are queued again in the frontier. Afterwards the files count as
-    undamaged.
+    The caller holds the lock of the folder. Lost pages are queued again in the frontier. The log is written again from
+    the store, because a damaged part may have had pages that only the store has now.
     """
     from motherlode.crawler.engine.recovery import open_storage, requeue_lost
     from motherlode.index.quad_store import QuadStore
 
-    with _locked_log(folder):
-        waiting = find_unread(folder)
-        pages = _index(folder, waiting, progress=progress, damaged=True)
-        waiting.mark_all_indexed()
-    storage = open_storage(folder)
-    store = QuadStore(folder.store, read_only=True)
-    try:
-        lost = requeue_lost(storage, store, in_a_row=None)
-        storage.put_note(MANIFEST, encode_manifest(complete_manifest(folder.quads)))
-        storage.commit()
-    finally:
-        store.close()
-        storage.close()
+    with locked_log(folder.quads):
+        last = max((entry.number for entry in complete_manifest(folder.quads, committed_manifest(folder))), default=0)
+        pages = _index(folder, progress=progress, damaged=True)
+        storage, store = open_storage(folder), QuadStore(folder.store, read_only=True)
+        try:
+            lost = requeue_lost(storage, store, in_a_row=None)
+            log_from_store(store, folder.quads, after=last)
+            find_unread(folder).mark_all_indexed()
+            storage.put_note(MANIFEST, encode_manifest(complete_manifest(folder.quads)))
+            storage.commit()
+        finally:
+            store.close()
+            storage.close()
     return pages, lost
 
 
-def _index(folder: CrawlFolder, waiting: UnindexedQuads, *, progress: Progress, damaged: bool = False) -> int:
-    from motherlode.index.crawl_store import LocalStore  # slow to import, and mostly not needed
+def _index(folder: CrawlFolder, *, progress: Progress, damaged: bool = False) -> int:
+    from motherlode.index.indexer import Indexer  # slow to import, and mostly not needed
 
-    store = LocalStore(folder.store)
-    if folder.read_job().words:
-        store.index_words(folder.words)
-    pages, flushed, total = 0, 0, waiting.size
-    position = None
-    for portion in waiting.batches(damaged=damaged):
-        store.add_run_quads(portion.run_quads)
-        store.write(portion.pages)
-        pages += len(portion.pages)
-        position = portion.position
-        if pages - flushed >= _FLUSH_PAGES:
-            store.flush()
-            waiting.mark_indexed(position)
-            flushed = pages
-        progress(total - waiting.bytes_after(position), total)
-    store.flush()
-    if position is not None:
-        waiting.mark_indexed(position)
-    store.close()
-    return pages
-
-
-@contextmanager
-def _locked_log(folder: CrawlFolder) -> Iterator[None]:
-    """Lock the log, so that of two processes that index at the same time the second waits and finds nothing to do."""
-    folder.quads.mkdir(exist_ok=True)
-    with (folder.quads / "lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    indexer = Indexer(index_paths(folder))
+    try:
+        return indexer.index(progress=progress, damaged=damaged)
+    finally:
+        indexer.close()

@@ -120,7 +120,17 @@ def remove_filter(path: Path, number: int) -> Filter:
 
 
 def _store(path: Path, file: _File) -> None:
-    write_atomically(path, json.dumps(msgspec.to_builtins(file), ensure_ascii=False, indent=1).encode() + b"\n")
+    """Write the file, and its copies in the folders of shards, each of which reads its own."""
+    content = json.dumps(msgspec.to_builtins(file), ensure_ascii=False, indent=1).encode() + b"\n"
+    write_atomically(path, content)
+    for shard in path.parent.glob("shards/[0-9]*"):
+        write_atomically(shard / path.name, content)
+
+
+def copy_filters(path: Path, copy: Path) -> None:
+    """Give a new shard the filters of the whole crawl. A shard that has filters keeps them."""
+    if path.exists() and not copy.exists():
+        write_atomically(copy, path.read_bytes())
 
 
 @contextmanager
@@ -275,6 +285,11 @@ class TrapWatch:
 
     def end_page(self) -> None:
         self._patterns.end_page()
+
+    def drop_half(self) -> None:
+        """Forget the least recently seen half of patterns, pages and hosts, to save memory."""
+        for part in (self._patterns, self._contents, self._mirrors):
+            part.drop_half()
 
     def dump(self) -> bytes:
         return msgspec.msgpack.encode(_State(self._patterns.dump(), self._contents.dump(), self._mirrors.dump()))

@@ -9,7 +9,7 @@ ahead of its frontier after a kill, because pages are stored first: that is not 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -202,9 +202,16 @@ class _FolderCheck:
         if isinstance(error, RuntimeError) and not is_damage(error):
             raise error
         path = self._folder.store
-        advice = f"put back a copy; or move it away, and `motherlode resume {self._folder.path}` makes a new one"
+        advice = f"put back a copy; or {self._new_store}"
         problem = str(error) if isinstance(error, DamagedError) else f"the store in {path} cannot be read: {error}"
         self._report(Part.STORE, problem, advice)
+
+    @property
+    def _new_store(self) -> str:
+        """Advice how to get a new store."""
+        if has_log(self._folder):
+            return "--repair builds the store again from the log"
+        return f"move {self._folder.store} away, and `motherlode resume {self._folder.path}` makes a new one"
 
     # ── pages
 
@@ -221,6 +228,8 @@ class _FolderCheck:
             self._report_store(error)
             return
         resume = f"--repair queues them, and `motherlode resume {self._folder.path}` fetches them again"
+        if has_log(self._folder):
+            resume = f"{self._new_store}, and queues pages that the log lacks, too"
         if lost:
             self._report(Part.PAGES, f"{len(lost)} fetched pages are not in the store", resume, urls=lost)
         if outdated:
@@ -247,13 +256,12 @@ class _FolderCheck:
             "{} statements of the default graph are on no page": _STATEMENTS_WITHOUT_PAGE,
             "{} statements of pages are not in the default graph": _STATEMENTS_NOT_IN_UNION,
         }
-        advice = f"move {self._folder.store} away, and `motherlode resume {self._folder.path}` makes a new one"
         try:
             self._found.statements += sum(1 for _ in store.statements())
             for text, query in queries.items():
                 found = [str(row[0]) for row in store.query(query)]  # type: ignore[union-attr]
                 if found:
-                    self._report(Part.GRAPHS, text.format(len(found)), advice, urls=found)
+                    self._report(Part.GRAPHS, text.format(len(found)), self._new_store, urls=found)
         except _READ_ERRORS as error:
             self._report_store(error)
             return False
@@ -412,21 +420,45 @@ def rebuild_words(folder: CrawlFolder) -> int:
 
 
 def _repair_pages(folder: CrawlFolder, findings: list[FolderProblem]) -> None:
-    """Index a damaged log as far as it can be read, or queue lost pages again."""
+    """Index a damaged log as far as it can be read, build the store again from an intact log, or queue lost pages."""
     from motherlode.crawler.index_later import index_damaged
 
-    if any(one.part in (Part.FRONTIER, Part.STORE) for one in findings):
-        return  # without either, it is unknown which pages are lost
-    if any(one.part is Part.LOG for one in findings):
+    parts = {one.part for one in findings}
+    if Part.FRONTIER in parts or parts >= {Part.LOG, Part.STORE}:
+        return  # it is unknown which pages are lost
+    if Part.LOG in parts:
         pages, lost = index_damaged(folder)
-        for finding in findings:
-            if finding.part is Part.LOG:
-                finding.repair = f"{pages} pages of the log indexed, {lost} lost pages queued again"
-    elif any(one.part is Part.PAGES for one in findings):
-        queued = _requeue(folder)
-        for finding in findings:
-            if finding.part is Part.PAGES:
-                finding.repair = f"{queued} pages queued again"
+        _note_repair(findings, {Part.LOG}, f"{pages} pages of the log indexed, {lost} lost pages queued again")
+    elif parts & _VIEWS and has_log(folder):
+        pages, lost = _rebuild_store(folder)
+        _note_repair(findings, _VIEWS, f"{pages} pages of the log indexed again, {lost} lost pages queued again")
+    elif Part.PAGES in parts and Part.STORE not in parts:
+        _note_repair(findings, {Part.PAGES}, f"{_requeue(folder)} pages queued again")
+
+
+_VIEWS = frozenset({Part.STORE, Part.PAGES, Part.GRAPHS})
+"""What is built from the log."""
+
+
+def _note_repair(findings: list[FolderProblem], parts: Collection[Part], text: str) -> None:
+    for finding in findings:
+        if finding.part in parts:
+            finding.repair = text
+
+
+def _rebuild_store(folder: CrawlFolder) -> tuple[int, int]:
+    """Build store and words from the log. Return the numbers of indexed pages and of pages that were queued again."""
+    from motherlode.crawler.index_later import index_log
+
+    damaged = folder.store.with_name("store.damaged")
+    shutil.rmtree(damaged, ignore_errors=True)
+    if folder.store.exists():
+        folder.store.rename(damaged)
+    shutil.rmtree(folder.words, ignore_errors=True)
+    pages = index_log(folder)
+    queued = _requeue(folder)
+    shutil.rmtree(damaged, ignore_errors=True)
+    return pages, queued
 
 
 def _requeue(folder: CrawlFolder) -> int:

@@ -87,6 +87,8 @@ class Matcher:
         wild = [_WildcardPattern(pattern, allowed=rules[pattern]) for pattern in rules if _has_wildcard(pattern)]
         wild.sort(key=lambda rule: (-rule.length, not rule.allowed))
         self._wild = [(rule.needle, rule) for rule in wild]
+        self.is_empty = not rules
+        """True if there are no rules, so that everything is allowed."""
 
     def allows(self, path: str) -> bool:
         length, allowed = self._longest_prefix(path)
@@ -404,6 +406,8 @@ class RobotsRules:
         ]
 
     def allows(self, url: str) -> bool:
+        if self._matcher.is_empty:
+            return True
         path = normalize_path(url)
         return self._matcher.allows(path) or path == _OWN_PATH
 

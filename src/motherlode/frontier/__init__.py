@@ -34,7 +34,7 @@ Guarantees:
 Nothing here reads a clock or opens a socket: `now` is an argument, so a simulation is only another caller.
 """
 
-from motherlode.frontier.admission import Withheld, domain_refusal
+from motherlode.frontier.admission import Withheld
 from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.leases import End
 from motherlode.frontier.records import (
@@ -52,6 +52,7 @@ from motherlode.frontier.records import (
 from motherlode.frontier.storage import FrontierStorage, LmdbStorage, MemoryStorage
 from motherlode.frontier.storage.integrity import damage
 from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
+from motherlode.frontier.untried_hosts import domain_refusal
 
 __all__ = [
     "MAX_REDIRECTS",

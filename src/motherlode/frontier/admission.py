@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -22,7 +22,7 @@ import msgspec
 
 from motherlode.frontier.host_queue import HostQueue
 from motherlode.frontier.known_redirects import KNOWN_REDIRECT, assumed_redirect, find_original, target_link
-from motherlode.frontier.records import Correct, Entry, Host, HostRecord, UrlState, entry_from, is_revisit_arm
+from motherlode.frontier.records import Correct, Entry, Host, UrlState, entry_from, is_revisit_arm
 from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy, PredictsRedirects, RatesAgain, Rating
 from motherlode.www.urls import Scope, host_of, registrable_domain
@@ -161,6 +161,31 @@ class Domains:
             return ""
         return TOO_MANY_HOSTS
 
+    def is_named(self, name: str) -> bool:
+        """Return whether the user named the host."""
+        return name in self._named
+
+    def drop(self, name: str, arm: str, urls: int) -> None:
+        """Remove an arm with its URLs from the queue of a withheld host, because it was set aside."""
+        account = self._account(name)
+        host = None if account is None else account.withheld.get(name)
+        if account is None or host is None:
+            return
+        host.urls -= urls
+        self.withheld_urls -= urls
+        host.arms.pop(arm, None)
+        if not host.arms:
+            del account.withheld[name]
+            self.withheld_hosts -= 1
+
+    def forget(self, name: str) -> None:
+        """Do not count a host that was admitted, never contacted, and has no URLs any more."""
+        account = self._account(name)
+        if account is not None and name not in self._named:
+            account.admitted -= 1
+            if account.unrecorded is not None and name in account.unrecorded:
+                account.unrecorded.remove(name)
+
     def count_withheld(self) -> dict[str, int]:
         """Return the numbers of domains, hosts and URLs that wait because of the limit: the fields of `Withheld`."""
         domains = sum(bool(account.withheld) for account in self._accounts.values()) if self.withheld_hosts else 0
@@ -197,31 +222,6 @@ class Domains:
             account.unrecorded.append(name)
 
 
-def domain_refusal(name: str, records: Iterable[HostRecord], *, limit: int, named: Iterable[str]) -> str:
-    """Return why a host that is not admitted has to wait, according to the host records of a crawl; or "".
-
-    >>> records = [HostRecord(name=f"h{number}.a.example") for number in range(2)]
-    >>> domain_refusal("x.a.example", records, limit=2, named=())
-    'a.example has 2 other hosts that may be contacted, none relevant so far; this one needs one more relevant host'
-    >>> [domain_refusal(f"{name}.a.example", records, limit=limit, named=()) for name, limit in (("x", 3), ("h1", 2))]
-    ['', '']
-    """
-    domain, exempt = registrable_domain(name), set(named)
-    if name in exempt:
-        return ""
-    admitted = relevant = 0
-    for record in records:
-        if record.admitted and domain in record.name and registrable_domain(record.name) == domain:
-            if record.name == name:
-                return ""
-            admitted += record.name not in exempt
-            relevant += record.relevant > 0
-    if admitted < limit * (1 + relevant):
-        return ""
-    others = f"{admitted} other hosts that may be contacted, {relevant or 'none'} relevant so far"
-    return f"{domain} has {others}; this one needs one more relevant host"
-
-
 # ── Links ────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -246,7 +246,7 @@ class Admission:
         self._rates_again = policy if isinstance(policy, RatesAgain) else None
         self._predicts = policy if isinstance(policy, PredictsRedirects) else None
         self._host_queue = host_queue
-        self._scope = scope
+        self.scope = scope
         self._keep_own = keep_own
         """Returns the links to the hosts of this shard. None if this process owns all hosts."""
         self.domains = Domains(max_untried_hosts, relevance=host_queue.relevance)
@@ -304,7 +304,7 @@ class Admission:
         for link in links:
             if link.source is _SEED:  # known seeds as well, because a restart forgets which hosts are exempt
                 self._exempt(host_of(link.url))
-        fresh = self._new_links(links)
+        fresh = self._new_links(links, parent)
         if self._rates_again is not None and parent is not None and len(fresh) < len(links):
             added = {link.url for link in fresh}
             self._rates_again.mention([link for link in links if link.url not in added], parent)
@@ -330,10 +330,10 @@ class Admission:
         self._announce(accepted)
         return len(fresh)
 
-    def _new_links(self, links: Sequence[Link]) -> list[Link]:
+    def _new_links(self, links: Sequence[Link], parent: Outcome | None) -> list[Link]:
         """Return the links that are new, in scope and not refused by the limit of their domain."""
         fresh: dict[str, Link] = {}
-        scope, domains = self._scope, self.domains
+        scope, domains = self.scope, self.domains
         for link, known in zip(links, self._storage.known_of([link.url for link in links]), strict=True):
             url = link.url
             if known or url in fresh:
@@ -344,7 +344,7 @@ class Admission:
             elif reason := self._robots_refusal(url):
                 self._sequence += 1
                 self.known_urls += 1
-                self.refuse(Entry(url=url, arm="", score=0.0, sequence=self._sequence), reason)
+                self.refuse(entry_from(link, Rating(arm="", score=0.0), parent=parent, sequence=self._sequence), reason)
             else:
                 fresh[url] = link
         return list(fresh.values())

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import NamedTuple
 
 import msgspec
 
@@ -30,6 +29,7 @@ from motherlode.frontier.leases import (
     given_up,
 )
 from motherlode.frontier.records import (
+    EndedPage,
     Entry,
     Host,
     HostBudget,
@@ -41,6 +41,7 @@ from motherlode.frontier.records import (
     UrlState,
     revisit_arm,
 )
+from motherlode.frontier.shedding import Shedder
 from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, Rating, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
@@ -55,23 +56,6 @@ _SET_BACK = "the clock of this machine was set back by %.0f s; saved times were 
 _TIMES_CUT = "%d saved times were later than any delay explains, and were cut to %.0f s from now: is the clock right?"
 
 
-class _EndedPage(NamedTuple):
-    """A page whose lease ends."""
-
-    lease: Lease
-    entry: Entry
-    host: Host
-    asked: Host
-    """The host that got the request. It is not `host` if the robots.txt of `host` was requested from another host."""
-    failure: Failure | None
-    now: float
-    reason: str
-
-    @property
-    def kind(self) -> FailureKind | None:
-        return None if self.failure is None else self.failure.kind
-
-
 def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
     """Return whether a server said that it gets too many requests, for something other than a page."""
     if lease.is_subrequest:
@@ -79,7 +63,7 @@ def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
     return how is End.ROBOTS_UNREADABLE and failure.kind in SLOW_DOWN
 
 
-def _rated_again(page: _EndedPage, ending: Ending, rating: Rating) -> tuple[_EndedPage, Ending]:
+def _rated_again(page: EndedPage, ending: Ending, rating: Rating) -> tuple[EndedPage, Ending]:
     """Return how to end the lease of a page with a new rating: the page waits again with it, or is refused by it."""
     if rating.refused:
         return page._replace(reason=rating.refused), replace(ending, url=UrlEffect.REFUSED)
@@ -139,6 +123,8 @@ class Frontier:
         self.robots_preferences = self._prerequisites.preferences
         self.retries = Retries(self._admission, self.host_queue, storage, unsettled=lambda: self._unsettled)
         """The URLs that failed and wait for their next attempt."""
+        self.shedder = Shedder(self._admission, self.host_queue, storage, policy)
+        """Takes waiting URLs and idle hosts out of memory, if memory has a ceiling."""
         self._reopened = self._admission.load()
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
@@ -343,7 +329,7 @@ class Frontier:
                 self._admission.revisits_left -= 1
             if relevant:
                 self._admission.credit(host)
-            page = _EndedPage(lease, entry or lease.entry, host, asked, failure, now, reason)
+            page = EndedPage(lease, entry or lease.entry, host, asked, failure, now, reason)
             if rating is None:
                 return self._end_page(page, ENDINGS[how])
             return self._end_page(*_rated_again(page, ENDINGS[how], rating))
@@ -362,7 +348,7 @@ class Frontier:
             self._prerequisites.give_up(lease)
             self.host_queue.schedule(host)
 
-    def _end_page(self, page: _EndedPage, ending: Ending) -> float | None:
+    def _end_page(self, page: EndedPage, ending: Ending) -> float | None:
         """End the lease of a page, or of a prerequisite for which a page waits, by the table `ENDINGS`."""
         lease, host = page.lease, page.host
         is_page = lease.kind is RequestKind.PAGE
@@ -385,7 +371,7 @@ class Frontier:
             self.host_queue.schedule(host)
         return self._place_url(page, ending.url, wait)
 
-    def _place_url(self, page: _EndedPage, effect: UrlEffect, wait: float) -> float | None:
+    def _place_url(self, page: EndedPage, effect: UrlEffect, wait: float) -> float | None:
         """Apply an ending to the URL. Return when it may be leased again, if it may."""
         entry, host = page.entry, page.host
         if effect is UrlEffect.DONE:
@@ -420,6 +406,11 @@ class Frontier:
     def call_on_refused(self, listener: Callable[[Entry, str], None]) -> None:
         """Call a function with each known URL that is refused from now on, and the reason."""
         self._admission.on_refused = listener
+
+    def refuse_also(self, reason: Scope) -> None:
+        """Refuse new links for one more reason, which a function returns, or ""."""
+        scope = self._admission.scope
+        self._admission.scope = lambda url: scope(url) or reason(url)
 
     def count_refused(self, reason: str, urls: int) -> None:
         """Count links that were refused before the frontier got them."""

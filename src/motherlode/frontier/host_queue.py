@@ -7,7 +7,7 @@ Hosts with the same IP address share its delay. If several shards use the same I
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from heapq import nlargest
 
@@ -45,8 +45,7 @@ class IpQueue(msgspec.Struct, gc=False):
     granted: bool = True
     """True if this process may send requests to the IP address. False if another shard has, or may have, that right."""
     recent_hosts: dict[str, None] = {}
-    """Hosts at the IP address that this process contacted last, since it got the grant. Their remaining delays are
-    passed on to the shard that gets the grant next."""
+    """Hosts that this process contacted last under the grant. Their delays are passed on with the grant."""
 
 
 class HostQueue:
@@ -55,13 +54,15 @@ class HostQueue:
     def __init__(
         self, *, policy: Policy, storage: FrontierStorage, politeness: Politeness, host_delay: HostDelay
     ) -> None:
-        self._policy = policy
+        self._policy, self._politeness = policy, politeness
         self._best, self._count = storage.best, storage.count
-        self._politeness = politeness
         self._host_delay = host_delay
         self.hosts: dict[str, Host] = {}
-        """Hosts that this run or an earlier one contacted. Unseen hosts with waiting URLs are in `_unseen_hosts`."""
-        self._unseen_hosts = SnoozedHosts()
+        """Hosts that this run or an earlier one contacted. Unseen hosts with waiting URLs are in `unseen_hosts`."""
+        self.find_stored: Callable[[str], HostRecord | None] = lambda name: None
+        """Returns the stored record of a host that is no longer in `hosts` (`shedding`); None if there is none."""
+        self.stored_hosts = 0  # number of hosts that were removed from `hosts` to save memory
+        self.unseen_hosts = SnoozedHosts()
         self.changed: set[str] = set()
         """Hosts whose records must be stored with the next commit."""
         self.ready_times = ReadyTimes()
@@ -69,13 +70,13 @@ class HostQueue:
         """Times at which hosts may send the request for their held page, or the request for redirected rules."""
         self.address_times = ReadyTimes()
         self.by_address = politeness.by_address
-        self._addresses: dict[str, IpQueue] = {}
+        self.addresses: dict[str, IpQueue] = {}
         delay = politeness.address_delay
         self._address_delay = politeness.delay / 2 if delay is None else delay
         self._max_per_address = 1 if self._address_delay > 0 else politeness.per_address
         self._uses_grants = politeness.uses_grants and self._address_delay > 0
         """True if other shards use the same IP addresses. Only the shard with the grant may use an IP address."""
-        self._unresolved: dict[str, None] = {}
+        self.unresolved: dict[str, None] = {}
         """Hosts that became ready without an IP address, for `take_unresolved`; the newest of them."""
         self._needed_grants: dict[str, None] = {}
         """IP addresses for which hosts wait and for which this shard has no grant."""
@@ -86,8 +87,7 @@ class HostQueue:
         self.patience = max(_MIN_PATIENCE_SECONDS, self._max_awaited_seconds)
         """Seconds for which the whole crawl may wait for one host."""
         self._not_before = self._addresses_not_before = 0.0
-        """No request to any host, or any IP address, starts earlier, because a killed run may have sent one just
-        before."""
+        """No request to a host, or IP address, starts earlier, because a killed run may have sent one just before."""
 
     def host(self, name: str) -> Host:
         """Return the state of a host; create it if necessary."""
@@ -98,33 +98,37 @@ class HostQueue:
         return host
 
     def _create_host(self, name: str) -> Host:
-        arm = self._unseen_hosts.take(name)
-        record = HostRecord(name=name, ready_at=self._not_before, admitted=arm is not None)
-        host = self.hosts[name] = Host(record)
+        arm, stored = self.unseen_hosts.take(name), self.find_stored(name)
+        self.stored_hosts -= stored is not None
+        self.restore(stored or HostRecord(name=name, ready_at=self._not_before, admitted=False))
+        host = self.hosts[name]
         if arm is not None:
             host.arms[arm] = None
+            host.record.admitted = True
         return host
 
     def restore(self, record: HostRecord) -> None:
-        """Restore the record of a host from an earlier run."""
-        record.address = ""  # every run looks the IP address up again, because it may change
+        """Restore the record of a host from the storage."""
+        record.address = ""  # it is looked up again, because it may change
         self.hosts[record.name] = Host(record, credited=record.relevant > 0)
 
     @property
     def host_count(self) -> int:
-        """Number of hosts, without those that wait because of the limit on untried hosts per domain."""
-        return len(self.hosts) + len(self._unseen_hosts)
+        """Number of hosts, without those that the limit on untried hosts per domain withholds."""
+        return len(self.hosts) + len(self.unseen_hosts) + self.stored_hosts
 
     @property
     def has_unseen(self) -> bool:
         """True if URLs of hosts wait that were never contacted."""
-        return len(self._unseen_hosts) > 0
+        return len(self.unseen_hosts) > 0
 
     def relevance(self, name: str) -> bool | None:
         """Return whether an admitted host has a relevant page; None for a host that is not admitted."""
         host = self.hosts.get(name)
         if host is None:
-            return False if name in self._unseen_hosts else None
+            stored = self.find_stored(name)
+            is_admitted = name in self.unseen_hosts or (stored is not None and stored.admitted)
+            return (stored is not None and stored.relevant > 0) if is_admitted else None
         return host.credited if host.record.admitted else None
 
     # ── waiting URLs ─────────────────────────────────────────────────────────────────────────────────────
@@ -133,7 +137,7 @@ class HostQueue:
         """Note that URLs were added to an arm of an admitted host."""
         host = self.hosts.get(name)
         if host is None:
-            if self._unseen_hosts.put(name, arm):
+            if self.unseen_hosts.put(name, arm):
                 return
             host = self.host(name)
         self.add_arm(host, arm)
@@ -168,11 +172,11 @@ class HostQueue:
     def snooze_all(self, now: float, *, pause: float = 0.0) -> None:
         """Snooze every host for its delay after a restart, because the last requests of the previous run are unknown.
 
-        `pause` is the time in seconds between the two runs, which does not count as time of an unreadable robots.txt.
+        `pause` is the time in seconds between the runs. It does not count as time of an unreadable robots.txt.
         """
         self._not_before = now + self._politeness.delay
         self._addresses_not_before = now + self._address_delay
-        for address in self._addresses.values():
+        for address in self.addresses.values():
             address.ready_at = max(address.ready_at, self._addresses_not_before)
         snoozed = []
         for name, host in self.hosts.items():
@@ -194,7 +198,7 @@ class HostQueue:
         self._addresses_not_before -= seconds
         for host in self.hosts.values():
             host.record.correct_times(earlier, earlier)
-        for address in self._addresses.values():
+        for address in self.addresses.values():
             address.ready_at -= seconds
         for times in (self.ready_times, self.held_times, self.address_times):
             times.turn_back(seconds)
@@ -215,7 +219,7 @@ class HostQueue:
     def make_due_ready(self, now: float) -> bool:
         """Make hosts ready whose time has come, at most `max_ready_at_once`. Return whether there were any."""
         limit = self._politeness.max_ready_at_once
-        due = self._unseen_hosts.first(limit) if now >= self._not_before else []  # they have no delay of their own
+        due = self.unseen_hosts.first(limit) if now >= self._not_before else []  # they have no delay of their own
         for name in due:
             self._create_host(name)
         due += self.ready_times.due(now, most=None if limit is None else limit - len(due))
@@ -259,9 +263,9 @@ class HostQueue:
     def _make_ready(self, host: Host) -> None:
         host.is_ready = True
         if self.by_address and not host.record.address:
-            self._unresolved[host.record.name] = None
-            if len(self._unresolved) > _MAX_UNRESOLVED_HOSTS:
-                del self._unresolved[next(iter(self._unresolved))]
+            self.unresolved[host.record.name] = None
+            if len(self.unresolved) > _MAX_UNRESOLVED_HOSTS:
+                del self.unresolved[next(iter(self.unresolved))]
         for arm in host.arms:
             self._announce_arm(arm)
 
@@ -308,7 +312,7 @@ class HostQueue:
 
     def next_time(self) -> float | None:
         """Return the next time at which a host, held page or IP address becomes ready; None if nothing is scheduled."""
-        unseen = self._not_before if len(self._unseen_hosts) else None
+        unseen = self._not_before if len(self.unseen_hosts) else None
         times = (unseen, self.ready_times.next_time(), self.held_times.next_time(), self.address_times.next_time())
         return min((time for time in times if time is not None), default=None)
 
@@ -397,10 +401,10 @@ class HostQueue:
     # ── IP addresses and their grants ────────────────────────────────────────────────────────────────────
 
     def _address(self, name: str) -> IpQueue:
-        address = self._addresses.get(name)
+        address = self.addresses.get(name)
         if address is None:
             address = IpQueue(name, ready_at=self._addresses_not_before, granted=not self._uses_grants)
-            self._addresses[name] = address
+            self.addresses[name] = address
         return address
 
     def _address_of(self, host: Host) -> IpQueue | None:
@@ -440,10 +444,10 @@ class HostQueue:
 
     def take_unresolved(self, most: int) -> list[str]:
         """Return ready hosts whose IP address is unknown, those with the best-rated URLs first. Each comes once."""
-        waiting = [host for name in self._unresolved if (host := self.hosts[name]).is_ready and not host.record.address]
+        waiting = [host for name in self.unresolved if (host := self.hosts[name]).is_ready and not host.record.address]
         chosen = [host.record.name for host in nlargest(most, waiting, key=self._best_score)]
         taken = set(chosen)
-        self._unresolved = {host.record.name: None for host in waiting if host.record.name not in taken}
+        self.unresolved = {host.record.name: None for host in waiting if host.record.name not in taken}
         return chosen
 
     def _best_score(self, host: Host) -> float:
@@ -452,7 +456,7 @@ class HostQueue:
 
     @property
     def has_unresolved(self) -> bool:
-        return bool(self._unresolved)
+        return bool(self.unresolved)
 
     def take_needed_grants(self) -> list[str]:
         """Return the IP addresses for which a grant is needed. Each is returned once until it is needed again."""

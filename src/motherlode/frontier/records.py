@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
 from random import Random
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
-from motherlode.model import Link, LinkSource, Outcome, Rating, Request, RequestKind
+from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Rating, Request, RequestKind
 from motherlode.model.usage import UsagePreferences
 
 _REVISIT_PREFIX = "revisit "
@@ -381,6 +381,23 @@ class Host(msgspec.Struct, gc=False):
         self.asking, self.rules_url, self.rules_hops = False, "", 0
 
 
+class EndedPage(NamedTuple):
+    """A page whose lease ends."""
+
+    lease: Lease
+    entry: Entry
+    host: Host
+    asked: Host
+    """The host that got the request. It is not `host` if the robots.txt of `host` was requested from another host."""
+    failure: Failure | None
+    now: float
+    reason: str
+
+    @property
+    def kind(self) -> FailureKind | None:
+        return None if self.failure is None else self.failure.kind
+
+
 class ReadyTimes:
     """A heap of times at which snoozed hosts become ready. If a host is in it twice, the time in its record counts."""
 
@@ -405,6 +422,11 @@ class ReadyTimes:
     def first(self) -> tuple[float, str] | None:
         """The earliest time with its host; None if there is none."""
         return self._heap[0] if self._heap else None
+
+    def remove(self, hosts: Set[str]) -> None:
+        """Remove hosts that are no longer in memory."""
+        self._heap = [item for item in self._heap if item[1] not in hosts]
+        heapq.heapify(self._heap)
 
     def turn_back(self, seconds: float) -> None:
         """Move all times back, because the machine's clock was set back."""
@@ -437,15 +459,19 @@ class SnoozedHosts:
             self._order.append(name)
         return known == arm
 
-    def take(self, name: str) -> str | None:
-        """Remove a host and return its arm; None if it is not here."""
-        return self._arms.pop(name, None)
+    def take(self, name: str, arm: str | None = None) -> str | None:
+        """Remove a host and return its arm; None if it is not here, or not with the arm that is given."""
+        return self._arms.pop(name, None) if arm is None or self._arms.get(name) == arm else None
+
+    def compact(self) -> None:
+        """Forget the names of hosts that were taken."""
+        self._order = deque(name for name in self._order if name in self._arms)
 
     def first(self, limit: int | None) -> list[str]:
         """Return the names of the `limit` hosts that were discovered first, in that order, without removing them."""
-        found: list[str] = []
+        found: dict[str, None] = {}  # a host that was taken and added again is in the order twice
         while self._order and len(found) != limit:
             name = self._order.popleft()
             if name in self._arms:
-                found.append(name)
-        return found
+                found[name] = None
+        return list(found)

@@ -1,4 +1,4 @@
-"""The store as a crawl uses it: the protocol `CrawlStore`, the store in this process, and the batching writer."""
+"""The store with its words as the indexer writes them, and the batching writer of a crawl."""
 
 from __future__ import annotations
 
@@ -7,45 +7,23 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol
 
-from motherlode.index.page_record import PageRecord, RunRecord, Store
+from motherlode.index.page_record import PageRecord, Store
 from motherlode.index.quad_store import QuadStore
 
 _LOCK_TIMEOUT_SECONDS = 10.0
 
 
-class CrawlStore(Store, Protocol):
-    """The store of a crawl, in this process or in another one."""
-
-    def has(self, url: str) -> bool:
-        """Return whether the page has ever been stored."""
-
-    def begin(self, run: RunRecord) -> None:
-        """Record that all pages written from now on were fetched by this run."""
-
-    def index_words(self, path: Path) -> None:
-        """Index the words of all pages written from now on. A new word index is first filled from the whole store."""
-
-    def finish(self, ended_at: float) -> None:
-        """Record the end of the run."""
-
-    def backup(self, path: Path) -> None:
-        """Copy the current state to a new folder on the same disk."""
-
-    def close(self) -> None: ...
-
-
 class LocalStore:
-    """A store in this process."""
+    """A store and, after `index_words`, an index of words. Only the process that indexes a log opens them."""
 
     def __init__(self, path: Path) -> None:
         self._quads = _open_when_unlocked(path)
         self._store: Store = self._quads
-        self.has, self.begin = self._quads.has, self._quads.begin
-        self.finish, self.backup, self.add_run_quads = self._quads.finish, self._quads.backup, self._quads.add_run_quads
+        self.add_run_quads, self.skip_known_changes = self._quads.add_run_quads, self._quads.skip_known_changes
 
     def index_words(self, path: Path) -> None:
+        """Index the words of all pages written from now on. A new word index is first filled from the whole store."""
         from motherlode.index.fulltext import SearchableStore, WordIndex  # tantivy loads slowly, and words are optional
 
         words = WordIndex(path)

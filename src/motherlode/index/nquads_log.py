@@ -1,10 +1,10 @@
-"""A log of the crawl's quads as N-Quads files, from which the store is built later (`--index later`).
+"""The log of a crawl: N-Quads files to which it appends its pages, and from which store and words are built.
 
-Appending to the log takes a tenth of the time of writing to the store, because nothing is sorted. The first command
-that needs the store builds it, with its word index, from the log (`UnindexedQuads`). The files are plain N-Quads, so
-other stores can load them, too. The log holds the statements of a page followed by the page's provenance, which is
-enough to separate the pages again. A page that is fetched again is appended again, and the later version replaces the
-earlier one.
+Appending to the log takes a tenth of the time of writing to the store, because nothing is sorted, and it is all that a
+page waits for. An indexer (`index.indexer`) fills the store and the word index from the log (`UnindexedQuads`). The
+files are plain N-Quads, so other stores can load them, too. The log holds the statements of a page followed by the
+page's provenance, which is enough to separate the pages again. A page that is fetched again is appended again, and the
+later version replaces the earlier one.
 
 The crawl keeps the manifest of all files in its frontier (`NQuadsLog.manifest`). A file that is missing, truncated or
 changed is an error if the log is opened or read, because its quads would otherwise be missing from the store unnoticed.
@@ -15,14 +15,17 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import msgspec
 
 from motherlode.index.page_record import (
+    GRAPH_OF_PAGE,
     PAGE,
     PROVENANCE,
     URL,
@@ -41,63 +44,145 @@ from motherlode.index.segment_files import (
     open_segment,
     readable_members,
     segment_name,
+    sync_path,
     whole_members,
 )
-from motherlode.index.snapshot import DamagedError
+from motherlode.index.snapshot import DamagedError, link_or_copy
 from motherlode.model.terms import RDF_TYPE
+
+if TYPE_CHECKING:
+    from motherlode.index.quad_store import QuadStore
 
 _SEGMENT_BYTES = 256_000_000
 _GZIP_LEVEL = 1
 """Level 6 takes three times as long, for files that are a third smaller."""
-_PROVENANCE_SUFFIX = f" <{PROVENANCE}> .".encode()
-_TYPES = tuple(f"{RDF_TYPE} {name} ".encode() for name in (PAGE, URL))
-"""Beginnings of the first line about a page, or about a URL without one."""
+_MIGRATION_BATCH_BYTES = 8_000_000
+_PROVENANCE_END = f" <{PROVENANCE}> .\n".encode()
+_PAGE_TYPE = PAGE.encode()
+_FIRST_LINE = re.compile(
+    b" %b (%b|%b)%b" % tuple(map(re.escape, (RDF_TYPE.encode(), _PAGE_TYPE, URL.encode(), _PROVENANCE_END)))
+)
+"""The first line about a page, or about a URL without one, after its subject."""
 _FETCHED_AT = re.compile(rb'#generatedAtTime> "([^"]*)"')
-_GRAPH = re.compile(rb" (?:<[^<>]*>|_:\S+) \.\Z")
+_OWN_GRAPH_MARK = GRAPH_OF_PAGE.encode()
+_GRAPH = re.compile(rb" (?:<[^<>\n]*>|_:\S+) \.\n")
 """The graph name and the full stop at the end of a line."""
 _MARK_FILE = "indexed"
 
 
-class NQuadsLog:
-    """A `CrawlStore` that appends all pages to the log."""
+class IndexerProcess(Protocol):
+    """What a log needs of the process that indexes it."""
 
-    def __init__(self, folder: Path, *, manifest: Sequence[ManifestEntry] = ()) -> None:
-        """`manifest` is the manifest of an earlier run. DamagedError if the files differ from it."""
+    def close(self) -> None:
+        """Wait until everything is indexed, and end the process. OSError if it failed."""
+
+
+class NoIndexer:
+    """No background indexer: the first command that reads the store indexes the log."""
+
+    def close(self) -> None:
+        pass
+
+
+StartIndexer = Callable[[], IndexerProcess]
+
+
+class NQuadsLog:
+    """The log of a running crawl. A page is durable when `write` has returned."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        manifest: Sequence[ManifestEntry] = (),
+        start_indexer: StartIndexer = NoIndexer,
+        at_end: Callable[[list[ManifestEntry]], None] = lambda manifest: None,
+    ) -> None:
+        """`manifest` is the manifest of an earlier run. DamagedError if the files differ from it.
+
+        `start_indexer` starts the process that indexes the log while it is written. `at_end` gets the last manifest
+        when the log is closed.
+        """
         check_log(folder, manifest)
         self._folder = folder
         last = max((entry.number for entry in manifest), default=0)
         self._segments = SegmentWriter(folder, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=last)
         self._earlier = complete_manifest(folder, manifest)
+        self.encoded_manifest = encode_manifest(self._earlier)
+        """The manifest after the last write, for the frontier. The thread that writes makes it, as files are synced."""
         self._run: RunRecord | None = None
-        self.flush, self.close = self._segments.flush, self._segments.close
+        self.flush = self._segments.flush
+        self._at_end = at_end
+        self._indexer = start_indexer()
 
     def manifest(self) -> list[ManifestEntry]:
         """Return the manifest of all files, for the next run to compare. All bytes that it counts are on disk."""
         return [*self._earlier, *self._segments.manifest()]
 
-    def has(self, url: str) -> bool:
-        """Return True: the log has every committed page, because `flush` syncs it and only later bytes are cut."""
-        return True
-
     def begin(self, run: RunRecord) -> None:
+        """Record that all pages written from now on were fetched by this run."""
         self._run = run
-        self._segments.append(serialize_run(run).encode())
-
-    def index_words(self, path: Path) -> None:
-        """Do nothing: the words are indexed when the store is built."""
+        self._append(serialize_run(run).encode())
 
     def write(self, records: Sequence[PageRecord]) -> None:
         run = self._run.iri if self._run is not None else ""
         pages = ((record.graph_quads, provenance_quads(record, run)) for record in records)  # the union is not logged
-        self._segments.append(b"".join(chain.from_iterable(pages)))
+        self._append(b"".join(chain.from_iterable(pages)))
+
+    def _append(self, text: bytes) -> None:
+        self._segments.append(text)
+        self.encoded_manifest = encode_manifest(self.manifest())
 
     def finish(self, ended_at: float) -> None:
+        """Record the end of the run."""
         if self._run is not None:
-            self._segments.append(serialize_run_end(self._run, ended_at).encode())
+            self._append(serialize_run_end(self._run, ended_at).encode())
 
     def backup(self, path: Path) -> None:
-        self.flush()
-        shutil.copytree(self._folder, path)
+        """Copy all files to a new folder on the same disk. It is fast, because they are finished and hard-linked."""
+        self._segments.close()
+        path.mkdir(parents=True)
+        for _, segment in list_segments(self._folder):
+            if segment.suffix != ".part":
+                link_or_copy(segment, path / segment.name)
+
+    def close(self) -> None:
+        """Finish the log, and wait until its indexer has indexed it."""
+        self._segments.close()
+        self._at_end(self.manifest())
+        self._indexer.close()
+
+
+def log_from_store(store: QuadStore, folder: Path, *, after: int = 0) -> None:
+    """Write the log of a store that has none, because an earlier version wrote it, or one in place of a damaged log.
+
+    The log counts as indexed. Its segments get numbers above `after`. It is written beside its place and renamed, so
+    that after a kill there is the old log, no log or a complete one.
+    """
+    new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+    shutil.rmtree(new, ignore_errors=True)
+    segments = SegmentWriter(new, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=after)
+    batch: list[bytes] = []
+    size = 0
+    for page in store.logged_pages():
+        batch.append(page)
+        size += len(page)
+        if size >= _MIGRATION_BATCH_BYTES:
+            segments.append(b"".join(batch))
+            batch, size = [], 0
+    segments.append(b"".join(batch))
+    segments.close()
+    UnindexedQuads(new).mark_all_indexed()
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.is_dir():
+        folder.rename(old)
+    new.rename(folder)
+    sync_path(folder.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
+    return msgspec.msgpack.encode(manifest)
 
 
 def check_log(folder: Path, manifest: Sequence[ManifestEntry], *, contents: bool = True) -> None:
@@ -161,13 +246,23 @@ class LogBatch(NamedTuple):
 
 
 class UnindexedQuads:
-    """The part of a log that is not yet in the store. A mark beside the files says how far they were indexed."""
+    """The part of a log that is not yet in the store. A mark in the store's folder says how far it was indexed.
 
-    def __init__(self, folder: Path, *, from_start: bool = False) -> None:
-        """`from_start`: ignore the mark, because the store that it refers to no longer exists."""
+    Without a store the whole log is unread. An older copy of the store has an older mark.
+    """
+
+    def __init__(self, folder: Path, store: Path | None = None) -> None:
+        """`store` is the folder of the store that is built from the log, if there is one."""
         self._folder = folder
-        self._mark = folder / _MARK_FILE
-        self._from_start = from_start
+        self._store = store
+        self._old_mark = folder / _MARK_FILE
+        """Earlier versions, and `log_from_store`, write the mark beside the log."""
+        self._mark = self._old_mark if store is None else store / _MARK_FILE
+
+    @property
+    def is_store_without_mark(self) -> bool:
+        """Whether the store was not built from a log: an earlier version wrote it, or it was merged from shards."""
+        return self._store is not None and (self._store / "CURRENT").exists() and not self._mark.exists()
 
     def __bool__(self) -> bool:
         """Return whether there may be quads to index, judged by file sizes alone."""
@@ -197,9 +292,17 @@ class UnindexedQuads:
 
     def mark_all_indexed(self) -> None:
         """Move the mark to the end of the log. The store must have synced all batches."""
+        self.mark_indexed(self.end)
+
+    def remove_old_mark(self) -> None:
+        """Remove the mark of an earlier version before a new store is made, to which it does not refer."""
+        self._old_mark.unlink(missing_ok=True)
+
+    @property
+    def end(self) -> LogPosition:
+        """The end of the last file as it is now."""
         files = self._files()
-        if files:
-            self.mark_indexed((files[-1][0], _file_size(files[-1][1])))
+        return (files[-1][0], _file_size(files[-1][1])) if files else (0, 0)
 
     def mark_indexed(self, position: LogPosition) -> None:
         """Move the mark to a position. The store must have synced all batches before it."""
@@ -212,10 +315,11 @@ class UnindexedQuads:
 
     @property
     def indexed_up_to(self) -> LogPosition:
-        if self._from_start:
+        if self._store is not None and not (self._store / "CURRENT").exists():
             return 0, 0
+        mark = self._mark if self._mark.exists() else self._old_mark
         try:
-            number, _, start = self._mark.read_text(encoding="ascii").partition(" ")
+            number, _, start = mark.read_text(encoding="ascii").partition(" ")
             return int(number), int(start)
         except (FileNotFoundError, ValueError):  # ValueError: a power failure emptied it, so index everything again
             return 0, 0
@@ -227,34 +331,59 @@ def _file_size(path: Path) -> int:
 
 
 def _parse_batch(text: bytes, position: LogPosition) -> LogBatch:
-    quads: list[bytes] = []
-    pages: list[tuple[bytes, list[bytes], list[bytes]]] = []
+    """Split a batch into its pages. The first line of a page's provenance is searched, because most lines are quads.
+
+    A line break in a literal is escaped, so the searched bytes cannot be a part of a literal.
+    """
+    pages: list[PageRecord] = []
     runs: list[bytes] = []
-    for line in text.split(b"\n")[:-1]:
-        if not line.endswith(_PROVENANCE_SUFFIX):
-            quads.append(line)
-            continue
-        subject, _, rest = line.partition(b" ")
-        if rest.startswith(_TYPES):
-            pages.append((subject, quads, [line]))
-            quads = []
-        elif pages and pages[-1][0] == subject:
-            pages[-1][2].append(line)
-        else:
-            runs.append(line)
-    return LogBatch([_page_record(*page) for page in pages], b"".join(line + b"\n" for line in runs), position)
+    done = 0
+    for found in _FIRST_LINE.finditer(text):
+        start = text.rfind(b"\n", 0, found.start()) + 1
+        name = text[start : found.start()]
+        end = _provenance_end(text, name, found.end())
+        quads = _split_runs(text[done:start], runs)
+        pages.append(_page_record(name, quads, text[start:end], is_page=found[1] == _PAGE_TYPE))
+        done = end
+    _split_runs(text[done:], runs)
+    return LogBatch(pages, b"".join(runs), position)
 
 
-def _page_record(name: bytes, quads: list[bytes], about: list[bytes]) -> PageRecord:
-    provenance = b"".join(line + b"\n" for line in about)
+def _provenance_end(text: bytes, name: bytes, end: int) -> int:
+    """Return where the provenance of a page ends. `end` is the end of its first line."""
+    while text.startswith(name, end):
+        line_end = text.find(b"\n", end) + 1
+        if not text.endswith(_PROVENANCE_END, end, line_end):
+            break
+        end = line_end
+    return end
+
+
+def _split_runs(text: bytes, runs: list[bytes]) -> bytes:
+    """Return the quads of a page, and append the lines about runs before it to `runs`."""
+    if _PROVENANCE_END not in text:
+        return text
+    lines = [line + b"\n" for line in text.split(b"\n")[:-1]]
+    runs += (line for line in lines if line.endswith(_PROVENANCE_END))
+    return b"".join(line for line in lines if not line.endswith(_PROVENANCE_END))
+
+
+def _page_record(name: bytes, quads: bytes, provenance: bytes, *, is_page: bool) -> PageRecord:
     when = _FETCHED_AT.search(provenance)
     return PageRecord(
         url=name[1:-1].decode(),
         fetched_at=datetime.fromisoformat(when[1].decode()).timestamp() if when else 0.0,
         status=None,
-        graph_quads=b"".join(line + b"\n" for line in quads),
-        union_quads=b"".join(_GRAPH.sub(b"", line) + b" .\n" for line in quads),
-        quads=len(quads),
-        state="" if provenance.startswith(_TYPES[0], len(name) + 1) else "known",
+        graph_quads=quads,
+        union_quads=_without_graphs(quads, name),
+        quads=quads.count(b"\n"),
+        state="" if is_page else "known",
         provenance=provenance,
     )
+
+
+def _without_graphs(quads: bytes, name: bytes) -> bytes:
+    """Return the quads of a page without graph names. Most pages have only the graph with their own name."""
+    if _OWN_GRAPH_MARK in quads:
+        return _GRAPH.sub(b" .\n", quads)
+    return quads.replace(b" %b .\n" % name, b" .\n")

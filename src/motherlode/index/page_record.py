@@ -24,18 +24,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
+from math import isfinite
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from motherlode.model import Statement, Syntax, TransformResult
+from motherlode.model import Problem, Statement, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES, RDF_TYPE, XSD, literal, page_iri
 from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 
 KEY = ox.NamedNode(PREFIXES["ml"] + "key")
 _KEY_DIGITS = 10
 """40 bits: two of a page's ten thousand statements share a key in about one of twenty thousand pages."""
+_MAX_MESSAGE_LENGTH = 300
 _MAX_KEYS_PER_LITERAL = 2_000
 """Bounds the size of a literal, because a page may have a million statements and a literal is read as a whole."""
 
@@ -143,6 +145,9 @@ _STATUS, _KIND, _SYNTAX, _HASH = (f"<{_ML}{name}>" for name in ("status", "kind"
 _REFERRER, _REDIRECTS, _GRAPH, _SIZE = (f"<{_ML}{name}>" for name in ("referrer", "redirectsTo", "graph", "size"))
 _SAYS, _VERSION, _TARGET, _POLICY = (f"<{_ML}{name}>" for name in ("says", "version", "target", "policy"))
 RESERVED, _PERMITTED, _TDM_POLICY = (f"<{_ML}{name}>" for name in ("reserved", "permitted", "tdmPolicy"))
+_DETAIL, _RELEVANT, _SCORE = (f"<{_ML}{name}>" for name in ("detail", "relevant", "score"))
+_SECONDS, _PROBLEM = (f"<{_ML}{name}>" for name in ("seconds", "problem"))
+_TRUE = literal("true", datatype=XSD + "boolean")
 _OWN_HOST = f"<{_ML}robotsNotApplied>"
 _UNPROVEN_HOST = f"<{_ML}certificatesNotChecked>"
 
@@ -181,6 +186,15 @@ class PageRecord:
     """For a URL without a page: failed, refused or waiting. Such a record has no statements and replaces no page."""
     reason: str = ""
     """The kind of the failure, or why the URL was refused."""
+    detail: str = ""
+    """More about the failure."""
+    is_relevant: bool = False
+    score: float = 0.0
+    """Score of the URL in its arm, when the link was found."""
+    seconds: float = 0.0
+    """Seconds from the request to the end of the response; 0 if there was no request."""
+    problems: tuple[str, ...] = ()
+    """The values of `ml:problem` (`format_problem`)."""
     provenance: bytes = b""
     """The serialized provenance if the record was read from a log (`index.nquads_log`); otherwise empty."""
 
@@ -248,6 +262,17 @@ def serialize_page(url: str, result: TransformResult) -> SerializedPage:
     return SerializedPage(graph_quads, union_quads, len(seen), tuple(inner.values()))
 
 
+def format_problem(problem: Problem) -> str:
+    """Return the value of `ml:problem`: line and column, or - if they are not known, syntax, and message.
+
+    >>> format_problem(Problem(syntax=Syntax.JSON_LD, message="a comma is missing", line=3, column=14, repaired=True))
+    '3:14 jsonld (repaired): a comma is missing'
+    """
+    position = "-" if problem.line is None else f"{problem.line}:{problem.column or 1}"
+    syntax = problem.syntax.value if problem.syntax else "page"
+    return f"{position} {syntax}{' (repaired)' if problem.repaired else ''}: {problem.message[:_MAX_MESSAGE_LENGTH]}"
+
+
 def serialize_provenance(record: PageRecord, run: str = "") -> str:
     """Return the provenance of a page as N-Quads. `run` is the IRI, in angle brackets, of the run that fetched it."""
     page = page_iri(record.url)
@@ -268,9 +293,9 @@ def _url_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
     yield _STATE, literal(record.state)
     if record.reason:
         yield _REASON, literal(record.reason)
+    if record.detail:
+        yield _DETAIL, literal(record.detail)
     yield from _request_properties(record)
-    if record.referrer:
-        yield _REFERRER, page_iri(record.referrer)
 
 
 def _request_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
@@ -280,6 +305,12 @@ def _request_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
         yield _HEADERS, literal(record.headers)
     if record.found_by:
         yield _FOUND_BY, literal(record.found_by)
+    if record.referrer:
+        yield _REFERRER, page_iri(record.referrer)
+    if record.seconds:
+        yield _SECONDS, literal(f"{record.seconds:.3f}", datatype=XSD + "decimal")
+    if record.score and isfinite(record.score):
+        yield _SCORE, literal(f"{record.score:.6g}", datatype=XSD + "double")
 
 
 def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
@@ -288,6 +319,10 @@ def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
         yield _REDIRECTS, page_iri(record.redirects_to)
         return
     yield _SIZE, literal(str(record.size), datatype=XSD + "integer")
+    if record.is_relevant:
+        yield _RELEVANT, _TRUE
+    for problem in record.problems:
+        yield _PROBLEM, literal(problem)
     for predicate, text in ((_FORMAT, record.media_type), (_KIND, record.kind), (_HASH, record.content_hash)):
         if text:
             yield predicate, literal(text)
@@ -301,8 +336,6 @@ def _page_properties(record: PageRecord) -> Iterable[tuple[str, str]]:
         yield _GRAPH, graph
     if record.preferences.uses:
         yield from _usage_properties(record.preferences)
-    if record.referrer:
-        yield _REFERRER, page_iri(record.referrer)
 
 
 def _usage_properties(preferences: UsagePreferences) -> Iterable[tuple[str, str]]:

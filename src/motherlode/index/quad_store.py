@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +23,7 @@ from motherlode.index.page_record import (
     PAGE,
     PROVENANCE,
     RESERVED,
+    URL,
     PageRecord,
     RunRecord,
     key_function,
@@ -40,6 +42,7 @@ _PROVENANCE = ox.NamedNode(PROVENANCE)
 _OWN_GRAPHS = frozenset(map(ox.NamedNode, OWN_GRAPHS))
 _GRAPH = ox.NamedNode(PREFIXES["ml"] + "graph")
 _PAGE = ox.NamedNode(PAGE[1:-1])
+_URL_TYPES = (PAGE, URL)
 _UNION = ox.DefaultGraph()
 _MIN_BULK_QUADS = 2_000
 """From this number of quads on, a bulk load is faster than a transaction (docs/decisions.md)."""
@@ -72,6 +75,7 @@ class QuadStore:
         self._changes = ChangeLog(changes_path(path))
         self._run: RunRecord | None = None
         self._in_memory = 0
+        self.skip_known_changes = self._changes.skip_known
 
     def has(self, url: str) -> bool:
         """Return whether the page has ever been stored. Every stored page has provenance."""
@@ -239,6 +243,26 @@ class QuadStore:
             if without and graph.value.partition(GRAPH_OF_PAGE)[0] in without:
                 continue
             yield from self._raising_damage(self._store.quads_for_pattern(None, None, None, graph))
+
+    def logged_pages(self) -> Iterator[bytes]:
+        """Yield the N-Quads of each page as the log has them: its statements and then its provenance, its type first.
+
+        The last item has the quads about the runs.
+        """
+        about_runs: list[str] = []
+        for subject, group in groupby(self.match(graph=f"<{PROVENANCE}>"), key=lambda quad: quad.subject):
+            about = list(group)
+            is_a = next(
+                (quad for quad in about if str(quad.predicate) == RDF_TYPE and str(quad.object) in _URL_TYPES), None
+            )
+            if is_a is None:
+                about_runs += (f"{quad} .\n" for quad in about)
+                continue
+            graphs = (str(subject), *(str(quad.object) for quad in about if quad.predicate == _GRAPH))
+            quads = [quad for graph in graphs for quad in self.match(graph=graph)] if str(is_a.object) == PAGE else []
+            lines = [*quads, is_a, *(quad for quad in about if quad != is_a)]
+            yield "".join(f"{quad} .\n" for quad in lines).encode("utf-8", "replace")
+        yield "".join(about_runs).encode("utf-8", "replace")
 
     def graph_names(self) -> Iterator[str]:
         """Yield the names of all graphs: of pages, and our own."""

@@ -24,7 +24,8 @@ import pyoxigraph as ox
 
 from motherlode.index.page_record import datetime_literal
 
-_END = b"TC .\n"
+_END = "TC .\n"
+_END_BYTES = _END.encode()
 _PAGE = re.compile(r"H page <(.*)> \.\n")
 _TIME = re.compile(r'H time "([^"]*)"')
 _HEADER_LINES = 2
@@ -59,16 +60,26 @@ class ChangeLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = -1
+        self._known: set[int] = set()
+        """Hashes of the changes that are not added again."""
+
+    def skip_known(self) -> None:
+        """Leave out the changes that the file has already, because the store is built again from its log."""
+        self._known = {hash("".join(change.lines)) for change in read_changes(self._path)}
 
     def add(self, page: str, *, at: float, removed: Iterable[ox.Quad], added: Iterable[ox.Quad]) -> None:
         """Append a change. `page` is an IRI in angle brackets. The lines are sorted, so that they are reproducible."""
         lines = [f"H page {page} .\nH time {datetime_literal(at)} .\nTX .\n"]
         lines.extend(sorted(f"D {quad} .\n" for quad in removed))
         lines.extend(sorted(f"A {quad} .\n" for quad in added))
+        lines.append(_END)
+        text = "".join(lines)
+        if hash(text) in self._known:
+            return
         if self._file < 0:
             self._file = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o644)
             _truncate_partial(self._file)
-        data = "".join(lines).encode("utf-8", "replace") + _END
+        data = text.encode("utf-8", "replace")
         while data:
             data = data[os.write(self._file, data) :]
 
@@ -87,7 +98,7 @@ def _truncate_partial(file: int) -> None:
     size = os.fstat(file).st_size
     if size:
         with mmap.mmap(file, 0, access=mmap.ACCESS_READ) as data:
-            found = data.rfind(b"\n" + _END)
+            found = data.rfind(b"\n" + _END_BYTES)
         kept = found + 1 + len(_END) if found >= 0 else 0
         if kept < size:
             os.ftruncate(file, kept)
@@ -121,7 +132,7 @@ def _scan_times(file: BinaryIO, since: datetime | None) -> tuple[array[float], a
         for line in _read_transaction(file):
             if len(head) < _HEADER_LINES:
                 head.append(line.decode("utf-8", "replace"))
-        if line != _END:  # the end of the file, or an incomplete transaction
+        if line != _END_BYTES:  # the end of the file, or an incomplete transaction
             return times, starts
         change = _parse_change(tuple(head))
         if change is not None and (since is None or change.at >= since):
@@ -132,7 +143,7 @@ def _scan_times(file: BinaryIO, since: datetime | None) -> tuple[array[float], a
 def _read_transaction(file: BinaryIO) -> Iterator[bytes]:
     while line := file.readline():
         yield line
-        if line == _END:
+        if line == _END_BYTES:
             return
 
 

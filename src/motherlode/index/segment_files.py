@@ -170,7 +170,18 @@ def _checksum(file: BinaryIO, length: int) -> str:
 
 
 def list_segments(folder: Path) -> list[tuple[int, Path]]:
-    """Return the numbers and paths of the segments in a folder, sorted, including the unfinished one."""
+    """Return the numbers and paths of the segments in a folder, sorted, including the unfinished one.
+
+    The folder is read until it is the same twice, because a file that is renamed meanwhile may be listed under both
+    names or under none.
+    """
+    found = _read_names(folder)
+    while (again := _read_names(folder)) != found:
+        found = again
+    return found
+
+
+def _read_names(folder: Path) -> list[tuple[int, Path]]:
     return sorted((number, path) for path in folder.iterdir() if (number := file_number(path.name)))
 
 

@@ -64,8 +64,8 @@ def is_refused(error: BaseException) -> bool:
 
 _FULL = ("no space left", "disk full")
 _NO_MEMORY = ("cannot allocate memory", "memoryerror", "bad_alloc", "failed to map segment", "memory allocation of")
-_WRITER_ENDED = "the process that writes the quad store has ended"
-"""Message if the store process has ended, for example because a limit of its address space allows no threads."""
+_WRITER_ENDED = "the process that indexes the quads has ended"
+"""Message if the indexer has ended, for example because a limit of its address space allows no threads."""
 _REFUSED = (
     "permission denied",
     "operation not permitted",
@@ -99,7 +99,10 @@ def store_advice(store: Path, why: str) -> str:
     folder = store.parent
     rebuild = f"`motherlode resume {folder}` makes a new one and fetches its pages again."
     if (folder / "quads").is_dir():
-        rebuild = f"`motherlode index {folder}` builds a new one from the files in {folder / 'quads'}."
+        log = folder / "quads"
+        rebuild = (
+            f"`motherlode resume {folder}` or `motherlode index {folder}` builds a new one from the files in {log}."
+        )
     elif (folder / "warc").exists():
         rebuild += (
             f" All responses are in {folder / 'warc'}, too: `motherlode crawl --web FILE.warc.gz` reads them again "
@@ -193,16 +196,16 @@ def _copy_store(path: Path, folder: Path) -> set[str]:
     """Link and copy the files of a store. Return the names of its logs as they were before."""
     logs, data = _file_names(path, _LOG), _file_names(path, *_DATA)
     for name in logs | data:
-        _link_or_copy(path / name, folder / name)
+        link_or_copy(path / name, folder / name)
     for name in _file_names(path, ""):
         if name.startswith(("MANIFEST-", "CURRENT", "IDENTITY", "OPTIONS-")):
             shutil.copyfile(path / name, folder / name)
     for name in _file_names(path, *_DATA) - data:  # new files that the copied manifest may name
-        _link_or_copy(path / name, folder / name)
+        link_or_copy(path / name, folder / name)
     return logs
 
 
-def _link_or_copy(source: Path, target: Path) -> None:
+def link_or_copy(source: Path, target: Path) -> None:
     """Hard-link a file. Copy it if the file system has no hard links or lets only the owner create them."""
     try:
         os.link(source, target)

@@ -7,7 +7,7 @@ the frontier takes the arm's best URL. A policy never sees the whole frontier.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -201,6 +201,14 @@ class Combines(Protocol):
 
     def merge(self, state: bytes) -> None:
         """Add the learned state in another policy's `dump`. The random state does not change."""
+
+
+@runtime_checkable
+class Forgets(Protocol):
+    """A policy whose learned state grows with the number of hosts, and that can forget a part of it to save memory."""
+
+    def forget(self, is_needed: Callable[[str], bool]) -> int:
+        """Forget caches, and hosts without reward for which `is_needed` returns False. Return the number of hosts."""
 
 
 @runtime_checkable

@@ -10,9 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from motherlode.model import Policy
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "motherlode.policies"
 
@@ -56,6 +59,8 @@ class PolicyLine:
 @lru_cache(maxsize=1)
 def installed_policies() -> tuple[EntryPoint, ...]:
     """Return the policies of all installed packages. They are not imported."""
+    from importlib.metadata import entry_points  # slow to import, and few jobs need it
+
     return tuple(sorted(entry_points(group=GROUP), key=lambda point: point.name))
 
 

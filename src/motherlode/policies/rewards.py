@@ -21,7 +21,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -33,6 +33,9 @@ from motherlode.model.terms import RDF_TYPE
 from motherlode.policies.registry import nearest
 from motherlode.policies.scorers import SCORER_FORMS, ScorerSpec, parse_scorer
 from motherlode.policies.targets import COUNTED, Counts
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _BITS = 1 << 26
 _PROBES = 4
@@ -225,6 +228,8 @@ class ScoredReward(Reward):
 @lru_cache(maxsize=1)
 def installed_rewards() -> Mapping[str, EntryPoint]:
     """Return the rewards of all installed packages by name. They are not imported."""
+    from importlib.metadata import entry_points  # slow to import, and few jobs need it
+
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
@@ -253,9 +258,10 @@ def reward_from(spec: str) -> Reward:
     """
     if (scorer := parse_scorer(spec)) is not None:
         return ScoredReward(spec, scorer)
-    if spec.strip() in installed_rewards():
-        return _custom_reward(spec.strip(), installed_rewards()[spec.strip()])
-    match = _FORM.fullmatch(_SHORT.get(spec.strip(), spec.strip()))
+    name = spec.strip()
+    if name not in _VALUES and name not in _SHORT and name in installed_rewards():
+        return _custom_reward(name, installed_rewards()[name])
+    match = _FORM.fullmatch(_SHORT.get(name, name))
     if match is None or match["value"] not in _VALUES or (match["half"] and match["value"] == "target"):
         hint = nearest(spec, (*_VALUES, *_SHORT, *installed_rewards()))
         raise ValueError(

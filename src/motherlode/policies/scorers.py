@@ -16,13 +16,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cached_property, lru_cache
-from importlib.metadata import EntryPoint, entry_points
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyoxigraph
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "motherlode.scorers"
 """Entry points of this group add scorers: functions that take a `ScoredPage` and return a number from 0 to 1."""
@@ -163,18 +165,18 @@ def encode_page(
 
     Text and quads may have half of the size each, and what the other leaves.
     """
-    characters = len(text or "")
+    given = (text or "").encode("utf-8", "replace")
     text_size = max(max_bytes // 2, max_bytes - len(quads))
-    quads_size = max(max_bytes // 2, max_bytes - characters)
+    quads_size = max(max_bytes // 2, max_bytes - len(given))
     kept = quads if len(quads) <= quads_size else quads[: quads.rfind(b"\n", 0, quads_size) + 1]
     return msgspec.json.encode(
         PageMessage(
             url=url,
             kind=kind,
             counts=dict(counts),
-            text=None if text is None else text[:text_size],
+            text=None if text is None else given[:text_size].decode("utf-8", "ignore"),
             quads=kept.decode("utf-8", "replace"),
-            truncated=characters > text_size or len(kept) < len(quads),
+            truncated=len(given) > text_size or len(kept) < len(quads),
         )
     )
 
@@ -247,6 +249,8 @@ ScoreFunction = Callable[[ScoredPage], float]
 @lru_cache(maxsize=1)
 def installed_scorers() -> Mapping[str, EntryPoint]:
     """Return the scorers of all installed packages by name. They are not imported."""
+    from importlib.metadata import entry_points  # slow to import, and few jobs need it
+
     return {point.name: point for point in entry_points(group=GROUP)}
 
 

@@ -73,7 +73,7 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def normalize_name(name: str) -> str:
     """Return a name in small letters without accents and punctuation.
 

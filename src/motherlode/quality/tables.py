@@ -144,7 +144,7 @@ class ThingTable:
 
     def __init__(self, quads: Quads, type_iri: str, *, profile: Profile, page_info: Callable[[str], PageInfo]) -> None:
         self._quads = quads
-        self._types = type_iris(type_iri)
+        self._types = dict.fromkeys(type_iris(type_iri))
         self._profile = profile
         self._page_info = page_info
         self.columns: list[TableColumn] = []
@@ -215,13 +215,22 @@ class ThingTable:
                 continue
             part = str(quad.object)
             is_part = part not in above and part != graph  # what a page says about itself is not about its things
-            if depth > 0 and is_part and self._is_described(part, graph):
-                self._collect(part, graph, f"{path}.", depth - 1, found, {*above, part})
+            if depth > 0 and is_part and (rest := self._find_depth(part, graph, depth - 1)) is not None:
+                self._collect(part, graph, f"{path}.", rest, found, {*above, part})
             if not part.startswith("_:"):
                 _add(found, path, _without_brackets(part))
 
-    def _is_described(self, term: str, graph: str) -> bool:
-        return next(iter(self._quads.match(subject=term, graph=graph)), None) is not None
+    def _find_depth(self, part: str, graph: str, depth: int) -> int | None:
+        """Return over how many steps the parts of a part are flattened; None if the page does not describe it.
+
+        A part of the table's own type has a row of its own, so only its own values are flattened.
+        """
+        is_described = False
+        for quad in self._quads.match(subject=part, graph=graph):
+            is_described = True
+            if quad.predicate.value == RDF + "type" and _without_brackets(str(quad.object)) in self._types:
+                return 0
+        return depth if is_described else None
 
 
 def column_name(predicate: str) -> str:

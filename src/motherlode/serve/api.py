@@ -37,6 +37,7 @@ class CrawlApi:
             "hosts": self._hosts,
             "syntaxes": self._syntaxes,
             "failures": self._failures,
+            "sources": self._sources,
             "policy": self._policy,
             "log": self._log,
             "types": self._list_types,
@@ -57,7 +58,9 @@ class CrawlApi:
         return respond(summarize_state(state))
 
     async def _curve(self, request: web.Request) -> web.Response:
-        return respond({"points": (await self._state()).report.curves[0].points})
+        curves = (await self._state()).report.curves
+        others = {curve.name: curve.points for curve in curves[1:]}
+        return respond({"points": curves[0].points, "others": others})
 
     async def _hosts(self, request: web.Request) -> web.Response:
         hosts = await asyncio.to_thread(self._view.list_hosts)
@@ -70,6 +73,9 @@ class CrawlApi:
 
     async def _failures(self, request: web.Request) -> web.Response:
         return respond({"failures": (await self._state()).failures})
+
+    async def _sources(self, request: web.Request) -> web.Response:
+        return respond({"sources": (await self._state()).stats.sources})
 
     async def _policy(self, request: web.Request) -> web.Response:
         state = await self._state()

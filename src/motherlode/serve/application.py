@@ -17,9 +17,10 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.index_later import IndexUpdater
 from motherlode.crawler.report.plot import CHART_STYLE
 from motherlode.index.fulltext import Search
-from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, select
+from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, UpdateIndex, no_update, select
 from motherlode.serve.api import CrawlApi, read_filters, read_limit
 from motherlode.serve.controls import Controls, is_foreign
 from motherlode.serve.crawl_view import CrawlState, CrawlView
@@ -68,12 +69,15 @@ _TYPES_FRESH_SECONDS = 20.0
 class CrawlSite:
     """The pages of the site. Each has all its parameters in the URL and works without JavaScript."""
 
-    def __init__(self, view: CrawlView, pool: QueryPool, limits: QueryLimits, access: Access) -> None:
+    def __init__(
+        self, view: CrawlView, pool: QueryPool, limits: QueryLimits, access: Access, update: UpdateIndex = no_update
+    ) -> None:
         self._view = view
         self._access = access
         self._controls = Controls(view.folder)
         self._pool = pool
         self._limits = limits
+        self._update = update
         self._types: tuple[float, list[Row], bool] | None = None
         """The most common types, with the time when they were counted and whether the crawl was running then."""
         self.feed = LiveFeed(self._parts)
@@ -142,7 +146,7 @@ class CrawlSite:
         return 200, render_page_list(rows, filters, limit)
 
     async def _hosts(self, request: web.Request) -> tuple[int, str]:
-        return 200, render_hosts(await asyncio.to_thread(self._view.list_hosts))
+        return 200, render_hosts(await asyncio.to_thread(self._view.list_hosts), delay=self._view.job.host_delay)
 
     async def _host(self, request: web.Request) -> tuple[int, str]:
         name = request.query.get("name", "")
@@ -150,7 +154,8 @@ class CrawlSite:
         host = next((host for host in hosts if host.name == name), None)
         if host is None:
             return 404, render_error("Unknown host", f"The crawl has not contacted the host {name[:200]!r}.")
-        return 200, render_host(host, await asyncio.to_thread(self._view.list_pages, limit=50, host=name))
+        pages = await asyncio.to_thread(self._view.list_pages, limit=50, host=name)
+        return 200, render_host(host, pages, delay=self._view.job.host_delay)
 
     async def _explain(self, request: web.Request) -> tuple[int, str]:
         url = request.query.get("url", "")
@@ -184,6 +189,7 @@ class CrawlSite:
             status = 400
         elif asked.words.strip():
             try:
+                await self._update()
                 hits = await asyncio.to_thread(self._view.search, asked)
             except FileNotFoundError:
                 status, problem = 404, "This crawl has no word index: `motherlode search DIR --rebuild` makes one."
@@ -376,7 +382,8 @@ def refuse_requests(access: Access) -> Middleware:
 
 def _remember_token(request: web.Request, token: str) -> web.Response:
     """Redirect to the same URL without the token, and put the token into a cookie."""
-    rest = str(request.rel_url.without_query_params(_TOKEN))  # `//host/` would be another server
+    # `//host/` and `/\host/` would be another server: browsers take `\` for `/`
+    rest = str(request.rel_url.without_query_params(_TOKEN)).replace("\\", "%5C")
     response = web.Response(status=303, headers={"Location": "/" + rest.lstrip("/")})
     response.set_cookie(TOKEN_COOKIE, token, httponly=True, samesite="Strict")
     return response
@@ -398,9 +405,10 @@ def add_response_headers(access: Access) -> Callable[[web.Request, web.StreamRes
 def application(folder: CrawlFolder, limits: QueryLimits, access: Access | None = None) -> web.Application:
     """Return the application for a crawl's folder. Call it inside a running event loop."""
     access = access or Access()
-    pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting)
+    update = IndexUpdater(folder)
+    pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting, update=update)
     made = web.Application(middlewares=[refuse_requests(access)], client_max_size=limits.query + 100_000)
-    site = CrawlSite(CrawlView(folder), pool, limits, access)
+    site = CrawlSite(CrawlView(folder), pool, limits, access, update)
     made.add_routes(site.routes())
     made.on_response_prepare.append(add_response_headers(access))
 

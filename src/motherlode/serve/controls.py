@@ -44,7 +44,7 @@ class Controls:
         elif action == "stop":
             self._write(now, is_stopped=True)
         elif action == "budget":
-            self._write(now, pages=self._parse_pages(value))
+            self._write(now, pages=_parse_number(value))
         elif action == "exclude":
             add_filter(self._folder.filters, exclusion_pattern(value), deny=True)
         elif action in ("deny", "allow"):
@@ -56,11 +56,6 @@ class Controls:
 
     def _write(self, now: Control, **changes: bool | int) -> None:
         write_control(self._folder, msgspec.structs.replace(now, **changes))
-
-    def _parse_pages(self, text: str) -> int:
-        if self._folder.shard_folders():
-            raise ValueError("the budget of a crawl of shards cannot be changed while it runs: stop and resume it")
-        return _parse_number(text)
 
 
 def exclusion_pattern(host: str) -> str:

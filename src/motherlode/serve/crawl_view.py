@@ -6,16 +6,18 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from motherlode.crawler.control import read_control
+from motherlode.crawler.explain.breadth_first import breadth_first_curve
 from motherlode.crawler.explain.explanation import UrlExplanation, explain_url
 from motherlode.crawler.explain.policy_summary import PolicySummary, read_policy_summary
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.report.crawl_report import EXPLANATIONS, CrawlReport, build_report
+from motherlode.crawler.report.crawl_report import BREADTH_FIRST, EXPLANATIONS, CrawlReport, build_report
+from motherlode.crawler.report.plot import Curve
 from motherlode.crawler.stats.page_list import PageRow, read_pages
 from motherlode.crawler.stats.reader import CrawlStats, read_stats
 from motherlode.frontier import HostRecord
@@ -23,6 +25,8 @@ from motherlode.index.fulltext import Hit, Search, WordSearcher
 
 _STATS_FRESH_SECONDS = 1.0
 _POLICY_FRESH_SECONDS = 3.0
+_ESTIMATE_SECONDS, _ESTIMATE_PAUSE = 10.0, 30.0
+"""Shortest time between two estimates for a breadth-first crawl, in seconds and as a multiple of their duration."""
 _CHANGE_SECONDS = 30.0
 """Changes of probabilities are shown against those of at least so many seconds ago."""
 _FRONTIER_LOCK = threading.Lock()
@@ -56,6 +60,8 @@ class CrawlState:
     """When the crawl ended, in seconds since the epoch; None if it is running."""
     page_budget: int | None = None
     concurrency: int = 0
+    host_delay: float = 0.0
+    """Seconds between two requests to a host that has no delay of its own."""
     policy: PolicySummary
     changes: dict[str, float]
     """Change of the probability of each arm in about half a minute."""
@@ -80,6 +86,11 @@ class CrawlView:
         self._cached_policy: tuple[float, PolicySummary, tuple[FailureRow, ...]] | None = None
         self._earlier: deque[tuple[float, dict[str, float]]] = deque()
         """Times and probabilities by arm, the first at least `_CHANGE_SECONDS` ago, if there are such."""
+        self._estimate = Curve(name=BREADTH_FIRST)
+        self._estimated_at = -1
+        """Number of requests at the last estimate for a breadth-first crawl."""
+        self._next_estimate = 0.0
+        """Time, by the monotonic clock, before which that estimate is not made again."""
         self._searcher: WordSearcher | None = None
         self._searcher_lock = threading.Lock()
 
@@ -90,14 +101,17 @@ class CrawlView:
             stats = self._stats()
             policy, failures = self._policy(stats)
             changes = self._changes(policy)
+            unfocused = self._breadth_first(stats)
+        pages = control.pages or self.job.pages
         return CrawlState(
-            report=build_report(self.job, stats),
+            report=build_report(replace(self.job, pages=pages), stats, others=(unfocused,)),
             stats=stats,
             is_running=is_running,
             is_paused=is_running and control.is_paused,
             ended_at=None if is_running else self._find_end(),
-            page_budget=control.pages or self.job.pages,
-            concurrency=self.job.concurrency,
+            page_budget=pages,
+            concurrency=self.job.concurrency * max(1, self.job.shards),
+            host_delay=self.job.host_delay,
             policy=policy,
             changes=changes,
             failures=failures,
@@ -138,6 +152,15 @@ class CrawlView:
             while len(self._earlier) > 1 and self._earlier[1][0] < cached[0] - _CHANGE_SECONDS:
                 self._earlier.popleft()
         return cached[1], cached[2]
+
+    def _breadth_first(self, stats: CrawlStats) -> Curve:
+        """Return the estimate for a breadth-first crawl. It is made again from time to time while requests come."""
+        began = time.monotonic()
+        if began >= self._next_estimate and stats.totals.fetched != self._estimated_at:
+            self._estimate = breadth_first_curve(self.folder, stats)
+            self._estimated_at, ended = stats.totals.fetched, time.monotonic()
+            self._next_estimate = ended + max(_ESTIMATE_SECONDS, _ESTIMATE_PAUSE * (ended - began))
+        return self._estimate
 
     def _changes(self, policy: PolicySummary) -> dict[str, float]:
         before = self._earlier[0][1] if self._earlier else {}

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
@@ -10,7 +9,7 @@ import pyoxigraph as ox
 
 from motherlode.crawler.explain.explanation import UrlExplanation
 from motherlode.index.fulltext.documents import LABELS, local_name
-from motherlode.index.page_record import PROVENANCE
+from motherlode.index.page_record import OWN_GRAPHS, PROVENANCE
 from motherlode.index.query.query_pool import QueryPool, Row, Term, select
 from motherlode.model.terms import PREFIXES, RDF, iri, page_iri
 from motherlode.policies.motherlode.arm_key import describe_arm
@@ -34,7 +33,8 @@ async def entity_page(pool: QueryPool, name: str, *, seconds: float) -> tuple[in
     if term is None:
         return 400, render_error("Not an IRI", f"{cut(name)} is not an absolute IRI")
     it, which = _query_term(name, term)
-    filters = f"FILTER(?g != <{PROVENANCE}>) {which}"
+    own = ", ".join(f"<{name}>" for name in sorted(OWN_GRAPHS))
+    filters = f"FILTER(?g NOT IN ({own})) {which}"
     sparql = f"SELECT ?p ?o ?g {{ GRAPH ?g {{ {it} ?p ?o }} {filters} }} LIMIT {_MAX_STATEMENTS}"
     outgoing = await select(pool, sparql, seconds=seconds)
     sparql = f"SELECT ?s ?p ?g {{ GRAPH ?g {{ ?s ?p {it} }} {filters} }} LIMIT {_MAX_MENTIONS}"
@@ -150,7 +150,8 @@ async def crawled_page(
     sparql = f"SELECT ?s ?p ?o ?g {{ VALUES ?g {{ {graphs} }} GRAPH ?g {{ ?s ?p ?o }} }} LIMIT {_MAX_PAGE_STATEMENTS}"
     outgoing = await select(pool, sparql, seconds=seconds)
     status = 200 if known.rows or outgoing.rows else 404
-    explained = await asyncio.to_thread(explain, url) if status == HTTPStatus.NOT_FOUND else None
+    has_page = outgoing.rows or any(row["o"].value == PREFIXES["ml"] + "Page" for row in known.rows)
+    explained = None if has_page else await asyncio.to_thread(explain, url)
     return status, _render_crawled_page(url, known.rows, outgoing.rows, explained)
 
 

@@ -41,6 +41,7 @@ def _counters(state: CrawlState) -> Iterator[str]:
     yield from _simple("links_total", "counter", "Links seen.", totals.links)
     yield from _simple("run_seconds_total", "counter", "Seconds that the crawl has run.", totals.seconds)
     yield from _simple("outages_total", "counter", "Network outages.", totals.outages)
+    yield from _metric("shed_total", "counter", "What the memory ceiling shed, by kind.", _by("kind", totals.shed))
     yield from _metric("refused_urls_total", "counter", "URLs refused by reason.", _by("reason", stats.refused))
     pages = {name: counts[0] for name, counts in totals.syntaxes.items()}
     yield from _metric("pages_total", "counter", "Pages with statements by syntax.", _by("syntax", pages))
@@ -72,6 +73,7 @@ def _gauges(state: CrawlState, now: float) -> Iterator[str]:
     yield from _metric("hosts", "gauge", "Contacted hosts by state.", _by("state", _count_hosts(stats.hosts, now)))
     yield from _simple("known_urls", "gauge", "Known URLs.", stats.known_urls)
     yield from _simple("disk_bytes", "gauge", "Bytes of all files of the crawl.", stats.disk)
+    yield from _simple("memory_bytes", "gauge", "Memory of the crawl, if it has a ceiling.", totals.memory)
     waits = max(0.0, (totals.waits_until or 0.0) - now) if state.is_running else 0.0
     yield from _simple("waiting_seconds", "gauge", "Seconds until something may be fetched again.", waits)
     if stats.left is not None:

@@ -15,7 +15,7 @@ import pyoxigraph as ox
 from markupsafe import Markup
 
 from motherlode.crawler.config.values import format_duration, format_moment, format_size
-from motherlode.crawler.explain.explanation import UrlExplanation
+from motherlode.crawler.explain.explanation import QUESTIONS, UrlExplanation, describe_statistics
 from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.crawl_report import draw_harvest
 from motherlode.crawler.stats.page_list import PageRow
@@ -73,7 +73,8 @@ templates = open_templates("motherlode.serve")
 templates.filters.update(cut=cut, split_marks=split_marks, prefixed_name=lambda iri: cut(prefixed_name(iri), 120))
 templates.filters.update(moment=format_moment, duration=format_duration, size=format_size, clock=format_clock)
 templates.tests["web_url"] = is_web_url
-templates.globals.update(own_url=own_url, entity_url=entity_url)
+templates.filters["statistics"] = describe_statistics
+templates.globals.update(own_url=own_url, entity_url=entity_url, questions=QUESTIONS)
 
 
 def render(template: str, **values: Any) -> str:
@@ -84,7 +85,7 @@ def render_error(title: str, message: str) -> str:
     return render("error.html", title=title, message=message)
 
 
-PARTS = ("status", "figures", "now", "harvest", "types", "hosts", "syntaxes", "failures", "policy", "log")
+PARTS = ("status", "figures", "now", "harvest", "sources", "types", "hosts", "syntaxes", "failures", "policy", "log")
 """Names of the parts of the overview. Each has a template, and all of them are sent again when they change."""
 
 
@@ -108,16 +109,16 @@ def render_overview(state: CrawlState, parts: Mapping[str, Markup], *, can_contr
     return render("overview.html", title=state.report.title, state=state, parts=parts, can_control=can_control)
 
 
-def render_hosts(hosts: Sequence[HostRecord]) -> str:
-    """Return the page with all contacted hosts."""
+def render_hosts(hosts: Sequence[HostRecord], *, delay: float) -> str:
+    """Return the page with all contacted hosts. `delay` is that of hosts without one of their own."""
     shown = hosts[:_MAX_LISTED_HOSTS]
-    return render("hosts.html", hosts=shown, count=len(hosts), now=datetime.now(UTC).timestamp())
+    return render("hosts.html", hosts=shown, count=len(hosts), now=datetime.now(UTC).timestamp(), delay=delay)
 
 
-def render_host(host: HostRecord, pages: Sequence[PageRow]) -> str:
-    """Return the page about one host, with its first pages."""
+def render_host(host: HostRecord, pages: Sequence[PageRow], *, delay: float) -> str:
+    """Return the page about one host, with its first pages. `delay` is that of hosts without one of their own."""
     robots = (host.robots or host.secure_robots or b"").decode(errors="replace")
-    return render("host.html", host=host, pages=pages, robots=robots, now=datetime.now(UTC).timestamp())
+    return render("host.html", host=host, pages=pages, robots=robots, now=datetime.now(UTC).timestamp(), delay=delay)
 
 
 def render_page_list(rows: Sequence[PageRow], filters: Mapping[str, Any], limit: int) -> str:

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 BINS = 10
+Bin = tuple[float, float, int]
+"""Mean predicted probability, share of relevant pages, and number of predictions."""
+
+
+def expected_error(bins: Sequence[Bin]) -> float:
+    """Return the mean difference of predicted and observed probability over all predictions; 0 without any.
+
+    >>> expected_error([(0.1, 0.0, 30), (0.9, 0.8, 10)])
+    0.1
+    """
+    total = sum(number for *_, number in bins)
+    summed = sum(number * abs(predicted - observed) for predicted, observed, number in bins)
+    return round(summed / total, 6) if total else 0.0
 
 
 @dataclass(slots=True)
@@ -47,7 +61,12 @@ class Calibration:
         """Mean squared difference of probability and result; None without predictions. A constant 1/2 has 0.25."""
         return self._squares / self.predictions if self.predictions else None
 
-    def bins(self) -> list[tuple[float, float, int]]:
+    @property
+    def error(self) -> float | None:
+        """Expected calibration error: the mean difference of predicted and observed probability, by bin."""
+        return expected_error(self.bins()) if self.predictions else None
+
+    def bins(self) -> list[Bin]:
         """Return mean probability, share of relevant pages and number of predictions of each bin that has any."""
         rows = zip(self._counts, self._predicted, self._relevant, strict=True)
         return [(round(p / n, 4), round(r / n, 4), n) for n, p, r in rows if n]

@@ -199,6 +199,7 @@ class Row:
             "relevant_hosts": result.relevant_hosts,
             "host_recall": _rounded(self.host_recall),
             "brier_score": _rounded(result.calibration.brier_score),
+            "calibration_error": _rounded(result.calibration.error),
             "calibration": result.calibration.bins(),
             "heads": result.heads,
             "known_urls": result.known_urls,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean, pstdev
 
@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.plot import CHART_STYLE, HARVEST, Axes, Curve, line_chart, write_svg
-from motherlode.sim.calibration import Calibration
+from motherlode.sim.calibration import BINS, Calibration
 from motherlode.sim.experiment import Experiment, Row, relevant_at
 from motherlode.sim.simulator import SimResult
 
@@ -73,10 +73,15 @@ def _picking(study: Experiment, name: str, results: Sequence[SimResult]) -> Curv
     return Curve(name=name, points=tuple(points))
 
 
-def _reliability(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+def _merge_calibrations(results: Sequence[SimResult]) -> Calibration:
     total = Calibration()
     for result in results:
         total.merge(result.calibration)
+    return total
+
+
+def _reliability(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+    total = _merge_calibrations(results)
     score = "" if total.brier_score is None else f" (Brier score {total.brier_score:.3f})"
     points = ((round(100 * predicted), round(100 * observed)) for predicted, observed, _ in total.bins())
     return Curve(name=f"{name}{score}", points=tuple(points))
@@ -136,13 +141,20 @@ _CHARTS = (
 """File name, title, explanation and axes of each chart, and the function that makes the curve of a policy."""
 
 
+_DIAGONAL = Curve(name="predicted = observed", points=((0, 0), (100, 100)))
+
+
 def pictures(study: Experiment) -> list[Picture]:
     results = results_by_policy(study).items()
     made = [
         Picture(name, title, explanation, axes, tuple(draw(study, policy, own) for policy, own in results))
         for (name, title), explanation, axes, draw in _CHARTS
     ]
-    return [picture for picture in made if any(curve.points for curve in picture.curves)]
+    shown = [picture for picture in made if any(curve.points for curve in picture.curves)]
+    return [
+        replace(picture, curves=(*picture.curves, _DIAGONAL)) if picture.name == "calibration" else picture
+        for picture in shown
+    ]
 
 
 # ── files of the report
@@ -161,6 +173,8 @@ def write_outputs(folder: Path, study: Experiment) -> Path:
     _write_csv(folder / "rows.csv", _rows(study))
     _write_csv(folder / "curves.csv", _curves(study))
     _write_csv(folder / "hosts.csv", _hosts(study))
+    if any(row.result.calibration.predictions for row in study.rows):
+        _write_csv(folder / "calibration.csv", _calibration(study))
     report = folder / "report.html"
     report.write_text(_page(study, shown), encoding="utf-8")
     return report
@@ -196,6 +210,33 @@ def _hosts(study: Experiment) -> Iterable[Sequence[object]]:
             yield row.policy, row.seed, host, fetched, found, "" if study.available is None else available.get(host, 0)
 
 
+def _calibration(study: Experiment) -> Iterable[Sequence[object]]:
+    yield "policy", "target", "seed", "predicted", "observed", "requests"
+    for row in study.rows:
+        for predicted, observed, requests in row.result.calibration.bins():
+            yield row.policy, row.target, row.seed, predicted, observed, requests
+
+
+def _calibration_rows(study: Experiment) -> list[tuple[str, list[str]]]:
+    """Return a row for each policy that predicts probabilities, target, scores, and observed shares by tenth."""
+    rows = []
+    for name, results in results_by_policy(study).items():
+        total = _merge_calibrations(results)
+        if total.brier_score is None or total.error is None:
+            continue
+        by_tenth = {min(BINS - 1, int(BINS * predicted)): observed for predicted, observed, _ in total.bins()}
+        observed = [f"{100 * by_tenth[n]:.0f} %" if n in by_tenth else "–" for n in range(BINS)]
+        figures = [f"{total.predictions:,}", f"{total.brier_score:.3f}", f"{total.error:.3f}"]
+        rows.append((_short(name), [_short(study.question.target), *figures, *observed]))
+    return rows
+
+
+_CALIBRATION_HEADS = (
+    *("policy", "target", "requests", "Brier score", "calibration error"),
+    *(f"{100 * n // BINS}–{100 * (n + 1) // BINS} %" for n in range(BINS)),
+)
+
+
 def _page(study: Experiment, shown: Sequence[Picture]) -> str:
     rows = {
         name: [row for row in study.rows if row.policy == name] for name in dict.fromkeys(r.policy for r in study.rows)
@@ -209,6 +250,8 @@ def _page(study: Experiment, shown: Sequence[Picture]) -> str:
         policy_heads=_HEADS,
         policies=[(_short(name), _figures(own)) for name, own in rows.items()],
         charts=[(picture, _chart(picture)) for picture in shown],
+        calibration_heads=_CALIBRATION_HEADS,
+        calibration=_calibration_rows(study),
         host_heads=("host", "available", *(_short(name) for name in results_by_policy(study))),
         hosts=_host_rows(study),
         host_count=len(study.available or {}),

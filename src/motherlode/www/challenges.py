@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from motherlode.model import ChallengeProduct
-from motherlode.www.html_limits import guarded
 from motherlode.www.media_types import essence
 
 if TYPE_CHECKING:
@@ -143,9 +142,9 @@ _ENABLE_SCRIPTS = re.compile(
 )
 
 
-_MAX_PLAIN_SEARCHES = 1000
-"""Bodies of a process that are searched without Vectorscan. A search for each marker takes 7 µs longer, and loading
-Vectorscan takes 16 ms, which a short crawl does not save again (two loaded cores, 2026-11-18)."""
+_MAX_PLAIN_SEARCHES = 20
+"""Bodies that a process searches without Vectorscan. Loading it takes 16 ms, and it saves 3 µs per kilobyte (two loaded
+cores, 2026-11-18). So commands that fetch a few pages do not load it."""
 _plain_searches = itertools.count()
 
 
@@ -237,7 +236,9 @@ class _ChallengePage:
 
 
 def _parse(body: bytes) -> LexborHTMLParser:
-    from selectolax.lexbor import LexborHTMLParser  # few bodies have a marker, so most processes never need it
+    from selectolax.lexbor import LexborHTMLParser  # few bodies have a marker, so most processes never need them
+
+    from motherlode.www.html_limits import guarded
 
     return LexborHTMLParser(guarded(body)[0])
 

@@ -7,6 +7,7 @@ dates are allowed, because archives have them.
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 import xxhash
@@ -145,10 +146,17 @@ _PAGES_PER_LEAD = 50
 _MIN_TRIED = 100
 """Before a pattern is refused, this number of the URLs that it links to must have been fetched, or half of them."""
 _TRUSTED = -1
+_SMALL_TABLE = 10_000
 _OFFERED, _USELESS, _LED, _OTHERS, _OTHERS_TRIED, _FINGERPRINTS = range(6)
 """Indexes in the counts of a pattern: times offered; useless pages, or `_TRUSTED`; pages that led to a useful page;
 URLs of other patterns that its pages link to; how many of these were fetched; then the fingerprints of its useful
 pages."""
+
+
+def drop_oldest_half(table: OrderedDict[Any, Any]) -> None:
+    """Drop the least recently used half of a table, unless it is small."""
+    for _ in range(len(table) // 2 if len(table) > _SMALL_TABLE else 0):
+        table.popitem(last=False)
 
 
 def url_pattern(url: str) -> str:
@@ -248,6 +256,11 @@ class HostTraps:
             self._counts.move_to_end(pattern)
         return counts
 
+    def drop_half(self) -> None:
+        """Drop the least recently used half, to save memory. The other classes here have the same method."""
+        drop_oldest_half(self._counts)
+        drop_oldest_half(self._copies)
+
     def dump(self) -> tuple[dict[str, list[int]], dict[int, int]]:
         """Return plain data for `load`, least recently used first."""
         return dict(self._counts), dict(self._copies)
@@ -295,6 +308,9 @@ class ContentSeen:
         if len(self._urls) > self._capacity:
             self._urls.popitem(last=False)
         return "" if first_url == url else first_url
+
+    def drop_half(self) -> None:
+        drop_oldest_half(self._urls)
 
     def dump(self) -> list[tuple[bytes, str]]:
         """Return plain data for `load`, least recently used first."""
@@ -395,6 +411,11 @@ class MirrorHosts:
 
     def reason(self, url: str) -> str:
         return MIRROR if self._mirrors and host_of(url) in self._mirrors else ""
+
+    def drop_half(self) -> None:
+        drop_oldest_half(self._hosts)
+        drop_oldest_half(self._pages)
+        self._mirrors &= self._hosts.keys()
 
     def dump(self) -> tuple[dict[str, MirrorStats], dict[int, bool]]:
         return dict(self._hosts), dict(self._pages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -156,11 +157,26 @@ def test_every_run_is_on_record_with_what_it_was_asked_for(tmp_path: Path) -> No
     assert {target for _, target in rows} == {"jsonld"}
 
 
-def test_pages_that_the_store_has_lost_are_fetched_again_and_that_is_told(tmp_path: Path) -> None:
+def test_lost_store_is_built_from_the_log_and_nothing_is_fetched_again(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz", items=3, plain=0)
+    folder, before = crawled(tmp_path / "out", web)
+    pages = {str(quad) for quad in QuadStore(folder.store, read_only=True).statements()}
+    folder.store.rename(tmp_path / "lost")
+    _, after = crawled(tmp_path / "out", web)
+    assert after.fetched == before.fetched
+    assert {str(quad) for quad in QuadStore(folder.store, read_only=True).statements()} == pages
+
+
+def test_pages_are_fetched_again_if_store_and_log_of_an_earlier_version_are_lost(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz", items=3, plain=0)
     folder, before = crawled(tmp_path / "out", web)
     pages = before.fetched - before.redirects - sum(before.failures.values())
-    folder.store.rename(tmp_path / "lost")
+    shutil.rmtree(folder.store)
+    shutil.rmtree(folder.quads)
+    storage = LmdbStorage(folder.frontier)
+    storage.put_note("segments", b"")
+    storage.commit()
+    storage.close()
     _, after = crawled(tmp_path / "out", web)
     assert after.fetched - before.fetched >= pages > 3
     assert any("missing in the quad store" in told for told in after.problems)

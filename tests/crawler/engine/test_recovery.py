@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from pathlib import Path
 
 import lmdb
@@ -10,14 +11,13 @@ import msgspec
 import pytest
 
 from motherlode.crawler import CrawlFolder
-from motherlode.crawler.engine.recovery import open_storage, open_store, requeue_lost
+from motherlode.crawler.engine.recovery import open_log, open_storage, requeue_lost
 from motherlode.frontier import LmdbStorage, SavedStateError, UrlState
 from motherlode.frontier.storage.tables import SAVED_STATE
-from motherlode.index.crawl_store import LocalStore
+from motherlode.index.nquads_log import UnindexedQuads
 from motherlode.index.page_record import PageRecord
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError, is_full_disk
-from motherlode.index.store_process import StoreClient
 from motherlode.model import FailureKind, Visit
 from tests.crawler.small_web import crawled, small_web
 from tests.frontier.fakes import entry
@@ -44,17 +44,21 @@ def test_a_full_disk_is_known_by_its_number_or_its_words(error: Exception, *, fu
     assert is_full_disk(error) is full
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_a_damaged_store_is_an_error_that_says_what_to_do(tmp_path: Path, *, kept: bool) -> None:
+@pytest.mark.parametrize("has_log", [True, False])
+def test_damaged_store_is_an_error_that_says_what_to_do(tmp_path: Path, *, has_log: bool) -> None:
     folder = CrawlFolder(tmp_path)
     folder.store.mkdir()
     (folder.store / "CURRENT").write_text("no such manifest\n")
-    if kept:
-        folder.warc.mkdir()
+    folder.warc.mkdir()
+    if has_log:
+        folder.quads.mkdir()
+    storage = open_storage(folder)
     with pytest.raises(DamagedError, match="quad store") as caught:
-        open_store(folder)
+        open_log(folder, storage)
     assert f"motherlode resume {tmp_path}" in str(caught.value)
-    assert ("--web FILE.warc.gz" in str(caught.value)) is kept
+    assert ("--web FILE.warc.gz" in str(caught.value)) is not has_log
+    assert (f"motherlode index {tmp_path}" in str(caught.value)) is has_log
+    storage.close()
 
 
 def test_a_damaged_frontier_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
@@ -76,23 +80,48 @@ def test_damage_that_only_a_writer_meets_is_told_alike(tmp_path: Path, monkeypat
         open_storage(CrawlFolder(tmp_path))
 
 
-def test_what_is_not_there_yet_is_made(tmp_path: Path) -> None:
+def test_missing_frontier_and_log_are_created(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path)
-    store, storage = open_store(folder), open_storage(folder)
-    assert not store.has("http://a.example/")
+    storage = open_storage(folder)
+    log, lost = open_log(folder, storage)
+    assert lost == 0
     assert list(storage.visits()) == []
     storage.close()
-    store.close()
+    log.close()
+    assert QuadStore(folder.store, read_only=True).has("http://a.example/") is False
 
 
-@pytest.mark.parametrize(("cores", "kind"), [({0}, LocalStore), ({0, 1}, StoreClient)])
-def test_the_store_has_a_process_of_its_own_where_that_can_have_a_core(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: set[int], kind: type
-) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda _process: cores)
-    store = open_store(CrawlFolder(tmp_path))
-    assert isinstance(store, kind)
-    store.close()
+def test_store_without_log_gets_one_that_counts_as_indexed(tmp_path: Path) -> None:
+    """A folder of an earlier version. Its store can be built again from the new log."""
+    crawl, folder = Crawl(tmp_path), CrawlFolder(tmp_path)
+    crawl.visited("http://a.example/kept", stored=True)
+    crawl.visited("http://a.example/moved", stored=True, failure=FailureKind.REDIRECT)
+    lost_page = crawl.visited("http://a.example/lost", stored=False)
+    crawl.store.flush()
+    before = set(crawl.store.quads())
+    del crawl.store
+    log, lost = open_log(folder, crawl.storage, index_later=True)
+    log.close()
+    assert lost == 1 and crawl.waits(lost_page)
+    assert not UnindexedQuads(folder.quads, folder.store)
+    shutil.rmtree(folder.store)
+    assert UnindexedQuads(folder.quads, folder.store)
+    log, lost = open_log(folder, crawl.storage, words=False)
+    log.close()
+    assert lost == 0
+    assert set(QuadStore(folder.store, read_only=True).quads()) == before
+    crawl.storage.close()
+
+
+def test_pages_of_a_removed_store_without_log_wait_again(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path)
+    lost_page = crawl.visited("http://a.example/lost", stored=False)
+    del crawl.store
+    shutil.rmtree(tmp_path / "store")
+    log, lost = open_log(CrawlFolder(tmp_path), crawl.storage, index_later=True)
+    log.close()
+    assert lost == 1 and crawl.waits(lost_page)
+    crawl.storage.close()
 
 
 class Crawl:

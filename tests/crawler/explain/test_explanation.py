@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.explain.explanation import explain_url, load_policy
 from motherlode.crawler.url_rules import add_filter
-from motherlode.frontier import LmdbStorage, UrlState
+from motherlode.frontier import Entry, LmdbStorage, UrlState
 from motherlode.policies.motherlode import Motherlode
 from tests.crawler.small_web import HOME, crawled, small_web
 
@@ -136,6 +137,26 @@ def test_url_disallowed_by_robots_txt_is_refused(whole: CrawlFolder) -> None:
     assert [check.name for check in told.checks if check.passed is False] == ["robots"]
 
 
+@pytest.mark.parametrize("source", ["anchor", ""])
+def test_url_refused_before_it_was_rated_is_explained_without_arm(
+    folder: CrawlFolder, tmp_path: Path, source: str
+) -> None:
+    """Earlier versions stored such URLs without source and page."""
+    copy = CrawlFolder(tmp_path / "out")
+    shutil.copytree(folder.path, copy.path)
+    url = "http://a.example/private/y"
+    storage = LmdbStorage(copy.frontier)
+    entry = Entry(url=url, arm="", score=0.0, sequence=999, parent_url=HOME if source else "", source=source)
+    storage.finish(entry, UrlState.REFUSED, "robots")
+    storage.commit()
+    storage.close()
+    told = explain_url(copy, url)
+    assert (told.state, told.arm, told.explanation) == ("refused", "", None)
+    assert "its host's robots.txt has the line `Disallow: /private`" in told.because
+    assert told.found is not None
+    assert told.found.parent == (HOME if source else "")
+
+
 def test_failed_url_is_explained_with_its_treatment(whole: CrawlFolder) -> None:
     told = explain_url(whole, "http://a.example/gone")
     assert told.state == "failed"
@@ -248,7 +269,7 @@ def test_mail_address_is_not_taken_for_a_host(whole: CrawlFolder) -> None:
     assert "it cannot be fetched" in explain_url(whole, "mailto:me@a.example").because
 
 
-@pytest.mark.parametrize(("target", "hunch"), [("rdf", 1.0), ("any", 0.0)])
+@pytest.mark.parametrize(("target", "hunch"), [("rdf", 3.0), ("any", 0.0)])
 def test_target_prior_is_explained_by_the_target_of_the_crawl(tmp_path: Path, target: str, hunch: float) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=3, target=target)
     storage = LmdbStorage(folder.frontier, read_only=True)

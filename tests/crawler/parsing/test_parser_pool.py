@@ -122,13 +122,13 @@ def _fragile_python(path: Path) -> Path:
     path.write_text(
         f"#!{sys.executable}\n"
         "import os, signal\n"
-        "from motherlode.crawler.parsing import worker\n"
-        "class Fragile(worker.PageParser):\n"
+        "from motherlode.crawler.parsing import page_parser, worker\n"
+        "class Fragile(page_parser.PageParser):\n"
         "    def read(self, page):\n"
         "        if b'kill -9' in page.body:\n"
         "            os.kill(os.getpid(), signal.SIGKILL)\n"
         "        return super().read(page)\n"
-        "worker.PageParser = Fragile\n"
+        "page_parser.PageParser = Fragile\n"
         "worker.main()\n"
     )
     path.chmod(0o755)
@@ -231,3 +231,15 @@ async def test_ctrl_c_at_a_terminal_does_not_reach_the_processes() -> None:
         assert os.getpgid(reader) != os.getpgid(0)
     finally:
         await pool.close()
+
+
+async def test_restarted_process_is_replaced_and_its_pages_are_parsed(caplog: pytest.LogCaptureFixture) -> None:
+    async with _open_pool(workers=1) as pool:
+        worker = await _stop_process(pool)
+        pages = [asyncio.create_task(pool.read(_body(number))) for number in range(2)]
+        await _wait_until_sent(pool, 2)
+        assert pool.restart([worker]) == 1
+        assert pool.restart([worker]) == 0, "it is being replaced"
+        results = await _with_timeout(asyncio.gather(*pages))
+        assert len(results) == 2 and pool.process_ids() != [worker]
+    assert "used too much memory while parsing http://ex.org/0" in caplog.text

@@ -344,3 +344,12 @@ async def test_pool_timeout_on_kept_connection_is_silent_and_on_new_one_is_not()
             assert on_kept.silent
     finally:
         await pool.close()
+
+
+async def test_close_idle_closes_idle_connections_at_once(pool: ConnectionPool) -> None:
+    async with LastingServer(echo) as server:
+        assert isinstance(await request(pool, server.url("/")), Notes)
+        pool.close_idle()
+        await until(lambda: server.open_connections == 0)
+        assert isinstance(await request(pool, server.url("/")), Notes)
+        assert server.connections == 2

@@ -221,3 +221,22 @@ def test_add_new_equals_single_adds(storage: FrontierStorage) -> None:
         assert storage.count(arm) == len(own)
         assert [storage.pop(arm) for _ in own] == own
         assert storage.count(arm) == 0
+
+
+def test_set_aside_removes_the_arm_and_keeps_its_entries_known(storage: FrontierStorage) -> None:
+    fill(storage, [1, 2], host="a.example")
+    fill(storage, [3], host="b.example")
+    assert storage.arm_host("a.example") == "a.example"
+    assert storage.set_aside("a.example") == 2
+    assert storage.set_aside("a.example") == 0
+    assert (storage.count("a.example"), storage.best("a.example"), storage.pop("a.example")) == (0, None, None)
+    assert storage.arms() == ["b.example"]
+    assert list(storage.waiting()) == [("b.example", "b.example", 1)]
+    assert storage.known_of(["http://a.example/1"]) == [True]
+
+
+def test_host_returns_the_stored_record(storage: FrontierStorage) -> None:
+    assert storage.host("a.example") is None
+    storage.put_host(HostRecord(name="a.example", fetched=3))
+    found = storage.host("a.example")
+    assert found is not None and (found.name, found.fetched) == ("a.example", 3)

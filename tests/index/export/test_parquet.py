@@ -11,8 +11,9 @@ import pytest
 
 from motherlode.index.export import parquet as parquet_module
 from motherlode.index.export.parquet import export_parquet
-from motherlode.index.page_record import PageRecord, RunRecord
+from motherlode.index.page_record import PageRecord, RunRecord, format_problem
 from motherlode.index.quad_store import QuadStore
+from motherlode.model import Problem, Syntax
 from motherlode.model.terms import XSD
 
 from ..fakes import A, B, P, record, says
@@ -58,6 +59,44 @@ def test_pages_table_has_all_pages_in_polars(tables: Path) -> None:
     assert pages[B]["fetched_at"].timestamp() == 1_500.25
     assert (pages[B]["status"], pages[B]["syntaxes"], pages[B]["run"]) == (200, ["jsonld"], "urn:motherlode:run:r1")
     assert (pages["http://c.example/"]["redirects_to"], pages["http://c.example/"]["size"]) == (A, None)
+
+
+def test_pages_table_has_failures_and_problems_with_positions(tmp_path: Path) -> None:
+    store = QuadStore(tmp_path / "store")
+    problems = (
+        Problem(syntax=Syntax.JSON_LD, message="missing comma: x", line=3, column=14, repaired=True),
+        Problem(syntax=None, message="the body was cut"),
+    )
+    page = PageRecord(
+        url=A,
+        fetched_at=1.0,
+        status=200,
+        is_relevant=True,
+        score=-2.5,
+        seconds=0.25,
+        problems=tuple(map(format_problem, problems)),
+    )
+    gone = PageRecord(
+        url=B,
+        fetched_at=2.0,
+        status=404,
+        state="failed",
+        reason="not-found",
+        detail="the server answered 404",
+        referrer=A,
+    )
+    refused = PageRecord(url="http://c.example/", fetched_at=2.0, status=None, state="refused", reason="robots")
+    store.write([page, gone, refused])
+    export_parquet(store, tmp_path / "out")
+    rows = {row["url"]: row for row in pl.read_parquet(tmp_path / "out" / "pages.parquet").iter_rows(named=True)}
+    assert set(rows) == {A, B}, "a refused URL was not requested"
+    assert (rows[A]["failure"], rows[A]["relevant"], rows[A]["score"], rows[A]["seconds"]) == (None, True, -2.5, 0.25)
+    assert rows[A]["problems"] == [
+        {"line": None, "column": None, "syntax": "page", "message": "the body was cut", "repaired": False},
+        {"line": 3, "column": 14, "syntax": "jsonld", "message": "missing comma: x", "repaired": True},
+    ]
+    assert (rows[B]["failure"], rows[B]["detail"]) == ("not-found", "the server answered 404")
+    assert (rows[B]["status"], rows[B]["referrer"], rows[B]["relevant"], rows[B]["problems"]) == (404, A, False, [])
 
 
 def test_export_parquet_of_empty_store_writes_empty_tables(tmp_path: Path) -> None:

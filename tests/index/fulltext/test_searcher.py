@@ -24,7 +24,7 @@ from tests.index.fakes import record, says
 
 
 def _written(index: WordIndex, name: str, text: str) -> None:
-    index.write(index.prepare([record(f"http://{name}.example/", says(name, text))]))
+    index.write([record(f"http://{name}.example/", says(name, text))])
     index.commit()
 
 
@@ -95,7 +95,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> WordSearcher:
         record("http://[2001:db8::1]:81/", says("wok", "An iron wok")),
         record("http://shop.xn--mller-kva.test/", says("spoon", "A wooden spoon")),
     ]
-    index.write(index.prepare(pages))
+    index.write(pages)
     index.close()
     return WordSearcher(path)
 
@@ -190,7 +190,7 @@ def test_search_filter_accepts_literal_of_fuzzy_match(
     others = [literal(f"{tag}-thing", text, tag, NAME) for tag, text in WORLD.items()]
     index = WordIndex(tmp_path)
     pages = [record("http://a.test/", *others, *(literal(f"{tag}-thing", "more", "en") for tag in WORLD))]
-    index.write(index.prepare(pages))
+    index.write(pages)
     index.close()
     (hit,) = WordSearcher(tmp_path).search(Search(words=words, language=language, predicate=predicate))
     assert hit.snippet.text == shown

@@ -13,18 +13,23 @@ from motherlode.www.media_types import MEDIA
 
 @pytest.mark.parametrize("spec", ["rdf", "rdf>=5"])
 def test_target_rdf_has_prior_for_every_rdf_extension(spec: str) -> None:
-    found = target_priors(target_from(spec), 0.5)
+    found = target_priors(target_from(spec), PolicyConfig(target_prior=0.5))
     wanted = {f"ext .{extension}" for media in MEDIA.values() if media.is_rdf for extension in media.extensions}
     assert {feature for feature in found if feature.startswith("ext ")} == wanted
     assert set(found.values()) == {0.5}
     assert "by link:rdf" in found
 
 
-@pytest.mark.parametrize(
-    "spec", ["any", "jsonld", "microdata>=5", "rdfa", "microformats", "type:schema:Recipe", "ASK {}"]
-)
-def test_target_that_accepts_html_has_no_priors(spec: str) -> None:
-    assert target_priors(target_from(spec), 1.0) == {}
+@pytest.mark.parametrize("spec", ["any", "jsonld", "microdata>=5", "rdfa", "microformats", "ASK {}"])
+def test_target_that_accepts_html_and_has_no_words_has_no_priors(spec: str) -> None:
+    assert target_priors(target_from(spec), PolicyConfig()) == {}
+
+
+@pytest.mark.parametrize("spec", ["type:schema:Recipe", "ASK { ?s a schema:Recipe }"])
+def test_target_with_words_has_prior_for_links_with_words(spec: str) -> None:
+    found = target_priors(target_from(spec), PolicyConfig(word_prior=0.5))
+    assert {"by anchor+words", "by anchor+words@", "by triple+words"} <= set(found)
+    assert set(found.values()) == {0.5}
 
 
 def arms(policy: Motherlode) -> list[str]:
@@ -80,4 +85,4 @@ def test_prior_is_shown_as_reason() -> None:
         if reason.about == "is a find"
     }
     assert rating.arm == turtle
-    assert reasons["ext .ttl"] == pytest.approx(1.0)
+    assert reasons["ext .ttl"] == pytest.approx(PolicyConfig().target_prior)

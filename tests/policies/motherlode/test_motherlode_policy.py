@@ -141,6 +141,33 @@ def test_host_without_response_has_low_probability_but_redirecting_host_has_not(
     assert policy.probability(others[0]) < policy.probability(others[1]) / 3
 
 
+def cross_host_arms(policy: Motherlode) -> list[str]:
+    """Return the arms of links to two unseen hosts."""
+    parent = page("http://a.example/", "")
+    return [arm_of(policy, link(f"http://{host}.example/x"), parent) for host in ("b", "c")]
+
+
+def test_unseen_host_with_many_waiting_links_is_picked_first() -> None:
+    policy = Motherlode()
+    few, many = cross_host_arms(policy)
+    policy.arm_ready(few, 0.0, 1)
+    for waiting in range(1, 101):
+        policy.arm_ready(many, 0.0, waiting)
+    assert policy.value_now(many) > policy.value_now(few)
+    assert policy.pick() == many
+
+
+def test_silent_host_is_valued_by_all_its_waiting_links() -> None:
+    policy = Motherlode()
+    first, other = cross_host_arms(policy)
+    for arm in (first, other):
+        policy.arm_ready(arm, 0.0, 1)
+        policy.learn(outcome(arm, relevant=False, failure=FailureKind.NOT_FOUND))
+    assert policy.value_now(first) == pytest.approx(policy.value_now(other), rel=0.2)
+    policy.arm_ready(arm_of(policy, link("http://b.example/data/1", "td a"), page("http://a.example/", "")), 0.0, 100)
+    assert policy.value_now(first) > 3 * policy.value_now(other)
+
+
 def test_rare_relevant_page_raises_probability_of_its_host() -> None:
     policy = Motherlode()
     homes = [link(f"http://{number}.example/") for number in range(40)]
@@ -181,6 +208,7 @@ def test_inner_seeds_keep_value_after_irrelevant_ones() -> None:
     policy = Motherlode()
     named = [Link(url=f"http://a.example/part/{number}.html", source=LinkSource.SEED) for number in range(5)]
     seeds = policy.rate(named, None)[0].arm
+    policy.arm_ready(seeds, 0.0, 9)
     for _ in range(3):
         policy.learn(outcome(seeds, relevant=False))
     plain = arm_of(policy, link("http://a.example/about/1.html"))
@@ -286,3 +314,28 @@ def test_information_gain_is_higher_for_arms_with_few_tries() -> None:
 
     assert rate(1.0, 20.0) > rate(10.0, 20.0) > rate(1000.0, 20.0) > 0.1
     assert rate(1.0, 20.0) > rate(1.0, 5.0) > rate(1.0, 0.0) == 0.1
+
+
+def test_forget_removes_hosts_without_reward_that_are_not_needed() -> None:
+    policy = Motherlode()
+    arms = {host: arm_of(policy, link(f"http://{host}.example/")) for host in ("barren", "needed", "useful")}
+    for host, arm in arms.items():
+        policy.learn(outcome(arm, relevant=host == "useful"))
+        policy.rate([link(f"http://{host}.example/item/1.html")], page(f"http://{host}.example/", arm))
+    before = policy.probability(arms["useful"])
+    assert policy.forget(lambda host: host == "needed.example") == 1
+    assert set(policy.statistics.hosts) == {"needed.example", "useful.example"}
+    assert arms["barren"] not in policy.statistics.arms and arms["useful"] in policy.statistics.arms
+    assert not [feature for feature in policy.statistics.features if "barren.example" in feature]
+    assert policy.probability(arms["useful"]) == before
+    policy.arm_ready(arms["barren"], 0.0, 1)
+    assert policy.pick() == arms["barren"], "a forgotten host counts as unseen again"
+    policy.learn(outcome(arms["barren"], relevant=False))
+
+
+def test_forget_leaves_a_state_that_can_be_saved_and_loaded() -> None:
+    policy = started()
+    assert policy.forget(lambda host: False) == 1
+    other = Motherlode()
+    other.load(policy.dump())
+    assert not other.statistics.hosts and other.statistics.features["bias"] == policy.statistics.features["bias"]

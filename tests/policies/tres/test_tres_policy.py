@@ -72,7 +72,7 @@ def test_pick_takes_the_link_that_training_prefers() -> None:
 
 def test_every_feature_takes_several_values_in_a_crawl() -> None:
     web = SyntheticSimWeb(pages=3000, seed=5, target=target_from("rdf"))
-    policy = Tres(random=Random(1), keywords=("rdf", "data", "about", "the"))
+    policy = Tres(random=Random(1), keywords=("rdf", "data", "about", "recipe"))
     Simulation(web, policy, scope=lambda url: "").run(web.home_pages(), pages=400)
     rows = np.array([np.frombuffer(one.row, dtype=np.float32) for one in policy._buffer.experiences])
     fired = {name for name, column in zip(FEATURES, rows.T, strict=True) if len(set(column.tolist())) > 1}

@@ -60,6 +60,13 @@ def test_cleanup_keeps_needed_and_foreign_files(tmp_path: Path) -> None:
     assert names == {"alive.pages.zst.1.part", *(f"one.{table}.zst" for table in ("pages", "links", "facts"))}
 
 
+def test_trace_of_version_5_is_read_as_it_is(tmp_path: Path) -> None:
+    write_parts(tmp_path, [PART])
+    manifest = tmp_path / "trace.json"
+    manifest.write_text(manifest.read_text().replace(f'"version": {VERSION}', '"version": 5'))
+    assert read_parts(tmp_path) == [PART]
+
+
 @pytest.mark.parametrize("version", [1, VERSION + 1])
 def test_trace_of_another_version_is_an_error(tmp_path: Path, version: int) -> None:
     (tmp_path / "trace.json").write_text(json.dumps({"version": version, "parts": []}))

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,19 @@ def test_trace_reads_headers_as_a_crawl_does(tmp_path: Path) -> None:
     for url in ("https://a.example/", "https://a.example/old"):
         assert [link.url for link in web.page(url).links] == ["https://a.example/data"]
     assert not web.page("https://a.example/shy").relevant
+
+
+def test_trace_keeps_the_times_of_a_sitemap(tmp_path: Path) -> None:
+    new = "<url><loc>https://a.example/new</loc><lastmod>2026-01-02T03:04:05Z</lastmod></url>"
+    entries = f"{new}<url><loc>https://a.example/x</loc></url>"
+    sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+    responses = [("https://a.example/sitemap.xml", 200, {"Content-Type": "application/xml"}, sitemap.encode())]
+    made([write_warc(tmp_path / "a.warc.gz", responses)], tmp_path / "trace")
+    links = TraceWeb(tmp_path / "trace", target_from("any"), dead=1.0).page("https://a.example/sitemap.xml").links
+    assert {link.url: link.modified for link in links} == {
+        "https://a.example/new": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp(),
+        "https://a.example/x": None,
+    }
 
 
 def test_record_skips_unchanged_source(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

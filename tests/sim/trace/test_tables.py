@@ -59,9 +59,32 @@ def test_links_of_several_chunks_are_read_back(tmp_path: Path, count: int) -> No
     assert len(set(table.texts["url"])) == len(table.texts["url"])
 
 
-def test_link_columns_are_the_fields_of_a_link_that_a_simulation_uses() -> None:
-    """A flag of its own stores `nofollow`. A simulated crawl visits no page again, so it needs no `modified`."""
-    assert {*LINK_COLUMNS, "nofollow", "modified"} == set(Link.__struct_fields__)
+def test_link_columns_are_the_fields_of_a_link() -> None:
+    """A flag of its own stores `nofollow`."""
+    assert {*LINK_COLUMNS, "nofollow"} == set(Link.__struct_fields__)
+
+
+def test_times_of_links_are_read_back_exactly(tmp_path: Path) -> None:
+    times = [None, 1_700_000_000.25, 0.0, -1.5, None]
+    found = [Link(url=f"http://a.example/{n}", source=LinkSource.SITEMAP, modified=at) for n, at in enumerate(times)]
+    table = write_links(tmp_path / "links.zst", [found])
+    assert [float(text) if text else None for text in texts(table, "modified")] == times
+
+
+def test_table_without_the_newest_column_is_read(tmp_path: Path) -> None:
+    """As version 5 wrote it. A later chunk of the same file may have the column."""
+    path = tmp_path / "links.zst"
+    writer, builder = TableWriter(path), LinkChunkBuilder()
+    builder.add(links(0, 3))
+    old = builder.finish()
+    del old.columns["modified"]
+    writer.write(old)
+    builder.add([Link(url="http://a.example/", source=LinkSource.SITEMAP, modified=5.0)])
+    writer.write(builder.finish())
+    writer.finish()
+    table = read_links(path)
+    assert texts(table, "modified") == ["", "", "", "5.0"]
+    assert len(texts(table, "url")) == 4
 
 
 def test_table_without_chunks_is_empty(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 UNIT_PARSERS: Mapping[str, Callable[[str], float]] = {
     "time": parse_time,
     "round_time": parse_time,
-    **dict.fromkeys(("bytes", "max_body", "bytes_per_host", "max_disk"), parse_size),
+    **dict.fromkeys(("bytes", "max_body", "bytes_per_host", "max_disk", "memory"), parse_size),
 }
 """Keys whose values may have a unit."""
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -135,6 +135,9 @@ class Job:
     relevant page allows as many more. Hosts of seeds do not count."""
     workers: int | None = None
     """Parser processes. The default is one fewer than there are cores, and two on two cores."""
+    memory: int | None = None
+    """Ceiling of the memory of all processes of the crawl, in bytes. A job file may say "2GB". Above three quarters
+    of it, the least valuable links and hosts are set aside on disk: see docs/crawl.md."""
     max_body: int = 10 << 20
     """Maximum number of bytes of a response body that are read."""
     timeout: float = 120.0
@@ -167,8 +170,8 @@ class Job:
     tdmrep: bool = False
     """Whether to request /.well-known/tdmrep.json once per origin. Always requested if `obey_usage` names tdm."""
     index: str = "now"
-    """When quads are indexed. "now": the store and the index of words are filled during the crawl. "later": quads are
-    appended to files, which is faster, and the first command that reads builds both: see docs/index.md."""
+    """When the log of quads is indexed. "now": a process of low priority fills the store and the index of words during
+    the crawl. "later": the first command that reads fills both: see docs/index-later.md."""
     describe: str = "requests"
     """Which URLs the provenance describes. "pages": pages and redirects. "requests": also URLs whose request failed or
     was refused, for example by robots.txt. "all": also those that wait when a run ends. See docs/provenance.md."""
@@ -199,6 +202,8 @@ class Job:
     """Seconds between the beginnings of two rounds of `crawl --refresh --forever`. A job file may say "1h"."""
     max_disk: int | None = None
     """Largest size of the crawl folder, at which `crawl --refresh --forever` waits. A job file may say "50GB"."""
+    validate: Sequence[str] = ()
+    """Profiles, or files of SHACL shapes, by which all pages are validated at the end of a run, as in ["google"]."""
     sources: Sequence[Mapping[str, Any]] = ()
     """Providers that are harvested, each with a name, a sitemap or seeds, a contact and a budget."""
     notices: Mapping[str, Any] = field(default_factory=dict)
@@ -295,6 +300,8 @@ class Job:
             raise JobError('[links] index_query needs the index while the crawl runs, and index = "later" has none')
         if self.links.get("index_query") and self.shards > 1:
             raise JobError("[links] index_query works only without shards, because each shard has an index of its own")
+        if self.validate and self.index == "later":
+            raise JobError('validate needs the index at the end of the crawl, and index = "later" has none')
         if self.index == "later" and self.shards > 1:
             raise JobError('index = "later" works only without shards, because the stores of shards are merged')
 
@@ -430,7 +437,7 @@ class Job:
 _POSITIVE = (
     *("pages", "time", "bytes", "stop_after", "concurrency", "per_host", "per_address", "pages_per_host"),
     *("bytes_per_host", "host_stop_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards"),
-    *("checkpoint", "pages_per_day", "round_time", "max_disk"),
+    *("checkpoint", "pages_per_day", "round_time", "max_disk", "memory"),
 )
 _CHOICES = {
     "probe": ("never", "unsure", "always"),

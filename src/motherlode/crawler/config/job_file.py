@@ -49,6 +49,7 @@ _KEY_DESCRIPTIONS = {
     "any_certificate": "a list of host names",
     "obey_usage": "a list of uses",
     "name_servers": "a list of IP addresses",
+    "validate": "a list of profiles or files",
     "hosts": 'a table of names and addresses, as in "a.example" = "127.0.0.2:8080"',
     "time": 'a time such as "30m", or a number of seconds',
     "bytes": 'a size such as "1GB", or a number of bytes',

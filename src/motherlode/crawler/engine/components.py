@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from motherlode.crawler.engine.limits import ControlFile, cancel
+from motherlode.crawler.engine.limits import ControlFile, NoCeiling, cancel
 from motherlode.crawler.engine.outage import OutageMonitor
 from motherlode.crawler.engine.pipeline import (
     NoArchive,
@@ -31,12 +31,14 @@ from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, WarcArchive
 from motherlode.frontier import STORAGE_ERRORS, Frontier, FrontierStorage
 from motherlode.index.crawl_store import BatchWriter
+from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.sinks.sink_store import SinkStore
 from motherlode.model import Fetcher, Link, Outcome, Policy
 from motherlode.policies import Reward
 
 if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
+    from motherlode.crawler.engine.memory_ceiling import MemoryCeiling
     from motherlode.crawler.scoring import Scorers
 
 SaveEntry = Callable[[str, bytes], None]
@@ -84,6 +86,8 @@ class Components:
     subrequests: Subrequests
     tdm_files: TdmFiles | NoTdmFiles
     writer: BatchWriter
+    log: NQuadsLog
+    """The log that the writer fills. It is closed last, which waits for its indexer."""
     describer: UrlDescriber
     traps: TrapWatch
     filters: Filters
@@ -124,6 +128,8 @@ class Components:
     """Tells the operator about events."""
     reward: Reward
     """The reward that the policy learns from."""
+    memory: MemoryCeiling | NoCeiling
+    """Keeps the memory below the limit of the job."""
     scorers: Scorers | NoScorers
     """Programs of the user that score pages, for target and reward."""
 
@@ -166,10 +172,16 @@ async def close_components(parts: Components, save_final: Callable[[], None], *,
         if not is_broken:
             save_final()
     except STORAGE_ERRORS as error:
+        is_broken = True
         raise OSError(f"the frontier could not be written: {error}") from error
+    except OSError:
+        is_broken = True
+        raise
     finally:
         await parts.notices.end_run(is_broken=is_broken)  # before the log is closed
         for participant in parts.participants:
             participant.close()
         parts.storage.close()
         await asyncio.to_thread(parts.sinks.close)  # may wait for an endpoint
+        with contextlib.suppress(*((OSError,) if is_broken else ())):
+            await asyncio.to_thread(parts.log.close)

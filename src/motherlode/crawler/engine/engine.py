@@ -42,7 +42,7 @@ class Engine:
         self._broken: BaseException | None = None
         self._step = Step.RESULT
         """What the main loop waits for, for the watchdog."""
-        estimator = Estimator()
+        self._estimator = estimator = Estimator()
         self.totals = restore_counters(
             parts.storage, policy=parts.policy, traps=parts.traps, estimator=estimator, reward=parts.reward
         )
@@ -88,8 +88,9 @@ class Engine:
         self.wake_up()
 
     def wake_up(self) -> None:
-        """Let the main loop look at the frontier again."""
-        self._results.put_nowait(None)
+        """Let the main loop look at the frontier again. It does so anyway if it has a result to settle."""
+        if self._results.empty():
+            self._results.put_nowait(None)
 
     def limit_pages(self, pages: int) -> None:
         """Replace the page budget of the whole crawl."""
@@ -107,8 +108,9 @@ class Engine:
 
     @property
     def is_early_stopped(self) -> bool:
-        """True if no lease is in flight and none starts, because few requests gave relevant pages."""
-        return self._slots.in_use == 0 and self._early_stop.is_reached
+        """True if no lease is in flight and none starts: few pages were relevant, or only revisits were wanted."""
+        has_stopped = self._early_stop.is_reached or any(rule() for rule in self._parts.stop_conditions)
+        return self._slots.in_use == 0 and has_stopped
 
     def _finished(self) -> bool:
         if self._limits.is_late_by(_SETTLING_SECONDS):
@@ -123,7 +125,8 @@ class Engine:
         """Crawl, and yield one visit per URL as it ends."""
         self._scheduler.add_seeds(seeds)
         watchdog = Watchdog(self.totals, self._describe_pending, seconds=self.stall_seconds)
-        async with watchdog.running(), closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final):
+        ending = closing(self._parts, self._slots.take_tasks, self._checkpointer.save_final)
+        async with watchdog.running(), ending, self._parts.memory.running(self.totals, self._estimator.drop_half):
             while True:
                 self._parts.control.follow(self, self._clock.now())
                 self._outage.tick()
@@ -213,8 +216,8 @@ class Engine:
 
     @property
     def _is_held_up(self) -> bool:
-        """Whether no request may start, because of an outage or because the user has paused the crawl."""
-        return self._outage.is_stalled or self._parts.control.control.is_paused
+        """Whether no request may start: an outage, the user has paused the crawl, or memory is short."""
+        return self._outage.is_stalled or self._parts.control.control.is_paused or self._parts.memory.is_full
 
     async def _run(self, result: LeaseResult) -> None:
         """Run one lease through the pipeline, and queue its result whatever happens."""

@@ -7,8 +7,9 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,19 +20,21 @@ from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
 from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget, ControlFile
+from motherlode.crawler.engine.memory_ceiling import check_ceiling, count_workers, make_ceiling, take_back
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
-from motherlode.crawler.engine.recovery import check_model, open_storage, open_store, read_model, requeue_lost
+from motherlode.crawler.engine.recovery import check_model, open_log, open_storage, read_model
 from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.index_later import MANIFEST, decode_manifest, encode_manifest
+from motherlode.crawler.index_later import MANIFEST, IndexUpdater
 from motherlode.crawler.notices import Notices
 from motherlode.crawler.parsing.messages import ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserLanes, Parsers
 from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
+from motherlode.crawler.run_validation import check_profiles
 from motherlode.crawler.scoring import check_scorers, make_scorers
 from motherlode.crawler.url_rules import Filters, TrapWatch, waiting_rule
 from motherlode.fetch import (
@@ -53,7 +56,7 @@ from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS
 from motherlode.fetch.http.descriptor_limits import raise_descriptor_limit
 from motherlode.frontier import Frontier, HostBudget, LmdbStorage, Politeness
 from motherlode.frontier.leases import DEFAULT_UNIT_SECONDS
-from motherlode.index.crawl_store import BatchWriter, CrawlStore
+from motherlode.index.crawl_store import BatchWriter
 from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import RunRecord
 from motherlode.index.sinks.sink_store import open_sinks
@@ -84,7 +87,6 @@ _PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
 _MAX_READY_AT_ONCE = 2000
 """Maximum number of hosts that become ready at a time, because a resumed crawl may have a million."""
 
-
 BeginRefresh = Callable[[Revisits, Frontier], None]
 MakeParsers = Callable[[ParseOptions, float], Parsers]
 """Starts the parsers of a crawl. Its arguments are their options and the timeout of a page in seconds."""
@@ -98,7 +100,7 @@ class Assembled:
     frontier: Frontier
     seeds: tuple[str, ...]
     storage: LmdbStorage
-    store: CrawlStore
+    store: NQuadsLog
     policy: Policy
     clock: Clock
 
@@ -130,9 +132,11 @@ def check(job: Job) -> None:
     job.host_headers(os.environ)
     job.request_signer()
     job.notice_settings()
+    check_ceiling(job)
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
+        check_profiles(job.validate)
         check_scorers(target_from(job.target), reward_from(job.reward))
         for sink in job.sink_settings():
             sink.headers(os.environ)
@@ -166,11 +170,12 @@ def assemble(
     seeds = canonical_seeds(job.all_seeds)
     clock = Clock()
     recorded = _recorded(job)
-    storage, store = _opened(job, folder)  # before the others, because they may be damaged
+    storage, store, lost = _opened(job, folder)  # before the others, because they may be damaged
     web = _open_web(job, recorded, folder, storage, clock)
-    lost = _begin(store, storage, job, folder)
+    store.begin(_run_record(job))
     policy = _learner(job, storage)
-    refreshing = RefreshFirst(policy)
+    take_back(job, storage)
+    learner, refreshing = policy, RefreshFirst(policy)
     is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
     if is_refresh:
         policy = refreshing
@@ -190,6 +195,8 @@ def assemble(
         refresh(revisits, frontier)
     describer = UrlDescriber(job.describe, job.response_headers)
     frontier.call_on_refused(describer.note_refused)
+    parsers = _readers(job, scope, make_parsers)
+    memory = make_ceiling(job, frontier, learner, traps, parsers, web.http, is_shard=peers is not None, clock=clock)
     parts = Components(
         storage=storage,
         frontier=frontier,
@@ -197,13 +204,14 @@ def assemble(
         **_web_parts(job, web, frontier, clock, obeyed),
         participants=(*_participants(web, store, peers), LogFile(folder.log, job.log_level)),
         problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
-        readers=_readers(job, scope, make_parsers),
+        readers=parsers,
+        memory=memory,
         **_optional_parts(job, folder),
         describer=describer,
         revisits=revisits,
-        stop_conditions=(revisits.is_over,) if is_refresh else (),
+        stop_conditions=(memory.is_exhausted, *((revisits.is_over,) if is_refresh else ())),
         **_store_parts(job, folder, store),
-        value_of=policy.value if isinstance(policy, ValuesArms) else lambda arm: None,
+        value_of=learner.value if isinstance(learner, ValuesArms) else lambda arm: None,
         traps=traps,
         filters=filters,
         control=control,
@@ -211,7 +219,7 @@ def assemble(
         notices=make_notices(job, folder, is_one_run=peers is None) if notices is None else notices,
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
-    return Assembled(engine, frontier, seeds, storage, store, policy, clock)
+    return Assembled(engine, frontier, seeds, storage, store, learner, clock)
 
 
 def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices | NoNotices:
@@ -223,14 +231,8 @@ def make_notices(job: Job, folder: CrawlFolder, *, is_one_run: bool) -> Notices 
 
 
 def _budget(job: Job) -> Budget:
-    return Budget(
-        pages=job.pages,
-        seconds=job.time,
-        bytes=job.bytes,
-        stop_after=job.stop_after,
-        stop_below=job.stop_below,
-        idle=job.idle_timeout,
-    )
+    budget = Budget(pages=job.pages, seconds=job.time, bytes=job.bytes, idle=job.idle_timeout)
+    return replace(budget, stop_after=job.stop_after, stop_below=job.stop_below)
 
 
 class _Web(NamedTuple):
@@ -308,25 +310,24 @@ def _optional_parts(job: Job, folder: CrawlFolder) -> dict[str, Any]:
     }
 
 
-def _store_parts(job: Job, folder: CrawlFolder, store: CrawlStore) -> dict[str, Any]:
+def _store_parts(job: Job, folder: CrawlFolder, store: NQuadsLog) -> dict[str, Any]:
     """Return the components that write pages into the store and the sinks of the job."""
     sinks = open_sinks(store, job.sink_settings(), folder.path, environment=os.environ)
-    return {"sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
+    return {"log": store, "sinks": sinks, "writer": BatchWriter(sinks, at_end=lambda: store.finish(time.time()))}
 
 
-def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
+def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, NQuadsLog, int]:
+    """Open frontier and log. The last value is the number of pages that were missing in the store."""
     storage = open_storage(folder)
     try:
-        return storage, open_store(folder, later=job.index == "later", manifest=decode_manifest(storage.note(MANIFEST)))
+        return storage, *open_log(folder, storage, words=job.words, index_later=job.index == "later")
     except BaseException:
         storage.close()
         raise
 
 
-def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolder) -> int:
-    """Begin a run in the store. Return how many pages were missing in the store; they wait in the frontier again."""
-    lost = requeue_lost(storage, store)
-    run = RunRecord(
+def _run_record(job: Job) -> RunRecord:
+    return RunRecord(
         identifier=str(uuid.uuid4()),
         started_at=time.time(),
         version=VERSION,
@@ -335,32 +336,24 @@ def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolde
         own_hosts=tuple(job.own_hosts),
         unproven_hosts=tuple(job.any_certificate),
     )
-    store.begin(run)
-    if job.words:
-        store.index_words(folder.words)
-    return lost
 
 
-def _participants(web: _Web, store: CrawlStore, peers: Peers | None) -> tuple[CommitParticipant, ...]:
+def _participants(web: _Web, store: NQuadsLog, peers: Peers | None) -> tuple[CommitParticipant, ...]:
     found: list[CommitParticipant] = []
     if isinstance(web.archive, WarcArchive):
         found.append(SavedPart("warc", web.archive.state))
     if (journal := web.journal) is not None:
         found.append(SavedPart("journal", journal.state, committed=journal.finish_commit, close=journal.close))
-    if isinstance(store, NQuadsLog):
-        found.append(SavedPart(MANIFEST, lambda: encode_manifest(store.manifest())))
+    found.append(SavedPart(MANIFEST, partial(getattr, store, "encoded_manifest")))
     if peers is not None:
         found.append(peers)
     return tuple(found)
 
 
 def _readers(job: Job, scope: ScopeRule, make_parsers: MakeParsers | None) -> Parsers:
-    """Start the parser processes: by default one fewer than there are cores, and two on two cores."""
     if make_parsers is not None:
         return make_parsers(_instructions(job, scope), _PAGE_TIMEOUT_SECONDS)
-    cores = len(os.sched_getaffinity(0))
-    workers = job.workers or max(min(cores, 2), cores - 1)
-    return ParserLanes(_instructions(job, scope), workers=workers, seconds=_PAGE_TIMEOUT_SECONDS)
+    return ParserLanes(_instructions(job, scope), workers=count_workers(job), seconds=_PAGE_TIMEOUT_SECONDS)
 
 
 def _opening_problems(lost: int, web: _Web) -> Iterator[str]:
@@ -393,7 +386,8 @@ def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
     from motherlode.crawler.engine.index_query import IndexQuery  # only if it is needed
     from motherlode.index.query.query_pool import QueryPool
 
-    return IndexQuery(query, QueryPool(folder.store, folder.words, workers=1, refresh_seconds=0.0))
+    pool = QueryPool(folder.store, folder.words, workers=1, refresh_seconds=0.0, update=IndexUpdater(folder))
+    return IndexQuery(query, pool)
 
 
 def _learner(job: Job, storage: LmdbStorage) -> Policy:

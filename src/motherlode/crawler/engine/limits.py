@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Protocol
@@ -43,6 +43,18 @@ async def cancel(running: Iterable[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class NoCeiling:
+    """Stands for a crawl without a memory ceiling."""
+
+    is_full = False
+
+    def is_exhausted(self) -> bool:
+        return False
+
+    def running(self, counters: Counters, *caches: Callable[[], object]) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
 
 @dataclass(slots=True, eq=False)
@@ -275,7 +287,7 @@ class Limits:
 
     def is_late_by(self, seconds: float) -> bool:
         """Return whether the time limit was reached at least the given number of seconds ago."""
-        return self.seconds_left() <= -seconds
+        return self.budget.seconds is not None and self.seconds_left() <= -seconds
 
 
 class EarlyStop:

@@ -33,7 +33,7 @@ from motherlode.crawler.parsing.parser_pool import UnreadableError
 from motherlode.crawler.stats.counters import Counters
 from motherlode.fetch import replaces_get
 from motherlode.frontier import Entry, Frontier, Lease, UrlState
-from motherlode.index.page_record import PageRecord
+from motherlode.index.page_record import PageRecord, format_problem
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind, Syntax, Visit
 from motherlode.model.usage import NO_PREFERENCES, UsagePreferences, combine_preferences
 from motherlode.runtime import SYSTEM_CLOCK, Clock
@@ -259,6 +259,8 @@ def syntaxes(page: ParsedPage) -> tuple[str, ...]:
 MAX_HEADER_CHARACTERS = 500
 """Maximum length of one header in the provenance; the rest is left out."""
 MAX_HEADERS_CHARACTERS = 4_000
+MAX_PROBLEMS = 20
+"""Maximum number of problems of a page in its provenance. `motherlode pages` lists all that a visit keeps."""
 
 
 class UrlDescriber:
@@ -285,7 +287,10 @@ class UrlDescriber:
         if self._level == "pages":
             return None
         record = _url_record(entry, "failed", failure.kind.value, at=failure.fetched_at or now)
-        return replace(record, status=failure.status, headers=self.headers(failure))
+        detail = failure.detail[:MAX_HEADER_CHARACTERS]
+        return replace(
+            record, status=failure.status, headers=self.headers(failure), detail=detail, seconds=failure.elapsed
+        )
 
     def note_refused(self, entry: Entry, reason: str) -> None:
         """Describe a URL that was refused. `take_refused` returns its record."""
@@ -313,6 +318,7 @@ def _url_record(entry: Entry, state: str, reason: str, *, at: float) -> PageReco
         reason=reason,
         referrer=entry.parent_url,
         found_by="" if entry.parent_url else entry.source,
+        score=entry.score,
     )
 
 
@@ -336,6 +342,10 @@ def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float, hea
         preferences=parsed.preferences,
         referrer=lease.entry.parent_url,
         found_by="" if lease.entry.parent_url else lease.entry.source,
+        is_relevant=parsed.relevant,
+        score=0.0 if lease.is_revisit else lease.entry.score,
+        seconds=page.elapsed,
+        problems=tuple(map(format_problem, parsed.problems[:MAX_PROBLEMS])),
     )
 
 

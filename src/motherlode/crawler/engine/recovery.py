@@ -1,8 +1,8 @@
 """Recovery: open the state of an earlier run, repair it if possible, or raise an error that says what to do.
 
-A crawl consists of the frontier and the quad store. If one is damaged, the other is not changed, and the error says how
-to continue without the damaged one. If the store opens but has lost its newest pages (its log was cut, or the machine
-failed before the log was on disk), these pages wait again in the frontier and are fetched again.
+A crawl consists of the frontier, the log of its pages and what is built from the log. If one is damaged, the others are
+not changed, and the error says how to continue without the damaged one. Folders of earlier versions have no log, and it
+is written from their store. If such a store has lost its newest pages, they wait again in the frontier.
 
 The state of the policy is part of every commit. `read_model` reads it with a label from the job and the counters, so
 that another crawl can start from it, or reads a file that `model save` wrote.
@@ -10,29 +10,27 @@ that another crawl can start from it, or reads a file that `model save` wrote.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.folder import CrawlFolder, write_atomically
+from motherlode.crawler.index_later import MANIFEST, copy_manifest, decode_manifest
 from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.crawler.url_rules import TrapWatch
 from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, SavedStateError, UrlState, damage
-from motherlode.index.snapshot import DamagedError, is_refused, store_advice
+from motherlode.index.indexer import BackgroundIndexer, IndexPaths
+from motherlode.index.nquads_log import NoIndexer, NQuadsLog, log_from_store
+from motherlode.index.quad_store import QuadStore
+from motherlode.index.snapshot import DamagedError, is_refused
 from motherlode.model import FailureKind, Policy, Visit
 from motherlode.policies import Reward
 from motherlode.policies.model_io import Model, ModelError, check_fits, from_bytes, to_bytes
 from motherlode.project import VERSION
-
-if TYPE_CHECKING:
-    from motherlode.index.crawl_store import CrawlStore
-    from motherlode.index.segment_files import ManifestEntry
-
 
 _IN_A_ROW = 200
 """If this many of the newest pages in a row are in the store, older ones are not compared: a damaged log loses its end
@@ -45,29 +43,39 @@ class Pages(Protocol):
     def has(self, url: str) -> bool: ...
 
 
-def open_store(folder: CrawlFolder, *, later: bool = False, manifest: Sequence[ManifestEntry] = ()) -> CrawlStore:
-    """Open the store, in a child process if there is a core for it, or the log for `--index later`.
+class _NoPages:
+    """A store that was removed."""
 
-    `manifest` is the manifest of the log at the last commit.
+    def has(self, url: str) -> bool:
+        return False
+
+
+def open_log(
+    folder: CrawlFolder, storage: LmdbStorage, *, words: bool = True, index_later: bool = False
+) -> tuple[NQuadsLog, int]:
+    """Open the log, and start its background indexer unless the job says `index_later`.
+
+    The second value is the number of pages that a store of an earlier version has lost. They wait in the frontier
+    again.
     """
-    if later:
-        from motherlode.index.nquads_log import NQuadsLog
+    manifest = decode_manifest(storage.note(MANIFEST))
+    lost = 0 if manifest or folder.quads.is_dir() else _write_missing_log(folder, storage)
+    paths = IndexPaths(folder.quads, folder.store, folder.words if words else None)
+    start = NoIndexer if index_later else partial(BackgroundIndexer, paths)
+    at_end = partial(copy_manifest, folder)
+    return NQuadsLog(folder.quads, manifest=manifest, start_indexer=start, at_end=at_end), lost
 
-        return NQuadsLog(folder.quads, manifest=manifest)
+
+def _write_missing_log(folder: CrawlFolder, storage: LmdbStorage) -> int:
+    """Write the log of a folder of an earlier version, which has only a store. Return how many pages it has lost."""
+    if not (folder.store / "CURRENT").exists():
+        return requeue_lost(storage, _NoPages())
+    store = QuadStore(folder.store, read_only=True)
     try:
-        if len(os.sched_getaffinity(0)) > 1:
-            from motherlode.index.store_process import StoreClient
-
-            return StoreClient(folder.store)
-        from motherlode.index.crawl_store import LocalStore  # slow to import
-
-        return LocalStore(folder.store)
-    except DamagedError:
-        raise
-    except (OSError, RuntimeError) as error:  # ValueError: files that contradict each other
-        if is_refused(error):
-            raise OSError(str(error)) from error
-        raise DamagedError(store_advice(folder.store, str(error))) from error
+        log_from_store(store, folder.quads)
+        return requeue_lost(storage, store)
+    finally:
+        store.close()
 
 
 def open_storage(folder: CrawlFolder) -> LmdbStorage:
@@ -129,7 +137,7 @@ def requeue_lost(storage: LmdbStorage, store: Pages, *, in_a_row: int | None = _
 
 # ── counters, policy, traps
 
-_UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
+UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
 """Errors that decoders raise for damaged bytes."""
 
 
@@ -150,7 +158,7 @@ def restore_counters(
         try:
             if saved is not None:
                 load(saved)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             totals.note_problem(f"resume: the note {name!r} could not be read ({type(error).__name__}): {loss}")
     return totals
 

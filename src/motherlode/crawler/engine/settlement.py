@@ -305,8 +305,16 @@ def _log_visit(visit: Visit) -> None:
 def redirect_record(lease: Lease, failure: Failure, *, now: float, headers: str = "") -> PageRecord:
     """Return the record of a redirect that is written to the store."""
     at = failure.fetched_at or now
+    entry = lease.entry
     return PageRecord(
-        url=lease.url, fetched_at=at, status=failure.status, redirects_to=failure.location, headers=headers
+        url=lease.url,
+        fetched_at=at,
+        status=failure.status,
+        redirects_to=failure.location,
+        headers=headers,
+        referrer=entry.parent_url,
+        found_by="" if entry.parent_url else entry.source,
+        seconds=failure.elapsed,
     )
 
 

@@ -4,7 +4,7 @@ Reading takes no lock, so the explanation of a running crawl is about its last c
 of picks of a copy of the policy, in which all arms with waiting URLs are ready, until it picks the arm.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from difflib import SequenceMatcher
 from heapq import nlargest
@@ -48,6 +48,22 @@ _STATES = {
     UrlState.IN_FLIGHT: UNDER_WAY,
     UrlState.REFUSED: REFUSED,
 }
+
+
+QUESTIONS = {"answers": "responds", "is a find": "is relevant"}
+"""Names, for people, of what the features of a policy predict (`Reason.about`)."""
+
+
+def describe_statistics(record: Mapping[str, float]) -> str:
+    """Return the statistics of an arm (`Explanation.record`) for people.
+
+    >>> describe_statistics({"tries": 13, "finds": 2, "host_tries": 45.0, "host_finds": 3})
+    '13 tries, 2 relevant; host: 45 tries, 3 relevant'
+    """
+    names = {name: name.removeprefix("host_").replace("finds", "relevant").replace("_", " ") for name in record}
+    own = ", ".join(f"{value:g} {names[name]}" for name, value in record.items() if not name.startswith("host_"))
+    host = ", ".join(f"{value:g} {names[name]}" for name, value in record.items() if name.startswith("host_"))
+    return "; ".join(part for part in (own, host and f"host: {host}") if part)
 
 
 class UrlRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -229,8 +245,8 @@ def _find_record(storage: LmdbStorage, entry: Entry) -> UrlRecord:
 
 
 def _explain_rating(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanation | None:
-    if not isinstance(policy, Explains) or entry.is_revisit:
-        return None
+    if not isinstance(policy, Explains) or entry.is_revisit or not entry.arm:
+        return None  # a URL that was refused before it was rated has no arm
     copied = {name: getattr(entry, name) for name in _LINK_FIELDS}
     link = Link(url=entry.url, source=LinkSource(entry.source), **copied)
     rating = Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state)

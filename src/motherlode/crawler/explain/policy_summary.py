@@ -9,6 +9,7 @@ from math import sqrt
 
 import msgspec
 
+from motherlode.crawler.config.job import Job
 from motherlode.crawler.explain.explanation import load_policy
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.frontier import LmdbStorage, is_revisit_arm
@@ -65,12 +66,29 @@ class PolicySummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_policy_summary(folder: CrawlFolder, *, most: int) -> PolicySummary:
-    """Read the summary of the policy of a crawl. In a crawl of shards, the policy is that of the first shard."""
-    parts = [part for part in (folder.shard_folders() or [folder]) if part.frontier.exists()]
+    """Read the summary of the policy of a crawl, with at most `most` arms.
+
+    The shards of a crawl share what they learn, but each has arms of its own. So the arms are those of all shards, and
+    the tables are those of the first.
+    """
     job = folder.read_job()
-    if not parts:
-        return PolicySummary(name=job.policy)
-    with closing(LmdbStorage(parts[0].frontier, read_only=True)) as storage:
+    parts = [part for part in (folder.shard_folders() or [folder]) if part.frontier.exists()]
+    found = [_summarize(part, job, most) for part in parts] or [PolicySummary(name=job.policy)]
+    arms = nlargest(most, (arm for one in found for arm in one.arms), key=lambda arm: (arm.value or 0.0, arm.waiting))
+    return PolicySummary(
+        name=job.policy,
+        says=next((one.says for one in found if one.says), ""),
+        arms=tuple(arms),
+        tables=found[0].tables,
+        waiting=sum(one.waiting for one in found),
+        revisits=sum(one.revisits for one in found),
+        retries=sum(one.retries for one in found),
+    )
+
+
+def _summarize(folder: CrawlFolder, job: Job, most: int) -> PolicySummary:
+    """Return the summary for one process of a crawl."""
+    with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
         policy = load_policy(job, storage)
         waiting = list(storage.waiting())
         found = PolicySummary(

@@ -13,7 +13,7 @@ import contextlib
 import logging
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -75,6 +75,8 @@ class _Worker:
     """Pages without a result. The process parses the first of them."""
     is_late: bool = False
     """Whether the process was killed because a page exceeded its timeout."""
+    is_large: bool = False
+    """Whether the process was killed because it used too much memory."""
     _timeout: asyncio.TimerHandle | None = None
 
     def start_timeout(self, seconds: float) -> None:
@@ -141,6 +143,14 @@ class ParserPool:
 
     def process_ids(self) -> list[int]:
         return [worker.process.pid for worker in self._running]
+
+    def restart(self, process_ids: Sequence[int]) -> int:
+        """Replace processes that use too much memory. Return how many there were. Their pages are parsed once more."""
+        large = [worker for worker in self._running if worker.process.pid in process_ids and not worker.is_large]
+        for worker in large:
+            worker.is_large = True
+            worker.kill()
+        return len(large)
 
     async def close(self) -> None:
         self._is_closing = True
@@ -211,6 +221,9 @@ class ParserPool:
         if worker.is_late:
             return
         doing = f"parsing {worker.sent[0].url}" if worker.sent else "waiting for a page"
+        if worker.is_large:
+            _LOG.warning("a parser process (pid %d) used too much memory while %s", worker.process.pid, doing)
+            return
         is_known = isinstance(error, (ConnectionError, EOFError, RuntimeError))
         _LOG.warning(
             "a parser process (pid %d, exit status %s) ended while %s; it is replaced",
@@ -348,6 +361,10 @@ class ParserLanes:
 
     def process_ids(self) -> list[int]:
         return [number for pool in self._pools for number in pool.process_ids()]
+
+    def restart(self, process_ids: Sequence[int]) -> int:
+        """Replace processes that use too much memory. Return how many there were. Their pages are parsed once more."""
+        return sum(pool.restart(process_ids) for pool in self._pools)
 
     async def close(self) -> None:
         await asyncio.gather(*(pool.close() for pool in self._pools))

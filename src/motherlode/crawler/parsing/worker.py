@@ -13,10 +13,7 @@ import sys
 
 import msgspec
 
-from motherlode.crawler.parsing.messages import PageBody, ParseOptions
-from motherlode.crawler.parsing.page_parser import PageParser
-from motherlode.runtime import STATUS_ERROR, STATUS_OK, read_frame, write_frame
-from motherlode.transform.timeouts import ExtractorTimeout, shared_timer
+from motherlode.runtime import STATUS_ERROR, STATUS_OK, process_start, read_frame, write_frame
 
 MAX_MEMORY_BYTES = 4 << 30
 """Limit of the address space. A page that needs more ends the parser process and does not exhaust the machine."""
@@ -26,6 +23,10 @@ def main() -> None:
     """Parse pages until stdin closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the crawl handles Ctrl-C and lets this process finish its page
     _limit_memory()
+    with process_start():
+        from motherlode.crawler.parsing.messages import PageBody, ParseOptions
+        from motherlode.crawler.parsing.page_parser import PageParser
+        from motherlode.transform.timeouts import ExtractorTimeout, shared_timer
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=1 << 20)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of print() goes to stderr and cannot corrupt the frames
     first = read_frame(source)

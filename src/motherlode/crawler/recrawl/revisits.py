@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import takewhile
@@ -52,7 +52,11 @@ FAILED_REFRESH = "failed"
 """Value of `Visit.refresh` for a revisit that failed. The page keeps its statements."""
 WITHDRAWN = "the same content as before, which asks not to be kept any longer"
 BEGUN = "refresh"
-"""Storage note: a refresh has begun, and some of its revisits may still wait."""
+"""Storage note with the identifier of the last refresh. Some of its revisits may still wait."""
+DEFAULT_IDENTIFIER = "1"
+"""Identifier of a refresh that is begun only once, because it has one process."""
+ValueOfPage = Callable[[PageMemory, float], float]
+"""Returns the value of a revisit of a page at a time; 0 if it is not worth a request."""
 
 
 class RevisitResult(Enum):
@@ -67,6 +71,40 @@ class RevisitResult(Enum):
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(PageMemory).decode
 _decode_visit = msgspec.msgpack.Decoder(Visit).decode
+
+
+def _visits_since_refresh(storage: FrontierStorage) -> list[Visit]:
+    """Return the visits that are not part of the page records yet, the newest first."""
+    mark = int(storage.note(_MARK) or b"0")
+    return list(takewhile(lambda visit: visit.number > mark, map(_decode_visit, storage.newest_visits())))
+
+
+def read_memories(storage: FrontierStorage) -> Iterator[PageMemory]:
+    """Yield the records of all visited pages. Those of visits since the last refresh are made, and not stored."""
+    yield from map(_decode, storage.pages())
+    for visit in _visits_since_refresh(storage):
+        if visit.failure is None and not visit.refresh:
+            yield memory_of(visit)
+
+
+def rank_pages(
+    memories: Iterable[PageMemory],
+    now: float,
+    *,
+    is_limited: bool,
+    always: frozenset[str] = frozenset(),
+    value: ValueOfPage = PageMemory.revisit_value,
+) -> list[tuple[float, str]]:
+    """Return value and URL of the pages that a round of an endless refresh may revisit, the highest values first.
+
+    If the number of revisits is not limited, these are only the pages that are due.
+    """
+    found = (
+        (math.inf if memory.url in always else value(memory, now), memory.url)
+        for memory in memories
+        if memory.may_be_visited(now) and (is_limited or memory.url in always or memory.is_due(now))
+    )
+    return sorted((each for each in found if each[0] > 0), reverse=True)
 
 
 class Revisits:
@@ -86,26 +124,40 @@ class Revisits:
         self._always = always
         """URLs that are due in every refresh: the sitemaps of sources."""
 
-    def begin(self, now: float, *, due_only: bool) -> int:
+    def begin(
+        self, now: float, *, due_only: bool, only_known: bool | None = None, identifier: str = DEFAULT_IDENTIFIER
+    ) -> int:
         """Queue known pages for a revisit. Return their number.
 
         If the crawl was complete, it also follows the new links of the revisited pages. If it was interrupted, perhaps
-        with millions of waiting URLs, it ends after the revisits.
+        with millions of waiting URLs, it ends after the revisits. `only_known` says so for a shard, which sees only its
+        own URLs. A refresh with an `identifier` of its own is begun once: a restarted shard queues nothing again.
         """
         self._remember_visits()
-        self._policy.only_known = self._frontier.waiting > self._frontier.revisits_left
+        has_new_urls = self._frontier.waiting > self._frontier.revisits_left
+        self._policy.only_known = has_new_urls if only_known is None else only_known
+        if self._has_begun(identifier):
+            return 0
         queued = 0
         for record in self._storage.pages():
             memory = _decode(record)
             if memory.due_at > now and (due_only or memory.gone) and memory.url not in self._always:
                 continue
             queued += self._queue(memory.url, memory.change_expected(now))
-        self._storage.put_note(BEGUN, b"1")
+        self._storage.put_note(BEGUN, identifier.encode())
         self._frontier.commit()  # a crawl that is killed right after this goes on with the refresh
         return queued
 
+    def _has_begun(self, identifier: str) -> bool:
+        return identifier != DEFAULT_IDENTIFIER and self._storage.note(BEGUN) == identifier.encode()
+
     def begin_round(
-        self, now: float, *, most: int | None = None, value: Callable[[PageMemory, float], float] | None = None
+        self,
+        now: float,
+        *,
+        most: int | None = None,
+        value: ValueOfPage | None = None,
+        identifier: str = DEFAULT_IDENTIFIER,
     ) -> int:
         """Queue the pages of one round of an endless refresh. Return their number.
 
@@ -115,20 +167,18 @@ class Revisits:
         """
         self._remember_visits()
         self._policy.only_known = False
+        if self._has_begun(identifier):
+            return 0
+        memories = map(_decode, self._storage.pages())
         value_of = PageMemory.revisit_value if value is None else value
-        found = (
-            (math.inf if memory.url in self._always else value_of(memory, now), memory.url)
-            for memory in map(_decode, self._storage.pages())
-            if memory.may_be_visited(now) and (most is not None or memory.url in self._always or memory.is_due(now))
-        )
-        ranked = sorted((each for each in found if each[0] > 0), reverse=True)
+        ranked = rank_pages(memories, now, is_limited=most is not None, always=self._always, value=value_of)
         room = len(ranked) if most is None else max(0, most - self._frontier.revisits_left)
         queued = 0
         for _, url in ranked:
             if queued >= room:
                 break
             queued += self._queue(url, 1.0 - queued / len(ranked))
-        self._storage.put_note(BEGUN, b"1")
+        self._storage.put_note(BEGUN, identifier.encode())
         self._frontier.commit()
         return queued
 
@@ -155,10 +205,13 @@ class Revisits:
         self._policy.only_known = self._frontier.revisits_left > 0
         return self._policy.only_known
 
+    def finish_shard(self) -> None:
+        """Restrict the run of a shard to its own waiting revisits, even if there are none."""
+        self._policy.only_known = True
+
     def _remember_visits(self) -> None:
         """Create page records for the visits since the last refresh. The visit log is part of each commit."""
-        mark = int(self._storage.note(_MARK) or b"0")
-        fresh = list(takewhile(lambda visit: visit.number > mark, map(_decode_visit, self._storage.newest_visits())))
+        fresh = _visits_since_refresh(self._storage)
         children: dict[str, list[int]] = {}
         for visit in reversed(fresh):
             if visit.refresh:
@@ -170,7 +223,8 @@ class Revisits:
                 counts[0] += 1
                 counts[1] += visit.relevant
         self._credit_parents(children)
-        self._storage.put_note(_MARK, str(fresh[0].number if fresh else mark).encode())
+        if fresh:
+            self._storage.put_note(_MARK, str(fresh[0].number).encode())
 
     def _credit_parents(self, children: Mapping[str, Sequence[int]]) -> None:
         """Count the visited URLs, and the relevant ones among them, that were first found on each page."""

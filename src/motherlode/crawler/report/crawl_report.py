@@ -26,6 +26,8 @@ from motherlode.model import Syntax
 from motherlode.project import VERSION
 from motherlode.www.urls import OUT_OF_SCOPE, canonical, host_of
 
+BREADTH_FIRST = "bfs (estimate)"
+"""Name of the curve of `crawler.explain.breadth_first`."""
 MAX_HOSTS = 200
 """Maximum number of rows of hosts. The other hosts are one row, so that the report of a large crawl stays small."""
 _OPEN_HOSTS = 20
@@ -93,15 +95,20 @@ class CrawlReport:
     problems: tuple[Count, ...] = ()
 
 
-def build_report(job: Job, stats: CrawlStats, *, made_at: float | None = None) -> CrawlReport:
-    """Return the report of a running or finished crawl. `made_at` is in seconds since the epoch."""
+def build_report(
+    job: Job, stats: CrawlStats, *, made_at: float | None = None, others: Sequence[Curve] = ()
+) -> CrawlReport:
+    """Return the report of a running or finished crawl. `made_at` is in seconds since the epoch.
+
+    `others` are harvest curves that are shown beside that of the crawl.
+    """
     totals = stats.totals
     return CrawlReport(
         title=_format_title(job.all_seeds),
         generated=_format_generated(made_at),
         settings=_list_settings(job),
         figures=_compute_figures(stats),
-        curves=(build_harvest_curve(job.policy, totals),),
+        curves=(build_harvest_curve(job.policy, totals), *(curve for curve in others if curve.points)),
         hosts=tuple(host for host in stats.hosts if host.fetched),
         sources=stats.sources,
         syntaxes=tuple(
@@ -220,6 +227,7 @@ def _render(report: CrawlReport) -> str:
         report=report,
         chart_style=Markup(CHART_STYLE),
         charts=draw_harvest(curves, wide_height=380),
+        has_estimate=any(curve.name == BREADTH_FIRST for curve in curves),
         curve_tables=[(curve.name, _curve_rows(curve)) for curve in curves],
         syntaxes=sorted(report.syntaxes, key=lambda row: (row.plain, -row.pages, row.name)),
         max_pages=max((row.pages for row in report.syntaxes), default=0),

@@ -71,6 +71,11 @@ class Counters(msgspec.Struct, kw_only=True):
     """Time (seconds since the epoch) of the last settled page, if the crawl is stalled; otherwise None."""
     stalled_for: str = ""
     """What a stalled crawl waits for."""
+    memory: int = 0
+    """Anonymous bytes of all processes of the crawl at the last check, and the most so far; 0 without a ceiling."""
+    memory_peak: int = 0
+    shed: dict[str, int] = {}
+    """What the memory ceiling shed: numbers of links, arms, hosts and so on (`engine.memory_ceiling`)."""
     rate: float = 0.0
     """Requests for pages per second in the last minute."""
     in_flight: int = 0
@@ -178,6 +183,8 @@ class Counters(msgspec.Struct, kw_only=True):
             "stalled_for": self.stalled_for,
             "rate": round(self.rate, 2),
             "unfinished": dict(sorted(Counter(self.unfinished.values()).items())),
+            **{name: getattr(self, name) for name in ("memory", "memory_peak")},
+            "shed": dict(sorted(self.shed.items())),
             "failures": dict(sorted(self.failures.items())),
             "challenged_by": dict(sorted(self.challenged_by.items())),
             "problems": dict(sorted(self.problems.items())),
@@ -185,8 +192,8 @@ class Counters(msgspec.Struct, kw_only=True):
         }
 
 
-_SUMS = ("in_flight", "response_seconds", "body_bytes")
-"""Counters that are summed over shards like the others, but are not in the JSON output."""
+_SUMS = ("in_flight", "response_seconds", "body_bytes", "memory", "memory_peak")
+"""Counters that are summed over shards like the others, but are no sums over visits."""
 _COUNTERS = (
     *("fetched", "relevant", "quads", "bytes", "requests", "heads", "head_visits", "redirects", "duplicates", "links"),
     *("refreshed", "unchanged", "changed", "gone", "outages", "stalls"),
@@ -211,7 +218,7 @@ def sum_of(parts: Sequence[Counters]) -> Counters:
         for name in (*_COUNTERS, *_SUMS):
             setattr(whole, name, getattr(whole, name) + getattr(part, name))
         whole.unfinished |= part.unfinished
-        for field in ("failures", "challenged_by", "problems"):
+        for field in ("failures", "challenged_by", "problems", "shed"):
             counts: dict[str, int] = getattr(whole, field)
             for name, count in getattr(part, field).items():
                 counts[name] = counts.get(name, 0) + count
@@ -475,6 +482,12 @@ class Estimator:
             return _estimate_rate(state.new_hosts, base)
         first_tries = [one + other for one, other in zip(state.new_arms, state.new_hosts, strict=True)]
         return _estimate_rate(state.hosts[host], _estimate_rate(first_tries, base))
+
+    def drop_half(self) -> None:
+        """Forget the arms and hosts that were visited first, to save memory."""
+        for table in (self._state.arms, self._state.hosts):
+            for name in list(table)[: len(table) // 2]:
+                del table[name]
 
     def dump(self) -> bytes:
         return msgspec.msgpack.encode(self._state)

@@ -1,10 +1,12 @@
 """Statistics and visits of a crawl, read from its folder while it runs or afterwards."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
+from math import inf
 from typing import Any
 
 import msgspec
@@ -21,6 +23,24 @@ from motherlode.index.quad_store import store_bytes
 from motherlode.model import Visit
 
 _NUMBER = re.compile(r"\b\d[\d,]*\b")
+_CURVE_POINTS = 200
+"""Number of points of the harvest curve of several shards."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceValidation:
+    """Counts of the last validation of a source."""
+
+    shapes: list[str]
+    """Names of the profiles, or files of shapes."""
+    checked_at: str
+    pages: int
+    """Pages that the shapes are about."""
+    conforming_pages: int
+    """Pages without violations."""
+    violations: int
+    warnings: int
+    infos: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +58,8 @@ class SourceFigures:
     """Number of URLs whose last request failed."""
     problems: int
     """Number of pages with problems, such as broken JSON-LD. Each keeps what could be read."""
+    validation: SourceValidation | None = None
+    """Counts of the last validation; None if there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +132,8 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
     """Read the statistics of a crawl. For a crawl with shards, add up the shards if they are newer."""
     folder.require()
     found = _read_all_stats(folder)
-    return replace(found, sources=_read_sources(folder, found.hosts), validation=_read_validation(folder))
+    validation = _read_validation(folder)
+    return replace(found, sources=_read_sources(folder, found.hosts, validation), validation=validation)
 
 
 def _read_validation(folder: CrawlFolder) -> dict[str, Any] | None:
@@ -131,8 +154,10 @@ def _read_all_stats(folder: CrawlFolder) -> CrawlStats:
     refused: Counter[str] = Counter()
     for part in parts:  # the shards are running or were killed, so the merged folder is older
         refused.update(part.refused)
+    totals = sum_of([part.totals for part in parts])
+    totals.curve = sum_curves([part.totals for part in parts])
     return CrawlStats(
-        totals=sum_of([part.totals for part in parts]),
+        totals=totals,
         hosts=tuple(host for part in parts for host in part.hosts),
         known_urls=sum(part.known_urls for part in parts),
         refused=dict(refused),
@@ -147,6 +172,24 @@ def _read_all_stats(folder: CrawlFolder) -> CrawlStats:
         left=left,
         dried_out=all(part.dried_out for part in parts),
     )
+
+
+def sum_curves(parts: Sequence[Counters]) -> list[tuple[int, int]]:
+    """Return the harvest curve of several shards. It assumes that each shard made its requests at a constant rate.
+
+    >>> shards = [Counters(fetched=20, curve=[(10, 4), (20, 8)]), Counters(fetched=10, curve=[(10, 1)])]
+    >>> sum_curves(shards)[-1], dict(sum_curves(shards))[15]
+    ((30, 9), 4)
+    """
+    curves = [(part.first, [(0, 0), *part.curve]) for part in parts if part.curve]
+    if not curves:
+        return []
+    points: dict[int, int] = {}
+    for step in range(1, _CURVE_POINTS + 1):
+        shares = [(first * step // _CURVE_POINTS, curve) for first, curve in curves]
+        relevant = sum(curve[max(0, bisect_right(curve, (at, inf)) - 1)][1] for at, curve in shares)
+        points[sum(at for at, _ in shares)] = relevant
+    return list(points.items())
 
 
 def _read_stats(folder: CrawlFolder) -> CrawlStats:
@@ -173,7 +216,11 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
 
 
 def count_waiting_revisits(folder: CrawlFolder) -> int:
-    """Return the number of revisits that a refresh queued and that are still waiting."""
+    """Return the number of revisits that a refresh queued and that are still waiting, in all shards."""
+    return sum(_count_revisits(part) for part in folder.shard_folders() or [folder] if part.frontier.exists())
+
+
+def _count_revisits(folder: CrawlFolder) -> int:
     with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
         waiting = sum(count for arm, _, count in storage.waiting() if is_revisit_arm(arm))
         return waiting + sum(entry.is_revisit for _, entry in storage.postponed())
@@ -194,7 +241,9 @@ def _read_sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
     return tuple(sink_states(job.sink_settings(), folder.path))
 
 
-def _read_sources(folder: CrawlFolder, hosts: Sequence[HostRecord]) -> tuple[SourceFigures, ...]:
+def _read_sources(
+    folder: CrawlFolder, hosts: Sequence[HostRecord], validation: Mapping[str, Any] | None
+) -> tuple[SourceFigures, ...]:
     if b"\nsources = [{" not in folder.job_file.read_bytes():  # parsing a job with thousands of seeds is slow
         return ()
     sources = folder.read_job().source_list()
@@ -202,7 +251,19 @@ def _read_sources(folder: CrawlFolder, hosts: Sequence[HostRecord]) -> tuple[Sou
         Counter(row.host for row in read_pages(folder, failed=key == "failed", problems=key == "problems"))
         for key in ("failed", "problems")
     )
-    return tuple(_sum_hosts(source, hosts, failed, problems) for source in sources)
+    figures = [_sum_hosts(source, hosts, failed, problems) for source in sources]
+    found = {} if validation is None else _find_validations(validation)
+    return tuple(replace(one, validation=found.get(one.name)) for one in figures)
+
+
+def _find_validations(counts: Mapping[str, Any]) -> dict[str, SourceValidation]:
+    """Return the counts of the last validation by source. The file is the user's, so anything may be in it."""
+    about = {"shapes": counts.get("shapes"), "checked_at": counts.get("checked_at")}
+    try:
+        rows = [(row["name"], msgspec.convert(about | row, SourceValidation)) for row in counts.get("sources", ())]
+    except (msgspec.ValidationError, KeyError, TypeError):
+        return {}
+    return dict(rows)
 
 
 def _sum_hosts(

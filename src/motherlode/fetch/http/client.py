@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from motherlode.fetch.dns import GuardedResolver, NameServers
 from motherlode.fetch.guard import AddressGuard, normalize_address
@@ -19,12 +20,14 @@ from motherlode.fetch.http.host_headers import HostHeaders, headers_for, is_secr
 from motherlode.fetch.http.intermediates import MAX_CERTIFICATE_BYTES, Intermediates
 from motherlode.fetch.http.proxy import proxy_chooser
 from motherlode.fetch.http.response import ResponseReader
-from motherlode.fetch.http.signatures import RequestSigner
 from motherlode.fetch.http.tls import TlsContexts, new_strict_context
 from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
 from motherlode.www.media_types import ACCEPT
 from motherlode.www.urls import Origin, canonical, split_url
+
+if TYPE_CHECKING:
+    from motherlode.fetch.http.signatures import RequestSigner
 
 _ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
 """Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
@@ -184,7 +187,7 @@ class HttpFetcher:
                 elsewhere=error.elsewhere,
                 silent=error.silent,
             )
-        is_direct = self._proxy_for(split_url(request.url)[0]) is None
+        is_direct = not self._has_proxy or self._proxy_for(split_url(request.url)[0]) is None
         address = normalize_address(reader.peer) if is_direct else ""  # not the address of the proxy
         return reader.result(began=began, elapsed=elapsed, address=address)
 
@@ -220,6 +223,10 @@ class HttpFetcher:
     def load_authorities(self) -> None:
         """Load the authorities of certificates now, and not when the first https URL is fetched."""
         self._tls.load_authorities()
+
+    def close_idle(self) -> None:
+        """Close all idle connections, to save memory."""
+        self._connections.close_idle()
 
     async def close(self) -> None:
         await self._connections.close()
@@ -271,7 +278,7 @@ class HttpFetcher:
             wire=reader.wire,
         )
         error = await self._connections.send(endpoint, pending)
-        if self._proxy_for(origin) is not None:
+        if self._has_proxy and self._proxy_for(origin) is not None:
             return error  # only the proxy knows which of the host's addresses it tried
         if error is None or error.kind not in _ADDRESS_IN_DOUBT:
             self._resolver.mark_reachable(origin.host)
@@ -280,6 +287,8 @@ class HttpFetcher:
         return error._replace(elsewhere=has_next and error.is_unconnected)
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
+        if not (self._has_proxy or self._host_headers or self._signer):
+            return self._writer.serialize(request, target=target, authority=origin.authority)
         more, proxy, signature = self._headers_for(origin), self._proxy_for(origin), ""
         if self._signer is not None and origin.is_https and request.posting is None:
             signature = self._signer.header_lines(method_of(request), origin.authority, target, now=time.time())
@@ -290,7 +299,7 @@ class HttpFetcher:
         )
 
     async def _find_endpoint(self, origin: Origin, deadline: float) -> Endpoint | FetchError:
-        if self._proxy_for(origin) is not None:
+        if self._has_proxy and self._proxy_for(origin) is not None:
             return await self._refusal_behind_proxy(origin) or Endpoint(origin, "", origin.port)
         if origin.is_address:
             return Endpoint(origin, origin.host, origin.port)

@@ -461,23 +461,25 @@ class ConnectionPool:
         self._idle.setdefault(endpoint, []).append(connection)
         self._idle_since[connection] = endpoint, loop.time()
         if len(self._idle_since) > self._max_idle:
-            self._close_idle(next(iter(self._idle_since)))
+            self._remove_idle(oldest := next(iter(self._idle_since)))
+            oldest.abort()
         if self._sweeper is None:
             self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep)
 
     def _sweep(self) -> None:
-        loop = asyncio.get_running_loop()
-        before = loop.time() - KEEPALIVE_SECONDS
+        self.close_idle(KEEPALIVE_SECONDS)
+        call_later = asyncio.get_running_loop().call_later
+        self._sweeper = call_later(_SWEEP_SECONDS, self._sweep) if self._idle_since else None
+
+    def close_idle(self, seconds: float = 0.0) -> None:
+        """Close the connections that have been idle for this time."""
+        before = asyncio.get_running_loop().time() - seconds
         while self._idle_since:
             connection, (_, since) = next(iter(self._idle_since.items()))
             if since > before:
                 break
-            self._close_idle(connection)
-        self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep) if self._idle_since else None
-
-    def _close_idle(self, connection: Connection) -> None:
-        self._remove_idle(connection)
-        connection.abort()
+            self._remove_idle(connection)
+            connection.abort()
 
     def _remove_idle(self, connection: Connection) -> None:
         endpoint, _ = self._idle_since.pop(connection)
@@ -485,8 +487,6 @@ class ConnectionPool:
         idle.remove(connection)
         if not idle:
             del self._idle[endpoint]
-
-    # Callbacks of the connections.
 
     def connection_opened(self, connection: Connection) -> None:
         self._open.add(connection)

@@ -6,7 +6,8 @@ New data is appended. Data that must be sorted is sorted in bulk. The tables:
 - `known`: hash of a URL → row number, see `SeenUrls` in sorted_runs.py.
 - `waiting` and `used`: the queue of each arm, see `Queues` in sorted_runs.py.
 - `flight`: rows of URLs that were popped and are not finished. The value is the time of the retry, if there is one.
-- `names`: names of arms and of their hosts, as lists in the order of their numbers.
+- `names`: names of arms and of their hosts, as lists in the order of their numbers. A name may have several numbers.
+- `aside`: lists of the numbers of arms that were set aside to save memory.
 - the tables for hosts, visits, pages, notes and batches, see tables.py.
 
 The *mark* (a note) is the first row whose hash and queue key are only in memory. A process that opens the storage
@@ -68,6 +69,7 @@ class _Stub(msgspec.Struct, array_like=True, gc=False):
 _decode_stub = msgspec.msgpack.Decoder(_Stub).decode
 _decode_entry = msgspec.msgpack.Decoder(Entry).decode
 _decode_names = msgspec.msgpack.Decoder(list[str]).decode
+_decode_numbers = msgspec.msgpack.Decoder(list[int]).decode
 
 
 class LmdbStorage(LmdbTables):
@@ -85,11 +87,13 @@ class LmdbStorage(LmdbTables):
         self._rows_in_flight: dict[str, int] = {}
         """Rows of URLs in flight. Each is needed once more when the lease ends."""
         self._arm_numbers: dict[str, int] = {}
-        """Arm → its number. The arms are in the order of their numbers."""
+        """Arm → its number, in the order of the numbers. Arms that were set aside are missing."""
         self._arm_hosts: dict[int, str] = {}
         """Hosts of the arms whose name is not that of their host."""
         self._new_names: list[str] = []
         """Names of the arms that are new since the last commit."""
+        self._new_aside: list[int] = []
+        """Numbers of the arms that were set aside since the last commit."""
         self._put_back: list[int] = []
         """Rows that got the value `_PUT_BACK` in `flight` since the last flush."""
         self._next_row = self._last_row() + 1
@@ -116,16 +120,27 @@ class LmdbStorage(LmdbTables):
     def _load(self) -> None:
         """Load arms, hashes and queues. A read-only storage calls it on the first look-up of a URL, which is rare."""
         self._loaded = True
+        aside = self._load_aside()
         lists = self._txn.cursor(db=self._names).iternext(keys=False)
+        arms = 0
         for number, name in enumerate(chain.from_iterable(map(_decode_names, lists))):
+            arms += 1
+            if number in aside:
+                continue
             if _SEPARATOR in name:
                 self._arm_hosts[number], _, arm = name.partition(_SEPARATOR)
                 self._arm_numbers[arm] = number
             else:
                 self._arm_numbers[name] = number
         self._known.load(self._txn)
-        self._queues.load(self._txn, len(self._arm_numbers))
+        self._queues.load(self._txn, arms)
         self._replay()
+
+    def _load_aside(self) -> set[int]:
+        """Return the numbers of the arms that were set aside."""
+        if self._aside is None:
+            return set()
+        return set(chain.from_iterable(map(_decode_numbers, self._txn.cursor(db=self._aside).iternext(keys=False))))
 
     def _replay(self) -> None:
         """Restore the data that is only in memory: hashes and queue keys of rows that are not in sorted runs yet."""
@@ -281,6 +296,41 @@ class LmdbStorage(LmdbTables):
         number = self._arm_numbers.get(arm)
         return 0 if number is None else self._queues.counts[number]
 
+    def arms(self) -> list[str]:
+        return list(self._arm_numbers)
+
+    def arm_host(self, arm: str) -> str:
+        return self._arm_hosts.get(self._arm_numbers.get(arm, -1), arm)
+
+    def set_aside(self, arm: str) -> int:
+        number = self._arm_numbers.pop(arm, None)
+        if number is None:
+            return 0
+        self._arm_hosts.pop(number, None)
+        self._new_aside.append(number)
+        count, self._queues.counts[number] = self._queues.counts[number], 0
+        return count
+
+    def take_back(self) -> int:
+        count = 0
+        if self._aside is not None:
+            names = list(chain.from_iterable(map(_decode_names, self._txn.cursor(db=self._names).iternext(keys=False))))
+            for number in sorted(self._load_aside()):
+                host, mark, arm = names[number].partition(_SEPARATOR)
+                count += self._take_back_rows(number, arm if mark else host)
+            self._txn.drop(self._aside, delete=False)
+        return count
+
+    def _take_back_rows(self, number: int, arm: str) -> int:
+        """Put the rows of an arm that was set aside into the queue that the arm has now. Return how many."""
+        rows = []
+        while (row := self._queues.pop(self._txn, number)) is not None:
+            rows.append(row)
+        for row in rows:
+            if (found := self._read(row)) is not None:
+                self._enqueue(row, found[0])
+        return len(rows)
+
     def ahead_of(self, entry: Entry) -> int:
         """Return how many entries of the same arm would be popped before a waiting entry."""
         row, number = self._row_of(entry.url), self._arm_numbers.get(entry.arm)
@@ -318,8 +368,11 @@ class LmdbStorage(LmdbTables):
     def commit(self) -> None:
         if self._next_row - self._mark + len(self._put_back) >= self._flush_rows:
             self._flush()
+        if self._new_aside and self._aside is not None:
+            self._txn.put(NUMBER_KEY.pack(self._new_aside[0]), encode(self._new_aside), db=self._aside)
+            self._new_aside.clear()
         if self._new_names:
-            first = len(self._arm_numbers) - len(self._new_names)
+            first = len(self._queues.counts) - len(self._new_names)
             self._txn.put(_ARM_KEY.pack(first), encode(self._new_names), db=self._names, append=True)
             self._new_names.clear()
         self._commit()

@@ -19,6 +19,7 @@ class MemoryStorage:
         self._pages: dict[str, bytes] = {}
         self._batches: dict[int, bytes] = {}
         self._postponed: dict[str, float] = {}
+        self._aside: list[Entry] = []
 
     def known_of(self, urls: Sequence[str]) -> list[bool]:
         """Return for each URL whether it is known. The frontier calls it for every link of every page."""
@@ -73,6 +74,31 @@ class MemoryStorage:
         for url, until in self._postponed.items():
             yield until, self._urls[url][0]
 
+    def arms(self) -> list[str]:
+        """Return the arms in memory, in the order of discovery. Some may be empty."""
+        return list(self._queues)
+
+    def arm_host(self, arm: str) -> str:
+        """Return the host of an arm."""
+        queue = self._queues.get(arm)
+        return host_of(queue[0][2].url) if queue else arm
+
+    def set_aside(self, arm: str) -> int:
+        """Forget an arm and its queue, to save memory. Return the number of its entries, which stay known.
+
+        The entries wait again after `take_back`. If the arm gets another entry before that, it has a new queue.
+        """
+        aside = self._queues.pop(arm, [])
+        self._aside += [entry for _, _, entry in aside]
+        return len(aside)
+
+    def take_back(self) -> int:
+        """Queue the entries of all arms that were set aside. Return how many. Call it before the arms are listed."""
+        aside, self._aside = self._aside, []
+        for entry in aside:
+            self.add(entry)
+        return len(aside)
+
     def waiting(self) -> Iterator[tuple[str, str, int]]:
         """Yield arm, host and number of entries of each arm that is not empty."""
         for arm, queue in self._queues.items():
@@ -93,6 +119,10 @@ class MemoryStorage:
     def put_host(self, host: HostRecord) -> None:
         """Store the record of a host."""
         self._hosts[host.name] = host
+
+    def host(self, name: str) -> HostRecord | None:
+        """Return the stored record of a host; None if it has none."""
+        return self._hosts.get(name)
 
     def hosts(self) -> Iterator[HostRecord]:
         """Yield the record of every host that has one."""

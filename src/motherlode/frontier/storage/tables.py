@@ -143,8 +143,9 @@ class LmdbTables:
                 name: self._env.open_db(name.encode(), create=not read_only) for name in names
             }
             self._batches = None if read_only else self._env.open_db(b"letters")
-            self._pages = None if read_only else self._env.open_db(b"pages")
+            self._pages = _open_optional(self._env, b"pages", create=not read_only)
             self._labels = _open_optional(self._env, b"visit_labels", create=not read_only)
+            self._aside = _open_optional(self._env, b"aside", create=not read_only)
         except lmdb.Error as error:
             raise OSError(f"the frontier in {path} cannot be opened: {error}") from error
         self._hosts, self._visits = self._tables["hosts"], self._tables["visits"]
@@ -158,6 +159,10 @@ class LmdbTables:
     def hosts(self) -> Iterator[HostRecord]:
         for _, value in self._txn.cursor(db=self._hosts):
             yield _decode_host(value)
+
+    def host(self, name: str) -> HostRecord | None:
+        value = self._txn.get(xxhash.xxh3_128_digest(name.encode()), db=self._hosts)
+        return None if value is None else _decode_host(value)
 
     def append_visit(self, number: int, record: bytes, key: bytes = b"", labels: Sequence[bytes] = ()) -> None:
         number_key = NUMBER_KEY.pack(number)
@@ -218,7 +223,7 @@ class LmdbTables:
         return self._get(xxhash.xxh3_128_digest(url.encode()), self._pages)
 
     def pages(self) -> Iterator[bytes]:
-        for _, value in self._txn.cursor(db=self._pages):
+        for _, value in self._txn.cursor(db=self._pages) if self._pages is not None else ():
             yield bytes(value)
 
     def put_batch(self, number: int, batch: bytes) -> None:

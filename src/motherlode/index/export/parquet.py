@@ -1,5 +1,6 @@
 """Export the store as two Parquet tables: `quads.parquet` (a row per quad) and `pages.parquet` (a row per page)."""
 
+import re
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from itertools import groupby
@@ -29,6 +30,15 @@ QUADS = pa.schema(
 )
 """IRIs have no angle brackets, blank nodes are `_:label`. `object_kind` is iri, blank, literal or triple."""
 
+_PROBLEM = pa.struct(
+    [
+        pa.field("line", pa.int32()),
+        pa.field("column", pa.int32()),
+        pa.field("syntax", _TEXT),
+        pa.field("message", _TEXT),
+        pa.field("repaired", pa.bool_()),
+    ]
+)
 PAGES = pa.schema(
     [
         pa.field("url", _TEXT, **_REQUIRED),
@@ -40,8 +50,14 @@ PAGES = pa.schema(
         pa.field("syntaxes", pa.list_(_TEXT), **_REQUIRED),
         *(pa.field(name, _TEXT) for name in ("content_hash", "referrer", "redirects_to", "run")),
         *(pa.field(name, pa.list_(_TEXT), **_REQUIRED) for name in ("reserved", "permitted")),
+        *(pa.field(name, _TEXT) for name in ("failure", "detail")),
+        pa.field("relevant", pa.bool_(), **_REQUIRED),
+        pa.field("score", pa.float64()),
+        pa.field("seconds", pa.float64()),
+        pa.field("problems", pa.list_(_PROBLEM), **_REQUIRED),
     ]
 )
+"""A row per requested URL. `failure` is its kind, and null if there is a page or a redirect."""
 
 _ML = PREFIXES["ml"]
 _OWN_GRAPHS = frozenset(map(ox.NamedNode, OWN_GRAPHS))
@@ -55,9 +71,29 @@ _COLUMNS = {
     _ML + "referrer": "referrer",
     _ML + "redirectsTo": "redirects_to",
     PREFIXES["prov"] + "wasGeneratedBy": "run",
+    _ML + "state": "state",
+    _ML + "reason": "failure",
+    _ML + "detail": "detail",
+    _ML + "relevant": "relevant",
+    _ML + "score": "score",
+    _ML + "seconds": "seconds",
 }
-_LISTS = {_ML + "syntax": "syntaxes", _ML + "reserved": "reserved", _ML + "permitted": "permitted"}
-_CONVERTERS: dict[str, Any] = {"fetched_at": datetime.fromisoformat, "status": int, "size": int}
+_LISTS = {
+    _ML + "syntax": "syntaxes",
+    _ML + "reserved": "reserved",
+    _ML + "permitted": "permitted",
+    _ML + "problem": "problems",
+}
+_CONVERTERS: dict[str, Any] = {
+    "fetched_at": datetime.fromisoformat,
+    "status": int,
+    "size": int,
+    "relevant": lambda text: text == "true",
+    "score": float,
+    "seconds": float,
+}
+_PROBLEM_TEXT = re.compile(r"(?:-|(\d+):(\d+)) ([^ :]+)( \(repaired\))?: (.*)", re.DOTALL)
+"""A value of `ml:problem`, as `page_record.format_problem` writes it."""
 
 
 def export_parquet(
@@ -111,10 +147,10 @@ def _quad_row(quad: ox.Quad) -> tuple[str | None, ...]:
 
 
 def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each subject of the provenance that is a page. The store returns quads sorted by subject."""
+    """Yield a row for each subject of the provenance that was requested. The store returns quads sorted by subject."""
     quads = store.match(graph=f"<{PROVENANCE}>")
     for subject, group in groupby(quads, key=lambda quad: quad.subject):
-        row: dict[str, Any] = {"url": subject.value} | {column: [] for column in _LISTS.values()}
+        row: dict[str, Any] = {"url": subject.value, "relevant": False} | {column: [] for column in _LISTS.values()}
         is_page = False
         for quad in group:
             name = quad.predicate.value
@@ -125,7 +161,25 @@ def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
             elif (column := _LISTS.get(name)) is not None:
                 row[column].append(quad.object.value)
             is_page = is_page or (isinstance(quad.object, ox.NamedNode) and quad.object.value == _ML + "Page")
-        if is_page:
+        if is_page or row.get("state") == "failed":
             for column in _LISTS.values():
                 row[column].sort()
+            row["problems"] = sorted(map(_parse_problem, row["problems"]), key=_order_of_problem)
             yield tuple(row.get(field.name) for field in PAGES)
+
+
+def _order_of_problem(problem: dict[str, Any]) -> tuple[int, int]:
+    return problem["line"] or 0, problem["column"] or 0
+
+
+def _parse_problem(text: str) -> dict[str, Any]:
+    """Return the fields of a value of `ml:problem`. An unknown form is a message without a position."""
+    match = _PROBLEM_TEXT.fullmatch(text)
+    line, column, syntax, repaired, message = match.groups() if match is not None else ("", "", "", "", text)
+    return {
+        "line": int(line) if line else None,
+        "column": int(column) if column else None,
+        "syntax": syntax,
+        "message": message,
+        "repaired": bool(repaired),
+    }

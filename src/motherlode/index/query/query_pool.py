@@ -12,7 +12,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ from motherlode.index.query.query_worker import (
     TOO_LARGE,
     QueryRequest,
 )
+from motherlode.index.snapshot import DamagedError
 from motherlode.runtime import pack_frame, read_frame_async
 
 _START_TIMEOUT_SECONDS = 30.0
@@ -59,6 +60,9 @@ class _Worker:
         self.opened_at = time.monotonic()
         self.fingerprint = 0
         """The fingerprint of the store when the worker opened it."""
+        self.version: object = None
+        """What `UpdateIndex` returned before the worker opened the store."""
+        self.is_outdated = False
 
     @classmethod
     async def start(cls, store: Path, words: Path) -> _Worker:
@@ -180,13 +184,29 @@ def failure_from_frame(kind: bytes, content: bytes) -> QueryFailure:
     return QueryFailure(500, message if kind == DAMAGED else f"the query failed: {message}")
 
 
+UpdateIndex = Callable[[], Awaitable[object]]
+"""Indexes what is not indexed yet. Returns a value that changes with the index."""
+
+
+async def no_update() -> None:
+    """Leave the index as it is."""
+
+
 class QueryPool:
     """Executes at most `workers` queries at a time, while at most `waiting` further queries wait."""
 
     def __init__(
-        self, store: Path, words: Path, *, workers: int = 2, waiting: int = 32, refresh_seconds: float = 5.0
+        self,
+        store: Path,
+        words: Path,
+        *,
+        workers: int = 2,
+        waiting: int = 32,
+        refresh_seconds: float = 5.0,
+        update: UpdateIndex = no_update,
     ) -> None:
         self._store, self._words = store, words
+        self._update = update
         self._slots = asyncio.Semaphore(workers)
         self._max_queries = workers + waiting
         self._queries = 0
@@ -224,6 +244,9 @@ class QueryPool:
             self._queries -= 1
 
     def _refresh_if_stale(self, worker_query: QueryRequest, worker: _Worker) -> QueryRequest:
+        if worker.is_outdated:
+            worker.is_outdated = False
+            return msgspec.structs.replace(worker_query, refresh=True)
         if time.monotonic() - worker.opened_at < self._refresh_seconds:
             return worker_query
         worker.opened_at, before, worker.fingerprint = (
@@ -236,8 +259,9 @@ class QueryPool:
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[_Worker]:
         """Yield a worker. It stays in the pool if it has ended its query, and is killed otherwise."""
+        version = await self._updated()
         async with self._slots:
-            worker = await self._take_worker()
+            worker = await self._take_worker(version)
             try:
                 yield worker
             finally:
@@ -248,12 +272,22 @@ class QueryPool:
                 if self._closed:
                     await self.close()
 
-    async def _take_worker(self) -> _Worker:
+    async def _updated(self) -> object:
+        try:
+            return await self._update()
+        except OSError as error:
+            raise QueryFailure(500 if isinstance(error, DamagedError) else 503, str(error)) from error
+
+    async def _take_worker(self, version: object) -> _Worker:
+        """Return an idle worker or a new one. An idle one that opened another version is outdated."""
         while self._idle:
             worker = self._idle.pop()
             if worker.is_alive:
+                worker.is_outdated, worker.version = worker.version != version, version
                 return worker
-        return await _Worker.start(self._store, self._words)
+        worker = await _Worker.start(self._store, self._words)
+        worker.version = version
+        return worker
 
     async def close(self) -> None:
         self._closed = True

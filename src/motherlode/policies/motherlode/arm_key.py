@@ -17,7 +17,7 @@ request anywhere. Features of one host are learned faster, because pages of one 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from zlib import crc32
 
@@ -34,6 +34,8 @@ GENERAL_FEATURES = 7
 _SEPARATOR = "\t"
 _CROSS_HOST_MARK = "@"
 """Separates the source and the linking host in the string of a key."""
+WORDS_MARK = "+words"
+"""End of the source of a link that has words of the target."""
 _BASE_PARTS = 6
 """Number of parts in the string of a base arm; a hub arm has one more."""
 
@@ -61,6 +63,8 @@ _DIGITS = re.compile(r"\d+")
 _EXTENSION = re.compile(r"[a-z][a-z0-9]{0,5}")
 
 _RDF_TYPES = frozenset(media for kind in MEDIA for media in MEDIA[kind].media_types if MEDIA[kind].is_rdf)
+_WITHOUT_WORDS = frozenset({LinkSource.SEED, LinkSource.REDIRECT})
+"""Sources of links whose words say nothing more: the user or another link chose their URLs."""
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
 
 Features = tuple[str, ...]
@@ -83,7 +87,8 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
     extension: str
     """File extension with its dot; `/` for a directory. Ends with `?` if the URL has a query."""
     source: str
-    """Source of the link, with `:` and what the link's type or rel announces, if anything: `anchor`, `link:rdf`."""
+    """Source of the link, with `:` and what the link's type or rel announces, if anything: `anchor`, `link:rdf`. Ends
+    with `+words` if the link has words of the target."""
     from_host: str = ""
     """For a cross-host link, the host of the page that contains the link; "" for a link within one host."""
     tag_path: str = ""
@@ -196,6 +201,21 @@ def without_host(arm: str) -> str:
     return arm.partition(_SEPARATOR)[2]
 
 
+def host_of_arm(arm: str) -> str:
+    """Return the host of an arm, without parsing the rest of its name."""
+    return arm.partition(_SEPARATOR)[0]
+
+
+def host_of_feature(feature: str) -> str:
+    """Return the host of a feature of one host, or of the feature of the links from one host.
+
+    >>> [host_of_feature(feature) for feature in ("a.example ext .html", "from b.example")]
+    ['a.example', 'b.example']
+    """
+    first, _, rest = feature.partition(" ")
+    return rest if first == "from" else first
+
+
 def describe_arm(arm: str) -> str:
     """Return the text of an arm for people. Strings that are not arm keys are returned with spaces for tabs.
 
@@ -208,7 +228,7 @@ def describe_arm(arm: str) -> str:
         return arm.replace(_SEPARATOR, " ")
     location = " ".join(part for part in (key.host, key.pattern, f"depth {key.depth}", key.extension) if part)
     position = f" in {key.tag_path}" if key.tag_path else ""
-    hub = f", on list {key.hub_id}" if key.hub_id else ""
+    hub = f", on hub page {key.hub_id}" if key.hub_id else ""
     return f"{location}, by {_join_origin(key.source, key.from_host)}{position}{hub}"
 
 
@@ -280,6 +300,8 @@ class ArmKeyBuilder:
     """
 
     def __init__(self, *, tag_path_steps: int = 2) -> None:
+        self.has_words: Callable[[Link], bool] | None = None
+        """Returns whether a link has words of the target; None if the target has no words."""
         self._tag_path_steps = tag_path_steps
         """Number of last steps of the tag path in a key."""
         self._locations: dict[tuple[str, str, str, str], str] = {}
@@ -303,17 +325,19 @@ class ArmKeyBuilder:
         directories, _, last = path.rpartition("/")
         extension = path_suffix(last) + mark
         from_host = parent.host if parent is not None and parent.host != host else ""
+        has_words = self.has_words is not None and link.source not in _WITHOUT_WORDS and self.has_words(link)
+        words = WORDS_MARK if has_words else ""
         arms = self._arms.get(host)
         if arms is None:
             location = _join_location(ANY if path else HOME_PATTERN, 0, extension)
-            return _join_base(host, location, _join_origin(link_source(link), from_host), "")
+            return _join_base(host, location, _join_origin(link_source(link) + words, from_host), "")
         query_pattern = self._query_pattern(host, last, query) if mark else ""
         location = self._locations.get((host, directories, extension, query_pattern)) or self._add_location(
             host, directories, last, extension, query_pattern
         )
         attributes = (link.source, link.rel, link.type, link.tag_path)
         source, tag_path = self._origins.get(attributes) or self._add_origin(link)
-        arm = _join_base(host, location, _join_origin(source, from_host), tag_path)
+        arm = _join_base(host, location, _join_origin(source + words, from_host), tag_path)
         if arm not in arms:
             if len(arms) >= _MAX_ARMS_PER_HOST:
                 return _join_base(host, _join_location(ANY, 0, extension), LinkSource.ANCHOR.value, "")
@@ -349,6 +373,18 @@ class ArmKeyBuilder:
         if arms is None:
             arms = self._arms[host] = dict.fromkeys(self._waiting_of_unseen.pop(host, ()))
         return arms
+
+    def hosts(self) -> set[str]:
+        """Return the hosts of which arms or patterns are stored."""
+        return self._arms.keys() | self._waiting_of_unseen.keys() | self._patterns.keys() | self._queries.keys()
+
+    def forget(self, hosts: Iterable[str]) -> None:
+        """Forget hosts, which count as unseen again, and clear the caches."""
+        for host in hosts:
+            for table in (self._arms, self._waiting_of_unseen, self._patterns, self._queries):
+                table.pop(host, None)
+        for cache in (self._locations, self._origins, _parsed_keys):
+            cache.clear()
 
     def save(self) -> dict[str, SavedHost]:
         """Return the arms and patterns of each host that was tried."""

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from motherlode.model import ContentKind, LinkSource, Syntax
+from motherlode.policies.motherlode.arm_key import WORDS_MARK
+from motherlode.policies.motherlode.target_words import words_of
 from motherlode.policies.targets import Target
 from motherlode.www.media_types import MEDIA
 
@@ -33,12 +35,11 @@ class PolicyConfig:
     """Number of links by which a first relevant page of an unseen host would be followed up."""
     max_waiting_links: int = 150
     """Maximum number of waiting links of an arm by which a first relevant page would be followed up."""
-    gateway_max_tries: int = 2
-    """A host with at most this many tries may have more links than are known, if it looks like a gateway."""
     gateway_links: int = 6
-    """A host with at least this many waiting links does not look like a gateway."""
+    """A host with fewer waiting links may have more links than are known: its home page may be only a gateway page."""
     prior_tries: float = 1.0
-    """Prior strength of the features for a base arm, and of a base arm for its hub arms."""
+    """Prior strength of the features for a base arm, of a base arm for its hub arms, and of
+    `unseen_host_response_rate`."""
     hub_min_links: int = 5
     """Number of new links of one arm on one page that make a hub arm; 0 for no hub arms."""
     host_prior_pages: float = 3.0
@@ -46,8 +47,6 @@ class PolicyConfig:
     silent_host_prior_tries: float = 0.2
     """Prior strength of a host that never responded. It is low because the responses of other hosts say little about
     this one."""
-    unseen_host_prior_tries: float = 1.0
-    """Prior strength of `unseen_host_response_rate`; 0 to learn nothing about unseen hosts."""
     unseen_host_response_rate: float = 0.8
     """Share of linked hosts that respond, before any of them was tried."""
     max_host_tries: float = 3.0
@@ -58,11 +57,9 @@ class PolicyConfig:
     """Prior strength, in pages, of the family's link counts for the link counts of an arm."""
     retention: float = 0.9
     """Factor on the weight of earlier pages of an arm for each further page."""
-    response_retention: float = 0.7
-    """Factor on the weight of earlier responses at each failure, and of earlier failures at each response. It is lower
-    than `retention` because dead links come in series."""
-    max_new_links: float = 50.0
-    """Limit of the expected number of new links per page and arm."""
+    response_retention: float = 0.8
+    """Factor on the counts of earlier responses and failures of an arm at each further one. It is lower than
+    `retention` because dead links come in series."""
     general_learning_rate: float = 0.07
     """FTRL's α for features that are the same on every host."""
     host_learning_rate: float = 0.5
@@ -73,10 +70,16 @@ class PolicyConfig:
     """Log-odds that a request returns a page, before anything was learned."""
     relevance_bias: float = -1.0
     """Log-odds that a page is relevant, before anything was learned."""
-    target_prior: float = 1.0
+    target_prior: float = 3.0
     """Log-odds added for links whose URL or type announces the target; see `target_priors`."""
+    word_prior: float = 1.0
+    """Log-odds added for links with words of the target (`target_words`); 0 to ignore words."""
     tag_path_steps: int = 2
     """Number of steps of the tag path in an arm key."""
+    learns_unseen_hosts: bool = True
+    """Whether the share of linked hosts that respond is learned."""
+    counts_links_of_silent_hosts: bool = True
+    """Whether the value of a host that never responded grows with the number of its waiting links."""
     separate_responses: bool = True
     """Whether response and relevance are predicted separately. If not, a failed request is an irrelevant page."""
     seeds_are_gateways: bool = True
@@ -91,8 +94,11 @@ class PolicyConfig:
     """Whether features are learned."""
 
 
-def target_priors(target: Target, log_odds: float) -> Mapping[str, float]:
-    """Return `log_odds` for each feature of links that announce a relevant page."""
+def target_priors(target: Target, config: PolicyConfig) -> Mapping[str, float]:
+    """Return the log-odds that are added for each feature of links that announce a relevant page."""
+    if words_of(target):
+        sources = [f"by {source.value}{WORDS_MARK}" for source in LinkSource]
+        return dict.fromkeys((*sources, *(f"{source}@" for source in sources)), config.word_prior)
     if target.needs_statements or any(_accepts(target, ContentKind.HTML, syntax) for syntax in Syntax):
         return {}
     relevant = [
@@ -100,7 +106,7 @@ def target_priors(target: Target, log_odds: float) -> Mapping[str, float]:
     ]
     extensions = [f"ext .{extension}" for media in relevant for extension in media.extensions]
     sources = [f"by {source.value}:rdf" for source in LinkSource]
-    return dict.fromkeys((*extensions, *sources), log_odds)
+    return dict.fromkeys((*extensions, *sources), config.target_prior)
 
 
 def _accepts(target: Target, kind: ContentKind, syntax: Syntax) -> bool:

@@ -12,7 +12,7 @@ def merge_statistics(own: PolicyStatistics, other: PolicyStatistics, *, config: 
     """Add what another crawl has learned to the statistics of a crawl."""
     for arms, others in own.arm_tables(other):
         for name, arm in others.items():
-            merge_arms(arms.setdefault(name, ArmStatistics()), arm, retention=config.retention)
+            merge_arms(arms.setdefault(name, ArmStatistics()), arm, config=config)
     own.add_sums(other)
     for feature, sums in other.features.items():
         own_sums = own.sums(feature)
@@ -20,20 +20,26 @@ def merge_statistics(own: PolicyStatistics, other: PolicyStatistics, *, config: 
             merge_weights(own_sums, sums, question, beta=config.beta)
 
 
-def merge_arms(own: ArmStatistics, other: ArmStatistics, *, retention: float) -> None:
+def merge_arms(own: ArmStatistics, other: ArmStatistics, *, config: PolicyConfig) -> None:
     """Add the results of another crawl, as if the tries of both had been made in turn. Rescales `other`.
 
     Counts are decayed: n tries weigh W(n) = 1 + retention + retention² + … (n terms). So the sum of the counts of two
     crawls, which weighs W(n₁) + W(n₂), is scaled to the weight W(n₁ + n₂) of a crawl that made all the tries.
     """
-    total = decayed_weight(own.tries, retention) + decayed_weight(other.tries, retention)
-    share = decayed_weight(own.tries + other.tries, retention) / total if total else 1.0
+    share = _share_of_sum(own.tries, other.tries, config.retention)
+    shares = ((own.responses, _share_of_sum(own.tries, other.tries, config.response_retention)), (own.relevant, share))
     own.add(other)
-    for tally in (own.responses, own.relevant):
-        tally.yes *= share
-        tally.no *= share
+    for tally, factor in shares:
+        tally.yes *= factor
+        tally.no *= factor
     own.total_weight *= share
     own.new_links = {arm: links * share for arm, links in own.new_links.items()}
+
+
+def _share_of_sum(tries: int, others: int, retention: float) -> float:
+    """Return the weight of all tries, divided by the sum of the weights of both parts."""
+    total = decayed_weight(tries, retention) + decayed_weight(others, retention)
+    return decayed_weight(tries + others, retention) / total if total else 1.0
 
 
 def decayed_weight(tries: int, retention: float) -> float:

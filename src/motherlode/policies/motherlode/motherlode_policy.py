@@ -6,9 +6,8 @@ probability: if the first try is relevant, more links of the arm follow, and if 
 stopping problems, and the best rate over all stopping times is their Gittins index (Gittins 1979). Here it is computed
 for one step of learning and for the links of the next page.
 
-docs/policy.md, section 5, has the formulas. A plan is to fetch a link and then the best links of its page, of which as
-many are expected as the last pages of the arm had. The value adds the information that a relevant page would give about
-further links of the arm.
+docs/policy.md, section 5, has the formulas. A plan is to fetch a link and then the best links of its page. The value
+adds the information that a relevant page would give about further links of the arm.
 
 Values of arms are stored in a priority queue and are brought up to date when an outcome changes them much, or when they
 come to the top. All unseen hosts with the same kind of link share one value.
@@ -17,39 +16,34 @@ come to the top. All unseen hosts with the same kind of link share one value.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, SummaryLine
-from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedHost, without_host
+from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedHost, host_of_arm, without_host
 from motherlode.policies.motherlode.config import PolicyConfig, target_priors
 from motherlode.policies.motherlode.explanation import explain_arm, summarize
 from motherlode.policies.motherlode.model_merge import merge_statistics
 from motherlode.policies.motherlode.posterior import ArmStatistics, PolicyStatistics, PosteriorModel
 from motherlode.policies.motherlode.redirect_rules import RedirectRules
+from motherlode.policies.motherlode.target_words import WordMatcher, words_of
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
 from motherlode.policies.targets import Target
 
 _MAX_PLAN_REQUESTS = 200.0
 """Limit of the requests of a plan, because hubs may link to hubs without end."""
 _MAX_UPDATES_PER_PICK = 128
-"""Limit of the arms whose values are brought up to date before one is picked, to bound the time of a pick. It is rarely
-reached, so that the arm with the highest current value is picked."""
+"""Limit of the arms whose values are brought up to date before one is picked, to bound the time of a pick."""
 _SAME_VALUE = 1e-9
-_EMPTY_PAGES = 0.2
-"""Number of imaginary pages without new links that are added to the pages of every arm, for smoothing."""
 _NO_STATISTICS = ArmStatistics()
-_MIN_TRIES_WITHOUT_FAMILY = 8
-"""An arm with this many tries does not use the statistics of its family."""
 _SURPRISE = 0.05
 """If an outcome differs this much from its probability, the values of all arms of its host are updated."""
 _MAX_TRIES_OF_NEW_HOST = 8
 """While a host has at most this many tries, every outcome updates the values of all its arms."""
 _UNSEEN_VALUE_LIFETIME = 1.005
-"""The value of links to unseen hosts is computed again when the number of outcomes has grown by this factor, because it
-changes less and less."""
+"""The value of links to unseen hosts is computed again when the number of outcomes has grown by this factor."""
 _GROUP_MARK = "\0"
 """First character of the name of a group, which no arm has."""
 _MAX_CACHED = 1 << 14
@@ -128,9 +122,21 @@ class SavedState(msgspec.Struct):
     unseen: dict[str, UnseenHostValue] = msgspec.field(default_factory=dict)
 
 
-def _group_of(arm: str) -> str:
-    """Return the name of the group of an arm of an unseen host: all that is known about its links but their host."""
-    return _GROUP_MARK + without_host(arm)
+def _group_of(arm: str, waiting: int) -> str:
+    """Return the name of the group of an arm of an unseen host: all that is known about its links but their host.
+
+    Arms of cross-host links are also grouped by their number of waiting links, rounded down to a power of two.
+    """
+    return f"{_GROUP_MARK}{_rounded(waiting) if ArmKey.parse(arm).from_host else 1} {without_host(arm)}"
+
+
+def _rounded(waiting: int) -> int:
+    """Return a number of links, rounded down to a power of two.
+
+    >>> [_rounded(waiting) for waiting in (1, 3, 4, 100)]
+    [1, 2, 4, 64]
+    """
+    return 1 << waiting.bit_length() - 1
 
 
 def read_state(state: bytes) -> SavedState:
@@ -154,7 +160,7 @@ class Motherlode(WaitRule):
         self._groups: dict[str, dict[str, None]] = {}
         """Group → its ready arms, in the order in which they became ready."""
         self._waiting: dict[str, int] = {}
-        """Number of waiting links of each ready arm of hosts that were tried."""
+        """Number of waiting links of each ready arm; for unseen hosts only if it is not 1."""
         self._in_flight: dict[str, int] = {}
         """Number of links of each arm that were picked and have no outcome yet."""
         self._value_at_pick: dict[str, float] = {}
@@ -170,7 +176,9 @@ class Motherlode(WaitRule):
         self._count = 0
 
     def aim(self, target: Target) -> None:
-        self.posterior.target_priors = target_priors(target, self.config.target_prior)
+        self.posterior.target_priors = target_priors(target, self.config)
+        words = words_of(target) if self.config.word_prior else ()
+        self._keys.has_words = WordMatcher(words).matches if words else None
 
     @property
     def statistics(self) -> PolicyStatistics:
@@ -237,15 +245,19 @@ class Motherlode(WaitRule):
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         host = ArmKey.parse(arm).host
-        if host in self.statistics.hosts:
-            self._waiting[arm] = waiting
+        is_unseen = host not in self.statistics.hosts
         self._on_ready(host, arm)
-        if arm in self._ready or arm in self._groups.get(_group_of(arm), ()):
+        if is_unseen and self._group(arm) != _group_of(arm, waiting):
+            self._leave_group(arm)
+        self._waiting[arm] = waiting
+        if is_unseen and waiting == 1:  # most of perhaps a million unseen hosts have a single link
+            del self._waiting[arm]
+        if arm in self._ready or arm in self._groups.get(self._group(arm), ()):
             return
         self._keys.add_waiting(host, arm)
         name = arm
-        if host not in self.statistics.hosts and arm not in self._in_flight:
-            name = _group_of(arm)
+        if is_unseen and arm not in self._in_flight:
+            name = self._group(arm)
             self._groups.setdefault(name, {})[arm] = None
         if name not in self._ready:
             saved = self._saved_values.pop(name, None)
@@ -254,7 +266,7 @@ class Motherlode(WaitRule):
     def arm_snoozed(self, arm: str) -> None:
         value = self._ready.value(arm)
         if value is None:
-            of_group = self._ready.value(_group_of(arm))
+            of_group = self._ready.value(self._group(arm))
             value = of_group if self._leave_group(arm) else None
         self._on_snoozed(ArmKey.parse(arm).host, arm, value)
         self._ready.remove(arm)
@@ -271,9 +283,12 @@ class Motherlode(WaitRule):
                 self._ready.put(arm, value)
         return arm
 
+    def _group(self, arm: str) -> str:
+        return _group_of(arm, self._waiting.get(arm, 1))
+
     def _leave_group(self, arm: str) -> bool:
         """Remove an arm from the group of its unseen host. Return whether it was there."""
-        name = _group_of(arm)
+        name = self._group(arm)
         group = self._groups.get(name, {})
         if arm not in group:
             return False
@@ -320,10 +335,8 @@ class Motherlode(WaitRule):
         links = self._expected_links(ArmKey.parse(arm)) if self.config.values_links else None
         if not links:
             return make_plan(probability, 1.0)
-        limit = self.config.max_new_links
         return plan_with_links(
-            probability,
-            [(self._plan_of(to).discount(self._discount(to)), min(limit, count)) for to, count in links.items()],
+            probability, [(self._plan_of(to).discount(self._discount(to)), count) for to, count in links.items()]
         )
 
     def _discount(self, arm: str) -> float:
@@ -336,13 +349,12 @@ class Motherlode(WaitRule):
         """Return the expected number of new links per page, by their arm."""
         statistics = self.statistics.arms.get(key.base_arm) or _NO_STATISTICS
         family_pages = self.config.family_prior_pages
-        expected = statistics.links_per_page(empty_pages=family_pages + _EMPTY_PAGES)
-        if family_pages and statistics.tries < _MIN_TRIES_WITHOUT_FAMILY:
-            family = self.statistics.families.get(key.family)
-            if family is not None:
-                share = family_pages / (statistics.tries + family_pages + _EMPTY_PAGES)
-                for to, links in family.links_per_page(empty_pages=_EMPTY_PAGES).items():
-                    expected[to] = expected.get(to, 0.0) + links * share
+        expected = statistics.links_per_page(empty_pages=family_pages)
+        family = self.statistics.families.get(key.family) if family_pages else None
+        if family is not None:
+            share = family_pages / (statistics.tries + family_pages)
+            for to, links in family.links_per_page(empty_pages=0.0).items():
+                expected[to] = expected.get(to, 0.0) + links * share
         return expected
 
     def _plan_of(self, arm: str) -> Plan:
@@ -370,12 +382,13 @@ class Motherlode(WaitRule):
         return self._unseen_host_value(arm, key).value
 
     def _unseen_host_value(self, arm: str, key: ArmKey) -> UnseenHostValue:
-        known = self._unseen_host_values.get(key.hostless)
+        name = self._group(arm)
+        known = self._unseen_host_values.get(name)
         if known is None or known.valid_until < self._outcomes:
             if len(self._unseen_host_values) >= _MAX_CACHED:
                 self._unseen_host_values.clear()
             known = UnseenHostValue(self._outcomes * _UNSEEN_VALUE_LIFETIME, *self._value_and_plan(arm, key))
-            self._unseen_host_values[key.hostless] = known
+            self._unseen_host_values[name] = known
         return known
 
     def _value_and_plan(self, arm: str, key: ArmKey) -> tuple[float, Plan]:
@@ -394,19 +407,26 @@ class Motherlode(WaitRule):
             return tries, config.horizon
         host = self.statistics.hosts.get(key.host)
         host_tries = host.tries if host is not None else 0
-        has_unknown_links = not host_tries or (host_tries <= config.gateway_max_tries and self._is_gateway(key.host))
-        unknown = config.horizon / (1.0 + host_tries) if has_unknown_links else 0.0
-        more = max(min(self._waiting.get(arm, 1) - 1, config.max_waiting_links), unknown)
-        return tries + min(host_tries, config.max_host_tries), more
+        waiting = self._waiting.get(arm, 1)
+        if host is None:  # the same for all arms of its group
+            waiting = _rounded(waiting) if key.from_host and config.counts_links_of_silent_hosts else 1
+        elif not host.responses and config.counts_links_of_silent_hosts:
+            waiting = self._waiting_of_host(key.host)
+        hidden = config.horizon / (1.0 + host_tries) if not host_tries or self._is_gateway(key.host) else 0.0
+        return tries + min(host_tries, config.max_host_tries), max(min(waiting - 1, config.max_waiting_links), hidden)
 
     def _is_gateway(self, host: str) -> bool:
         """Return whether a host looks like a gateway: it has fewer than `gateway_links` waiting links."""
-        left = self.config.gateway_links
+        return self._waiting_of_host(host, self.config.gateway_links) < self.config.gateway_links
+
+    def _waiting_of_host(self, host: str, limit: int = 0) -> int:
+        """Return the number of waiting links of a host that was tried, at most about `limit`."""
+        total, limit = 0, limit or self.config.max_waiting_links
         for arm in self._keys.arms_of_tried_host(host):
-            left -= self._waiting.get(arm, 0)
-            if left <= 0:
-                return False
-        return True
+            total += self._waiting.get(arm, 0)
+            if total > limit:
+                break
+        return total
 
     def dump(self) -> bytes:
         saved = SavedState(
@@ -431,6 +451,20 @@ class Motherlode(WaitRule):
         self._saved_values = saved.values
         self._unseen_host_values = saved.unseen
         self._outcomes = max(saved.outcomes, self._outcomes)
+
+    def forget(self, is_needed: Callable[[str], bool]) -> int:
+        learned = self.statistics.hosts
+        known = self._keys.hosts() | learned.keys()
+        hosts = {host for host in known if not is_needed(host) and (host not in learned or not learned[host].reward)}
+        self._keys.forget(hosts)
+        for statistics in (self.statistics, self.posterior.delta):
+            statistics.forget(hosts)
+        for host in hosts:
+            self.leave(host)
+        self._plans = {arm: plan for arm, plan in self._plans.items() if host_of_arm(arm) not in hosts}
+        self._saved_values = {arm: value for arm, value in self._saved_values.items() if host_of_arm(arm) not in hosts}
+        self._unseen_host_values.clear()
+        return len(hosts)
 
     def delta(self) -> bytes:
         delta, self.posterior.delta = self.posterior.delta, PolicyStatistics()

@@ -17,7 +17,7 @@ What is learned is kept in `PolicyStatistics`, with the field names of format 1,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from math import log, sqrt
 from typing import Final, NamedTuple, TypeVar
 
@@ -25,7 +25,7 @@ import msgspec
 
 from motherlode.model import FailureKind, Outcome
 from motherlode.policies.ftrl import sigmoid, weight_from_sums, z_increment
-from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, Features
+from motherlode.policies.motherlode.arm_key import GENERAL_FEATURES, ArmKey, Features, host_of_arm, host_of_feature
 from motherlode.policies.motherlode.config import PolicyConfig
 from motherlode.policies.motherlode.redirect_rules import RedirectRule, RedirectRules
 
@@ -50,25 +50,19 @@ class Tally(msgspec.Struct, gc=False):
     yes: float = 0.0
     no: float = 0.0
 
-    def count(self, result: float, *, retention: float, opposite_retention: float, share: float = 1.0) -> None:
-        """Count a result: 0 for no, 1 for yes, in between for a partial yes.
+    def count(self, result: float, *, retention: float, share: float = 1.0) -> None:
+        """Count a result: 0 for no, 1 for yes, in between for a partial yes. Earlier results decay by `retention`.
 
-        A yes multiplies the earlier yes count by `retention` and the no count by `opposite_retention`. A no multiplies
-        the yes count by `opposite_retention` and leaves the no count, so that a hundred failures in a row are worse
-        than ten.
+        Both counts decay with every result, so that their ratio is an unbiased estimate of a constant rate.
 
         >>> tally = Tally()
         >>> for result in (1.0, 1.0, 0.0):
-        ...     tally.count(result, retention=1.0, opposite_retention=0.5)
+        ...     tally.count(result, retention=0.5)
         >>> tally
-        Tally(yes=1.0, no=1.0)
+        Tally(yes=0.75, no=1.0)
         """
-        if result:
-            self.yes = self.yes * retention + result * share
-            self.no = self.no * opposite_retention + (1.0 - result) * share
-        else:
-            self.yes *= opposite_retention
-            self.no += share
+        self.yes = self.yes * retention + result * share
+        self.no = self.no * retention + (1.0 - result) * share
 
     def probability(self, prior: float, *, prior_tries: float) -> float:
         """Return the probability that the next result is yes: the mean of the counts and `prior_tries` at the prior."""
@@ -226,6 +220,19 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
             for index, value in enumerate(sums):
                 own_sums[index] += value
 
+    def forget(self, hosts: Set[str]) -> None:
+        """Forget all that was learned about hosts, except what it says about links of the same kind elsewhere."""
+        for name in hosts:
+            self.hosts.pop(name, None)
+            self.redirects.pop(name, None)
+        for arms in (self.arms, self.hub_arms):
+            for arm in [arm for arm in arms if host_of_arm(arm) in hosts]:
+                del arms[arm]
+        for family in [family for family in self.families if family.partition(" ")[0] in hosts]:
+            del self.families[family]
+        for feature in [feature for feature in self.features if host_of_feature(feature) in hosts]:
+            del self.features[feature]
+
     def arm_tables(
         self, other: PolicyStatistics
     ) -> tuple[tuple[dict[str, ArmStatistics], dict[str, ArmStatistics]], ...]:
@@ -352,9 +359,9 @@ class PosteriorModel:
             if statistics.responses:
                 return presence
             presence = config.silent_host_prior_tries / (config.silent_host_prior_tries + statistics.tries)
-        if config.unseen_host_prior_tries and key.from_host:
+        if config.learns_unseen_hosts and key.from_host:
             presence *= self.statistics.unseen_hosts.probability(
-                config.unseen_host_response_rate, prior_tries=config.unseen_host_prior_tries
+                config.unseen_host_response_rate, prior_tries=config.prior_tries
             )
         return presence
 
@@ -383,12 +390,12 @@ class PosteriorModel:
         if is_first_response and host is None:
             responded = outcome.failure in (None, FailureKind.REDIRECT)
             for statistics in self._targets:
-                statistics.unseen_hosts.count(responded, retention=1.0, opposite_retention=1.0)
+                statistics.unseen_hosts.count(responded, retention=1.0)
         self._count_arm(outcome, key)
         expected = 0.0
         if self._config.learns_features:
             # that a host does not respond explains a failure, so features need not explain it
-            is_explained = is_first_response and self._config.unseen_host_prior_tries > 0
+            is_explained = is_first_response and self._config.learns_unseen_hosts
             expected = self._learn_features(outcome, key, is_explained=is_explained)
         self._count_host(outcome, key, expected)
 
@@ -424,9 +431,9 @@ class PosteriorModel:
         keep, separate = config.retention, config.separate_responses
         arm.count(reward=outcome.reward, retention=keep)
         if separate:
-            arm.responses.count(is_page, retention=keep, opposite_retention=config.response_retention, share=share)
+            arm.responses.count(is_page, retention=config.response_retention, share=share)
         if is_page or not separate:
-            arm.relevant.count(outcome.reward, retention=keep, opposite_retention=keep, share=share)
+            arm.relevant.count(outcome.reward, retention=keep, share=share)
 
     def _learn_features(self, outcome: Outcome, key: ArmKey, *, is_explained: bool) -> float:
         """Learn the weights of features, and return the reward that they predicted before; 0 for a failure."""

@@ -26,7 +26,9 @@ from motherlode.sim.trace.tables import (
     read_links,
 )
 
-VERSION = 5
+VERSION = 6
+READ_VERSIONS = frozenset({5, VERSION})
+"""Versions that are read as they are. Links of version 5 have no `modified`, which is then None."""
 PARQUET_VERSIONS = frozenset({2, 3, 4})
 """Versions whose tables are Parquet files. Links of version 2 have no `element_ids`. Links of version 3 have no
 `properties` and `sibling_groups`, and its pages no `content_type`. What is missing is empty."""
@@ -136,14 +138,14 @@ def read_parts(folder: Path) -> list[TracePart]:
         return []
     try:
         version = msgspec.json.decode(path.read_bytes(), type=_Version).version
-        parts = [] if version not in {VERSION, *PARQUET_VERSIONS} else _decode_parts(path)
+        parts = [] if version not in READ_VERSIONS | PARQUET_VERSIONS else _decode_parts(path)
     except ValueError as error:
         raise TraceError(f"{path} is not the manifest of a trace: {error}") from error
     if version in PARQUET_VERSIONS:
         from motherlode.sim.trace.parquet_traces import convert  # only old traces need it
 
         convert(folder, parts)
-    elif version != VERSION:
+    elif version not in READ_VERSIONS:
         raise TraceError(
             f"{folder} is a trace of version {version}, but {VERSION} is needed: make it again with `motherlode record`"
         )

@@ -27,7 +27,9 @@ _LEVEL = 6
 _TEXTS = ("url", "source", "anchor", "rel", "type", "title", "context", "tag_path", "element_ids", "predicate")
 _LISTS = ("properties", "sibling_groups")
 """Columns with lists, each stored as one space-separated string: most are empty, and many links share the same one."""
-LINK_COLUMNS = (*_TEXTS, *_LISTS)
+_TIMES = ("modified",)
+"""Columns with a time or None, each stored as the decimal number or "". Tables of version 5 have none of them."""
+LINK_COLUMNS = (*_TEXTS, *_LISTS, *_TIMES)
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
 Numbers = npt.NDArray[np.int32]
@@ -129,6 +131,8 @@ def _text_of(link: Link, name: str) -> str:
     if name == "source":
         return link.source.value
     value = getattr(link, name)
+    if name in _TIMES:
+        return "" if value is None else repr(value)
     return value if isinstance(value, str) else " ".join(map(str, value))
 
 
@@ -166,8 +170,11 @@ def read_links(path: Path) -> LinkTable:
         counts.append(np.array(chunk.links_per_page, dtype=np.int32))
         bits = np.unpackbits(np.frombuffer(chunk.nofollow, dtype=np.uint8), count=int(counts[-1].sum()))
         nofollow.append(bits.astype(np.bool_))
-        for name, column in chunk.columns.items():
-            known = distinct[name]
+        for name in LINK_COLUMNS:
+            column, known = chunk.columns.get(name), distinct[name]
+            if column is None:  # a column that the version of the file does not have
+                numbers[name].append(np.full(len(bits), known.setdefault("", len(known)), dtype=np.int32))
+                continue
             renumbered = np.array([known.setdefault(text, len(known)) for text in column.texts], dtype=np.int32)
             numbers[name].append(renumbered[_decode(column)])
     return LinkTable(

@@ -226,6 +226,7 @@ class _LinkColumns:
         self._texts["url"] = spelled
         self._texts["properties"] = [tuple(text.split()) for text in self._texts["properties"]]
         self._texts["sibling_groups"] = [tuple(map(int, text.split())) for text in self._texts["sibling_groups"]]
+        self._texts["modified"] = [float(text) if text else None for text in self._texts["modified"]]
         self._texts["source"] = [_SOURCES[text] for text in self._texts["source"]]
 
     def __len__(self) -> int:

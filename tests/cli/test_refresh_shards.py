@@ -1,0 +1,139 @@
+"""`crawl --refresh` and `--forever` in a crawl of two shards, on a real web on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from motherlode.cluster.partitioner import owner_of
+from motherlode.crawler import CrawlFolder
+from motherlode.crawler.stats.reader import count_waiting_revisits
+from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
+
+pytest.importorskip("ray", reason='these tests need Ray: pip install "motherlode[ray]"')
+
+ROUNDS = """
+import asyncio, sys, time
+from pathlib import Path
+from motherlode.cli.crawl import refresh_job
+from motherlode.cli.crawl_forever import EndlessRefresh
+from motherlode.cluster.ray_runtime import running_ray
+from motherlode.crawler import CrawlFolder
+
+folder, waits = CrawlFolder(Path(sys.argv[1])), []
+job = refresh_job(folder, {"pages_per_day": int(sys.argv[2]) or None})
+async def wait(seconds):
+    waits.append(seconds)
+    if len(waits) == int(sys.argv[3]):
+        rounds.stopped.set()
+folder.lock()
+with running_ray("", shards=job.shards):
+    rounds = EndlessRefresh(job, folder, quiet=False, now=lambda: time.time() + 20 * 86400, wait=wait)
+    asyncio.run(rounds.run())
+"""
+"""Runs rounds twenty days in the future: folder, requests per day (0 for any), number of rounds."""
+
+
+def page(name: str, *links: str) -> Document:
+    anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
+    return Document(f'<p vocab="http://schema.org/" typeof="Place"><b property="name">{name}</b></p>{anchors}')
+
+
+@dataclass
+class TwoSites:
+    """Two sites that link to each other and belong to different shards."""
+
+    first: ChangingWeb
+    second: ChangingWeb
+    hosts: dict[str, str]
+    """Name of each site, and where its server is."""
+
+
+@asynccontextmanager
+async def two_sites() -> AsyncIterator[TwoSites]:
+    owners = {owner_of(f"http://site{number}.example/", 2): f"site{number}.example" for number in range(20)}
+    async with serving(ChangingWeb()) as first, serving(ChangingWeb()) as second:
+        hosts = {}
+        for number, site in enumerate((first, second)):
+            hosts[owners[number]] = site.root.removeprefix("http://")
+            site.root = f"http://{owners[number]}"
+        first.pages = {"/": page("first", "/a", f"{second.root}/"), "/a": page("a")}
+        second.pages = {"/": page("second", "/b"), "/b": page("b")}
+        yield TwoSites(first, second, hosts)
+
+
+async def crawl(tmp_path: Path, sites: TwoSites) -> Path:
+    job = job_file(tmp_path / "job.toml", sites.first, shards=2)
+    table = "".join(f'"{name}" = "{endpoint}"\n' for name, endpoint in sites.hosts.items())
+    job.write_text(f"{job.read_text()}[hosts]\n{table}")
+    await motherlode("crawl", "--config", str(job), "-o", str(tmp_path / "out"), "--quiet")
+    assert stats(tmp_path / "out")["fetched"] == 4
+    return tmp_path / "out"
+
+
+async def names(out: Path) -> set[str]:
+    query = "SELECT ?name { ?s schema:name ?name }"
+    found = json.loads(await motherlode("query", str(out), query, "--format", "json"))
+    return {row["name"]["value"] for row in found["results"]["bindings"]}
+
+
+async def test_refresh_of_shards_finds_changes_and_merges_them(tmp_path: Path) -> None:
+    async with two_sites() as sites:
+        out = await crawl(tmp_path, sites)
+        assert await names(out) == {"first", "second", "a", "b"}
+        sites.second.pages["/"] = page("second, changed", "/b", "/new")
+        sites.second.pages["/new"] = page("new", f"{sites.first.root}/other")
+        sites.first.pages["/other"] = page("other")
+        del sites.first.pages["/a"]
+        said = await motherlode("crawl", "--refresh", "-o", str(out), errors=True)
+    totals = stats(out)
+    assert (totals["refreshed"], totals["unchanged"], totals["changed"], totals["gone"]) == (4, 2, 1, 1)
+    assert totals["fetched"] == 4 + 4 + 2, "the new links are followed, also to the other shard"
+    assert await names(out) == {"first", "second, changed", "b", "new", "other"}
+    assert "this refresh: 4 revisits: " in " ".join(said.split())
+
+
+async def test_refresh_of_shards_with_budget_leaves_rest_for_resume(tmp_path: Path) -> None:
+    async with two_sites() as sites:
+        out = await crawl(tmp_path, sites)
+        said = await motherlode("crawl", "--refresh", "-o", str(out), "--pages", "1", errors=True)
+        assert stats(out)["refreshed"] == 1
+        assert count_waiting_revisits(CrawlFolder(out)) == 3
+        assert "continues with 3 known pages" in " ".join(said.split())
+        await motherlode("resume", str(out), "--quiet")
+    assert stats(out)["refreshed"] == 4
+
+
+async def test_forever_with_shards_visits_most_valuable_pages_of_all(tmp_path: Path) -> None:
+    async with two_sites() as sites:
+        out = await crawl(tmp_path, sites)
+        sites.second.pages["/"] = page("second", "/b", "/new")
+        sites.second.pages["/new"] = page("new")
+        said = await run_rounds(out, per_day=0)
+        totals = stats(out)
+        assert totals["refreshed"] == 4
+        assert totals["fetched"] == 4 + 4 + 1
+        assert "1 new page; next round at" in " ".join(said.split())
+        assert "new" in await names(out)
+        await run_rounds(out, per_day=24, rounds=2)
+        assert stats(out)["fetched"] == 9 + 1, "one request per hour for both shards together"
+
+
+async def run_rounds(out: Path, *, per_day: int, rounds: int = 1) -> str:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", ROUNDS, str(out), str(per_day), str(rounds)),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=dict(os.environ),
+    )
+    _, said = await process.communicate()
+    assert process.returncode == 0, said.decode()
+    return said.decode()

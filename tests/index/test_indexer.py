@@ -1,0 +1,278 @@
+"""Tests of the indexer: batches, the background process, kills, and what waiting commands see."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from motherlode.index.fulltext import Search, WordSearcher
+from motherlode.index.indexer import BackgroundIndexer, Indexer, IndexPaths, is_locked, locked_log, wait_until_indexed
+from motherlode.index.nquads_log import NQuadsLog
+from motherlode.index.page_record import PageRecord, RunRecord
+from motherlode.index.quad_store import QuadStore
+from motherlode.index.snapshot import DamagedError
+
+from .fakes import record, says
+
+RUN = RunRecord(identifier="r", started_at=0.0, version="1")
+
+
+def paths_in(folder: Path, *, words: bool = False) -> IndexPaths:
+    folder.mkdir(exist_ok=True)
+    return IndexPaths(folder / "quads", folder / "store", folder / "words" if words else None)
+
+
+def page(number: int, text: str = "said") -> PageRecord:
+    return record(f"http://a.example/{number}", says(f"n{number}", text))
+
+
+def stored(paths: IndexPaths) -> set[str]:
+    store = QuadStore(paths.store, read_only=True)
+    try:
+        return {str(quad.object) for quad in store.statements()}
+    finally:
+        store.close()
+
+
+def test_index_reads_the_log_once_and_continues_after_its_mark(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    log = NQuadsLog(paths.log)
+    log.write([page(1, "one")])
+    indexer = Indexer(paths)
+    assert indexer.index() == 1
+    assert indexer.index() == 0
+    log.write([page(2, "two")])
+    assert indexer.index() == 1
+    indexer.close()
+    assert stored(paths) == {'"one"', '"two"'}
+
+
+def test_older_copy_of_the_store_gets_the_later_pages(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    log = NQuadsLog(paths.log)
+    log.write([page(1, "one")])
+    Indexer(paths).index()
+    shutil.copytree(paths.store, tmp_path / "copy")
+    log.write([page(2, "two")])
+    Indexer(paths).index()
+    shutil.rmtree(paths.store)
+    shutil.move(tmp_path / "copy", paths.store)
+    assert stored(paths) == {'"one"'}
+    assert Indexer(paths).index() == 1
+    assert stored(paths) == {'"one"', '"two"'}
+
+
+def test_page_that_comes_again_in_the_log_is_a_change(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    log = NQuadsLog(paths.log)
+    for text in ("old", "new"):
+        log.write([page(1, text)])
+    assert Indexer(paths).index() == 2
+    assert '"old"' in (tmp_path / "changes.rdfp").read_text()
+    assert stored(paths) == {'"new"'}
+
+
+def test_background_indexer_indexes_while_the_log_is_written(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path, words=True)
+    log = NQuadsLog(paths.log, start_indexer=partial(BackgroundIndexer, paths))
+    log.begin(RUN)
+    log.write([page(1, "first")])
+    while not is_locked(paths.log):
+        time.sleep(0.01)
+    assert wait_until_indexed(paths)
+    assert stored(paths) == {'"first"'}
+    log.write([page(2, "second")])
+    log.close()
+    assert not is_locked(paths.log)
+    assert stored(paths) == {'"first"', '"second"'}
+    assert paths.words is not None
+    assert len(WordSearcher(paths.words).search(Search(words="second"))) == 1
+
+
+def test_wait_without_a_process_that_indexes_returns_false(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    log = NQuadsLog(paths.log)
+    log.write([page(1)])
+    assert not wait_until_indexed(paths)
+    Indexer(paths).index()
+    assert wait_until_indexed(paths)
+
+
+def test_second_process_waits_for_the_lock_of_the_log(tmp_path: Path) -> None:
+    log, entered = tmp_path / "quads", threading.Event()
+
+    def enter() -> None:
+        with locked_log(log):
+            entered.set()
+
+    with locked_log(log):
+        assert is_locked(log)
+        other = threading.Thread(target=enter)
+        other.start()
+        assert not entered.wait(0.1)
+    other.join()
+    assert entered.is_set() and not is_locked(log)
+
+
+def test_damaged_store_is_an_error_before_the_crawl_begins(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    paths.store.mkdir()
+    (paths.store / "CURRENT").write_text("no such manifest\n")
+    with pytest.raises(DamagedError, match="is damaged"):
+        BackgroundIndexer(paths)
+
+
+def test_killed_indexer_is_an_error_at_the_end_and_the_log_keeps_the_pages(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    NQuadsLog(paths.log).close()
+    indexer = BackgroundIndexer(paths)
+    log = NQuadsLog(paths.log, start_indexer=lambda: indexer)
+    log.write([page(1, "kept")])
+    os.kill(indexer.process_id, signal.SIGKILL)
+    with pytest.raises(OSError, match="has ended"):
+        log.close()
+    assert Indexer(paths).index() == 1
+    assert stored(paths) == {'"kept"'}
+
+
+_CRAWL = """
+import sys, time
+from pathlib import Path
+from motherlode.index.indexer import BackgroundIndexer, IndexPaths
+folder = Path(sys.argv[1])
+indexer = BackgroundIndexer(IndexPaths(folder / "quads", folder / "store", None))
+print(indexer.process_id, flush=True)
+time.sleep(60)
+"""
+
+
+def test_background_indexer_dies_with_killed_crawl(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _CRAWL, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as crawl:
+        assert crawl.stdout is not None
+        process = int(crawl.stdout.readline())
+        assert os.getpgid(process) != os.getpgid(0), "Ctrl-C in a terminal does not reach it"
+        while not is_locked(tmp_path / "quads"):
+            time.sleep(0.01)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(process, number)
+        crawl.kill()
+        crawl.wait()
+    while is_locked(tmp_path / "quads"):
+        time.sleep(0.01)
+    with locked_log(tmp_path / "quads"):
+        pass
+
+
+_KILLS = """
+import hashlib, os, shutil, sys
+from pathlib import Path
+from motherlode.index import indexer
+from motherlode.index.fulltext import Search, WordIndex, WordSearcher
+from motherlode.index.nquads_log import UnindexedQuads
+from motherlode.index.quad_store import QuadStore
+
+indexer._BATCH_QUADS, indexer._FLUSH_QUADS = 60, 200
+folder, last_step = Path(sys.argv[1]), 0
+
+def step():
+    global last_step
+    last_step -= 1
+    if not last_step:
+        os._exit(9)
+
+def with_steps(owner, name):
+    inner = getattr(owner, name)
+    def call(*arguments, **named):
+        step()
+        result = inner(*arguments, **named)
+        step()
+        return result
+    setattr(owner, name, call)
+
+steps = {QuadStore: ("_insert", "write", "flush"), WordIndex: ("write", "commit"), UnindexedQuads: ("mark_indexed",)}
+for owner, names in {**steps, Path: ("replace",)}.items():
+    for name in names:
+        with_steps(owner, name)
+
+def run(paths, kill_at):
+    global last_step
+    last_step = kill_at
+    with indexer.locked_log(paths.log):
+        indexed = indexer.Indexer(paths)
+        indexed.index()
+        indexed.close()
+
+def describe(paths):
+    store = QuadStore(paths.store, read_only=True)
+    quads = sorted(map(str, [*store.quads(), *store.statements()]))
+    searcher = WordSearcher(paths.words)
+    hits = [sorted(hit.page for hit in searcher.search(Search(words=f"text{n}", limit=99))) for n in range(8)]
+    store.close()
+    return hashlib.sha256(repr((quads, hits)).encode()).hexdigest()
+
+def in_child(work):
+    if (child := os.fork()) == 0:
+        work()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def finish(paths, kill_at):
+    run(paths, 0)
+    (folder / f"found-{kill_at}").write_text(describe(paths))
+
+kill_at, code = 0, 9
+while code == 9 or kill_at == 1:
+    room = folder / str(kill_at)
+    shutil.copytree(folder / "quads", room / "quads")
+    paths = indexer.IndexPaths(room / "quads", room / "store", room / "words")
+    code = in_child(lambda: run(paths, kill_at))
+    assert in_child(lambda: finish(paths, kill_at)) == 0, kill_at
+    shutil.rmtree(room)
+    kill_at += 1
+print(kill_at - 1)
+"""
+
+
+def test_kill_at_every_step_of_the_indexer_gives_the_same_store_and_words(tmp_path: Path) -> None:
+    """Random pages, some of them again with other statements. Step 0 is the run without a kill."""
+    chance = random.Random(5)
+    log = NQuadsLog(tmp_path / "quads")
+    log.begin(RUN)
+    for step in range(8):
+        log.write([page(chance.randrange(12), f"text{step}") for _ in range(6)])
+    log.close()
+    command = [sys.executable, "-c", _KILLS, str(tmp_path)]
+    steps = int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    found = {(tmp_path / f"found-{step}").read_text() for step in range(steps + 1)}
+    assert steps > 20
+    assert len(found) == 1
+
+
+def test_answers_before_during_and_after_indexing_are_the_same(tmp_path: Path) -> None:
+    """Random interleavings of writing, indexing and asking: an answer has every page that was written before it."""
+    chance = random.Random(7)
+    paths = paths_in(tmp_path)
+    log = NQuadsLog(paths.log, start_indexer=partial(BackgroundIndexer, paths))
+    while not is_locked(paths.log):
+        time.sleep(0.01)
+    expected: dict[int, str] = {}
+    for step in range(40):
+        batch = {chance.randrange(20): f"version {step}" for _ in range(chance.randrange(1, 4))}
+        log.write([page(number, text) for number, text in batch.items()])
+        expected |= batch
+        if chance.random() < 0.3:
+            assert wait_until_indexed(paths)
+            assert stored(paths) == {f'"{text}"' for text in expected.values()}
+    log.close()
+    assert stored(paths) == {f'"{text}"' for text in expected.values()}
