@@ -62,9 +62,14 @@ static int undo_file = -1;
     use(write) use(pwrite) use(writev) use(pwritev) use(fsync) use(fdatasync) use(ftruncate) use(msync)         \
     use(renameat) use(unlinkat) use(open) use(open64) use(openat) use(openat64) use(fork) use(posix_spawn)      \
     use(execve) use(execv) use(execvp)
-#define DECLARE(name) static __typeof__(&name) real_##name;
-#define REAL(name) (real_##name != NULL ? real_##name : (real_##name = (__typeof__(&name))dlsym(RTLD_NEXT, #name)))
-#define LOOK_UP(name) (void)REAL(name);
+#define DECLARE(name)                                                                                           \
+    static __typeof__(&name) real_##name(void) {                                                                \
+        static __typeof__(&name) found;                                                                         \
+        if (found == NULL) found = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                                  \
+        return found;                                                                                           \
+    }
+#define REAL(name) real_##name()
+#define LOOK_UP(name) real_##name();
 FUNCTIONS(DECLARE)
 
 static void lock_state(void) {

@@ -454,6 +454,8 @@ class WarcArchive:
             self._sync_and_close()
         except OSError as error:
             self._error = error
+            if self._file is not None:
+                self._file.close()
 
 
 class ArchivedFetcher:
