@@ -11,7 +11,7 @@ import motherlode as ml
 from motherlode.api.job_options import JobOptions
 from motherlode.crawler.config.job_file import job_to_toml, read_job_file
 
-WIDER = {"time", "bytes", "bytes_per_host", "max_body", "round_time", "max_disk", "web", "model"}
+WIDER = {"time", "bytes", "bytes_per_host", "max_body", "round_time", "max_disk", "memory", "web", "model"}
 """Options that also take texts with units, or paths."""
 
 

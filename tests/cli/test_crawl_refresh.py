@@ -55,11 +55,14 @@ def test_refresh_may_change_delay_but_not_target(tmp_path: Path) -> None:
         refresh_job(folder, {"policy": "bfs", "target": "rdf"})
 
 
-def test_refresh_without_crawl_or_with_shards_is_refused(tmp_path: Path) -> None:
+def test_refresh_without_crawl_is_refused(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="has no crawl"):
         refresh_job(CrawlFolder(tmp_path / "none"), {})
-    with pytest.raises(JobError, match="several shards"):
-        refresh_job(finished(tmp_path / "out", shards=2), {})
+
+
+def test_refresh_of_sharded_crawl_keeps_number_of_shards(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
+    assert refresh_job(finished(tmp_path / "out", shards=2), {}).shards == 2
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,15 @@ def test_index_of_an_indexed_crawl_does_nothing(tmp_path: Path) -> None:
     assert "0 pages indexed" in motherlode("index", tmp_path / "out").stderr
 
 
+def test_query_at_a_time_sees_the_pages_of_that_time(crawl: Path) -> None:
+    asked = ("query", crawl, "SELECT ?s ?p ?o { ?s ?p ?o } ORDER BY ?s ?p ?o", "--format", "csv")
+    now = motherlode(*asked).stdout
+    assert len(now.splitlines()) > 1
+    assert motherlode(*asked, "--at", "2999-12-31T00:00:00Z").stdout == now
+    assert motherlode(*asked, "--at", "2001-01-01").stdout.splitlines() == now.splitlines()[:1]
+    assert "is not a date" in motherlode(*asked, "--at", "yesterday", code=2).stderr
+
+
 def test_index_without_crawl_is_wrong_usage(tmp_path: Path) -> None:
     assert "has no crawl" in motherlode("index", tmp_path, code=2).stderr
     done = motherlode("crawl", "http://a.example/", "-o", tmp_path / "o", "--index", "later", "--serve", "0", code=2)

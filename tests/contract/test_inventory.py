@@ -73,6 +73,7 @@ ADDED_JOB_KEYS: dict[str, tuple[str, str]] = {
     "pages_per_day": ("pages_per_day = 1000", ""),
     "round_time": ('round_time = "30m"', ""),
     "max_disk": ('max_disk = "50GB"', ""),
+    "validate": ('validate = ["schema.org"]', ""),
     "sources": ('sources = [{ name = "A", sitemap = "https://a.example/sitemap.xml" }]', ""),
     "scorer": ('scorer = { seconds = 5, max_bytes = "100kB", workers = 2 }', ""),
     "notices": ('notices = { command = ["true"] }', ""),

@@ -7,20 +7,24 @@ import random
 import signal
 import time
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.config.job_file import job_to_toml
-from motherlode.crawler.index_later import index_log
+from motherlode.crawler.index_later import build_store_at, index_log
 from motherlode.index.fulltext import Search, WordSearcher
-from motherlode.index.nquads_log import UnindexedQuads
+from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads
+from motherlode.index.page_record import RunRecord
 from motherlode.index.quad_store import QuadStore
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
 from tests.crawler.logged_web import LoggedWeb, quads_of
 from tests.crawler.offspring import Offspring
-from tests.index.test_nquads_log import logged, some_pages
+from tests.index.sinks.records import P, record
+from tests.index.test_nquads_log import A, logged, some_pages
 
 HOSTS, PAGES = 10, 60
 
@@ -95,6 +99,41 @@ def test_indexed_log_is_not_read_again(tmp_path: Path) -> None:
     assert index_log(folder) == 0
     folder.unlock()
     assert not folder.words.exists(), "the job has words = false"
+
+
+def test_store_at_a_time_has_the_version_of_each_page_at_that_time(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=(A,)))
+    folder.unlock()
+    log = NQuadsLog(folder.quads)
+    for number, at in enumerate((10.0, 20.0, 30.0)):
+        log.begin(RunRecord(identifier=f"run{number}", started_at=at - 1, version="1"))
+        log.write([replace(record(A, ("<urn:s>", P, f'"version {number}"')), fetched_at=at)])
+        log.write([replace(record(f"{A}{number}", ("<urn:s>", P, f'"page {number}"')), fetched_at=at)])
+    log.close()
+    found: list[tuple[set[str], int]] = []
+    for at in (5.0, 15.0, 25.0, 35.0):
+        path = tmp_path / str(at) / "store"
+        path.parent.mkdir()
+        build_store_at(folder, datetime.fromtimestamp(at, UTC), path)
+        store = QuadStore(path, read_only=True)
+        runs = {quad.subject for quad in store.match(predicate="<http://www.w3.org/ns/prov#startedAtTime>")}
+        found.append(({str(quad.object) for quad in store.statements()}, len(runs)))
+        store.close()
+    assert found == [
+        (set(), 0),
+        ({'"version 0"', '"page 0"'}, 1),
+        ({'"version 1"', '"page 0"', '"page 1"'}, 2),
+        ({'"version 2"', '"page 0"', '"page 1"', '"page 2"'}, 3),
+    ]
+
+
+def test_store_at_a_time_without_log_is_an_error(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=(A,)))
+    folder.unlock()
+    with pytest.raises(FileNotFoundError, match="has no log"):
+        build_store_at(folder, datetime.now(UTC), tmp_path / "store")
 
 
 @pytest.mark.parametrize(("index", "shards", "says"), [("never", 1, "now"), ("later", 2, "shards")])

@@ -22,6 +22,11 @@ def test_sitemap_links_of_sitemap_and_index() -> None:
         assert {link.source for link in found} == {LinkSource.SITEMAP}
 
 
+@pytest.mark.parametrize("body", ["<loc>http://example.org/a</loc>", "<?xml ><loc>"])
+def test_sitemap_with_loc_as_root_has_no_links(body: str) -> None:
+    assert sitemap_links(document(body, kind=ContentKind.SITEMAP), LinkOptions()) == []
+
+
 def test_sitemap_links_are_bounded() -> None:
     body = "<urlset>" + "".join(f"<url><loc>http://example.org/{i}</loc></url>" for i in range(60_000)) + "</urlset>"
     sitemap = document(body, kind=ContentKind.SITEMAP)

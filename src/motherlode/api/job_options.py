@@ -73,6 +73,7 @@ class JobOptions(TypedDict, total=False):
     pages_per_day: int | None
     round_time: float | str
     max_disk: int | str | None
+    validate: Sequence[str]
     sources: Sequence[Mapping[str, Any]]
     notices: Mapping[str, Any]
     shards: int

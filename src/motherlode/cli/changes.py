@@ -1,12 +1,11 @@
 """The command `changes`: print how pages changed between two visits, as an RDF patch."""
 
 import sys
-from datetime import UTC, datetime
 from typing import Annotated
 
 from motherlode.cli.index import update_index
-from motherlode.cli.options import CrawlDir, open_crawl, option
-from motherlode.cli.terminal import say, stop
+from motherlode.cli.options import CrawlDir, open_crawl, option, parse_moment
+from motherlode.cli.terminal import say
 from motherlode.crawler.config.values import format_count
 from motherlode.index.rdf_patch import changes_path, read_changes
 
@@ -35,19 +34,10 @@ def changes(
       motherlode changes out --since 2026-01-31
     """
     crawl = open_crawl(folder)
-    begin = _parse_moment(since) if since else None
+    begin = parse_moment(since, "--since") if since else None
     update_index(crawl)
     count = 0
     for change in read_changes(changes_path(crawl.store), begin):
         sys.stdout.writelines(change.lines)
         count += 1
     say(f"{format_count(count, 'page')} changed")
-
-
-def _parse_moment(text: str) -> datetime:
-    """Parse a date or time in ISO 8601. Without a time zone it is UTC."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        stop(f"--since {text} is not a date or a time: write 2026-01-31 or 2026-01-31T12:00:00Z")
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,6 +1,7 @@
 """Options that several commands share, their help, and messages for wrong usage in plain words instead of Typer's."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any
@@ -143,3 +144,12 @@ def _describe(error: Exception, command: str, args: Sequence[str]) -> str:
         if template is not None:
             return template.format(input=one["input"], **one.get("ctx", {}))
     return message
+
+
+def parse_moment(text: str, name: str) -> datetime:
+    """Parse a date or time in ISO 8601, given by the option `name`. Without a time zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        stop(f"{name} {text} is not a date or a time: write 2026-01-31 or 2026-01-31T12:00:00Z")
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -4,8 +4,12 @@ import os
 import select
 import signal
 import sys
+import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pyoxigraph as ox
@@ -13,7 +17,7 @@ import typer
 
 from motherlode.cli import INTERRUPTED
 from motherlode.cli.index import update_index
-from motherlode.cli.options import CrawlDir, argument, flag, open_crawl, option
+from motherlode.cli.options import CrawlDir, argument, flag, open_crawl, option, parse_moment
 from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count
@@ -32,6 +36,7 @@ def query(
     output: Annotated[QueryFormat, typer.Option("--format", help="How to print the results.")] = "table",
     timeout: Annotated[float, option("SECONDS", "Time limit of the query.", min=0.01)] = 60.0,
     allow_service: Annotated[bool, flag("--allow-service", "Let SERVICE <…> send requests to other servers.")] = False,
+    at: Annotated[str, option("TIME", "Query the pages as they were then: 2026-01-31 or 2026-01-31T12:00:00Z.")] = "",
 ) -> None:
     """Run a SPARQL query on the data of a crawl. The default graph is the union of all pages.
 
@@ -41,17 +46,18 @@ def query(
       motherlode query out 'SELECT ?page ?name { GRAPH ?page { ?s a schema:Recipe ; schema:name ?name } }'
       motherlode query out 'SELECT ?s ?score { SERVICE ml:search { ?s ml:matches "tomato soup" ; ml:score ?score } }'
       motherlode query out 'DESCRIBE <http://example.org/>' --format nquads
+      motherlode query out 'SELECT ?s ?price { ?s schema:price ?price }' --at 2026-01-31
 
     Common prefixes (schema, foaf, dcterms, skos, prov …) need no declaration. The graph <urn:motherlode:provenance>
     describes the pages themselves. More in docs/query.md.
     """
     crawl = open_crawl(folder)
-    update_index(crawl)
     if os.path.isfile(sparql):  # noqa: PTH113 - Path.is_file raises for long names
         stop(f"{sparql} is a file: to run the query in it, write motherlode query {folder} - < {sparql}")
     text = sys.stdin.read() if sparql == "-" else sparql
     request = QueryRequest(sparql=text, allow_service=allow_service)
-    code = run_with_timeout(timeout, lambda: _run_query(crawl, request, output))
+    with _folder_at(crawl, at) as queried:
+        code = run_with_timeout(timeout, lambda: _run_query(queried, request, output))
     if code is None:
         advice = "use LIMIT, a narrower pattern or --timeout"
         stop(f"no result within {timeout:g} s, so the query was stopped: {advice}", code=FAILED)
@@ -59,7 +65,33 @@ def query(
         raise typer.Exit(code)
 
 
-def run_with_timeout(seconds: float, work: Callable[[], int]) -> int | None:
+@contextmanager
+def _folder_at(crawl: CrawlFolder, at: str) -> Iterator[CrawlFolder]:
+    """Yield the folder whose store has the pages as they were at a time: the crawl itself, with all pages, for ""."""
+    if not at:
+        update_index(crawl)
+        yield crawl
+        return
+    moment = parse_moment(at, "--at")
+    with tempfile.TemporaryDirectory(prefix="motherlode-") as name:
+        past = CrawlFolder(Path(name))
+        code = run_with_timeout(None, lambda: _build_store(crawl, moment, past))  # a store must not outlive a fork
+        if code:
+            raise typer.Exit(code)
+        yield past
+
+
+def _build_store(crawl: CrawlFolder, moment: datetime, past: CrawlFolder) -> int:
+    from motherlode.crawler.index_later import build_store_at
+
+    try:
+        build_store_at(crawl, moment, past.store)
+    except (OSError, RuntimeError) as error:
+        stop(str(error), code=FAILED)
+    return 0
+
+
+def run_with_timeout(seconds: float | None, work: Callable[[], int]) -> int | None:
     """Run a function in a child process, which can be killed. Return its exit code, or None after the timeout."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -6,10 +6,13 @@ The files of the log are compared with the manifest that the crawl committed wit
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
 
 import msgspec
 
@@ -192,6 +195,33 @@ def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, tota
             store.close()
             storage.close()
     return pages, lost
+
+
+_RUN_TIME = re.compile(rb'(?:startedAtTime|endedAtTime)> "([^"]*)"')
+
+
+def build_store_at(folder: CrawlFolder, at: datetime, store: Path) -> int:
+    """Build a new store with the pages as they were at a time, from the log. Return the number of versions read.
+
+    DamagedError if a file of the log has changed since it was written. FileNotFoundError if there is no log.
+    """
+    from motherlode.index.quad_store import QuadStore
+
+    target, versions = QuadStore(store), 0
+    for part in folder.shard_folders() or [folder]:
+        if not has_log(part):
+            raise FileNotFoundError(f"the crawl in {part.path} has no log of its pages, so their past is unknown")
+        check_log(part.quads, _known_manifest(part))
+        for batch in find_unread(part).batches(from_start=True):
+            pages = [page for page in batch.pages if page.fetched_at <= at.timestamp()]
+            versions += len(pages)
+            target.write(pages)
+            times = (datetime.fromisoformat(found.decode()) for found in _RUN_TIME.findall(batch.run_quads))
+            if all(time <= at for time in times):
+                target.add_run_quads(batch.run_quads)
+    target.flush()
+    target.close()
+    return versions
 
 
 def _index(folder: CrawlFolder, *, progress: Progress, damaged: bool = False) -> int:

@@ -277,12 +277,13 @@ class UnindexedQuads:
         sizes = [(file, _file_size(path)) for file, path in self._files()]
         return sum(max(0, size - (start if file == number else 0)) for file, size in sizes if file >= number)
 
-    def batches(self, *, damaged: bool = False) -> Iterator[LogBatch]:
+    def batches(self, *, damaged: bool = False, from_start: bool = False) -> Iterator[LogBatch]:
         """Yield the batches in the order in which they were written.
 
-        `damaged`: skip incomplete batches in the last file, too. No process may be writing to it then.
+        `damaged`: skip incomplete batches in the last file, too. No process may be writing to it then. `from_start`:
+        yield the indexed ones, too.
         """
-        number, start = self.indexed_up_to
+        number, start = (0, 0) if from_start else self.indexed_up_to
         for file, path in self._files():
             if file >= number:
                 is_open = path.suffix == ".part" and not damaged

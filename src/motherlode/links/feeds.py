@@ -96,7 +96,7 @@ def sitemap_links(document: Document, options: LinkOptions) -> list[Link]:
         )
     # `loc` elements of entries, also of entries inside others after a missing end tag, but not of images
     found = [] if tree.root is None else tree.root.iter("{*}loc")
-    locations = [location for location in found if local_name(location.getparent()).lower() in _ENTRIES]
+    locations = [location for location in found if _is_in_entry(location)]
     if tree.error and _CUT_URL.search(document.text[-_TAIL_CHARACTERS:]):
         del locations[-1:]
     locations.sort(key=_last_change, reverse=True)
@@ -104,6 +104,12 @@ def sitemap_links(document: Document, options: LinkOptions) -> list[Link]:
     alternates = [link.get("href") or "" for link in found if "alternate" in (link.get("rel") or "").lower().split()]
     entries = {location.text or "": _parse_time(_last_change(location)) for location in reversed(locations)}
     return _resolve_links([*(location.text or "" for location in locations), *alternates], document, options, entries)
+
+
+def _is_in_entry(location: Element) -> bool:
+    """Return whether an element with a URL is a child of an entry of a sitemap."""
+    parent = location.getparent()
+    return parent is not None and local_name(parent).lower() in _ENTRIES
 
 
 def _last_change(location: Element) -> str:

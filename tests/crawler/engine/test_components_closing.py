@@ -36,8 +36,8 @@ class Notes:
         self._writer_fails = writer_fails
 
     def parts(self) -> Any:
-        names = ("index_query", "outage_monitor", "subrequests", "tdm_files", "readers", "fetcher", "writer")
-        slow = {name: SimpleNamespace(close=self._closing(name)) for name in names}
+        names = ("index_query", "outage_monitor", "subrequests", "tdm_files", "scorers", "readers")
+        slow = {name: SimpleNamespace(close=self._closing(name)) for name in (*names, "fetcher", "writer")}
         quick = ("archive", "storage", "sinks", "log")
         participants = tuple(SimpleNamespace(close=self._note(name)) for name in ("journal", "peers"))
         parts = {name: SimpleNamespace(close=self._note(name)) for name in quick}
@@ -67,8 +67,8 @@ async def test_the_last_commit_comes_after_the_quads_and_before_the_ledger_is_cl
     await close_components(notes.parts(), notes.save_final, is_broken=False)
     order = [name for name in notes.done if name in ("writer", "commit", "storage", "log")]
     assert order == ["writer", "commit", "storage", "log"], "the indexer may take longer than the crawl"
-    others = {"index_query", "subrequests", "tdm_files", "readers", "fetcher", "archive", "journal", "peers", "sinks"}
-    assert others | {"outage_monitor"} <= set(notes.done)
+    others = {"index_query", "subrequests", "tdm_files", "scorers", "readers", "fetcher", "archive", "journal", "peers"}
+    assert others | {"outage_monitor", "sinks"} <= set(notes.done)
 
 
 async def test_quads_that_could_not_be_stored_keep_the_frontier_from_being_committed() -> None:

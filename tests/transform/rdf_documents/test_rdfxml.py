@@ -116,6 +116,14 @@ def test_rdfxml_error_in_root_node_ends_reading() -> None:
     assert "the rest was left out" in problems[-1].message
 
 
+def test_rdfxml_unreadable_start_tag_of_root_ends_reading() -> None:
+    root = XML_START.replace(b"<rdf:RDF ", b'<rdf:RDF a:b:=n"c" ')
+    assert root != XML_START
+    statements, problems = found(root + b'<e:A rdf:about="urn:a"/><e:A rdf:about="urn:b"/>' + END, Syntax.RDF_XML)
+    assert not statements
+    assert "the rest was left out" in problems[-1].message
+
+
 def test_rdfxml_malformed_xml_is_located() -> None:
     statements, positions = _read(b'\n<e:A rdf:about="urn:a"/>\n<e:A rdf:about="urn:b"></e:B>')
     assert len(statements) == 2

@@ -81,6 +81,8 @@ class RepairingFeed(rdfxml_input.LimitedFeed):
         self._node_depth = 0
         """Depth of the last tag if it starts a node, else 0."""
         self._pending = memoryview(b"")
+        self._skipped_to = -1
+        """Offset at which the last skipped node ended; -1 if none was skipped."""
         self._is_broken = False
         """Whether the last token is not a complete tag. The parser must not look for the end of the tag in the text
         after it."""
@@ -104,6 +106,7 @@ class RepairingFeed(rdfxml_input.LimitedFeed):
         """Go back to the boundary `start` and repair up to the first boundary at or after `until`."""
         self.position = self._token = start
         self._repair_until = until
+        self._skipped_to = -1
         self.is_paused = False
         self._literal_depth = None
         self._open.close_to(0)
@@ -155,6 +158,9 @@ class RepairingFeed(rdfxml_input.LimitedFeed):
         error = self.position
         if self.is_stopped or self.is_paused or not len(self._open):
             return False
+        if error == self._skipped_to:  # the parser has read nothing since: it fails at the start tag of the root
+            self.has_unread_rest = True
+            return False
         if self._node_depth == _PROPERTY_DEPTH and not self._node_has_end():  # a node instead of a property
             self.position = self._markup
             self._open.close_to(1)
@@ -164,6 +170,7 @@ class RepairingFeed(rdfxml_input.LimitedFeed):
             skipped += 1
         if len(self._open) == 1:
             self.position = self._find_next_node(self.position)
+        self._skipped_to = self.position
         self._is_broken = False
         self._problems.clear()  # problems of skipped input
         self._literal_depth = None
