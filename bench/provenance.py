@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from motherlode.index.page_record import PageRecord, RunRecord
@@ -76,9 +77,16 @@ def other(number: int, state: str, reason: str, headers: str = "") -> PageRecord
     )
 
 
+def requested(number: int) -> PageRecord:
+    """Return a page with the result of its request: relevance, score and time."""
+    made = page(number, default_headers(number))
+    return replace(made, is_relevant=number % 2 == 0, score=number / 7, seconds=number % 1_000 / 1_000)
+
+
 VARIANTS: dict[str, Callable[[int], PageRecord]] = {
     "page without headers": lambda number: page(number, ""),
     "page, default headers": lambda number: page(number, default_headers(number)),
+    "page, default headers, relevance, score and time": requested,
     "page, all headers": lambda number: page(number, all_headers(number)),
     "failed URL": lambda number: other(number, "failed", "not-found", default_headers(number)),
     "refused URL": lambda number: other(number, "refused", "robots"),

@@ -12,7 +12,7 @@ import pytest
 
 from motherlode.cli.crawl_forever import EndlessRefresh
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.recrawl.forever import STATE_FILE
+from motherlode.crawler.recrawl.forever import STATE_FILE, read_next_round
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
 
 ROUNDS = """
@@ -107,13 +107,17 @@ async def test_forever_on_a_full_disk_warns_once_and_starts_no_round(
 
     async def wait(seconds: float) -> None:
         waits.append(seconds)
+        begins.append(read_next_round(folder.path))
         if len(waits) == 3:
             rounds.stopped.set()
 
-    rounds = EndlessRefresh(job, folder, quiet=True, wait=wait)
+    begins: list[float | None] = []
+    rounds = EndlessRefresh(job, folder, quiet=True, now=lambda: 100.0, wait=wait)
     await rounds.run()
     folder.unlock()
     assert waits == [60.0] * 3
+    assert begins == [160.0] * 3, "the web site shows when the next round begins"
+    assert read_next_round(folder.path) is None
     assert capsys.readouterr().err.count("max_disk") == 1
     assert not (tmp_path / "out" / "frontier").exists()
 

@@ -61,6 +61,7 @@ def test_refresh_without_crawl_is_refused(tmp_path: Path) -> None:
 
 
 def test_refresh_of_sharded_crawl_keeps_number_of_shards(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     assert refresh_job(finished(tmp_path / "out", shards=2), {}).shards == 2
 
 

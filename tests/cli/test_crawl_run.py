@@ -8,6 +8,7 @@ import pytest
 
 from motherlode.cli.crawl_run import CrawlEnd, RefreshEnd, describe_failure
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job
+from motherlode.crawler.control import Control, write_control
 from motherlode.crawler.stats.counters import Estimate
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
 from tests.crawler.small_web import HOME
@@ -38,6 +39,15 @@ def test_crawl_end_names_the_reason_and_the_command_to_continue() -> None:
     )
 
 
+def test_crawl_end_follows_the_wishes_of_the_web_site(tmp_path: Path) -> None:
+    write_control(CrawlFolder(tmp_path), Control(pages=1_000))
+    said = end_of(stats_of(Counters(fetched=1_000)), str(tmp_path), pages=2_000)
+    assert said.startswith("the budget is spent (1,000 pages); ")
+    write_control(CrawlFolder(tmp_path), Control(is_stopped=True))
+    said = end_of(stats_of(Counters(fetched=1_000)), str(tmp_path), pages=2_000)
+    assert said == f"stopped by a control of the web site; `motherlode resume {tmp_path}` continues"
+
+
 def test_crawl_end_after_early_stop_names_the_command_to_continue() -> None:
     said = end_of(stats_of(Counters(fetched=50), dried_out=True), stop_after=20, stop_below=0.1, pages=50)
     assert said == (
@@ -57,8 +67,8 @@ def test_crawl_end_after_an_outage_names_its_begin() -> None:
     )
 
 
-def test_crawl_end_with_shards_does_not_propose_a_refresh() -> None:
-    assert end_of(stats_of(Counters()), shards=2) == "nothing is left to fetch"
+def test_crawl_end_with_shards_proposes_a_refresh_too() -> None:
+    assert end_of(stats_of(Counters()), shards=2).endswith("`motherlode crawl --refresh -o out` visits the pages again")
 
 
 @pytest.mark.parametrize(

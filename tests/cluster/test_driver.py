@@ -7,7 +7,9 @@ import json
 import os
 import re
 import signal
-from collections.abc import Awaitable, Callable, Iterator
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,10 @@ from motherlode.cluster import merge_shards
 from motherlode.cluster.driver import ShardedCrawl
 from motherlode.cluster.ray_runtime import check_cluster, running_ray
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
+from motherlode.crawler.control import Control, write_control
+from motherlode.crawler.recrawl.refresh_plan import RefreshKind, RefreshPlan, plan_shards
+from motherlode.crawler.recrawl.revisits import DAY_SECONDS
+from motherlode.crawler.stats.reader import count_waiting_revisits
 from tests.cluster.conftest import Nodes, RecordedSite, pages_of, quads_of
 
 Fault = Callable[[ShardedCrawl], Awaitable[None]]
@@ -31,13 +37,15 @@ def connected(nodes: Nodes) -> Iterator[None]:
         yield
 
 
-def crawl(job: Job, path: Path, *, fault: Fault | None = None, after: int = 0) -> tuple[CrawlFolder, list[str]]:
+def crawl(
+    job: Job, path: Path, *, fault: Fault | None = None, after: int = 0, refresh: Sequence[RefreshPlan] = ()
+) -> tuple[CrawlFolder, list[str]]:
     """Run a sharded crawl to its end, with a fault after `after` visits. Return its folder and its warnings."""
     folder = CrawlFolder(path)
     if not folder.has_crawl:
         folder.create(job)
     warnings: list[str] = []
-    sharded = ShardedCrawl(job, folder, warn=warnings.append)
+    sharded = ShardedCrawl(job, folder, refresh=refresh, warn=warnings.append)
 
     async def run() -> None:
         count = 0
@@ -89,6 +97,36 @@ def test_sharded_crawl_with_a_killed_process_loses_no_page(site: RecordedSite, t
     assert any("shard 0 died" in text for text in warnings)
     assert pages_of(folder) == site.pages
     assert quads_of(folder) == site.quads
+
+
+def test_refresh_with_a_killed_process_revisits_each_page_once(site: RecordedSite, tmp_path: Path) -> None:
+    folder, _ = crawl(site.job(shards=2), tmp_path / "crawl")
+    plans = plan_shards(folder, 2, RefreshKind.ALL, time.time() + 40 * DAY_SECONDS)
+
+    async def kill(sharded: ShardedCrawl) -> None:
+        os.kill((await sharded.process_ids())[0], signal.SIGKILL)
+
+    job = site.job(shards=2, delay=SLOW_DELAY)
+    folder, warnings = crawl(job, folder.path, fault=kill, after=60, refresh=plans)
+    assert any("shard 0 died" in text for text in warnings)
+    revisits = Counter(visit.url for visit in read_visits(folder) if visit.refresh)
+    assert set(revisits) == site.pages
+    assert sum(revisits.values()) == len(site.pages), "a restarted shard does not begin the refresh again"
+    assert count_waiting_revisits(folder) == 0
+
+
+@pytest.mark.parametrize("control", [Control(pages=80), Control(is_stopped=True)])
+def test_running_shards_follow_the_control_file(control: Control, site: RecordedSite, tmp_path: Path) -> None:
+    async def act(sharded: ShardedCrawl) -> None:
+        write_control(CrawlFolder(tmp_path / "crawl"), control)
+
+    job = site.job(shards=2, delay=8 * SLOW_DELAY)  # the file is read once per second
+    folder, _ = crawl(job, tmp_path / "crawl", fault=act, after=30)
+    fetched = read_stats(folder).totals.fetched
+    assert 30 <= fetched < len(site.pages)
+    assert control.pages is None or fetched >= control.pages
+    folder, _ = crawl(site.job(shards=2), tmp_path / "crawl")
+    assert pages_of(folder) == site.pages, "a wish is for one run"
 
 
 def make_node_loss(nodes: Nodes) -> Fault:

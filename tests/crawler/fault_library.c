@@ -57,7 +57,20 @@ struct entry { /* of the undo log; `bytes` of data follow */
 static struct state *state;
 static int undo_file = -1;
 
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+/* The functions of libc. They are looked up once, because dlsym takes a lock that another thread may hold in a fork. */
+#define FUNCTIONS(use)                                                                                          \
+    use(write) use(pwrite) use(writev) use(pwritev) use(fsync) use(fdatasync) use(ftruncate) use(msync)         \
+    use(renameat) use(unlinkat) use(open) use(open64) use(openat) use(openat64) use(fork) use(posix_spawn)      \
+    use(execve) use(execv) use(execvp)
+#define DECLARE(name)                                                                                           \
+    static __typeof__(&name) real_##name(void) {                                                                \
+        static __typeof__(&name) found;                                                                         \
+        if (found == NULL) found = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                                  \
+        return found;                                                                                           \
+    }
+#define REAL(name) real_##name()
+#define LOOK_UP(name) real_##name();
+FUNCTIONS(DECLARE)
 
 static void lock_state(void) {
     if (pthread_mutex_lock(&state->lock) == EOWNERDEAD) pthread_mutex_consistent(&state->lock);
@@ -82,6 +95,7 @@ static void after_fork(void) {
 }
 
 __attribute__((constructor)) static void begin(void) {
+    FUNCTIONS(LOOK_UP)
     const char *name = getenv("FAULT_STATE");
     int file = name == NULL ? -1 : open(name, O_RDWR | O_CLOEXEC);
     if (file < 0) return;

@@ -12,6 +12,9 @@ from random import Random
 
 import pytest
 
+from motherlode.frontier import LmdbStorage
+from motherlode.index.fulltext import WordIndex
+from motherlode.index.quad_store import QuadStore
 from tests.crawler.fault_state import Action, Fault, FaultState, Kind, Loss, build_library
 
 pytestmark = pytest.mark.skipif(
@@ -71,6 +74,24 @@ def lose_power(at: int, loss: Loss = Loss.DROPPED) -> Fault:
 
 
 KILLED = 109
+
+
+def test_files_of_a_crawl_are_not_changed_by_mapped_memory(tmp_path: Path) -> None:
+    """The library does not see such changes. Only LMDB's table of readers, which needs no durability, has them."""
+    storage, store, words = (
+        LmdbStorage(tmp_path / "frontier"),
+        QuadStore(tmp_path / "store"),
+        WordIndex(tmp_path / "words"),
+    )
+    storage.put_note("totals", b"1")
+    storage.commit()
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    mapped = [line.split(maxsplit=5) for line in maps if str(tmp_path) in line]
+    assert [parts[1] for parts in mapped if parts[5].endswith("data.mdb")] == ["r--s"]
+    assert {Path(parts[5]).name for parts in mapped if "w" in parts[1]} == {"lock.mdb"}
+    words.close()
+    store.close()
+    storage.close()
 
 
 def test_library_fails_only_the_call_with_the_number(runs: Runs) -> None:

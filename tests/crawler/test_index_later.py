@@ -12,14 +12,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as replace_entry
 
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.config.job_file import job_to_toml
-from motherlode.crawler.index_later import build_store_at, index_log
+from motherlode.crawler.index_later import (
+    MANIFEST,
+    IndexUpdater,
+    build_store_at,
+    copy_manifest,
+    index_log,
+    needs_indexing,
+)
+from motherlode.frontier import LmdbStorage
 from motherlode.index.fulltext import Search, WordSearcher
-from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads
+from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, complete_manifest, encode_manifest
 from motherlode.index.page_record import RunRecord
 from motherlode.index.quad_store import QuadStore
+from motherlode.index.snapshot import DamagedError
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
 from tests.crawler.logged_web import LoggedWeb, quads_of
 from tests.crawler.offspring import Offspring
@@ -99,6 +109,38 @@ def test_indexed_log_is_not_read_again(tmp_path: Path) -> None:
     assert index_log(folder) == 0
     folder.unlock()
     assert not folder.words.exists(), "the job has words = false"
+
+
+def test_copy_of_the_manifest_is_used_until_the_frontier_changes(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=(A,), index="later", words=False))
+    folder.unlock()
+    storage = LmdbStorage(folder.frontier)
+    logged(folder.quads, some_pages())
+    committed = complete_manifest(folder.quads)
+    storage.put_note(MANIFEST, encode_manifest(committed))
+    storage.commit()
+    storage.close()
+    missing = replace_entry(committed[0], name="segment-000009.nq.gz")
+    copy_manifest(folder, [missing])
+    with pytest.raises(DamagedError, match="segment-000009"):
+        needs_indexing(folder)
+    os.utime(folder.frontier / "data.mdb", ns=(1, 1))
+    assert needs_indexing(folder), "the manifest of the frontier has no such file"
+
+
+async def test_index_updater_sees_pages_of_the_log_once(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=(A,), index="later", words=False))
+    folder.unlock()
+    logged(folder.quads, some_pages())
+    update = IndexUpdater(folder)
+    position = await update()
+    assert position == UnindexedQuads(folder.quads, folder.store).end
+    store = QuadStore(folder.store, read_only=True)
+    assert store.has(A)
+    store.close()
+    assert await update() == position
 
 
 def test_store_at_a_time_has_the_version_of_each_page_at_that_time(tmp_path: Path) -> None:

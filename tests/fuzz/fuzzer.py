@@ -99,8 +99,8 @@ def _fuzz(name: str, target: Target, seconds: float, output: Path) -> None:
         shutil.copytree(CORPUS / name, grown, dirs_exist_ok=True)
         (output / name).mkdir(parents=True, exist_ok=True)
         limits = [f"-max_total_time={int(seconds)}", f"-timeout={_INPUT_SECONDS}", f"-max_len={MAX_INPUT_BYTES}"]
-        quiet = ["-print_final_stats=1", "-verbosity=0", f"-artifact_prefix={output / name}/", "-rss_limit_mb=4096"]
-        atheris.Setup([sys.argv[0], *limits, *quiet, grown], findings.run)
+        limits += ["-rss_limit_mb=4096", f"-report_slow_units={_INPUT_SECONDS}", f"-artifact_prefix={output / name}/"]
+        atheris.Setup([sys.argv[0], *limits, "-print_final_stats=1", "-verbosity=0", grown], findings.run)
         atheris.Fuzz()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from motherlode.index import nquads_log, segment_files
-from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, log_damage
+from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, log_damage, log_from_store
 from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.segment_files import SegmentWriter
@@ -240,3 +240,37 @@ def _is_killed(
     except _Killed:
         return True
     return False
+
+
+def test_kill_at_every_rename_of_a_log_that_is_written_again_keeps_its_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, is_killed = 0, True
+    while is_killed:
+        step += 1
+        folder = tmp_path / str(step) / "quads"
+        logged(folder, some_pages())
+        store = _from_log(folder, QuadStore(folder.with_name("store")))
+        with monkeypatch.context() as patch:
+            system = _KillingOs(step)
+            patch.setattr(Path, "rename", lambda path, to, system=system: system.rename(path, to))
+            is_killed = _is_rewriting_killed(store, folder)
+        places = [place for place in (folder, folder.with_name("quads.old")) if place.is_dir()]
+        assert any(_urls(place) >= {page.url for page in some_pages()} for place in places), step
+        log_from_store(store, folder, after=1)
+        assert _urls(folder) == {page.url for page in some_pages()}
+        assert not UnindexedQuads(folder)
+        assert not folder.with_name("quads.old").exists()
+    assert step == 4, "a segment, the old log and the new log are renamed"
+
+
+def _is_rewriting_killed(store: QuadStore, folder: Path) -> bool:
+    try:
+        log_from_store(store, folder, after=1)
+    except _Killed:
+        return True
+    return False
+
+
+def _urls(folder: Path) -> set[str]:
+    return {page.url for batch in UnindexedQuads(folder).batches(from_start=True) for page in batch.pages}

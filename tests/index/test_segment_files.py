@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from motherlode.index import segment_files
 from motherlode.index.segment_files import (
     ManifestEntry,
     SegmentWriter,
@@ -115,3 +116,14 @@ def test_segment_writer_does_not_reuse_numbers_of_missing_files(tmp_path: Path) 
     segments = SegmentWriter(tmp_path, size=1, after=7)
     segments.append(b"a\n")
     assert [number for number, _ in list_segments(tmp_path)] == [8]
+
+
+def test_list_segments_reads_again_if_a_file_was_renamed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part, second = tmp_path / "segment-000001.nq.gz.part", tmp_path / "segment-000002.nq.gz.part"
+    part.touch()
+    names = iter([[(2, second)]])
+    read_names = segment_files._read_names
+    monkeypatch.setattr(segment_files, "_read_names", lambda folder: next(names, None) or read_names(folder))
+    assert list_segments(tmp_path) == [(1, part)]

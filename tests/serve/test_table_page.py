@@ -1,9 +1,11 @@
 """The page with tables: types, columns, paging, downloads, and hostile input."""
 
 import json
+import shutil
 import urllib.error
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
@@ -11,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from motherlode.index.export.table_files import Column
 from motherlode.index.query.query_pool import Term
 from motherlode.serve.table_page import choose_columns, file_name, make_cell, merge_types
-from tests.serve.site import HOME, INJECTIONS
+from tests.serve.site import HOME, INJECTIONS, served
 
 
 def fetch(address: str) -> tuple[int, str]:
@@ -67,6 +69,13 @@ def test_downloads_have_all_rows(site: str) -> None:
     status, text = fetch(f"{site}/table.csv?{query}")
     assert (status, len(text.splitlines())) == (200, 1)
     assert fetch(f"{site}/table.csv")[0] == 400
+
+
+def test_table_of_a_crawl_whose_store_is_gone_is_unavailable(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns("store.readers"))
+    with served(tmp_path / "copy") as address:
+        shutil.rmtree(tmp_path / "copy" / "store")
+        assert fetch(f"{address}/table.csv?type=schema:Recipe")[0] == 503
 
 
 def test_types_of_both_namespaces_are_one() -> None:

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode
 
 import aiohttp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.index.fulltext import Search
@@ -35,6 +35,7 @@ class _Names(HTMLParser):
 HOSTILE = st.text(alphabet="<>\"'&/= \x00\u202eabonclickjavascript:", max_size=60)
 
 
+@settings(deadline=None)  # the first use of a template compiles it
 @given(HOSTILE)
 def test_macros_escape_text(text: str) -> None:
     parser = _Names()
@@ -43,6 +44,7 @@ def test_macros_escape_text(text: str) -> None:
     assert {name for name, _ in parser.attributes} <= {"title", "href", "class"}
 
 
+@settings(deadline=None)  # the first use of a template compiles it
 @given(HOSTILE)
 def test_search_form_escapes_values(text: str) -> None:
     parser, plain = _Names(), _Names()
@@ -52,6 +54,7 @@ def test_search_form_escapes_values(text: str) -> None:
     assert {name for name, _ in parser.attributes} <= {name for name, _ in plain.attributes} | {"open"}
 
 
+@settings(deadline=None)  # the first use of a template compiles it
 @given(HOSTILE)
 def test_outside_links_only_to_http(text: str) -> None:
     parser = _Names()

@@ -42,6 +42,8 @@ SYNTHETIC_SEED = 9001
 """Seed of the first synthetic web; development used seeds below 100."""
 WHOLE_REPEAT = 20
 """Repetitions of a whole run, for the estimate of its CPU time."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
 _TELL_SECONDS = 30.0
 """Seconds between two lines about the progress if stderr is not a terminal."""
 
@@ -149,7 +151,7 @@ def describe_cpu(options: argparse.Namespace, webs: Sequence[Web], policies: Seq
     crawls = len(whole) * len({"bfs", "oracle", *policies})
     return (
         f"A whole run (`--repeat {WHOLE_REPEAT}`, all targets, {len(policies)} policies, at most {crawls:,} simulated "
-        f"crawls) takes about {seconds / 3600:.1f} hours of CPU time, by the mean time of each policy on webs of the "
+        f"crawls) takes about {seconds / 60:.0f} minutes of CPU time, by the mean time of each policy on webs of the "
         f"same kind; the times of {known:.0%} of these crawls are known."
     )
 
@@ -188,7 +190,11 @@ def main() -> int:
     webs = list_webs(options, trace, options.repeat, targets)
     if not options.estimate:
         progress = ProgressLine(path)
-        measure_all(webs, policies, path, processes=options.processes, progress=progress.show)
+        try:
+            measure_all(webs, policies, path, processes=options.processes, progress=progress.show)
+        except KeyboardInterrupt:
+            print("\nInterrupted. The same command continues; --estimate reports what is known.", file=sys.stderr)
+            return INTERRUPTED
         print(file=sys.stderr)
     cache = RunCache(path)
     cache.read()

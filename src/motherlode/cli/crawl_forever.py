@@ -14,7 +14,7 @@ from motherlode.cluster import merge_shards
 from motherlode.crawler import Counters, CrawlFolder, Job, read_stats
 from motherlode.crawler.config.values import format_count, format_moment
 from motherlode.crawler.engine.factory import BeginRefresh, make_notices
-from motherlode.crawler.recrawl.forever import check_disk, read_budget, revisits_of, save_budget
+from motherlode.crawler.recrawl.forever import check_disk, read_budget, revisits_of, save_budget, save_next_round
 from motherlode.crawler.recrawl.refresh_plan import RefreshKind, plan_shards
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.run_validation import validate_and_save
@@ -64,6 +64,7 @@ class EndlessRefresh:
         try:
             await self._run_rounds()
         finally:
+            save_next_round(self._folder.path, None)
             await self._merge_shards(is_last=True)
             self._notices.send_end()
             await self._notices.close()
@@ -77,7 +78,9 @@ class EndlessRefresh:
             else:
                 pause = min(_FULL_DISK_SECONDS, self._job.round_time)
             if not self.stopped.is_set():
+                save_next_round(self._folder.path, self._now() + pause)
                 await self._wait(pause)
+                save_next_round(self._folder.path, None)
 
     def _handle_signals(self) -> None:
         """Stop on Ctrl-C, SIGTERM or SIGHUP between two rounds. During a round `watch` handles them."""

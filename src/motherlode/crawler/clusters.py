@@ -27,8 +27,8 @@ _CLUSTER, _JOIN, _MEMBER, _HAS_JOIN, _SIZE, _KIND, _VALUE, _SIMILARITY = (
 _GRAPH = f"<{CLUSTERS}>"
 _HASH = f"<{_ML}contentHash>"
 _NAME_CHARACTERS = 24
-_PAGES_PER_WRITE = 1_000
-"""Number of clusters that are written at a time."""
+_QUADS_PER_WRITE = 20_000
+"""Number of quads that are written at a time. Each write makes new files of the store."""
 
 
 class ClusterCounts(msgspec.Struct, kw_only=True):
@@ -116,7 +116,7 @@ def _write_clusters(store: QuadStore, index: IdentityIndex, counts: ClusterCount
         counts.written += 1
         outdated += {str(quad.subject) for quad in before}
         added += now
-        if len(added) >= _PAGES_PER_WRITE:
+        if len(added) >= _QUADS_PER_WRITE:
             store.update_graph(CLUSTERS, without=outdated, added=added)
             outdated, added = [], []
     store.update_graph(CLUSTERS, without=outdated, added=added)

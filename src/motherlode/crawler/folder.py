@@ -20,7 +20,8 @@ _FOLDER_MODE = 0o700
 _CRAWL_FILES = (
     *("frontier", "store", "store.readers", "store.damaged", "words", "quads", "quads.new", "quads.old", "journal"),
     *("warc", "sinks", "segments", "shards", "secrets.toml", "filters.json", "crawl.log", "control.json"),
-    *("report.html", "changes.rdfp", "forever.json", "identity.db", "validation.json", "job.toml"),
+    *("report.html", "changes.rdfp", "forever.json", "identity.db", "validation.json", "next-round.json"),
+    "job.toml",
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""
 _UNFINISHED_FILES = frozenset({"lock", "job.toml.new", "secrets.toml", "secrets.toml.new"})

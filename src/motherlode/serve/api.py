@@ -119,6 +119,7 @@ def summarize_state(state: CrawlState) -> dict[str, Any]:
     return state.stats.summary() | {
         "running": state.is_running,
         "ended_at": state.ended_at,
+        "next_round": state.next_round,
         "page_budget": state.page_budget,
         "pages_per_second": round(totals.rate if state.is_running else 0.0, 3),
         "recent_harvest_rate": state.recent_rate,

@@ -16,6 +16,7 @@ from motherlode.crawler.explain.breadth_first import breadth_first_curve
 from motherlode.crawler.explain.explanation import UrlExplanation, explain_url
 from motherlode.crawler.explain.policy_summary import PolicySummary, read_policy_summary
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.recrawl.forever import read_next_round
 from motherlode.crawler.report.crawl_report import BREADTH_FIRST, EXPLANATIONS, CrawlReport, build_report
 from motherlode.crawler.report.plot import Curve
 from motherlode.crawler.stats.page_list import PageRow, read_pages
@@ -58,6 +59,8 @@ class CrawlState:
     is_paused: bool = False
     ended_at: float | None = None
     """When the crawl ended, in seconds since the epoch; None if it is running."""
+    next_round: float | None = None
+    """When the next round of an endless refresh begins, in seconds since the epoch; None if there is no such wait."""
     page_budget: int | None = None
     concurrency: int = 0
     host_delay: float = 0.0
@@ -109,6 +112,7 @@ class CrawlView:
             is_running=is_running,
             is_paused=is_running and control.is_paused,
             ended_at=None if is_running else self._find_end(),
+            next_round=read_next_round(self.folder.path) if is_running else None,
             page_budget=pages,
             concurrency=self.job.concurrency * max(1, self.job.shards),
             host_delay=self.job.host_delay,

@@ -19,7 +19,6 @@ from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.thing_table import CrawlTable, TableError, open_table
 from motherlode.index.export.table_files import Column, TableFormat, format_duration
 from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, select
-from motherlode.index.snapshot import DamagedError
 from motherlode.model.terms import prefixed_name
 from motherlode.quality.tables import OTHER_VALUES, SOURCE_COLUMNS
 from motherlode.quality.vocabulary import NAMESPACES
@@ -128,8 +127,8 @@ class TablePages:
             status, text = failed.status, render_error("Error", str(failed))
         except TableError as error:
             status, text = 404, render_error("No such type", str(error))
-        except DamagedError as damage:
-            status, text = 500, render_error("Error", str(damage))
+        except OSError as error:  # the crawl has no store yet, or it is damaged
+            status, text = 503, render_error("Error", str(error))
         return web.Response(status=status, text=text, content_type="text/html")
 
     def _render(self, chosen: TableRequest, types: Sequence[tuple[str, int]]) -> tuple[int, str]:
@@ -165,6 +164,8 @@ class TablePages:
                 await asyncio.to_thread(self._write, chosen, path, form)
             except (TableError, MissingExtraError) as error:
                 return web.Response(status=400, text=f"{error}\n")
+            except OSError as error:  # the crawl has no store yet, or it is damaged
+                return web.Response(status=503, text=f"{error}\n")
             return await _stream(request, path, _MEDIA_TYPES[form], f"{file_name(chosen.type)}{path.suffix}")
 
     def _write(self, chosen: TableRequest, path: Path, form: TableFormat) -> None:

@@ -54,9 +54,8 @@ _BY_HEADER: dict[str, tuple[ChallengeProduct, re.Pattern[str], int]] = {
 
 
 def _find_by_header(status: int, headers: Mapping[str, str]) -> ChallengeProduct | None:
-    for name in _BY_HEADER.keys() & headers.keys():
-        product, values, lowest = _BY_HEADER[name]
-        if status >= lowest and values.fullmatch(headers[name].strip()):
+    for name, (product, values, lowest) in _BY_HEADER.items():
+        if name in headers and status >= lowest and values.fullmatch(headers[name].strip()):
             return product
     return None
 

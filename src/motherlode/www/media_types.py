@@ -1,6 +1,7 @@
 """One table of all kinds of content (media_types.json), lookups in it, and the Accept header that follows from it."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -60,6 +61,7 @@ _BINARY_FAMILIES = (
 )
 
 
+@lru_cache(maxsize=1024)
 def essence(content_type: str) -> str:
     """Return the media type of a Content-Type header without its parameters."""
     return content_type.partition(";")[0].partition(",")[0].strip().lower()

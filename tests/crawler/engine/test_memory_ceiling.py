@@ -144,7 +144,7 @@ async def test_full_memory_holds_requests_and_ends_the_crawl_if_it_stays_full() 
     assert crawl.ceiling.is_full and not crawl.ceiling.is_exhausted()
     await crawl.check(0.9)
     assert not crawl.ceiling.is_full
-    for _ in range(40):
+    for _ in range(memory_ceiling._MAX_FULL_CHECKS):
         counters = await crawl.check(0.98)
         if crawl.ceiling.is_exhausted():
             break

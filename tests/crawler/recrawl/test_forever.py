@@ -5,11 +5,14 @@ from pathlib import Path
 from motherlode.crawler.recrawl.forever import (
     DAY_SECONDS,
     MIN_FREE_BYTES,
+    NEXT_ROUND_FILE,
     STATE_FILE,
     DailyBudget,
     check_disk,
     read_budget,
+    read_next_round,
     save_budget,
+    save_next_round,
 )
 
 HOUR = 3600.0
@@ -42,6 +45,17 @@ def test_budget_survives_a_restart_and_a_damaged_file(tmp_path: Path) -> None:
     assert read_budget(tmp_path, now=200.0, fetched=50) == budget
     (tmp_path / STATE_FILE).write_text("{", encoding="utf-8")
     assert read_budget(tmp_path, now=200.0, fetched=50) == DailyBudget(began=200.0, fetched_before=50)
+
+
+def test_next_round_is_read_until_it_begins(tmp_path: Path) -> None:
+    assert read_next_round(tmp_path) is None
+    save_next_round(tmp_path, 1_000.5)
+    assert read_next_round(tmp_path) == 1_000.5
+    save_next_round(tmp_path, None)
+    save_next_round(tmp_path, None)
+    assert read_next_round(tmp_path) is None
+    (tmp_path / NEXT_ROUND_FILE).write_text("soon")
+    assert read_next_round(tmp_path) is None
 
 
 def test_disk_limit_warns_before_it_is_reached(tmp_path: Path) -> None:

@@ -268,3 +268,13 @@ async def test_archive_that_cannot_be_synced_at_its_end_raises_with_the_commit(
     archive.close()
     with pytest.raises(OSError, match=r"crawl-00001\.warc\.gz could not be written: Input/output error"):
         archive.state()
+
+
+async def test_archive_of_a_crawl_without_commit_is_cut_at_its_first_broken_record(tmp_path: Path) -> None:
+    await _kept(WarcArchive(tmp_path), PAGE, MOVED)
+    path = tmp_path / "crawl-00001.warc.gz"
+    data = bytearray(path.read_bytes())
+    data[200:300] = bytes(100)
+    path.write_bytes(data)
+    WarcArchive(tmp_path, is_committed=False).close()
+    assert not path.exists()

@@ -339,3 +339,10 @@ def test_forget_leaves_a_state_that_can_be_saved_and_loaded() -> None:
     other = Motherlode()
     other.load(policy.dump())
     assert not other.statistics.hosts and other.statistics.features["bias"] == policy.statistics.features["bias"]
+
+
+def test_value_of_unseen_host_whose_links_lead_back_to_their_arm_is_finite() -> None:
+    policy = Motherlode()
+    arm = arm_of(policy, link("http://a.example/list/1.html"))
+    policy.rate([link("http://a.example/list/2.html")], page("http://a.example/list/1.html", arm))
+    assert 0.0 < policy.value(arm) < 1.0

@@ -375,8 +375,9 @@ def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None, storage: L
     else:
         robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
         about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
-    serialize = None if http is None else http.serialize
-    return WarcArchive(folder.warc, about=about, serialize=serialize, state=storage.note("warc"))
+    serialize, is_committed = None if http is None else http.serialize, storage.note("totals") is not None
+    state = storage.note("warc")
+    return WarcArchive(folder.warc, about=about, serialize=serialize, state=state, is_committed=is_committed)
 
 
 def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:

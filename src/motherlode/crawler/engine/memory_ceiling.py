@@ -44,7 +44,7 @@ from motherlode.runtime import Clock
 from motherlode.www.urls import host_of
 
 _LOG = logging.getLogger("motherlode.crawler")
-_CHECK_SECONDS = 2.0
+_CHECK_SECONDS = 0.5
 MIN_BYTES, MIN_BYTES_PER_PARSER = 300_000_000, 100_000_000
 """Smallest ceiling: for the crawl process with its store, and for each parser process."""
 _SHED_SHARE, _CLOSED_SHARE, _FULL_SHARE = 0.75, 0.93, 0.97
@@ -66,7 +66,7 @@ _ARMS_PER_SLICE = 100
 _SLICE_SECONDS = 0.2
 """Seconds of shedding after which other tasks of the crawl run. One of them may take longer and use more memory than a
 slice frees if slices are shorter: a page with thousands of links to new hosts."""
-_MAX_FULL_CHECKS = 30
+_MAX_FULL_CHECKS = 120
 """Number of checks in a row without enough memory for requests, after which the crawl ends."""
 REFUSAL = "memory ceiling"
 _EXHAUSTED = "memory ceiling: nothing was left to shed, so the crawl ended early; give it more with --memory"

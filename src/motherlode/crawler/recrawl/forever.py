@@ -18,6 +18,7 @@ from motherlode.crawler.config.values import format_size
 
 DAY_SECONDS = 86_400.0
 STATE_FILE = "forever.json"
+NEXT_ROUND_FILE = "next-round.json"
 MIN_FREE_BYTES = 500_000_000
 """Free bytes of the disk below which no round starts."""
 _WARN_SHARE = 0.9
@@ -74,6 +75,23 @@ def save_budget(folder: Path, budget: DailyBudget) -> None:
     temporary = folder / (STATE_FILE + ".new")
     temporary.write_bytes(msgspec.json.encode(budget))
     temporary.replace(folder / STATE_FILE)
+
+
+def save_next_round(folder: Path, at: float | None) -> None:
+    """Save when the next round begins, for readers of the folder; None while a round runs."""
+    path = folder / NEXT_ROUND_FILE
+    if at is None:
+        path.unlink(missing_ok=True)
+    else:
+        path.write_bytes(msgspec.json.encode(at))
+
+
+def read_next_round(folder: Path) -> float | None:
+    """Return when the next round of an endless refresh begins; None if a round runs, or if there is no such refresh."""
+    try:
+        return msgspec.json.decode((folder / NEXT_ROUND_FILE).read_bytes(), type=float)
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 class DiskState(msgspec.Struct, frozen=True, kw_only=True):

@@ -268,13 +268,14 @@ class HttpFetcher:
         endpoint = await self._find_endpoint(origin, deadline)
         if isinstance(endpoint, FetchError):
             return endpoint
+        others = self._resolver.alternatives(origin.host)  # behind a proxy, it chooses the address itself
         pending = PendingRequest(
             data,
             reader,
             deadline,
             head_only=request.kind is RequestKind.PROBE,
             is_repeatable=posting is None,
-            alternatives=self._find_alternatives(endpoint),
+            alternatives=[endpoint._replace(address=other) for other in others] if others and endpoint.address else (),
             wire=reader.wire,
         )
         error = await self._connections.send(endpoint, pending)
@@ -312,11 +313,6 @@ class HttpFetcher:
             is_late = isinstance(raised, TimeoutError)
             return errors.TIMED_OUT._replace(silent=True) if is_late else errors.dns_error(raised)
         return Endpoint(origin, *found)
-
-    def _find_alternatives(self, endpoint: Endpoint) -> Sequence[Endpoint]:
-        """Return the endpoints that are tried if the first one is slow. A proxy chooses the address itself."""
-        others = self._resolver.alternatives(endpoint.origin.host)
-        return [endpoint._replace(address=other) for other in others] if others and endpoint.address else ()
 
     async def _refusal_behind_proxy(self, origin: Origin) -> FetchError | None:
         """Return why the guard refuses a host behind a proxy. None if it does not, or if we cannot resolve the name."""

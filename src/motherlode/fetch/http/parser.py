@@ -407,7 +407,7 @@ def join_headers(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
         if b"\0" in value:
             raise ValueError("a null byte in a header")
         key = _lower(name)
-        text = _decode_value(key, value)
+        text = value.rstrip(b" \t").decode() if value.isascii() else _decode_value(key, value)
         if key in found and key not in _SINGLE_VALUED:
             text = f"{found[key]}, , {text}" if key == _ROBOTS_TAG else f"{found[key]}, {text}"
         found[key] = text

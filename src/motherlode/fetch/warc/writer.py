@@ -208,14 +208,15 @@ def repair_tail(path: Path, *, durable_bytes: int | None = None) -> frozenset[Re
         if lost == size:
             path.unlink()
         else:
-            _truncate(path, size - lost)
+            os.truncate(path, size - lost)
     return frozenset(key for member in members if (key := _response_target(member.data)) is not None)
 
 
-def _truncate(path: Path, size: int) -> None:
-    with path.open("r+b") as file:
-        file.truncate(size)
+def _sync(path: Path) -> int:
+    """Make a file durable. Return its length."""
+    with path.open("rb") as file:
         os.fsync(file.fileno())
+        return os.fstat(file.fileno()).st_size
 
 
 def _find_record(tail: bytes) -> int:
@@ -376,7 +377,9 @@ class WarcArchive:
         serialize: Callable[[Request], bytes] | None = None,
         max_file_bytes: int = 1_000_000_000,
         state: bytes | None = None,
+        is_committed: bool = True,
     ) -> None:
+        """`state` is that of the last commit. `is_committed` is False if the crawl has made no commit yet."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._about = {} if about is None else about
@@ -387,20 +390,25 @@ class WarcArchive:
         files = {int(name[1]): path for path in folder.iterdir() if (name := _NAME.fullmatch(path.name))}
         self._number = max(files, default=0)
         """Number of the last file. Earlier files may have been moved away."""
-        self._synced = _SyncedFile() if state is None else msgspec.msgpack.decode(state, type=_SyncedFile)
-        self._archived: frozenset[ResponseKey] = self._repair(files[self._number]) if files else frozenset()
+        self._synced = _SyncedFile()
+        state = state if is_committed else msgspec.msgpack.encode(self._synced)
+        self._archived: frozenset[ResponseKey] = self._repair(files[self._number], state) if files else frozenset()
         """The last responses of the run before, which its journal may give again."""
         self._file: WarcFile | None = None
         self._error: OSError | None = None
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warc")
 
-    def _repair(self, path: Path) -> frozenset[ResponseKey]:
-        """Repair the last file. Its length is not known if the crawl has saved no state."""
-        if not self._synced.number:
-            return repair_tail(path)
-        is_new = self._synced.number != self._number
-        return repair_tail(path, durable_bytes=0 if is_new else self._synced.length)
+    def _repair(self, path: Path, state: bytes | None) -> frozenset[ResponseKey]:
+        """Repair the last file. If its synced length is not known, only an incomplete record at its end is cut off."""
+        length = None
+        if state is not None:
+            synced = msgspec.msgpack.decode(state, type=_SyncedFile)
+            length = synced.length if synced.number == self._number else 0  # 0: the file was begun after the commit
+        found = repair_tail(path, durable_bytes=length)
+        if path.exists():
+            self._synced = _SyncedFile(self._number, _sync(path))
+        return found
 
     async def add(self, request: Request, fetched: Fetched) -> None:
         """Append a response. Failures without a response, such as timeouts, are not archived.
@@ -446,6 +454,8 @@ class WarcArchive:
             self._sync_and_close()
         except OSError as error:
             self._error = error
+            if self._file is not None:
+                self._file.close()
 
 
 class ArchivedFetcher:

@@ -387,7 +387,10 @@ class Motherlode(WaitRule):
         if known is None or known.valid_until < self._outcomes:
             if len(self._unseen_host_values) >= _MAX_CACHED:
                 self._unseen_host_values.clear()
-            known = UnseenHostValue(self._outcomes * _UNSEEN_VALUE_LIFETIME, *self._value_and_plan(arm, key))
+            valid_until = self._outcomes * _UNSEEN_VALUE_LIFETIME
+            alone = make_plan(self.probability(arm), 1.0)  # arms link in circles
+            self._unseen_host_values[name] = UnseenHostValue(valid_until, alone.rate, alone)
+            known = UnseenHostValue(valid_until, *self._value_and_plan(arm, key))
             self._unseen_host_values[name] = known
         return known
 
